@@ -1,9 +1,9 @@
 /** Who may import whom. Types count: a reader of one file has to read them, too. */
 
 /** What other sections may import of a section. */
-const publicApi = '^operations/[^/]+/door\\.ts$'
+const publicApi = '^operations/[^/]+/index\\.ts$'
 /** What the registry finds: nothing else imports it. */
-const contracts = ['^operations/.+/(?:api|jobs|pages)/[^/]+$', '^operations/[^/]+/(?:section|points|wiring)\\.ts$']
+const contracts = ['^operations/.+/(?:api|jobs|pages)/[^/]+$', '^operations/[^/]+/(?:section|extension-points|extensions)\\.ts$']
 const operations = '^operations/.+/api/[^/]+$'
 /** What no server and no command of an operator runs. */
 const forDevelopers = '^scripts/(?:bench|checks)/|^scripts/(?:bench|check|new|with-[a-z]+)\\.ts$'
@@ -21,7 +21,7 @@ export default {
     },
     {
       name: 'runtime-is-generic',
-      comment: 'runtime/ may import runtime/ and db/ only: what a section adds is an extension (wiring.ts).',
+      comment: 'runtime/ may import runtime/ and db/ only: what a section adds is an extension (extensions.ts).',
       from: { path: '^runtime/' },
       to: { path: '^(?:operations|scripts|test)/' },
     },
@@ -33,7 +33,7 @@ export default {
     },
     {
       name: 'sections-by-public-api',
-      comment: 'Import another section by its door.ts.',
+      comment: 'Import another section by its index.ts.',
       from: { path: '^operations/([^/]+)/' },
       to: { path: '^operations/', pathNot: ['^operations/$1/', publicApi] },
     },
@@ -64,7 +64,7 @@ export default {
     },
     {
       name: 'no-circle-of-sections',
-      comment: 'Let one of them extend the other (its wiring.ts, and their points.ts).',
+      comment: 'Let one of them extend the other (its extensions.ts, and their extension-points.ts).',
       scope: 'folder',
       from: { path: section },
       to: { path: section, circular: true },

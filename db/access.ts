@@ -1,7 +1,7 @@
-/** Who a key is: one query for the key, its creator's membership, the store and its subscription. */
+/** Access of API keys: one query for the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
-import { type Database, reach } from './database.ts'
-import { keysByStore } from './directory/find.ts'
+import { type Database, requireReachable } from './database.ts'
+import { findKeysByStore } from './lookup-index/find.ts'
 
 export interface SubscriptionInstants {
   status: string
@@ -19,19 +19,19 @@ export interface PlanFacts {
 
 export interface Access {
   keyId: string
-  /** The key that it was granted by; null for one that nobody granted. */
+  /** The key that granted it; null for a key that a person created. */
   parentKeyId: string | null
   storeId: string
   userId: string
   role: 'owner' | 'member' | 'agent'
   scopes: ReadonlySet<string>
   expiresAt: number | null
-  /** `planIdAt` of it and `statusAt`: the clock decides at each request. */
+  /** For `planIdAt` and `statusAt`: the clock decides at each request. */
   subscription: SubscriptionInstants & PlanFacts
   store: StoreFacts
 }
 
-/** What nearly every handler needs to know of its store. */
+/** Facts of the store that nearly every handler needs. */
 export interface StoreFacts {
   id: string
   name: string
@@ -79,42 +79,48 @@ const accessText = `
     and (k.parent_id is null or p.id is not null and p.revoked_at is null)`
 const accessOfStoreText = `${accessText} and k.store_id = $2`
 
-type Found = ReadonlyMap<string, Access>
-const byHash = (rows: readonly AccessRow[]): Found => new Map(rows.map((row) => [row.hash, accessOf(row)]))
+type AccessByHash = ReadonlyMap<string, Access>
+const indexByHash = (rows: readonly AccessRow[]): AccessByHash =>
+  new Map(rows.map((row) => [row.hash, toAccess(row)]))
 
 /**
- * The holders of the keys with these SHA-256, in their order, null for none; their expiry is the caller's to compare with
- * the clock. Each has to be awaited: on a cluster that of a store whose node is away fails, and no other.
+ * The access of the keys with these SHA-256 hashes, in their order, null if unknown; the caller compares their expiry
+ * with the clock. Each promise must be awaited: on a cluster it fails for a store on an unreachable node, and for no
+ * other.
  */
 export async function findAccesses(
   database: Database,
   hashes: readonly string[],
 ): Promise<(Access | null | Promise<Access | null>)[]> {
-  if (await database.isDistributed()) return accessesByStore(database, hashes)
-  const found = byHash(await database.query<AccessRow>(accessText, [hashes], 'once'))
+  if (await database.isDistributed()) return findAccessesByStore(database, hashes)
+  const found = indexByHash(await database.query<AccessRow>(accessText, [hashes], 'once'))
   return hashes.map((hash) => found.get(hash) ?? null)
 }
 
-/** On a cluster: the directory says whose they are, and each store's shard is asked for its own alone. */
-async function accessesByStore(
+/** On a cluster: the lookup index names the stores, and only their shards are queried. */
+async function findAccessesByStore(
   database: Database,
   hashes: readonly string[],
 ): Promise<(null | Promise<Access | null>)[]> {
-  const listed = await keysByStore(database.root, 'api-key', hashes)
-  const storeOf = new Map<string, Promise<Found>>()
+  const listed = await findKeysByStore(database.root, 'api-key', hashes)
+  const accessByHash = new Map<string, Promise<AccessByHash>>()
   for (const [storeId, its] of listed) {
-    const found = foundIn(database, storeId, its)
-    for (const hash of its) storeOf.set(hash, found)
+    const found = findInStore(database, storeId, its)
+    for (const hash of its) accessByHash.set(hash, found)
   }
-  return hashes.map((hash) => storeOf.get(hash)?.then((found) => found.get(hash) ?? null) ?? null)
+  return hashes.map((hash) => accessByHash.get(hash)?.then((found) => found.get(hash) ?? null) ?? null)
 }
 
-async function foundIn(database: Database, storeId: string, hashes: readonly string[]): Promise<Found> {
-  reach(database, storeId)
-  return byHash(await database.query<AccessRow>(accessOfStoreText, [hashes, storeId]))
+async function findInStore(
+  database: Database,
+  storeId: string,
+  hashes: readonly string[],
+): Promise<AccessByHash> {
+  requireReachable(database, storeId)
+  return indexByHash(await database.query<AccessRow>(accessOfStoreText, [hashes, storeId]))
 }
 
-function accessOf(row: AccessRow): Access {
+function toAccess(row: AccessRow): Access {
   return {
     keyId: row.key_id,
     parentKeyId: row.parent_id,
@@ -122,29 +128,29 @@ function accessOf(row: AccessRow): Access {
     userId: row.user_id,
     role: row.role,
     scopes: new Set(row.scopes),
-    expiresAt: endOf(row),
+    expiresAt: findExpiry(row),
     subscription: row,
-    store: storeFacts(row.store_id, row),
+    store: toStoreFacts(row.store_id, row),
   }
 }
 
-/** Its own end, that of its present text, or that of the key it was granted by: whichever comes first. */
-function endOf({ expires_at, token_expires_at, parent_expires_at }: AccessRow): number | null {
+/** The earliest expiry of the key, of its current token and of the key that granted it. */
+function findExpiry({ expires_at, token_expires_at, parent_expires_at }: AccessRow): number | null {
   const ends = [expires_at, token_expires_at, parent_expires_at].flatMap((at) => (at ? [at.getTime()] : []))
   return ends.length > 0 ? Math.min(...ends) : null
 }
 
-/** The facts of one store, for jobs; null when it is gone. */
+/** The facts of one store, for jobs; null if it does not exist. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
-  reach(database, storeId)
+  requireReachable(database, storeId)
   const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id' | 'parent_id'>>(
     'select name, slug, public_id, domain, country, currency, timezone, locale from stores where id = $1',
     [storeId],
   )
-  return row ? storeFacts(storeId, row) : null
+  return row ? toStoreFacts(storeId, row) : null
 }
 
-function storeFacts(
+function toStoreFacts(
   id: string,
   row: Omit<AccessRow, 'hash' | 'key_id' | 'parent_id' | 'store_id'>,
 ): StoreFacts {
@@ -152,16 +158,16 @@ function storeFacts(
   return { id, name, slug, publicId: row.public_id, domain, country, currency, timezone, locale }
 }
 
-/** When a key of a store was last used, in milliseconds. */
+/** The last use of a store's key, in milliseconds. */
 export interface KeyUse {
   storeId: string
   keyId: string
   at: number
 }
 
-/** Writes down when keys were last used. Off the request's path; an older instant never replaces a newer one. */
+/** Records when keys were last used, outside requests; an older instant never replaces a newer one. */
 export async function recordKeyUse(database: Database, uses: readonly KeyUse[]): Promise<void> {
-  // Sorted: no two instances wait for each other's.
+  // Sorted, so that two instances never deadlock.
   const sorted = uses.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
   await sql`
     update api_keys k set last_used_at = to_timestamp(u.ms / 1000)

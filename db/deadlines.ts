@@ -1,52 +1,55 @@
-/** How long anything may take that somebody waits for: the one place that says it. */
+/** All deadlines and timeouts of work that somebody waits for. */
 export interface Deadlines {
-  /** Of one statement of a request, counted by PostgreSQL. */
+  /** The timeout of a request's statement, enforced by PostgreSQL. */
   statementMs: number
-  /** Of a whole request, counted from the last byte that came of it. */
+  /** The deadline of a request, counted from its last received byte. */
   requestMs: number
 }
 
-/** Two of them are settings; `settings.ts` says which. */
-export const usualDeadlines: Deadlines = { statementMs: 15_000, requestMs: 30_000 }
+/** Both are settings; see `settings.ts`. */
+export const defaultDeadlines: Deadlines = { statementMs: 15_000, requestMs: 30_000 }
 
-/** Until a connection is there: what takes longer is away. */
+/** The timeout of opening a connection. */
 export const connectMs = 5_000
 
-/** The same by the socket of an embedded database: whoever is in a transaction there, up to half a minute, comes first. */
-export const turnMs = 40_000
+/**
+ * The timeout of connecting through an embedded database's socket: a transaction of another process, up to half a
+ * minute, comes first.
+ */
+export const embeddedTurnMs = 40_000
 
-/** The same between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
+/** The timeout between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
 export const nodeConnectMs = 5_000
 
 /**
- * Of one statement of a job, a command or a migration, where the database still answers others; the longest job has as
- * long for all of them.
+ * The timeout of a statement of a job, a command or a migration, while the database answers others; the longest job
+ * has as long for all its statements.
  */
 export const longStatementMs = 3_600_000
 
-/** Until `/readyz` has its answer: probes wait for a few seconds themselves. */
+/** The deadline of `/readyz`: probes wait for a few seconds themselves. */
 export const readyMs = 1_500
 
-/** From SIGTERM to the end of the process, whatever hangs; the last moments are for what must be put away. */
+/** The time from SIGTERM to the end of the process, whatever hangs; the rest after `finishMs` is for cleaning up. */
 export const stopMs = 10_000
 export const finishMs = 7_000
 
-/** What a job has to put away what it holds, once its time is over; then it is taken from it. */
+/** The time that a job has for stopping after its timeout; then its lease is revoked. */
 export const jobGraceMs = 5_000
 
 /**
- * How long a connection may say nothing while a statement is open. PostgreSQL ends what takes too long by itself: who
- * hears nothing for a third longer talks to nobody.
+ * How long a connection may be silent while a statement is open. PostgreSQL ends slow statements itself: if it is
+ * silent for a third longer, the connection is dead.
  */
-export const silenceMs = ({ statementMs }: Pick<Deadlines, 'statementMs'>): number =>
+export const toSilenceMs = ({ statementMs }: Pick<Deadlines, 'statementMs'>): number =>
   Math.ceil((statementMs * 4) / 3)
 
-/** Of a statement that was not sent any more. */
+/** The statement was not sent. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
 
-/** The database, or the way to it, said nothing for too long. What was asked may have happened or not. */
-export class DatabaseSilent extends Error {
-  override name = 'DatabaseSilent'
+/** The database, or the network, did not answer in time. The statement may have been executed or not. */
+export class DatabaseUnresponsive extends Error {
+  override name = 'DatabaseUnresponsive'
 }

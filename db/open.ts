@@ -7,14 +7,14 @@ import {
   PGliteDialect,
   type QueryResult,
 } from 'kysely'
+import { makeCancellable } from './cancellable.ts'
 import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
-import { ListingDialect } from './directory/listing.ts'
+import { LookupIndexDialect } from './lookup-index/maintenance.ts'
 import { pipelinedDialect } from './postgres/driver.ts'
 import { PostgresPool, type Workload } from './postgres/pool.ts'
-import { revocable } from './revocable.ts'
 import type { Tables } from './tables.ts'
-import { TransactionOver, WrappedConnection, WrappedDriver } from './wrapping.ts'
+import { TransactionEnded, WrappedConnection, WrappedDriver } from './wrapped-dialect.ts'
 
 /** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
 export async function openPglite({
@@ -24,32 +24,32 @@ export async function openPglite({
   dataDir?: string
   snapshot?: Blob
 }): Promise<Database> {
-  // A server on PostgreSQL never needs it.
+  // Loaded on demand: a server on PostgreSQL never needs it.
   const { openSession } = await import('./embedded/session.ts')
   const pglite = await openSession(dataDir, snapshot)
-  // Kysely takes its one connection in turns, so a query never lands in another request's transaction.
-  const dialect = new BreathingDialect({ pglite })
+  // Kysely serializes the use of its one connection, so a query never runs in another request's transaction.
+  const dialect = new YieldingDialect({ pglite })
   const root = new Kysely<Tables>({ dialect })
   const database: Database = {
     kind: 'pglite',
     root,
     pglite,
-    get patient() {
+    get longRunning() {
       return database
     },
-    // Transactions of another Kysely are kept apart by PGlite itself.
-    whileHeld: (hold) => revocable(database, dialect, hold),
+    // PGlite itself separates transactions of different Kysely instances.
+    cancellable: (hold) => makeCancellable(database, dialect, hold),
     async query<Row>(text: string, parameters: readonly unknown[]) {
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
     },
     isDistributed: () => false,
-    awayStores: new Set(),
+    unreachableStores: new Set(),
     script: async <Row>(text: string) => (await pglite.exec(text)).flatMap((each) => each.rows as Row[]),
     load: () => ({ open: 1, busy: 0, waiting: 0 }),
     async close() {
       await root.destroy()
       if (!pglite.closed) await pglite.close()
-      // Its memory is hundreds of megabytes: it goes now, whoever still holds the database.
+      // Frees its hundreds of megabytes now, even if something still references the database.
       Object.assign(pglite, { mod: undefined, fs: undefined })
     },
   }
@@ -57,9 +57,9 @@ export async function openPglite({
 }
 
 /**
- * Connects to a PostgreSQL server. `reads`: connections that single statements share; `transactions`: how
- * many transactions may be open at once, each on a connection of its own. `socket`: the unix socket where another process
- * serves its PGlite. `isPooled`: it is reached through a pooler of connections. `name`: who PostgreSQL is told connects.
+ * Connects to a PostgreSQL server. `reads`: connections that single statements share; `transactions`: the most open
+ * transactions, each on its own connection. `socket`: the unix socket of another process's PGlite. `isPooled`: a
+ * connection pooler is in between. `name`: the application name.
  */
 export function openPostgres(
   url: string,
@@ -81,21 +81,21 @@ export function openPostgres(
     name,
     ...(deadlines ? { deadlines } : {}),
   })
-  const at = (workload: Workload, patient: () => Database): ServerDatabase => {
-    const dialect = new ListingDialect(pipelinedDialect(pool, workload), pool.distribution)
+  const at = (workload: Workload, longRunning: () => Database): ServerDatabase => {
+    const dialect = new LookupIndexDialect(pipelinedDialect(pool, workload), pool.distribution)
     const root = new Kysely<Tables>({ dialect })
     const database: ServerDatabase = {
       kind: socket ? 'pglite' : 'postgres',
       root,
       pglite: null,
-      get patient() {
-        return patient()
+      get longRunning() {
+        return longRunning()
       },
-      whileHeld: (hold) => revocable(database, dialect, hold),
+      cancellable: (hold) => makeCancellable(database, dialect, hold),
       query: (text, parameters, plan) => pool.query(text, parameters, plan, workload),
       isDistributed: () => pool.distribution.isDistributed(),
-      get awayStores() {
-        return pool.awayStores
+      get unreachableStores() {
+        return pool.unreachableStores
       },
       script: (text) => pool.script(text),
       verify: () => (socket ? Promise.resolve() : pool.verify()),
@@ -107,30 +107,30 @@ export function openPostgres(
     }
     return database
   }
-  const patient: ServerDatabase = at('long', () => patient)
-  return at('request', () => patient)
+  const longRunning: ServerDatabase = at('long', () => longRunning)
+  return at('request', () => longRunning)
 }
 
-const breathEveryMs = 5
+const yieldEveryMs = 5
 
 /**
- * PGlite answers without ever leaving the microtask queue, so a job that asks again and again would let no request in.
- * Every few milliseconds whoever takes the connection lets the event loop have its turn first.
+ * PGlite answers without ever leaving the microtask queue, so a job with many queries would block all requests. Every
+ * few milliseconds, acquiring the connection yields to the event loop.
  */
-class BreathingDialect extends PGliteDialect {
-  /** Of all its drivers together: work that changes hands often has to let others in as well. */
+class YieldingDialect extends PGliteDialect {
+  /** Shared by all its drivers, since work often switches between them. */
   #breathedAt = performance.now()
 
   override createDriver(): Driver {
-    return new TurnsDriver(super.createDriver(), async () => {
-      if (performance.now() - this.#breathedAt <= breathEveryMs) return
+    return new TransactionGuardDriver(super.createDriver(), async () => {
+      if (performance.now() - this.#breathedAt <= yieldEveryMs) return
       await new Promise((resolve) => setImmediate(resolve))
       this.#breathedAt = performance.now()
     })
   }
 }
 
-class TurnsDriver extends WrappedDriver {
+class TransactionGuardDriver extends WrappedDriver {
   readonly #breathe: () => Promise<void>
   constructor(inner: Driver, breathe: () => Promise<void>) {
     super(inner)
@@ -138,24 +138,24 @@ class TurnsDriver extends WrappedDriver {
   }
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#breathe()
-    return new Turn(await this.inner.acquireConnection())
+    return new GuardedConnection(await this.inner.acquireConnection())
   }
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    ;(connection as Turn).isOver = true
+    ;(connection as GuardedConnection).hasEnded = true
     await super.commitTransaction(connection)
   }
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    ;(connection as Turn).isOver = true
+    ;(connection as GuardedConnection).hasEnded = true
     await super.rollbackTransaction(connection)
   }
 }
 
 /** The connection, for one statement or one transaction. */
-class Turn extends WrappedConnection {
-  /** Its transaction is ending, or has ended: a statement that comes now would be outside of it, and stay. */
-  isOver = false
+class GuardedConnection extends WrappedConnection {
+  /** The transaction is ending, or has ended: a later statement would be outside of it, and would persist. */
+  hasEnded = false
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.isOver) throw new TransactionOver()
+    if (this.hasEnded) throw new TransactionEnded()
     return super.executeQuery<R>(query)
   }
 }

@@ -1,17 +1,17 @@
-/** A folder that others on the machine may not enter: some files in it let everybody read and write, whoever made them. */
+/** Makes a folder private: some files in it are readable and writable for everybody, whoever created them. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 
 const group = 0o070
 const others = 0o007
 
-/** Where a file system knows no modes. */
+/** File systems without modes. */
 const modeless: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /**
- * Makes it where it is missing. `forGroup`: the group keeps what it has. One that is another user's is left as it is, and
- * so is one whose modes cannot be changed.
+ * Creates the folder if it is missing. `forGroup`: the group keeps its permissions. Another user's folder is left
+ * unchanged, and so is one whose modes cannot be changed.
  */
-export function makePrivate(folder: string, { forGroup = false } = {}): void {
+export function makePrivateFolder(folder: string, { forGroup = false } = {}): void {
   const denied = forGroup ? others : group | others
   mkdirSync(folder, { recursive: true, mode: 0o777 & ~denied })
   const { mode, uid } = statSync(folder)

@@ -1,2 +1,2 @@
-/** Settings that nothing can start with: thrown with every fault in its message. */
+/** Invalid settings, with every issue in the message: the server cannot start. */
 export class SettingsError extends Error {}

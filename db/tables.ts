@@ -1,13 +1,13 @@
 /**
- * Every table as Kysely sees it. Tenant tables have a `store_id`, which the wall fills in and compares;
- * the others are the server's own and out of reach for handlers.
+ * All tables as Kysely types. Tenant tables have a `store_id`, which tenant isolation fills in and compares; the
+ * others belong to the server, and handlers cannot use them.
  */
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { type AutomationTables, automationTables } from './tables/automations.ts'
 import { type BarTables, barTables } from './tables/bars.ts'
 import { type CampaignTables, campaignTables } from './tables/campaigns.ts'
 import { type CaptureTables, captureTables } from './tables/capture.ts'
-import type { ServerPlace } from './tables/columns.ts'
+import type { ServerPlacement } from './tables/columns.ts'
 import { type ExchangeTables, exchangeTables } from './tables/exchanges.ts'
 import { type InboxTables, inboxTables } from './tables/inbox.ts'
 import { type LookTables, lookTables } from './tables/looks.ts'
@@ -48,7 +48,7 @@ import {
   subscriptionTables,
 } from './tables/subscription.ts'
 
-/** What a handler may see: one store's rows. */
+/** The tables that a handler may use, limited to one store's rows. */
 export interface TenantTables
   extends AutomationTables,
     InboxTables,
@@ -72,7 +72,7 @@ export interface TenantTables
     NotificationTables,
     CampaignTables {}
 
-/** Out of a handler's reach. */
+/** Tables that handlers cannot use. */
 interface SystemTables
   extends MessagingSystemTables,
     MessagingConnectionSystemTables,
@@ -111,7 +111,7 @@ const tenantTables: Record<keyof TenantTables, 'id' | 'store_id'> = {
   ...notificationTables,
   ...campaignTables,
 }
-const systemTables: Record<keyof SystemTables, ServerPlace> = {
+const systemTables: Record<keyof SystemTables, ServerPlacement> = {
   ...messagingSystemTables,
   ...messagingConnectionSystemTables,
   ...serverSystemTables,
@@ -121,13 +121,16 @@ const systemTables: Record<keyof SystemTables, ServerPlace> = {
   ...sandboxSystemTables,
 }
 
-/** The column that says whose row it is; null for what is no table (a CTE's name); `system` is out of reach. */
+/** The column with the store's id; null if it is not a table (a CTE's name); `system` tables are forbidden. */
 export function tenantColumn(table: string): 'id' | 'store_id' | 'system' | null {
   if (Object.hasOwn(tenantTables, table)) return tenantTables[table as keyof TenantTables]
   return Object.hasOwn(systemTables, table) ? 'system' : null
 }
 
-/** Where a table of a store is cut, `everywhere`, or `coordinator`: all that `db/README.md` says of a distributed database. */
-export type Place = 'id' | 'store_id' | ServerPlace
+/**
+ * The distribution of a table on a cluster: the column that it is sharded by, `everywhere`, or `coordinator` (see
+ * `db/README.md`).
+ */
+export type Placement = 'id' | 'store_id' | ServerPlacement
 
-export const places: Readonly<Record<keyof Tables, Place>> = { ...tenantTables, ...systemTables }
+export const placements: Readonly<Record<keyof Tables, Placement>> = { ...tenantTables, ...systemTables }

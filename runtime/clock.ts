@@ -1,18 +1,18 @@
-/** The one clock. Tests and the sandbox move it; nothing that decides reads the machine's own. */
+/** The only clock. Tests and the sandbox move it; no decision reads the machine's own. */
 export interface Clock {
   now(): Date
-  /** Milliseconds since 1970, without making a Date. */
+  /** Milliseconds since 1970, without creating a Date. */
   ms(): number
-  /** Milliseconds it was moved ahead of the machine. */
+  /** Milliseconds that it is ahead of the machine's clock. */
   readonly offset: number
 }
 
 export interface MovableClock extends Clock {
   offset: number
-  /** Stands still at this instant until set again; null lets it run. */
+  /** The instant at which the clock is frozen; null lets it run. */
   frozenAt: number | null
-  /** On by so many milliseconds, whether it runs or stands. */
-  move(milliseconds: number): void
+  /** Advances the clock by so many milliseconds, whether it runs or is frozen. */
+  advance(milliseconds: number): void
 }
 
 export function machineClock(offset = 0): MovableClock {
@@ -26,7 +26,7 @@ export function machineClock(offset = 0): MovableClock {
     now() {
       return new Date(this.ms())
     },
-    move(milliseconds) {
+    advance(milliseconds) {
       this.offset += milliseconds
       if (this.frozenAt !== null) this.frozenAt += milliseconds
     },

@@ -1,31 +1,31 @@
-/** What a handler or a job has in its hands. */
+/** The context of a handler or a job. */
 import { CompiledQuery, type DatabaseConnection, type Kysely, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { Access, StoreFacts } from '#db/access'
 import { findStoreFacts } from '#db/access'
-import { type Database, type RootDatabase, reach } from '#db/database'
+import { type Database, type RootDatabase, requireReachable } from '#db/database'
 import type { Plan } from '#db/postgres/pool'
 import type { Tables, TenantTables } from '#db/tables'
-import { TenantWall } from '#db/wall'
-import { followUp, untilItHolds } from '#runtime/database/anew'
-import { Counting } from '#runtime/database/counting'
+import { TenantScope } from '#db/tenant-scope'
+import { retryOnConflict, runAfterCommit } from '#runtime/database/retry-on-conflict'
+import { StatementGuard } from '#runtime/database/statement-guard'
+import type { MergedExtensions } from '#runtime/extensions'
 import type { Answer } from '#runtime/gateway/answers'
 import type { Limits } from '#runtime/gateway/rate-limit'
 import type { Handle } from '#runtime/jobs/handle'
 import type { Queue, QueueOptions } from '#runtime/jobs/queue'
 import type { Settings } from '#runtime/server/settings'
 import { newId, sha256 } from '#runtime/values/ids'
-import type { Wired } from '#runtime/wiring'
 import type { Clock } from './clock.ts'
 import type { Adapters } from './ports/adapters.ts'
-import { mailOfStore } from './ports/heard.ts'
+import { scopeMail } from './ports/instrumentation.ts'
 import type { Role } from './roles.ts'
 import type { z } from './schema.ts'
 
-/** Sees the rows of one store and no others. */
+/** A database handle that sees the rows of one store only. */
 export type TenantDb = Kysely<TenantTables>
 
-/** What the whole process shares. */
+/** Services that the whole process shares. */
 export interface Services {
   readonly settings: Settings
   readonly database: Database
@@ -34,51 +34,51 @@ export interface Services {
   readonly queue: Queue
   readonly log: Logger
   readonly catalog: Catalog
-  /** What sections give each other. */
-  readonly wired: Wired
-  /** Limits of what has no key. */
+  /** The merged extensions of all sections. */
+  readonly extensions: MergedExtensions
+  /** Rate limits of requests without a key. */
   readonly limits: Limits
-  /** Makes every instance forget what it cached of a key; done once no instance can still act on it. */
+  /** Makes every instance drop its cached access of the store's keys; resolves once none can use it. */
   accessChanged(storeId: string): Promise<void>
-  /** Adds one to a counter that a section declares (`counters`), for `/metrics`. */
+  /** Increments a counter that a section declares (`counters`), for `/metrics`. */
   count(counter: string, labels: Record<string, string>): void
-  /** Aborted when the job that holds these is to end: whatever waits in it waits no longer. Never, for a request. */
-  readonly ending: AbortSignal
+  /** Aborted when the job has to end; waiting code stops. Never aborted for a request. */
+  readonly abortSignal: AbortSignal
 }
 
-/** What a handler may know of the other operations and jobs. */
+/** The other operations and jobs, as far as a handler may know them. */
 export interface Catalog {
   /** The OpenAPI document. */
   document(): string
-  /** The descriptors of what the holder of a key may run at `now` (milliseconds), in the order of the documents. */
+  /** The descriptors of the operations that the key's holder may run at `now` (milliseconds), in documents' order. */
   runnable(access: Access, now: number): string[]
-  /** False where there is no such operation. */
+  /** False if there is no such operation. */
   mayRun(id: string, access: Access, now: number): boolean
-  /** What the reading operation of this path answers; undefined where this server has none. */
+  /** Runs the read operation at this path; undefined if this server has none. */
   read(ctx: Context, path: string, query: Record<string, string>): Promise<unknown>
-  /** `tellsOfFailure`: where it is given up, it does that itself. */
-  job(name: string): { description: string; tellsOfFailure: boolean } | undefined
+  /** `handlesFailure`: the job reports its own final failure. */
+  job(name: string): { description: string; handlesFailure: boolean } | undefined
 }
 
-/** What the sandbox may ask of who runs the jobs of this process. */
+/** Controls of this process's worker that the sandbox uses. */
 export interface JobRunner {
   drain(timeoutMs: number): Promise<{ ran: number; failed: number; pending: number }>
   clockMoved(): void
 }
 
-/** What a request holds of its Idempotency-Key, as its transactions see it. */
-export interface Claim {
-  /** Throws where the key is another's by now. */
+/** A request's claim on its Idempotency-Key, as its transactions see it. */
+export interface ClaimHandle {
+  /** Throws if another request has taken over the key. */
   confirm(tx: Context): Promise<void>
-  /** The last statement of a transaction that has none; null: it needs none. */
-  closing(tx: Context): (() => Promise<void>) | null
-  /** Whoever runs the request again finds by its key what was done. */
-  resumes(): void
-  /** Keeps the answer as the last statement of the transaction that it is of. */
-  keepAtLast(tx: Context, answer: Answer): Promise<void>
+  /** The last statement of a transaction that sets none itself; null if none is needed. */
+  closingStatement(tx: Context): (() => Promise<void>) | null
+  /** Marks that the handler recognises a repeated request by its key. */
+  markResumable(): void
+  /** Stores the answer as the last statement of the transaction that produced it. */
+  storeAnswerLast(tx: Context, answer: Answer): Promise<void>
 }
 
-/** Who acts: the creator of a key, or a job on behalf of who queued it. */
+/** The actor: the creator of a key, or a job on behalf of its cause. */
 export interface Actor {
   kind: 'key' | 'job'
   userId: string | null
@@ -86,13 +86,15 @@ export interface Actor {
   scopes: ReadonlySet<string>
   requestId: string
   keyId: string | null
-  /** Of a write that carries one: it may come again after a crash. */
+  /** The key of a write that has one: the same request may come again after a crash. */
   idempotencyKey?: string | null
-  /** On that key: a transaction of one who lost it does not hold. */
-  claim?: Claim | null
-  /** Asked at the beginning of the first transaction that holds, in it; what it throws ends it. */
+  /** The claim on that key: a transaction that has lost it fails. */
+  claim?: ClaimHandle | null
+  /** Runs at the beginning of the first transaction that commits, inside it; an error aborts the transaction. */
   guard?: ((tx: Context) => Promise<void>) | null
-  /** What `refusalOf` asks, as found for this request; null for a job and for a caller without a key. */
+  /**
+   * The access that was looked up for the request, for `checkAccess`; null for a job and for a caller without a key.
+   */
   access: Access | null
 }
 
@@ -112,7 +114,7 @@ export class Context {
   readonly #transaction: Transaction<Tables> | null
   readonly #afterCommit: (() => Promise<void> | void)[]
   #closing: (() => Promise<void>) | null = null
-  #handed: DatabaseConnection | null = null // what the closing statement goes by
+  #closingConnection: DatabaseConnection | null = null // connection of the closing statement
   #adapters: Adapters | null = null
   #db: TenantDb | null = null
   #statements = 0
@@ -124,7 +126,7 @@ export class Context {
     log: Logger,
     within?: { mode: Mode; transaction?: Transaction<Tables>; afterCommit?: (() => Promise<void> | void)[] },
   ) {
-    reach(services.database, store.id)
+    requireReachable(services.database, store.id)
     this.services = services
     this.store = store
     this.actor = actor
@@ -139,25 +141,25 @@ export class Context {
   }
   get adapters(): Adapters {
     const { adapters } = this.services
-    this.#adapters ??= { ...adapters, mail: mailOfStore(adapters.mail, this.store.id) }
+    this.#adapters ??= { ...adapters, mail: scopeMail(adapters.mail, this.store.id) }
     return this.#adapters
   }
   get settings(): Settings {
     return this.services.settings
   }
-  /** What sections give each other (`wiring.ts`). */
-  get wired(): Wired {
-    return this.services.wired
+  /** The merged extensions of all sections (`extensions.ts`). */
+  get extensions(): MergedExtensions {
+    return this.services.extensions
   }
-  /**
-   * The request's Idempotency-Key, for a handler that finds by it what an earlier run of the same request has done: such
-   * a request is run again where its answer was lost.
-   */
+  /** The request's Idempotency-Key, for a handler that recognises a repeated request, whose answer was lost. */
   get resumeKey(): string | null {
-    this.actor.claim?.resumes()
+    this.actor.claim?.markResumable()
     return this.actor.idempotencyKey ?? null
   }
-  /** What a provider knows a send by, where no row does: its Idempotency-Key's that day, the same where it is run again. */
+  /**
+   * The provider's idempotency key of a send without a row, from the Idempotency-Key and the day: the same for a
+   * repeat.
+   */
   sendKey(prefix: string): string {
     const key = this.resumeKey
     if (key === null) return `${prefix}${this.newId()}`
@@ -174,37 +176,37 @@ export class Context {
     return newId(this.services.clock.ms())
   }
 
-  /** The store's rows, inside the transaction where there is one. */
+  /** The store's rows, inside the transaction if one is open. */
   get db(): TenantDb {
     if (!this.#db) {
-      const walled = (this.#transaction ?? this.services.database.root).withPlugin(
-        new TenantWall(this.store.id),
+      const scoped = (this.#transaction ?? this.services.database.root).withPlugin(
+        new TenantScope(this.store.id),
       )
       this.#db = (this.#mode === 'statement'
-        ? walled.withPlugin(new Counting(() => this.#count()))
-        : walled) as unknown as TenantDb
+        ? scoped.withPlugin(new StatementGuard(() => this.#count()))
+        : scoped) as unknown as TenantDb
     }
     return this.#db
   }
 
-  /** Runs text that `prepared` compiled behind the wall. Nobody else calls it. */
-  run<Row>(text: string, parameters: unknown[], plan?: Plan): Promise<Row[]> {
+  /** Runs a statement that `prepared` compiled with tenant isolation. Only `prepared` calls it. */
+  runPrepared<Row>(text: string, parameters: unknown[], plan?: Plan): Promise<Row[]> {
     if (this.#mode === 'statement') this.#count()
     if (!this.#transaction) return this.services.database.query<Row>(text, parameters, plan)
-    const by = this.#handed ?? this.#transaction
+    const by = this.#closingConnection ?? this.#transaction
     return by.executeQuery<Row>(CompiledQuery.raw(text, parameters)).then(({ rows }) => rows)
   }
 
   /**
-   * One transaction; inside one already, a part of it. What `fn` throws undoes it all. It may be run more than once: where
-   * it and another could not both hold it begins anew.
+   * Runs `fn` in one transaction, or in the open one. An error rolls all of it back. `fn` may run more than once:
+   * after a deadlock or a serialization failure the transaction is retried.
    */
   async transaction<T>(fn: (ctx: Context) => Promise<T>, isolationLevel?: 'repeatable read'): Promise<T> {
     if (this.#transaction) return fn(this)
-    const { result, afterCommit } = await untilItHolds(this.log, this.store.id, () =>
+    const { result, afterCommit } = await retryOnConflict(this.log, this.store.id, () =>
       this.#transact(fn, isolationLevel),
     )
-    await followUp(this.log, afterCommit)
+    await runAfterCommit(this.log, afterCommit)
     return result
   }
 
@@ -225,28 +227,29 @@ export class Context {
       const done = await fn(within)
       const { claim } = this.actor
       await claim?.confirm(within)
-      // Handed over while nobody else has the turn, whoever was not awaited: so it leaves before the commit.
+      // Sent while this transaction holds the connection, so that it leaves before the commit, whatever was not
+      // awaited.
       await transaction.getExecutor().provideConnection(async (connection) => {
-        within.#handed = connection
-        closing = (within.#closing ?? claim?.closing(within))?.()
-        closing?.catch(() => undefined) // heard below
-        within.#handed = null
+        within.#closingConnection = connection
+        closing = (within.#closing ?? claim?.closingStatement(within))?.()
+        closing?.catch(() => undefined) // awaited below
+        within.#closingConnection = null
       })
       return done
     }
     const result = await (isolation ? begin.setIsolationLevel(isolation) : begin)
       .execute(work)
       .catch(async (error) => {
-        // Nothing of it holds: the guard is asked in the next one.
+        // The transaction was rolled back: the next one checks the guard.
         if (guard) this.actor.guard = guard
-        await closing // its reason comes first: the commit only says that there was one
+        await closing // its error comes first: the commit only says that there was one
         throw error
       })
     await closing
     return { result, afterCommit }
   }
 
-  /** A read-only transaction, as the tests run every `readOnly` operation. */
+  /** A read-only transaction, in which the tests run every `readOnly` operation. */
   async readOnly<T>(fn: (ctx: Context) => Promise<T>): Promise<T> {
     const begin = this.services.database.root.transaction().setAccessMode('read only')
     return begin.execute((transaction) =>
@@ -254,34 +257,30 @@ export class Context {
     )
   }
 
-  /** The same, for who holds a claim on an Idempotency-Key. */
-  holding(claim: Claim): Context {
+  /** The same context with a claim on an Idempotency-Key. */
+  withClaim(claim: ClaimHandle): Context {
     return new Context(this.services, this.store, { ...this.actor, claim }, this.log)
   }
 
-  /** The same, whose first transaction that holds fails where `guard` throws, or what it read is another's by its end. */
-  guarded(guard: (tx: Context) => Promise<void>): Context {
+  /**
+   * The same context; its first committing transaction fails if `guard` throws, or if rows that it read have changed.
+   */
+  withGuard(guard: (tx: Context) => Promise<void>): Context {
     return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }
 
-  /**
-   * The same for what is only observed, as a copy of a platform's catalog: its transactions are no part of what the request
-   * does, and neither use up its guard nor say of its key that something was done.
-   */
-  observing(): Context {
+  /** The same context for observed data (the catalog cache): its transactions use neither the guard nor the claim. */
+  detached(): Context {
     if (this.#transaction) return this
     return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.log)
   }
 
-  /** A context whose handler may run a single statement. */
+  /** A context that allows a single statement. */
   forOneStatement(): Context {
     return new Context(this.services, this.store, this.actor, this.log, { mode: 'statement' })
   }
 
-  /**
-   * Queues a job, in the transaction that is open: both happen or neither does. Of a job that runs one at a time, one
-   * that waits already is answered instead of a second.
-   */
+  /** Queues a job in the open transaction. If a one-at-a-time job is waiting already, its id is returned instead. */
   async queue<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     payload: z.input<P>,
@@ -296,33 +295,30 @@ export class Context {
     return { jobId, status: 'queued' }
   }
 
-  /** Done once the transaction holds, before the answer leaves; at once where there is none. */
+  /** Runs `act` after the commit, before the answer leaves; at once if no transaction is open. */
   async afterCommit(act: () => Promise<void> | void): Promise<void> {
     if (this.#transaction) this.#afterCommit.push(act)
     else await act()
   }
 
-  /**
-   * The transaction's last statement, a prepared one, which leaves together with its commit. It has to fail, and not only
-   * tell, where the transaction is not to hold.
-   */
-  closeWith(statement: () => Promise<void>): void {
+  /** Sets the transaction's last statement, sent with the commit. It must throw to abort the transaction. */
+  setClosingStatement(statement: () => Promise<void>): void {
     this.#closing = statement
   }
 
   /**
-   * A row lock on the store: decisions over several of its rows take turns. The row is written, not only locked: one that
-   * compares an If-Match goes on with what it saw before it waited, and by this it is ended and begins anew.
+   * Serializes decisions over several rows of the store. The row is updated, not only locked: a waiting transaction
+   * that compared an If-Match then gets a serialization failure and is retried.
    */
   async lockStore(): Promise<void> {
-    // No column of its key: that would hold up every insert of the store, whose foreign key reads the row.
+    // Not a key column: that would block every insert of the store, whose foreign key reads the row.
     await this.db
       .updateTable('stores')
       .set((eb) => ({ storefront_revision: eb.ref('storefront_revision') }))
       .execute()
   }
 
-  /** For doors into the server's own tables (provider events, rates of numbers): inside the transaction. */
+  /** The server's own tables, inside the transaction. For sections' public APIs only. */
   get system(): RootDatabase {
     return this.#transaction ?? this.services.database.root
   }
@@ -333,15 +329,15 @@ export class Context {
   }
 }
 
-/** What a job of the server and a page outside `/v1` have: every store, one at a time. */
+/** The context of a server job or of a page outside `/v1`: all stores, one at a time. */
 export class SystemContext {
   readonly services: Services
   readonly log: Logger
   readonly requestId: string
-  /** Of this process, for the sandbox's clock and its draining of jobs. */
+  /** The worker of this process, for the sandbox's clock and its draining of jobs. */
   readonly worker: JobRunner | null
   readonly root: RootDatabase
-  /** `root`: one that sees some stores alone, for looks over all of them; a store's own context asks whom it has to. */
+  /** `root` may be limited to some stores, for queries over all stores; a store's own context reaches only its own. */
   constructor(
     services: Services,
     log: Logger,
@@ -363,8 +359,8 @@ export class SystemContext {
   get settings(): Settings {
     return this.services.settings
   }
-  get wired(): Wired {
-    return this.services.wired
+  get extensions(): MergedExtensions {
+    return this.services.extensions
   }
   now(): Date {
     return this.services.clock.now()
@@ -388,7 +384,7 @@ export class SystemContext {
   }
 }
 
-/** A job may do what its cause was allowed to do: that was checked when it was queued. */
+/** A job may do whatever its cause was allowed to do: access was checked when it was queued. */
 export const jobActor = (userId: string | null, requestId: string): Actor => ({
   kind: 'job',
   userId,

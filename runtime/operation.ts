@@ -1,6 +1,6 @@
 /**
- * An operation of the API: one file, one default export of `operation({…})`. All that the gateway, the
- * documents and the assistants know of it is here.
+ * An operation of the API: one file, one default export of `operation({…})`. It holds all that the gateway, the
+ * documents and the assistants know about it.
  */
 import type { Context } from './context.ts'
 import type { ErrorCode } from './errors.ts'
@@ -9,12 +9,15 @@ import { z } from './schema.ts'
 
 export { z }
 
-/** JSON that the database wrote already: sent as it is. */
+/** JSON that the database built already: sent as it is. */
 export class JsonText {
   readonly text: string
-  /** Headers of its own, such as X-Total-Capped. */
+  /** Additional headers, such as X-Total-Capped. */
   readonly headers: Record<string, string> | undefined
-  /** What its ETag is made of, where the text has what changes by itself: addresses signed anew, say. */
+  /**
+   * The text that its ETag is computed from, if the JSON holds values that change by themselves, such as signed
+   * addresses.
+   */
   readonly identity: string
   constructor(text: string, headers?: Record<string, string>, identity: string = text) {
     this.text = text
@@ -42,34 +45,34 @@ export interface OperationSpec<
   method: Method
   /** Without `/v1`, parameters as `:name`. */
   path: P
-  /** One sentence, in plain words, of what it does to whom. */
+  /** One plain sentence: what it does to whom. */
   description: string
-  /** More for the documents: rules worth knowing before calling. */
+  /** More for the documents: rules worth knowing before a call. */
   details?: string
-  /** What merchants call it that is not in the description: assistants find it by these words. */
+  /** Merchants' words for it that are not in the description: assistants find the operation by them. */
   words?: string
-  /** `[]` for what any key may call. */
+  /** `[]` if any key may call it. */
   scopes: readonly Scope[]
   readOnly: boolean
-  /** The plan's feature it belongs to; left out where every plan has it. */
+  /** The plan's feature that it belongs to; absent if every plan has it. */
   feature?: string
   /** Least role of the key's creator. Default: `agent` reads, `member` writes, `owner` for team and billing. */
   minimumRole?: Role
   /** A write that a paused or ended subscription may still do. */
   whilePaused?: boolean
-  /** No key is asked for; the reason why that is safe. */
+  /** No key is needed; the reason why that is safe. */
   public?: string
-  /** `body` optional as a whole where none of its fields is required. */
+  /** `body` is optional as a whole if none of its fields is required. */
   input?: { params?: Record<string, string>; query?: Q; body?: B }
   answer: { status: 200 | 201 | 202 | 204; body?: A; description?: string }
-  /** The refusals of its own, as told in the documents; the pipeline's are declared for it. */
+  /** Its own refusals, for the documents; those of the pipeline are declared for it. */
   refuses?: Partial<Record<ErrorCode, string>>
   /** The answer is one resource: it gets an ETag. */
   etag?: boolean
   /**
-   * What an `If-Match` of this write is compared with, where its path does not say it (`if-match.ts`): the paths of
-   * reads with an ETag, or, of a resource that no operation reads alone, what reads it. `of`: its schema, where the
-   * write does not answer it.
+   * The resources that an `If-Match` of this write is compared with, if its path does not show them (`if-match.ts`):
+   * the paths of reads with an ETag, or a function that reads the resource if no operation does. `of`: its schema, if
+   * the write does not answer it.
    */
   ifMatch?:
     | readonly string[]
@@ -81,21 +84,21 @@ export interface OperationSpec<
         ): Promise<unknown> | unknown
       }
   /**
-   * Paths of the reads that show what this write would do: whom it reaches, how it looks, what it costs. Assistants are
-   * told to look there before they ask the merchant.
+   * Paths of the reads that preview this write: its recipients, its look, its cost. Assistants are advised to call
+   * them before they ask the merchant.
    */
   lookFirst?: readonly string[]
   /**
-   * What of it nobody can take back, beside what its scopes and DELETE say by themselves: that somebody outside is written
-   * to, that something is gone, or over for good. Assistants are told to ask the merchant first.
+   * Consequences that nobody can undo, in addition to those that its scopes and DELETE imply: an outsider gets a
+   * message, data is gone, something ends for good. Assistants are advised to ask the merchant first.
    */
   consequences?: readonly Consequence[]
-  /** Answers to If-None-Match and this Cache-Control. */
+  /** The Cache-Control of its answer; it also supports If-None-Match. */
   cache?: string
   /**
-   * `whole` (a write's default): the handler runs in one transaction. `statement`: it is a single statement, which
-   * is its own transaction. `own`: the handler opens them itself, around calls to providers; a read that calls one
-   * says so too, since the tests would otherwise hold a transaction open around it.
+   * `whole` (a write's default): the handler runs in one transaction. `statement`: it is a single statement, which is
+   * its own transaction. `own`: the handler opens its transactions itself, around calls to providers. A read that
+   * calls a provider declares `own` too, since the tests would otherwise hold a transaction open around the call.
    */
   transaction?: 'whole' | 'statement' | 'own'
   /** A call that works, for the documents. Path parameters, query and body as in `input`. */
@@ -111,7 +114,7 @@ export interface OperationSpec<
   ): Promise<Answered<A>> | Answered<A>
 }
 
-/** What is left of the types once an operation is declared: one form for all. */
+/** An operation with its types erased: one form for all. */
 export interface Operation {
   readonly kind: 'operation'
   readonly spec: OperationSpec<

@@ -1,23 +1,23 @@
 /**
- * A route outside `/v1` (a page behind a link, a provider's hook, what a shop's pages read): one file below a section's
- * `pages/`. It has no key: each says how it knows its caller.
+ * A route outside `/v1` (a page behind a link, a provider's webhook, an endpoint for a shop's pages): one file below a
+ * section's `pages/`. It has no key: each declares how it authenticates its caller.
  */
 
 import {
   formFields,
   formFieldsAtMost,
   parseForm,
+  parseInput,
   parseQuery,
-  read,
   readBodyAs,
   readParameters,
 } from '#runtime/gateway/input'
-import { typedFields } from '#runtime/gateway/typed-fields'
+import { readSubmittedFields } from '#runtime/gateway/submitted-fields'
 import { readBytes, utf8Text } from '#runtime/http/body'
-import { boundaryOf, type FormEntry, formEntries, tooManyFields } from '#runtime/http/multipart'
+import { type FormEntry, parseBoundary, parseMultipart, tooManyFieldsError } from '#runtime/http/multipart'
 import { rawPath, rawQuery } from '#runtime/http/target'
 import type { SystemContext } from './context.ts'
-import { Refusal, refuse } from './errors.ts'
+import { ApiError, refuse } from './errors.ts'
 import type { Method } from './roles.ts'
 import type { z } from './schema.ts'
 
@@ -29,15 +29,15 @@ export interface Page {
   description: string
   /** Why it is safe without a key: a token in the path, a signature, public data. */
   trust: string
-  /** Scripts of any other site may call it, without credentials; preflights are answered. */
+  /** Scripts of any other site may call it, without credentials; preflight requests are answered. */
   cors?: boolean
-  /** Where an answer may take longer than that of any other request. */
+  /** The deadline of its answer, if longer than that of other requests. */
   mayTakeSeconds?: number
-  /** Shoppers open it: it is HTML for them, in the language of the store. */
+  /** Shoppers open it: it answers HTML in the language of the store. */
   forPeople?: boolean
-  /** Only where the sandbox is on. */
+  /** Exists only if the sandbox is on. */
   sandboxOnly?: boolean
-  /** Who comes to `/` is led to it: by `at`, where its own path names something. */
+  /** Listed at `/` as an entry point; `at`: its address, if its path has parameters. */
   entrance?: { title: string; summary: string; at?: string }
   handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response
 }
@@ -56,22 +56,22 @@ const formAtMost = 64 * 1024
 const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
 /**
- * What a page is told of its request, and all that it is: text that `input.ts` has read. What no text may hold (control
- * characters, halves of characters) is refused with a 400 before a handler sees it, whichever part it came in.
+ * The request of a page, and all that a page knows of it: text that `input.ts` has parsed. Control characters and lone
+ * surrogates in any part are refused with a 400 before a handler sees them.
  */
 export class PageRequest {
   readonly method: Method
   /** Path parameters, decoded. */
   readonly params: Record<string, string>
-  /** What of the client's address counts for limits. */
+  /** The part of the client's address that rate limits count by. */
   readonly ip: string
   readonly #raw: Request
   readonly #query: Record<string, string | string[]>
   #read: Promise<Uint8Array> | null = null
-  /** What a form was sent with, as it came. Null: nobody has read it. */
+  /** Reads the fields of the submitted form again. Null until the form was read. */
   #form: (() => Iterable<readonly [string, string | File]>) | null = null
 
-  /** `path`: as it was sent. Refuses what is no text in it and in the query. */
+  /** `path`: as it was sent. Refuses invalid text in it and in the query. */
   constructor(
     raw: Request,
     { method, path: pattern }: Pick<Page, 'method' | 'path'>,
@@ -86,7 +86,7 @@ export class PageRequest {
   }
 
   /** Its path, as it was sent. */
-  get address(): string {
+  get rawPath(): string {
     return rawPath(this.#raw)
   }
 
@@ -95,7 +95,7 @@ export class PageRequest {
     return this.header('accept')?.includes('text/html') ?? false
   }
 
-  /** Whether a page's form was sent, and no script's JSON. */
+  /** Whether a page's form was submitted, rather than a script's JSON. */
   get isForm(): boolean {
     return formType.test(this.header('content-type') ?? '')
   }
@@ -106,10 +106,10 @@ export class PageRequest {
 
   /** The query, refused with a 400 that names the field. */
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S> {
-    return read(schema, { ...this.#query }, 'query')
+    return parseInput(schema, { ...this.#query }, 'query')
   }
 
-  /** The query of an address that others put together (a provider's way back): what it says, known or not. */
+  /** The query of an address that others built, such as a provider's redirect: every parameter, known or not. */
   parameters(): URLSearchParams {
     return new URLSearchParams(
       Object.entries(this.#query).flatMap(([name, value]) =>
@@ -123,7 +123,7 @@ export class PageRequest {
     return readBodyAs(schema, await this.#text(atMost))
   }
 
-  /** The filled fields of a form without files. */
+  /** The non-empty fields of a form without files. */
   async fields(atMost = formAtMost, options: { once?: boolean } = {}): Promise<Record<string, string>> {
     if (!/^multipart\//i.test(this.header('content-type') ?? ''))
       return parseForm(await this.#formText(atMost), options)
@@ -142,36 +142,33 @@ export class PageRequest {
     }
   }
 
-  /**
-   * What a form was filled in with, whatever of it was refused: to be shown again and for nothing else. Null where there
-   * is too much of it.
-   */
-  async typed(): Promise<Record<string, string> | null> {
+  /** The submitted fields, valid or not, only for rendering the form again. Null if they are too large. */
+  async submittedFields(): Promise<Record<string, string> | null> {
     if (!this.#form) {
       try {
         await this.fields()
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof ApiError)) throw error
       }
     }
-    return typedFields(this.#form!())
+    return readSubmittedFields(this.#form!())
   }
 
-  /** A form or JSON, which an address that people and programs use tells apart by how it begins. */
+  /** A form or JSON, told apart by the first character, for an address that people and programs share. */
   async formOrJson<S extends z.ZodTypeAny>(
     schema: S,
     atMost = formAtMost,
   ): Promise<{ isJson: boolean; fields: z.infer<S> }> {
     const text = await this.#formText(atMost)
     const isJson = text.trimStart().startsWith('{')
-    return { isJson, fields: isJson ? readBodyAs(schema, text) : read(schema, parseForm(text), 'body') }
+    return { isJson, fields: isJson ? readBodyAs(schema, text) : parseInput(schema, parseForm(text), 'body') }
   }
 
   /**
-   * What a provider's signature covers, as it came: for hooks alone, whose events are cleaned one by one as they are
-   * stored (`events.accept`), so that one of them cannot spoil the others.
+   * The headers and the raw body that a provider's signature covers. For webhooks only: their events are sanitized one
+   * by one as they are stored (`events.accept`), so that one cannot spoil the others.
    */
-  async signed(atMost: number): Promise<{ headers: Headers; body: Uint8Array }> {
+  async readSigned(atMost: number): Promise<{ headers: Headers; body: Uint8Array }> {
     return { headers: this.#raw.headers, body: await this.#bytes(atMost) }
   }
 
@@ -187,10 +184,10 @@ export class PageRequest {
   }
 
   /**
-   * Address and body as they were sent, to tell whether another request is the same; the body stays for who reads it
-   * afterwards. The parts of a form with files are cut differently at each sending: its address alone is told.
+   * Address and body as they were sent, for comparing requests; the body can still be read afterwards. The boundaries
+   * of a form with files differ at each submission, so only its address is returned.
    */
-  async sent(atMost: number): Promise<{ address: string; body: string }> {
+  async readRaw(atMost: number): Promise<{ address: string; body: string }> {
     const address = `${rawPath(this.#raw)}${rawQuery(this.#raw)}`
     if (/^multipart\//i.test(this.header('content-type') ?? '')) return { address, body: '' }
     this.#read = this.#bytes(atMost)
@@ -204,11 +201,11 @@ export class PageRequest {
   async #formEntries(atMost: number): Promise<FormEntry[]> {
     const bytes = await this.#bytes(atMost)
     const contentType = this.header('content-type') ?? ''
-    const boundary = boundaryOf(contentType)
-    if (boundary !== null) return formEntries(bytes, boundary, formFieldsAtMost)
+    const boundary = parseBoundary(contentType)
+    if (boundary !== null) return parseMultipart(bytes, boundary, formFieldsAtMost)
     if (!formType.test(contentType)) throw refuse('bad_request', 'body: is no form')
     const text = utf8Text(bytes)
-    if (text.split('&', formFieldsAtMost + 1).length > formFieldsAtMost) throw tooManyFields()
+    if (text.split('&', formFieldsAtMost + 1).length > formFieldsAtMost) throw tooManyFieldsError()
     return [...new URLSearchParams(text)]
   }
 }

@@ -1,8 +1,8 @@
-/** The ways to wait for a while: whoever waits hears when it is to end. */
+/** Cancellable waiting. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
-/** Whether the time passed; false where the signal was aborted before. */
+/** Waits; true if the time passed, false if the signal was aborted before. */
 export const pause = (milliseconds: number, signal: AbortSignal): Promise<boolean> =>
   wait(milliseconds, true, { signal }).catch(() => false)
 
@@ -10,10 +10,10 @@ const nearMs = 2_500
 const probeMs = 10
 
 /**
- * Waits until the clock shows `at`, where that is near. False where it is not, or the clock stands still: the work is
- * then queued for that instant.
+ * Waits until the clock shows `at`, if that is near. False if it is not, or if the clock is frozen: the work is then
+ * queued for that instant.
  */
-export async function clockReaches(clock: Clock, at: Date, signal: AbortSignal): Promise<boolean> {
+export async function waitUntil(clock: Clock, at: Date, signal: AbortSignal): Promise<boolean> {
   for (let probed = false; ; probed = true) {
     const before = clock.ms()
     const ahead = at.getTime() - before

@@ -1,65 +1,68 @@
 /**
- * Fields that name something: a product, a category, a template, a list, a file. A schema says so where it is written
- * (`reference`), and everything else is read from that: what a body names, what is new in it, and which files a
- * resource keeps. Which kinds there are is told by the sections that know them.
+ * Fields that reference something: a product, a category, a template, a list, a file. The schema declares it
+ * (`reference`), and everything else is derived from that: the references of a body, the new ones among them, and the
+ * files that a resource keeps. The sections that own a kind declare it.
  */
 import type { Context } from './context.ts'
 import { refuse } from './errors.ts'
 import { z } from './schema.ts'
 
-const mark = Symbol('reference')
-type Marked = z.ZodTypeDef & { [mark]?: string }
+const kindKey = Symbol('reference')
+type Marked = z.ZodTypeDef & { [kindKey]?: string }
 
-/** Marks a schema as the name of one `kind` of thing. What is made of it (nullable, described, bounded) keeps it. */
+/**
+ * Marks a schema as the id of one `kind` of thing. Schemas derived from it (nullable, described, bounded) keep the
+ * mark.
+ */
 export function reference<T extends z.ZodTypeAny>(kind: string, schema: T): T {
   const Made = schema.constructor as new (definition: unknown) => T
-  return new Made({ ...schema._def, [mark]: kind })
+  return new Made({ ...schema._def, [kindKey]: kind })
 }
 
-/** The kind of thing that a schema itself names, without what it is wrapped in. */
-export const referenceOf = (schema: z.ZodTypeAny): string | undefined => (schema._def as Marked)[mark]
+/** The kind of thing that a schema itself references, without looking into wrapped schemas. */
+export const getReferenceKind = (schema: z.ZodTypeAny): string | undefined => (schema._def as Marked)[kindKey]
 
-export interface Named {
+export interface Reference {
   kind: string
-  /** As a refusal names it: `items.2.productId`, of a list of ids the list's own name. */
+  /** The name in a refusal: `items.2.productId`; for a list of ids the list's own name. */
   field: string
   value: string | number
 }
 
-/** What a value names by the marks of its schema, in its order. */
-export function namedIn(schema: z.ZodTypeAny, value: unknown, field = ''): Named[] {
+/** All references in a value, by the marks of its schema, in its order. */
+export function findReferences(schema: z.ZodTypeAny, value: unknown, field = ''): Reference[] {
   if (value === null || value === undefined) return []
-  const kind = referenceOf(schema)
+  const kind = getReferenceKind(schema)
   if (kind !== undefined && (typeof value === 'string' || typeof value === 'number')) {
     return [{ kind, field, value }]
   }
-  const inner = innerOf(schema)
-  if (inner) return namedIn(inner, value, field)
+  const inner = unwrapSchema(schema)
+  if (inner) return findReferences(inner, value, field)
   const at = (name: string | number): string => (field === '' ? String(name) : `${field}.${name}`)
   if (Array.isArray(value)) {
     if (!(schema instanceof z.ZodArray)) return []
     const { element } = schema
     return value.flatMap((each, index) =>
-      namedIn(element, each, typeof each === 'object' ? at(index) : field),
+      findReferences(element, each, typeof each === 'object' ? at(index) : field),
     )
   }
   if (typeof value !== 'object') return []
   const fields = value as Record<string, unknown>
   if (schema instanceof z.ZodObject) {
     const shape = schema.shape as z.ZodRawShape
-    return Object.entries(shape).flatMap(([name, of]) => namedIn(of, fields[name], at(name)))
+    return Object.entries(shape).flatMap(([name, of]) => findReferences(of, fields[name], at(name)))
   }
   if (schema instanceof z.ZodRecord) {
-    return Object.entries(fields).flatMap(([name, each]) => namedIn(schema.element, each, at(name)))
+    return Object.entries(fields).flatMap(([name, each]) => findReferences(schema.element, each, at(name)))
   }
-  return optionsOf(schema, fields).flatMap((option) => namedIn(option, value, field))
+  return matchingOptions(schema, fields).flatMap((option) => findReferences(option, value, field))
 }
 
-/** Of a union those that the value may be. */
-function optionsOf(schema: z.ZodTypeAny, value: Record<string, unknown>): z.ZodTypeAny[] {
+/** The members of a union that the value may be. */
+function matchingOptions(schema: z.ZodTypeAny, value: Record<string, unknown>): z.ZodTypeAny[] {
   if (schema instanceof z.ZodDiscriminatedUnion) {
-    const told = value[schema.discriminator as string]
-    const option = schema.optionsMap.get(told as string)
+    const discriminator = value[schema.discriminator as string]
+    const option = schema.optionsMap.get(discriminator as string)
     return option ? [option] : []
   }
   if (schema instanceof z.ZodUnion) {
@@ -69,8 +72,8 @@ function optionsOf(schema: z.ZodTypeAny, value: Record<string, unknown>): z.ZodT
   return []
 }
 
-/** What a schema is wrapped around, or null. */
-export function innerOf(schema: z.ZodTypeAny): z.ZodTypeAny | null {
+/** The schema inside a wrapper, or null. */
+export function unwrapSchema(schema: z.ZodTypeAny): z.ZodTypeAny | null {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return schema.unwrap()
   if (schema instanceof z.ZodReadonly || schema instanceof z.ZodBranded) return schema.unwrap()
   if (schema instanceof z.ZodDefault) return schema.removeDefault()
@@ -78,42 +81,47 @@ export function innerOf(schema: z.ZodTypeAny): z.ZodTypeAny | null {
   return null
 }
 
-/** How things of a kind are asked for: `live`, what has a mirror here is asked of the provider itself. */
-export interface Asked {
+/** How things of a kind are looked up. `live`: asks the provider itself, not its catalog cache. */
+export interface LookupOptions {
   live?: boolean
 }
 type Value = string | number
 /**
- * Looks for things of a kind, all at once, outside a transaction where it asks a provider. What it answers says what is
- * wrong with some of them, in words that follow the name of a field; null: nothing.
+ * Looks up things of a kind, all at once, outside a transaction if it calls a provider. The function that it returns
+ * answers what is wrong with some of them, in words that follow the name of a field; null: nothing.
  */
-export type Look = (
+export type ReferenceLookup = (
   ctx: Context,
   values: readonly Value[],
-  how: Asked,
+  how: LookupOptions,
 ) => Promise<(values: readonly Value[]) => string | null>
 
 /**
- * Makes sure that what `after` names and `before` did not is there, for the kinds given. The one way in for what a body
- * names; a field keeps what it held though it be gone meanwhile. Each kind is asked for once.
+ * Requires that everything that `after` references and `before` did not exists, for the given kinds. An unchanged
+ * field keeps its value even if the thing is gone meanwhile. Each kind is looked up once.
  */
 export async function requireReferences(
   ctx: Context,
   schema: z.ZodTypeAny,
-  { before, after, kinds, ...how }: { before: unknown; after: unknown; kinds: readonly string[] } & Asked,
+  {
+    before,
+    after,
+    kinds,
+    ...how
+  }: { before: unknown; after: unknown; kinds: readonly string[] } & LookupOptions,
 ): Promise<void> {
-  const keyOf = ({ kind, value }: Named): string => `${kind} ${value}`
-  const known = new Set(namedIn(schema, before).map(keyOf))
-  const added = namedIn(schema, after).filter((named) => !known.has(keyOf(named)))
+  const toKey = ({ kind, value }: Reference): string => `${kind} ${value}`
+  const known = new Set(findReferences(schema, before).map(toKey))
+  const added = findReferences(schema, after).filter((named) => !known.has(toKey(named)))
   for (const kind of kinds) {
     const named = added.filter((each) => each.kind === kind)
     if (named.length === 0) continue
-    const look = ctx.wired.references[kind]
+    const look = ctx.extensions.references[kind]
     if (!look) throw new Error(`No section has said how a ${kind} is looked for`)
-    const faultOf = await look(ctx, [...new Set(named.map(({ value }) => value))], how)
+    const findIssue = await look(ctx, [...new Set(named.map(({ value }) => value))], how)
     for (const field of new Set(named.map((each) => each.field))) {
-      const fault = faultOf(named.flatMap((each) => (each.field === field ? [each.value] : [])))
-      if (fault) throw refuse('bad_request', `${field}: ${fault}`)
+      const issue = findIssue(named.flatMap((each) => (each.field === field ? [each.value] : [])))
+      if (issue) throw refuse('bad_request', `${field}: ${issue}`)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Who may do what, and how it is asked for: what an operation's declaration and a caller's rights are compared in. */
+/** Scopes and roles: operations declare them, and the rights of a caller are compared with them. */
 export const allScopes = [
   'platform:read',
   'platform:write',
@@ -12,8 +12,8 @@ export type Scope = (typeof allScopes)[number]
 export const roles = ['agent', 'member', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-/** What a write does that nobody can take back. `final`: it ends something for good. */
-export const kindsOfConsequence = ['messages', 'money', 'access', 'deletion', 'final'] as const
-export type Consequence = (typeof kindsOfConsequence)[number]
+/** Effects of a write that nobody can undo. `final`: it ends something for good. */
+export const consequenceKinds = ['messages', 'money', 'access', 'deletion', 'final'] as const
+export type Consequence = (typeof consequenceKinds)[number]
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

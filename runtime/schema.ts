@@ -1,20 +1,20 @@
 /**
- * Schemas that validate and publish alike. The one place that imports zod; everybody takes `z` from here.
- * A value of these is JSON through and through: instants and days stay text, money is a number.
+ * Schemas that validate and publish alike. The only file that imports zod; everybody takes `z` from here. Their values
+ * are plain JSON: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
 import {
-  dayForm,
-  instantForm,
+  dayPattern,
+  instantPattern,
   isInYears,
   isRealDay,
   isRealInstant,
   isRealMoment,
   isRealWallClock,
-  momentForm,
-  offsetInstantForm,
-  wallClockForm,
-  yearsSentence,
+  momentPattern,
+  offsetInstantPattern,
+  wallClockPattern,
+  yearsMessage,
 } from '#runtime/values/days'
 import { cleanEmail } from '#runtime/values/email'
 
@@ -26,26 +26,27 @@ const names = new WeakMap<z.ZodTypeAny, string>()
 export function named<T extends z.ZodTypeAny>(
   name: string,
   schema: T,
-  { moves = [] }: { moves?: readonly string[] } = {},
+  { volatileFields = [] }: { volatileFields?: readonly string[] } = {},
 ): T {
   names.set(schema, name)
-  if (moves.length > 0) moving.set(schema, moves)
+  if (volatileFields.length > 0) volatileFieldsBySchema.set(schema, volatileFields)
   return schema
 }
 
-const moving = new WeakMap<z.ZodTypeAny, readonly string[]>()
+const volatileFieldsBySchema = new WeakMap<z.ZodTypeAny, readonly string[]>()
 /**
- * Fields of a resource that move by themselves (counters, what jobs and providers report): its ETag is made without
- * them. `items.stock`: of an object in it, or of each in a list.
+ * Fields of a resource that change by themselves (counters, reports of jobs and providers): its ETag ignores them.
+ * `items.stock`: a field of a nested object, or of each object in a list.
  */
-export const movesOf = (schema: z.ZodTypeAny): readonly string[] => moving.get(schema) ?? []
-export const nameOf = (schema: z.ZodTypeAny): string | undefined => names.get(schema)
+export const getVolatileFields = (schema: z.ZodTypeAny): readonly string[] =>
+  volatileFieldsBySchema.get(schema) ?? []
+export const getSchemaName = (schema: z.ZodTypeAny): string | undefined => names.get(schema)
 
 const files = new WeakSet<z.ZodTypeAny>()
 
 /**
- * What a file holds, sent as a field of a body: a control character in it is the fault of its row, not of the request.
- * Its texts are not stored unread (`storableCell`, `wrongWith`).
+ * Content of a file, sent as a field of a body: a control character in it is an error of its row, not of the request.
+ * Its texts are checked before they are stored (`sanitizeCell`, `findTextIssue`).
  */
 export function fileContent<T extends z.ZodTypeAny>(schema: T): T {
   files.add(schema)
@@ -59,17 +60,17 @@ export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).str
 export const id = named('Id', z.string().uuid().describe('UUIDv7'))
 
 /**
- * The one place where a day or an instant is read from a caller: of the calendar, in years that every clock, database
- * and sort agree on. `npm run check` finds a form of its own elsewhere. A birthday, were one asked for, would be
- * another schema: people were born before 2000.
+ * The only place that parses a day or an instant of a caller: real calendar dates, in years that every clock, database
+ * and sort agree on. `npm run check` reports other date patterns. A birthday would need another schema: people were
+ * born before 2000.
  */
-const dated = (form: RegExp, example: string, isReal: (text: string) => boolean, unreal: string) =>
+const dateSchema = (form: RegExp, example: string, isReal: (text: string) => boolean, unreal: string) =>
   z
     .string()
     .regex(form, `must be ${example}`)
     .superRefine((text, context) => {
       if (!form.test(text)) return
-      const message = isReal(text) ? (isInYears(text) ? null : yearsSentence) : unreal
+      const message = isReal(text) ? (isInYears(text) ? null : yearsMessage) : unreal
       if (message) context.addIssue({ code: 'custom', message })
     })
 const noDay = 'is no day of the calendar'
@@ -77,30 +78,30 @@ const noTime = 'is no day and time of the calendar'
 
 export const instant = named(
   'Instant',
-  dated(
-    instantForm,
+  dateSchema(
+    instantPattern,
     'an instant such as 2026-11-20T12:00:00.000Z',
     isRealInstant,
     'is no instant of the calendar',
   ).describe('ISO 8601 in UTC with milliseconds'),
 )
 /** An instant as a caller may write it; `new Date` of it is exact. */
-export const offsetInstant = dated(
-  offsetInstantForm,
+export const offsetInstant = dateSchema(
+  offsetInstantPattern,
   'an instant such as 2026-11-20T12:00:00.000Z',
   isRealMoment,
   noTime,
 ).describe('ISO 8601 with `Z` or an offset such as -03:00')
-/** An instant, or without an offset the wall clock of a zone. */
-export const moment = dated(
-  momentForm,
+/** An instant, or a wall clock time of a zone if it has no offset. */
+export const moment = dateSchema(
+  momentPattern,
   'a day and time such as 2026-12-01T10:00 or 2026-12-01T13:00:00Z',
   isRealMoment,
   noTime,
 )
-/** What the clocks of a zone show. */
-export const wallClock = dated(
-  wallClockForm,
+/** A wall clock time. */
+export const wallClock = dateSchema(
+  wallClockPattern,
   'a day and time such as 2026-11-27T23:59',
   isRealWallClock,
   noDay,
@@ -108,16 +109,16 @@ export const wallClock = dated(
 /** A calendar day that exists, in the store's time zone. */
 export const day = named(
   'Day',
-  dated(dayForm, 'a day such as 2026-11-20', isRealDay, noDay).describe(
+  dateSchema(dayPattern, 'a day such as 2026-11-20', isRealDay, noDay).describe(
     "Calendar day (YYYY-MM-DD) in the store's time zone, in the years 2000 to 2100",
   ),
 )
-/** Which days and instants a schema stands for: tests try each wherever it is asked for. */
+/** Day and instant schemas by name: tests try each wherever one is used. */
 export const dateSchemas: ReadonlyMap<string, z.ZodTypeAny> = new Map<string, z.ZodTypeAny>(
   Object.entries({ day, instant, offsetInstant, moment, wallClock }),
 )
 const decimalWords = { 2: 'two', 4: 'four' }
-/** So many decimals at most: `z.number().refine(...decimals(2))`. */
+/** A bound on decimals: `z.number().refine(...decimals(2))`. */
 export const decimals = (most: keyof typeof decimalWords): [(value: number) => boolean, string] => [
   (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
   `must have at most ${decimalWords[most]} decimals`,
@@ -128,11 +129,11 @@ const amount = (bounded: z.ZodNumber) =>
     .refine(...decimals(2))
     .describe('Whole currency units, at most two decimals')
 export const money = named('Money', amount(z.number().min(-999_999_999_999.99)))
-/** Bounds that the documents tell, which a refinement would keep to itself. */
+/** Bounds that the documents publish; a refinement would hide them. */
 export const moneyAtLeast0 = (refusal: string) => amount(z.number().min(0, refusal))
 export const moneyOver0 = (refusal: string) => amount(z.number().gt(0, refusal))
 export const moneyFromZero = moneyAtLeast0('must not be negative')
-/** Of ISO 4217, without metals and units of account; last, those withdrawn of late, which old orders are in. */
+/** ISO 4217 without metals and units of account. Last: currencies withdrawn lately, which old orders use. */
 const currencies = new Set(
   (
     'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP ' +
@@ -166,7 +167,7 @@ const countries = new Set(
     'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
   ).split(' '),
 )
-/** A country that there is: `Intl` also knows groups of countries, and one that stands for none. */
+/** An existing country: `Intl` also knows groups of countries and a placeholder. */
 export const country = z
   .string()
   .regex(/^[A-Z]{2}$/, 'must be a country such as BR')
@@ -196,27 +197,28 @@ export const text = (min: number, max: number) =>
     .string()
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
-/** An email address as it was typed, without what cannot be seen; compared by `emailKey`. */
+/** An email address as it was typed, without invisible characters; compared by `emailKey`. */
 export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),
   z.string().trim().max(254).email('must be an email address'),
 )
-/** The address that a text out of a file or a form is, as it is kept; null where it is none. */
+/** Parses the address in a text of a file or a form; null if it is invalid. */
 export function readEmail(text: string): string | null {
   // biome-ignore lint/nursery/noJsRestrictedProperties: readEmail itself
   const read = email.safeParse(text)
   return read.success ? read.data : null
 }
 /**
- * An id or number as a shop's theme sends it: text, or a number as far as numbers are exact. A larger one was rounded on its way here, and would name something else.
+ * An id or number as a shop's theme sends it: text, or a number up to the largest exact integer. A larger one was
+ * rounded on its way here, and would name something else.
  */
 export const themeId = (max = 64) => {
-  const told = 'must be text, or a whole number up to 9007199254740991: send larger ones as text'
+  const sentence = 'must be text, or a whole number up to 9007199254740991: send larger ones as text'
   return z.preprocess(
     (value) =>
       typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : value,
     z
-      .string({ required_error: 'is required', invalid_type_error: told })
+      .string({ required_error: 'is required', invalid_type_error: sentence })
       .trim()
       .min(1, 'must not be empty')
       .max(max, `must have at most ${max} characters`),
@@ -228,7 +230,7 @@ export const openObject = <T extends z.ZodRawShape>(shape: T) => object(shape).c
 /** A JSON object of the caller's own making. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 
-/** Query parameters arrive as text: these read them, and publish what they stand for. */
+/** Query parameters arrive as text: these parse them, and publish the type that they stand for. */
 export const queryFlag = z.preprocess(
   (value) => (value === 'true' ? true : value === 'false' ? false : value),
   z.boolean({ invalid_type_error: 'must be true or false' }),
@@ -239,12 +241,12 @@ export const queryInt = (min: number, max: number) =>
     (value) => (typeof value === 'string' && wholeNumber.test(value) ? Number(value) : value),
     z.number({ invalid_type_error: 'must be a whole number' }).int().min(min).max(max),
   )
-/** Values named twice are named once: every list that means a set is read so, in queries and bodies. */
-const withoutDoubles = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value)] : value)
+/** Removes duplicates from a list that means a set, in queries and bodies. */
+const deduplicate = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value)] : value)
 
 /** A list that means a set. */
 export const setOf = <T extends z.ZodTypeAny>(item: T, max: number, min = 0) =>
-  z.preprocess(withoutDoubles, z.array(item).min(min).max(max)) as z.ZodEffects<
+  z.preprocess(deduplicate, z.array(item).min(min).max(max)) as z.ZodEffects<
     z.ZodArray<T>,
     z.output<T>[],
     z.input<T>[]
@@ -255,7 +257,7 @@ export const queryList = <T extends z.ZodTypeAny>(item: T, max = 50) =>
   z.preprocess((value) => {
     if (value === undefined) return value
     const texts = Array.isArray(value) ? value : [value]
-    return withoutDoubles(
+    return deduplicate(
       texts.flatMap((each) => (typeof each === 'string' ? each.split(',').filter(Boolean) : [each])),
     )
   }, z.array(item).min(1, 'must name at least one').max(max))
@@ -275,10 +277,10 @@ export const listOf = <T extends z.ZodTypeAny>(item: T) =>
   })
 
 /**
- * The query of a list that moves: its filters, and `page` or `cursor`, not both. `page` has no default here, so that
- * one that was sent is known from one that was not.
+ * The query of a list with cursor pagination: its filters, and `page` or `cursor`, not both. `page` has no default
+ * here, so that an explicit one can be told apart.
  */
-export const walking = <T extends z.ZodRawShape>(filters: T) =>
+export const cursorQuery = <T extends z.ZodRawShape>(filters: T) =>
   object({
     page: paging.page.removeDefault().optional().describe('Page, from 1'),
     limit: paging.limit,
@@ -290,8 +292,8 @@ export const walking = <T extends z.ZodRawShape>(filters: T) =>
     context.addIssue({ code: 'custom', path: ['cursor'], message })
   })
 
-/** A page of a list that moves. */
-export const walkedListOf = <T extends z.ZodTypeAny>(item: T) =>
+/** A page of a list with cursor pagination. */
+export const cursorListOf = <T extends z.ZodTypeAny>(item: T) =>
   listOf(item)
     .extend({
       page: z.number().int().nullable().describe('null with a cursor'),
@@ -302,26 +304,26 @@ export const walkedListOf = <T extends z.ZodTypeAny>(item: T) =>
 /** A short list, whole. */
 export const wholeListOf = <T extends z.ZodTypeAny>(item: T) => object({ data: z.array(item) })
 
-/** What an operation answers that queues work. */
+/** The answer of an operation that queues work. */
 export const queued = <T extends z.ZodRawShape>(shape: T) =>
   object({ jobId: z.string(), status: z.literal('queued'), ...shape })
 
-/** What an export answers. */
+/** The answer of an export. */
 export const exportQueued = named(
   'ExportQueued',
   queued({ email: z.string().describe('Where the CSV will be sent') }),
 )
 
-/** Known again by itself, so that an object made of another by `extend`, `omit` or `partial` still ignores it. */
+/** Compared by identity, so that an object derived by `extend`, `omit` or `partial` still ignores the field. */
 const ignoredField = z
   .unknown()
   .describe('Read-only: accepted when a read is sent back, and ignored')
   .optional()
 
 /**
- * The body that writes a resource: its writable fields (optional, but for the `required` ones), and its read-only
- * ones, accepted and dropped, so that what was read can be sent back unchanged. It may stand within another body: what
- * is read-only is dropped at every depth.
+ * The body that writes a resource: its writable fields (optional, except the `required` ones), and its read-only ones,
+ * accepted and dropped, so that a read can be sent back unchanged. Inside another body its read-only fields are
+ * dropped as well, at every depth.
  */
 export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = never>(
   writable: W,
@@ -341,17 +343,17 @@ export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = 
 const isIgnored = (schema: z.ZodTypeAny): boolean =>
   schema === ignoredField || (schema instanceof z.ZodOptional && isIgnored(schema.unwrap()))
 
-const ignoredOf = new WeakMap<z.ZodTypeAny, ReadonlySet<string>>()
+const ignoredKeysCache = new WeakMap<z.ZodTypeAny, ReadonlySet<string>>()
 const none: ReadonlySet<string> = new Set()
 
 /** The fields of an object that are accepted and dropped. */
 export function ignoredKeys(schema: z.ZodTypeAny): ReadonlySet<string> {
   if (!(schema instanceof z.ZodObject)) return none
-  let keys = ignoredOf.get(schema)
+  let keys = ignoredKeysCache.get(schema)
   if (!keys) {
     const fields = Object.entries(schema.shape as z.ZodRawShape)
     keys = new Set(fields.filter(([, field]) => isIgnored(field)).map(([key]) => key))
-    ignoredOf.set(schema, keys)
+    ignoredKeysCache.set(schema, keys)
   }
   return keys
 }

@@ -1,4 +1,4 @@
-/** Sealing of what is kept encrypted, and signing of links; both keyed by `SECRET_KEY` (see `SecretKeys`). */
+/** Encryption of stored credentials, and signatures of links; both keyed by `SECRET_KEY` (see `SecretKeys`). */
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,23 +10,23 @@ import {
 
 const cipher = 'aes-256-gcm'
 
-/** A key for one purpose, so that one never serves another. */
-export const derivedKey = (secret: string, purpose: string): Buffer =>
+/** Derives a key for one purpose, so that one never serves another. */
+export const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'merchant-api', purpose, 32))
 
-/** The server's secret, and the one before it: that opens and verifies what it made, and makes nothing new. */
+/** The server's secret and the previous one. The previous one only decrypts and verifies. */
 export interface SecretKeys {
   readonly secretKey: string
   readonly previousSecretKey: string | null
 }
 
-const each = ({ secretKey, previousSecretKey }: SecretKeys): string[] =>
+const allSecrets = ({ secretKey, previousSecretKey }: SecretKeys): string[] =>
   previousSecretKey === null ? [secretKey] : [secretKey, previousSecretKey]
 
-/** Encrypts a JSON value; `context` (a store's id, say) must be the same at `unseal`. */
+/** Encrypts a JSON value; `context` (such as a store's id) must be the same at `unseal`. */
 export function seal({ secretKey }: SecretKeys, context: string, value: unknown): string {
   const iv = randomBytes(12)
-  const key = derivedKey(secretKey, 'credentials')
+  const key = deriveKey(secretKey, 'credentials')
   const sealing = createCipheriv(cipher, key, iv).setAAD(Buffer.from(context))
   const text = Buffer.concat([sealing.update(JSON.stringify(value), 'utf8'), sealing.final()])
   return [
@@ -37,19 +37,19 @@ export function seal({ secretKey }: SecretKeys, context: string, value: unknown)
   ].join('.')
 }
 
-/** Throws when the text was changed, or sealed with a key that is neither of these or for another context. */
+/** Decrypts a JSON value. Throws if the text was changed, or was sealed with another key or for another context. */
 export function unseal(keys: SecretKeys, context: string, sealed: string): unknown {
   const [version, iv, tag, text] = sealed.split('.')
   if (version !== 'v1' || !iv || !tag || text === undefined) throw new Error('Sealed text has the wrong form')
-  for (const secret of each(keys)) {
-    const opening = createDecipheriv(cipher, derivedKey(secret, 'credentials'), Buffer.from(iv, 'base64url'))
+  for (const secret of allSecrets(keys)) {
+    const opening = createDecipheriv(cipher, deriveKey(secret, 'credentials'), Buffer.from(iv, 'base64url'))
       .setAAD(Buffer.from(context))
       .setAuthTag(Buffer.from(tag, 'base64url'))
     const opened = opening.update(Buffer.from(text, 'base64url'))
     try {
       return JSON.parse(Buffer.concat([opened, opening.final()]).toString('utf8'))
     } catch {
-      // The other key is tried; where none fits it is told below.
+      // Try the other key; the error below follows if none fits.
     }
   }
   throw new Error(
@@ -57,26 +57,30 @@ export function unseal(keys: SecretKeys, context: string, sealed: string): unkno
   )
 }
 
-/** HMAC-SHA256 in base64url, of one purpose. */
+/** HMAC-SHA256 in base64url, for one purpose. */
 export const sign = ({ secretKey }: SecretKeys, purpose: string, text: string): string =>
   signed(secretKey, purpose, text)
 
 const signed = (secret: string, purpose: string, text: string): string =>
-  createHmac('sha256', derivedKey(secret, purpose)).update(text).digest('base64url')
+  createHmac('sha256', deriveKey(secret, purpose)).update(text).digest('base64url')
 
-/** What may stand on a text: the signature of today, then that of the key before. */
-export const signaturesOf = (keys: SecretKeys, purpose: string, text: string): string[] =>
-  each(keys).map((secret) => signed(secret, purpose, text))
+/** The valid signatures of a text: that of the current secret, then that of the previous one. */
+export const listValidSignatures = (keys: SecretKeys, purpose: string, text: string): string[] =>
+  allSecrets(keys).map((secret) => signed(secret, purpose, text))
 
-export const isSigned = (keys: SecretKeys, purpose: string, text: string, signature: string): boolean =>
-  signaturesOf(keys, purpose, text).some((right) => equalText(signature, right))
+export const hasValidSignature = (
+  keys: SecretKeys,
+  purpose: string,
+  text: string,
+  signature: string,
+): boolean => listValidSignatures(keys, purpose, text).some((right) => equalsInConstantTime(signature, right))
 
-/** Keys for one purpose as text, for what signs and verifies by itself: that of today first. */
-export const derivedSecrets = (keys: SecretKeys, purpose: string): string[] =>
-  each(keys).map((secret) => derivedKey(secret, purpose).toString('hex'))
+/** Keys for one purpose as text, for libraries that sign and verify themselves: the current one first. */
+export const deriveSecrets = (keys: SecretKeys, purpose: string): string[] =>
+  allSecrets(keys).map((secret) => deriveKey(secret, purpose).toString('hex'))
 
-/** Compared in constant time. */
-export function equalText(one: string, other: string): boolean {
+/** Compares in constant time. */
+export function equalsInConstantTime(one: string, other: string): boolean {
   const left = Buffer.from(one)
   const right = Buffer.from(other)
   return left.length === right.length && timingSafeEqual(left, right)

@@ -4,24 +4,24 @@ export interface Section {
   readonly kind: 'section'
   title: string
   description: string
-  /** Its place among the sections. */
+  /** Its position among the sections. */
   position: number
-  /** Operation ids in the order they are listed; others follow. */
+  /** Operation ids in the order of the list; others follow. */
   order: readonly string[]
-  /** What merchants call its things: assistants find its operations by these words. */
+  /** Merchants' words for its things: assistants find its operations by these words. */
   words?: SectionWords
 }
 
 interface SectionWords {
-  /** Each line: English words that mean the like, wherever they stand. */
-  alike?: readonly string[]
-  /** The same of words that mean something else in other sections: a label may be a tag. */
-  alikeHere?: readonly string[]
+  /** Each line: English synonyms, in any section. */
+  synonyms?: readonly string[]
+  /** Synonyms in this section only, since they mean something else in others: a label may be a tag. */
+  sectionSynonyms?: readonly string[]
   /**
-   * Portuguese and Spanish words without accents before the English ones that they may mean: `cor color: colour`.
-   * `_` joins words that are read as one, `&` several English words that they mean: `tabela_de_medidas: size & guide`.
+   * Portuguese and Spanish words without accents before their possible English meanings: `cor color: colour`. `_`
+   * joins words that are read as one, `&` several English words of one meaning: `tabela_de_medidas: size & guide`.
    */
-  abroad?: readonly string[]
+  translations?: readonly string[]
 }
 
 export const section = (spec: Omit<Section, 'kind'>): Section => ({ kind: 'section', ...spec })

@@ -1,12 +1,12 @@
-/** `npm run bench`: the gateway beside bare node:http, Hono and Fastify, on a PostgreSQL of its own. */
+/** `npm run bench`: compares the gateway with bare node:http, Hono and Fastify, on a PostgreSQL of its own. */
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { onlyOption, seconds, wholeFrom } from '#scripts/cli/options'
+import { onlyOption, parseSeconds, parseWholeFrom } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { type Progress, showProgress } from '#scripts/cli/progress'
-import { line, type Output, type Terminal } from '#scripts/cli/terminal'
+import { type Output, printLine, type Terminal } from '#scripts/cli/terminal'
 import { compare } from './bench/compare.ts'
 import { makeFixture, withThrowaway } from './bench/fixture.ts'
 import { type OperationName, operationNames } from './bench/operations.ts'
@@ -24,22 +24,27 @@ interface Options {
 
 type WithFile<T> = T & { json?: string }
 
-const from1 = wholeFrom(1)
+const from1 = parseWholeFrom(1)
 
 export function benchProgram(terminal: Terminal): Command {
   const { out, err } = terminal
   const program = newProgram(terminal, 'npm run bench --')
-    // The commands have options of the same names.
+    // The subcommands have options of the same names.
     .enablePositionalOptions()
     .description(
-      'Measures reads, lists and creates on the gateway with everything on, its limits counted as by default, beside ' +
-        'node:http and Hono with nothing but postgres.js, and Fastify with its usual guards and with those of the ' +
+      'Measures reads, lists and creates on the gateway with everything on and its default limits, compared with ' +
+        'node:http and Hono with only postgres.js, and Fastify with its usual guards and with those of the ' +
         'gateway, in turn, on a throwaway PostgreSQL. Prints medians as a table, then everything as JSON.',
     )
-    .option('--seconds <n>', 'length of each measurement, in seconds; short ones hide faults', seconds, 15)
+    .option(
+      '--seconds <n>',
+      'length of each measurement, in seconds; short ones hide problems',
+      parseSeconds,
+      15,
+    )
     .option('--rounds <n>', 'measurements of each operation on each server', from1, 3)
     .option('--connections <n>', 'connections that send requests', from1, 16)
-    .option('--stores <n>', 'stores that send in turn: fewer reach their limits', wholeFrom(100), 500)
+    .option('--stores <n>', 'stores that send in turn: fewer reach their limits', parseWholeFrom(100), 500)
     .addOption(onlyOption(operationNames))
     .option('--json <file>', 'writes the JSON there too')
     .addHelpText(
@@ -57,7 +62,7 @@ export function benchProgram(terminal: Terminal): Command {
   program
     .command('sizes')
     .description(
-      'Measures the calls that have a time limit on stores of the size that the limit is for, each area on a ' +
+      'Measures the calls with a time limit, on stores of the size that the limit is for, each area on a ' +
         'throwaway PostgreSQL of its own. Prints a table, then everything as JSON.',
     )
     .addOption(onlyOption(areaNames))
@@ -72,8 +77,8 @@ export function benchProgram(terminal: Terminal): Command {
   program
     .command('tenants')
     .description(
-      'Counts the jobs and the CPU time that quiet stores with a connected shop take in an hour, on a throwaway ' +
-        'PostgreSQL and a clock that is moved. Prints a table, then everything as JSON.',
+      'Counts the jobs and the CPU time per hour of quiet stores with a connected shop, on a throwaway ' +
+        'PostgreSQL with a simulated clock. Prints a table, then everything as JSON.',
     )
     .option('--stores <n>', 'stores, all connected', from1, 100)
     .option('--hours <n>', 'hours that pass', from1, 2)
@@ -89,7 +94,7 @@ export function benchProgram(terminal: Terminal): Command {
 function print(out: Output, table: string, results: object, file: string | undefined): void {
   const machine = { cpus: cpus().length, model: cpus()[0]?.model, node: process.version }
   const json = JSON.stringify({ endedAt: new Date().toISOString(), machine, ...results }, null, 2)
-  line(out, `${table}\n\n${json}`)
+  printLine(out, `${table}\n\n${json}`)
   if (file) writeFileSync(file, `${json}\n`)
 }
 
@@ -111,7 +116,7 @@ async function bench(options: Options, progress: Progress): Promise<Results> {
 }
 
 if (import.meta.main) {
-  // A signal ends the process by its exit event, which deletes the cluster.
+  // A signal exits the process, whose exit handler deletes the cluster.
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
   process.exitCode = await runProgram(benchProgram)

@@ -1,18 +1,21 @@
-/** `npm run check`: types, lint and format, imports, unused code, the registry and the rules that no tool has. No database. */
+/**
+ * `npm run check`: types, lint and format, imports, unused code, the registry and rules without a tool. No database.
+ */
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { readRegistry } from '#runtime/registry/registry'
-import { contractFaults } from '#scripts/checks/contract'
-import { domainFaults } from '#scripts/checks/domains'
-import { folderFaults } from '#scripts/checks/folders'
-import { patternFaults } from '#scripts/checks/patterns'
-import { tableFaults } from '#scripts/checks/tables'
-import { testedFaults } from '#scripts/checks/tested'
+import { findContractIssues } from '#scripts/checks/contract'
+import { findDomainIssues } from '#scripts/checks/domains'
+import { findFolderIssues } from '#scripts/checks/folders'
+import { findPatternIssues } from '#scripts/checks/patterns'
+import { findTableIssues } from '#scripts/checks/tables'
+import { findUntestedOperations } from '#scripts/checks/tested'
 import { lint } from '#scripts/checks/tools/lint'
 import { type Result, tool } from '#scripts/checks/tools/tool'
+import { findWordingIssues } from '#scripts/checks/wording'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
-import { line, paint, type Terminal } from '#scripts/cli/terminal'
+import { paint, printLine, type Terminal } from '#scripts/cli/terminal'
 import { placeholder } from '#scripts/new'
 
 const root = join(import.meta.dirname, '..')
@@ -21,15 +24,15 @@ export const checkProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run check --')
     .description(
       'Checks types, lint, format, imports, unused files, exports and dependencies, every declaration of an operation or job, ' +
-        'who writes and reads which table, patterns that block the process, and what breaks callers of the last release. ' +
-        'Each fault is printed with its file and its remedy. Needs no database.',
+        'writes and reads of tables across sections, slow patterns, and changes that break callers of the last release. ' +
+        'Each issue is printed with its file and its remedy. Needs no database.',
     )
     .addHelpText('after', examples(terminal, 'npm run check'))
     .action(() => check(terminal))
 
 async function check({ out }: Terminal): Promise<void> {
   const results = await Promise.all([
-    // What it found the last time is kept: the second check reads what has changed.
+    // The build info is kept, so that the next check reads only changed files.
     tool(root, 'types', join(root, 'node_modules/typescript7/bin/tsc'), [
       ...['--noEmit', '-p', 'tsconfig.json', '--incremental'],
       ...['--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'],
@@ -47,26 +50,27 @@ async function check({ out }: Terminal): Promise<void> {
     declarations(),
   ])
   for (const { name, ok, output } of results) {
-    line(out, `${ok ? paint(out, 'green', 'ok  ') : paint(out, 'red', 'FAIL')}  ${name}`)
-    if (!ok) line(out, output.trimEnd())
+    printLine(out, `${ok ? paint(out, 'green', 'ok  ') : paint(out, 'red', 'FAIL')}  ${name}`)
+    if (!ok) printLine(out, output.trimEnd())
   }
   exitWith(results.every((result) => result.ok) ? 0 : 1)
 }
 
 /**
- * The compiler's four each read the types they share anew: where two processors are all there are, beside the other
- * checks, one takes half of their work and of their memory, and as long.
+ * Each of the compiler's four checkers parses the shared types again: on two cores, with the other checks running, one
+ * checker takes half the work and memory, in the same time.
  */
 const checkers = availableParallelism() > 2 ? [] : ['--checkers', '1']
 
 async function declarations(): Promise<Result> {
-  const { registry, faults } = await readRegistry()
+  const { registry, issues } = await readRegistry()
   const ofFiles = [
-    patternFaults(root),
-    tableFaults(root),
-    testedFaults(root),
-    folderFaults(root),
-    domainFaults(root),
+    findPatternIssues(root),
+    findTableIssues(root),
+    findUntestedOperations(root),
+    findFolderIssues(root),
+    findDomainIssues(root),
+    findWordingIssues(root),
   ]
   const unsaid = registry.operations
     .filter(({ spec }) => spec.description === placeholder)
@@ -75,9 +79,9 @@ async function declarations(): Promise<Result> {
       wrong: 'still has the description that `npm run new` wrote',
       remedy: 'say in one sentence what it does to whom: callers and assistants read it',
     }))
-  // What cannot be published is among the faults already.
-  const broken = faults.length > 0 ? [] : await contractFaults(registry)
-  const all = [...faults, ...unsaid, ...broken, ...(await Promise.all(ofFiles)).flat()]
+  // A registry with issues cannot be published, and is reported already.
+  const broken = issues.length > 0 ? [] : await findContractIssues(registry)
+  const all = [...issues, ...unsaid, ...broken, ...(await Promise.all(ofFiles)).flat()]
   const size = `${registry.operations.length} operations, ${registry.jobs.length} jobs`
   return {
     name: `registry and rules of the project (${size})`,

@@ -1,9 +1,9 @@
-/** `npm run count`: adds up vitest's JSON reports; what `.ci/run` says last. */
+/** `npm run count`: sums up vitest's JSON reports, at the end of `.ci/run`. */
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
 import type { Command } from 'commander'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 interface Report {
   numPassedTests: number
@@ -20,20 +20,20 @@ interface Report {
 export const countProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run count --')
     .description(
-      "Adds up vitest's JSON reports: names what failed and how, then prints `N passed, N failed`. Fails where a test " +
+      "Adds up vitest's JSON reports: names what failed and how, then prints `N passed, N failed`. Fails if a test " +
         'failed, none passed, or a report is missing.',
     )
     .argument('<reports...>', 'files that vitest wrote with --reporter=json --outputFile=<file>')
     .addHelpText('after', examples(terminal, 'npm run count -- .tmp/pglite.json .tmp/postgresql.json'))
     .action((files: string[]) => {
-      const { passed, failed, faults } = countOf(files)
-      for (const fault of faults) line(terminal.out, fault)
-      line(terminal.out, `${passed} passed, ${failed} failed`)
+      const { passed, failed, faults } = countResults(files)
+      for (const fault of faults) printLine(terminal.out, fault)
+      printLine(terminal.out, `${passed} passed, ${failed} failed`)
       exitWith(failed > 0 || passed === 0 ? 1 : 0)
     })
 
-/** `faults`: what failed, said last, where an output that was cut still has it. */
-function countOf(files: readonly string[]): { passed: number; failed: number; faults: string[] } {
+/** `faults`: failures, printed last so that truncated output still has them. */
+function countResults(files: readonly string[]): { passed: number; failed: number; faults: string[] } {
   let passed = 0
   let failed = 0
   const faults: string[] = []
@@ -45,7 +45,7 @@ function countOf(files: readonly string[]): { passed: number; failed: number; fa
     }
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report
     passed += report.numPassedTests
-    // A file that could not even be loaded has no failed test of its own.
+    // A file that fails to load has no failed test of its own.
     failed += Math.max(report.numFailedTests, report.numFailedTestSuites > 0 ? 1 : 0)
     for (const { name, status, message, assertionResults } of report.testResults) {
       if (status !== 'failed') continue

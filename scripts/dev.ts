@@ -12,10 +12,10 @@ export const devProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run dev')
     .description('Starts the gateway and the worker as `npm start` does, again at every change of a file.')
     .addHelpText('after', examples(terminal, 'npm run dev', 'PORT=4000 npm run dev'))
-    .action(async () => exitWith(await watching()))
+    .action(async () => exitWith(await watch()))
 
-/** Node's own watching ends for a signal alone. */
-async function watching(): Promise<number> {
+/** Node's watch mode ends only on a signal. */
+async function watch(): Promise<number> {
   const flags = watched.map((folder) => `--watch-path=${join(root, folder)}`)
   const child = spawn(process.execPath, [...flags, join(root, 'scripts/start.ts')], {
     cwd: root,

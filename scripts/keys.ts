@@ -4,20 +4,20 @@ import { allScopes } from '#runtime/roles'
 import { type CreatedKey, createKey, type ListedKey, listKeys, revokeKey } from '#scripts/admin/keys'
 import { requireStore } from '#scripts/admin/stores'
 import { withDatabase } from '#scripts/cli/database'
-import { type Expiry, expiresAt, expiry, jsonOption, storeOption } from '#scripts/cli/options'
+import { type Expiry, jsonOption, parseExpiry, storeOption, toExpiryDate } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { type Column, table } from '#scripts/cli/table'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 export function keysProgram(terminal: Terminal): Command {
   const { out, env } = terminal
   const program = newProgram(terminal, 'npm run keys --').description(
-    'API keys of a store: the secret is shown once, only its hash is kept. Works while the server runs.',
+    'API keys of a store: the secret is shown once, only its hash is stored. Works while the server runs.',
   )
 
   program
     .command('create')
-    .description('Makes a key and shows it, this once.')
+    .description('Creates a key and shows it once.')
     .addOption(storeOption())
     .requiredOption('--member <email>', 'the member it acts as; it can do what their role can')
     .requiredOption('--scopes <list>', `separated by commas: ${allScopes.join(', ')}`)
@@ -25,7 +25,11 @@ export function keysProgram(terminal: Terminal): Command {
     .addOption(
       new Option('--env <environment>', 'part of its text').choices(['live', 'test']).default('live'),
     )
-    .option('--expires <when>', '90d (days from now), or an instant with its zone; without it never', expiry)
+    .option(
+      '--expires <when>',
+      '90d (days from now), or an instant with its zone; without it never',
+      parseExpiry,
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -43,16 +47,16 @@ export function keysProgram(terminal: Terminal): Command {
           member: options.member,
           scopes: options.scopes.split(','),
           environment: options.env,
-          expiresAt: expiresAt(options.expires, now),
+          expiresAt: toExpiryDate(options.expires, now),
           ...(options.name === undefined ? {} : { name: options.name }),
         })
-        line(out, options.json ? JSON.stringify(created) : createdText(created))
+        printLine(out, options.json ? JSON.stringify(created) : renderCreated(created))
       }),
     )
 
   program
     .command('list')
-    .description('Lists the keys of a store, newest first, those that have ended too.')
+    .description('Lists the keys of a store, newest first, including expired and revoked ones.')
     .addOption(storeOption())
     .addOption(jsonOption())
     .addHelpText('after', examples(terminal, 'npm run keys -- list --store aurora-supply'))
@@ -60,15 +64,15 @@ export function keysProgram(terminal: Terminal): Command {
       withDatabase(env, async ({ database, now }) => {
         const { id } = await requireStore(database, options.store)
         const data = await listKeys(database, id)
-        if (options.json) line(out, JSON.stringify({ data }))
-        else if (data.length === 0) line(out, 'The store has no keys.')
-        else for (const each of table(out, columns, rowsOf(data, now))) line(out, each)
+        if (options.json) printLine(out, JSON.stringify({ data }))
+        else if (data.length === 0) printLine(out, 'The store has no keys.')
+        else for (const each of table(out, columns, toRows(data, now))) printLine(out, each)
       }),
     )
 
   program
     .command('revoke')
-    .description('Ends a key for good; once this is done no server takes it.')
+    .description('Revokes a key; once this is confirmed, no server accepts it.')
     .addOption(storeOption())
     .requiredOption('--id <id>', 'as list shows it')
     .addOption(jsonOption())
@@ -80,12 +84,12 @@ export function keysProgram(terminal: Terminal): Command {
       ),
     )
     .action((options: { store: string; id: string; json?: boolean }) =>
-      withDatabase(env, async ({ database, now, settled }) => {
+      withDatabase(env, async ({ database, now, waitForPropagation }) => {
         const { id: storeId } = await requireStore(database, options.store)
         const revoked = await revokeKey(database, now, storeId, options.id)
-        await settled()
+        await waitForPropagation()
         const text = `${revoked.id} is revoked since ${revoked.revokedAt}`
-        line(out, options.json ? JSON.stringify(revoked) : text)
+        printLine(out, options.json ? JSON.stringify(revoked) : text)
       }),
     )
   return program
@@ -101,7 +105,7 @@ interface CreateOptions {
   json?: boolean
 }
 
-function createdText({ id, key, scopes, expiresAt: until }: CreatedKey): string {
+function renderCreated({ id, key, scopes, expiresAt: until }: CreatedKey): string {
   const end = until ? `until ${until}` : 'without an end'
   return `${key}\nThe key is shown this once. Id ${id}, ${scopes.join(', ')}, ${end}.`
 }
@@ -109,7 +113,7 @@ function createdText({ id, key, scopes, expiresAt: until }: CreatedKey): string 
 type State = 'active' | 'expired' | 'revoked'
 const colours = { active: 'green', expired: 'yellow', revoked: 'red' } as const
 
-/** Ids are long: what a narrow terminal has no room for is told last. */
+/** Ids are long: the last columns are truncated first in a narrow terminal. */
 const columns: Column[] = [
   { title: 'id', kind: 'exact' },
   { title: 'state', kind: 'exact', style: (state) => colours[state as State] },
@@ -120,10 +124,10 @@ const columns: Column[] = [
   { title: 'key', kind: 'exact' },
 ]
 
-const rowsOf = (all: ListedKey[], now: Date): string[][] =>
+const toRows = (all: ListedKey[], now: Date): string[][] =>
   all.map((key) => [
     key.id,
-    stateOf(key, now),
+    getState(key, now),
     key.member,
     key.name,
     key.scopes.join(','),
@@ -131,7 +135,7 @@ const rowsOf = (all: ListedKey[], now: Date): string[][] =>
     `${key.prefix}…`,
   ])
 
-function stateOf({ revokedAt, expiresAt: until }: ListedKey, now: Date): State {
+function getState({ revokedAt, expiresAt: until }: ListedKey, now: Date): State {
   if (revokedAt) return 'revoked'
   return until && now >= new Date(until) ? 'expired' : 'active'
 }

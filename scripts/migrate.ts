@@ -1,17 +1,17 @@
 /** `npm run migrate`: brings a database up to date; safe to run from several machines at once. */
 import type { Command } from 'commander'
-import { distribute, requireAlone } from '#db/citus/distribute'
-import { standingOf } from '#db/citus/standing'
+import { distribute, requireNoServers } from '#db/citus/distribute'
+import { readTopology } from '#db/citus/topology'
 import type { Database } from '#db/database'
 import { machineClock } from '#runtime/clock'
 import { openQueue } from '#runtime/jobs/queue'
 import { loadRegistry } from '#runtime/registry/registry'
 import { openDatabase } from '#runtime/server/app'
-import { migrated } from '#runtime/server/mendable'
 import { readSettings } from '#runtime/server/settings'
+import { migrateDatabase } from '#runtime/server/startup-errors'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 export const migrateProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run migrate --')
@@ -29,8 +29,8 @@ export const migrateProgram = (terminal: Terminal): Command =>
     )
     .option(
       '--distribute',
-      'then move the rows of stores to the workers of the Citus cluster whose coordinator DATABASE_URL names: with ' +
-        'all servers stopped. Nothing is lost when it is killed; run again, it goes on',
+      'then move the rows of stores to the workers of the Citus cluster whose coordinator DATABASE_URL names, with ' +
+        'all servers stopped. Nothing is lost if it is killed; run again, it continues',
     )
     .action(({ distribute: isAsked = false }: { distribute?: boolean }) => bringUpToDate(terminal, isAsked))
 
@@ -40,20 +40,20 @@ async function bringUpToDate(terminal: Terminal, isAsked: boolean): Promise<void
   const settings = await readSettings(env)
   const { database, close } = await openDatabase(settings, undefined, 'merchant-migrate')
   try {
-    if (isAsked) await requireAlone(database)
-    const run = await migrated(settings, database.patient)
+    if (isAsked) await requireNoServers(database)
+    const run = await migrateDatabase(settings, database.longRunning)
     const queue = await openQueue(database, jobs, machineClock(), {
       supervise: false,
-      onError: (error) => line(err, error.message),
+      onError: (error) => printLine(err, error.message),
     })
     await queue.stop()
-    for (const name of run) line(out, `Done: ${name}`)
-    if (run.length === 0) line(out, 'The database is up to date.')
+    for (const name of run) printLine(out, `Done: ${name}`)
+    if (run.length === 0) printLine(out, 'The database is up to date.')
     if (isAsked) await distributeAll(terminal, database)
-    else if ((await standingOf(database))?.isDistributed === false) {
-      line(
+    else if ((await readTopology(database))?.isDistributed === false) {
+      printLine(
         out,
-        'Its rows are on the coordinator alone: npm run migrate -- --distribute moves them to the workers.',
+        'All rows are on the coordinator: npm run migrate -- --distribute moves them to the workers.',
       )
     }
   } finally {
@@ -62,7 +62,7 @@ async function bringUpToDate(terminal: Terminal, isAsked: boolean): Promise<void
 }
 
 async function distributeAll({ out, err }: Terminal, database: Database): Promise<void> {
-  if (!(await standingOf(database))) {
+  if (!(await readTopology(database))) {
     throw new Error(
       'DATABASE_URL names no coordinator of Citus: create extension citus there, and on its workers',
     )
@@ -75,7 +75,7 @@ async function distributeAll({ out, err }: Terminal, database: Database): Promis
   try {
     tables = await distribute(database, {
       begin(all) {
-        // A table takes a while without a row, too.
+        // Even an empty table takes a while.
         known = new Map(all.map(({ table, rows }) => [table, rows + 1000]))
         progress.begin(
           'Distributing',
@@ -96,7 +96,10 @@ async function distributeAll({ out, err }: Terminal, database: Database): Promis
   } finally {
     progress.end()
   }
-  line(out, tables.length > 0 ? `Distributed: ${tables.length} tables.` : 'Everything lies where it belongs.')
+  printLine(
+    out,
+    tables.length > 0 ? `Distributed: ${tables.length} tables.` : 'Everything is distributed already.',
+  )
 }
 
 if (import.meta.main) process.exitCode = await runProgram(migrateProgram)

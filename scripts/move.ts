@@ -1,20 +1,20 @@
 /** `npm run move`: the embedded database of DATA_DIR into the PostgreSQL of DATABASE_URL, a cluster's too. */
 import type { Command } from 'commander'
-import { reading } from '#db/copy/source'
+import { readSnapshot } from '#db/copy/source'
 import { openEmbedded } from '#db/embedded/open'
 import { SettingsError } from '#db/settings-error'
-import { migrated } from '#runtime/server/mendable'
 import { readSettings } from '#runtime/server/settings'
+import { migrateDatabase } from '#runtime/server/startup-errors'
 import { requireEmbedded } from '#scripts/cli/database'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
-import { line, type Terminal } from '#scripts/cli/terminal'
-import { fillDatabase } from '#scripts/copy/into'
-import { rowsIn } from '#scripts/copy/rows'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
+import { countRows } from '#scripts/copy/rows'
+import { fillDatabase } from '#scripts/copy/target'
 
 export const moveProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run move --')
     .description(
-      'Brings everything in the embedded database of DATA_DIR into that of DATABASE_URL, which has no store yet, with the ' +
+      'Moves everything in the embedded database of DATA_DIR into that of DATABASE_URL, which has no store yet, with the ' +
         'server stopped. On the coordinator of a Citus cluster it is distributed at once. All of it arrives, compared by ' +
         'counts and sums of every table, or nothing; what is in DATA_DIR stays.',
     )
@@ -36,15 +36,15 @@ async function move(terminal: Terminal): Promise<void> {
         `DATA_DIR: a server runs on ${settings.dataDir}: stop it first, what it went on to write would be left behind`,
       )
     }
-    await migrated({ ...settings, databaseUrl: null }, database)
-    await reading(database, async (source) => {
+    await migrateDatabase({ ...settings, databaseUrl: null }, database)
+    await readSnapshot(database, async (source) => {
       await fillDatabase(terminal, settings, source)
-      line(
+      printLine(
         out,
-        `Moved: ${source.tables.length} tables, ${rowsIn(source.tables)} rows. Start servers with this DATABASE_URL.`,
+        `Moved: ${source.tables.length} tables, ${countRows(source.tables)} rows. Start servers with this DATABASE_URL.`,
       )
     })
-    line(
+    printLine(
       out,
       `Files and the secret key stay in ${settings.dataDir}: keep that DATA_DIR, or take the folder along.`,
     )

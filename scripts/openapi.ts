@@ -1,12 +1,12 @@
 /** `npm run openapi -- [file]`: writes the OpenAPI document without starting a server. */
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { openApiDocument } from '#runtime/documents/openapi'
+import { buildOpenApi } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
-import { line, type Terminal } from '#scripts/cli/terminal'
-import { type Changes, changesOf } from '#scripts/contract/changes'
-import { contractOf } from '#scripts/contract/contract'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
+import { type Changes, compareContracts } from '#scripts/contract/changes'
+import { toContract } from '#scripts/contract/contract'
 import { readReleased, writeReleased } from '#scripts/contract/released'
 
 export const openapiProgram = (terminal: Terminal): Command =>
@@ -20,19 +20,19 @@ export const openapiProgram = (terminal: Terminal): Command =>
     .option('--changes', 'instead: what callers of the last release notice, as lines for the changelog')
     .option('--release', 'instead: keeps what callers rely on, as that of a release')
     .action(async (file: string | undefined, { changes, release }: { changes?: true; release?: true }) => {
-      const document = openApiDocument(await loadRegistry())
-      if (changes) return tellChanges(terminal, changesOf(await readReleased(), contractOf(document)))
-      if (release) return writeReleased(contractOf(document))
+      const document = buildOpenApi(await loadRegistry())
+      if (changes) return printChanges(terminal, compareContracts(await readReleased(), toContract(document)))
+      if (release) return writeReleased(toContract(document))
       const text = JSON.stringify(document, null, 2)
       if (file) await writeFile(file, `${text}\n`)
-      else line(terminal.out, text)
+      else printLine(terminal.out, text)
     })
 
-function tellChanges({ out }: Terminal, { breaking, added }: Changes): void {
+function printChanges({ out }: Terminal, { breaking, added }: Changes): void {
   for (const [title, changes] of Object.entries({ 'Breaks callers': breaking, 'New to callers': added })) {
     if (changes.length === 0) continue
-    line(out, `### ${title}`)
-    for (const change of changes) line(out, `- \`${change.replace(': ', '`: ')}`)
+    printLine(out, `### ${title}`)
+    for (const change of changes) printLine(out, `- \`${change.replace(': ', '`: ')}`)
   }
 }
 

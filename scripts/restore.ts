@@ -1,26 +1,26 @@
-/** `npm run restore -- <folder>`: a backup into a database that has no store yet, with its files. */
+/** `npm run restore -- <folder>`: restores a backup with its files into a database without a store. */
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, copyFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { makeDataDir } from '#db/data-dir'
 import { SettingsError } from '#db/settings-error'
-import { dataDirOf, readSettings } from '#runtime/server/settings'
+import { readSettings, resolveDataDir } from '#runtime/server/settings'
 import { fingerprint } from '#scripts/backup'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 import { copyFiles } from '#scripts/copy/files'
-import { filesOf, openBackup, secretOf } from '#scripts/copy/folder'
-import { fillDatabase } from '#scripts/copy/into'
-import { rowsIn } from '#scripts/copy/rows'
+import { getFilesFolder, getSecretFile, openBackup } from '#scripts/copy/folder'
+import { countRows } from '#scripts/copy/rows'
+import { fillDatabase } from '#scripts/copy/target'
 
 export const restoreProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run restore --')
     .description(
-      'Brings what `npm run backup` saved into the database of DATABASE_URL, or else into DATA_DIR, where there is no store ' +
+      'Restores a backup of `npm run backup` into the database of DATABASE_URL, or else into DATA_DIR, which has no store ' +
         'yet; its files into DATA_DIR. All of it arrives, compared by counts and sums of every table, or nothing.',
     )
-    .argument('<folder>', 'that the backup was written to')
+    .argument('<folder>', 'the folder of the backup')
     .addHelpText(
       'after',
       examples(
@@ -34,33 +34,33 @@ export const restoreProgram = (terminal: Terminal): Command =>
 async function restore(terminal: Terminal, folder: string): Promise<void> {
   const { env, out, err } = terminal
   const backup = await openBackup(folder)
-  await takeSecret(folder, env)
+  await restoreSecret(folder, env)
   const settings = await readSettings(env)
   await fillDatabase(terminal, settings, backup)
-  const files = await copyFiles(filesOf(folder), join(settings.dataDir, 'files'))
+  const files = await copyFiles(getFilesFolder(folder), join(settings.dataDir, 'files'))
   if (files.count !== backup.files.count || files.bytes !== backup.files.bytes) {
     throw new Error(
       `Of ${backup.files.count} files (${backup.files.bytes} bytes) the backup has ${files.count} (${files.bytes} bytes): the rows are restored, some files are missing`,
     )
   }
-  line(
+  printLine(
     out,
-    `Restored as of ${backup.madeAt}: ${backup.tables.length} tables, ${rowsIn(backup.tables)} rows, ${files.count} files.`,
+    `Restored as of ${backup.madeAt}: ${backup.tables.length} tables, ${countRows(backup.tables)} rows, ${files.count} files.`,
   )
-  line(out, 'Jobs that waited then run as soon as a server starts here: do not run both.')
+  printLine(out, 'Jobs that waited then run as soon as a server starts here: do not run both.')
   if (fingerprint(settings) !== backup.secret) {
-    line(
+    printLine(
       err,
       'SECRET_KEY is another than the one it was saved with: set that one, or SECRET_KEY_PREVIOUS, for credentials and links',
     )
   }
 }
 
-/** Where the server keeps it in its folder; one that is given counts as given. */
-async function takeSecret(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const from = secretOf(folder)
+/** Writes the key file, unless SECRET_KEY is set. */
+async function restoreSecret(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const from = getSecretFile(folder)
   if (env.SECRET_KEY || !existsSync(from)) return
-  const dataDir = dataDirOf(env)
+  const dataDir = resolveDataDir(env)
   const to = join(dataDir, 'secret-key')
   if (existsSync(to)) {
     if (readFileSync(to, 'utf8') === readFileSync(from, 'utf8')) return

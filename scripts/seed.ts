@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import { type App, openApp } from '#runtime/server/app'
 import { openLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
-import { jsonOption, wholeFrom } from '#scripts/cli/options'
+import { jsonOption, parseWholeFrom } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
-import { line, type Output, type Terminal } from '#scripts/cli/terminal'
+import { type Output, printLine, type Terminal } from '#scripts/cli/terminal'
 import { type Demo, seedDemo } from './seed/demo.ts'
 import { type Load, type LoadSizes, seedLoad } from './seed/load.ts'
 
@@ -19,14 +19,14 @@ export function seedProgram(terminal: Terminal): Command {
 
   program
     .command('demo')
-    .description('The demo stores. Run again: the same rows, with new keys; those before are revoked.')
+    .description('The demo stores. Run again, it keeps the rows, creates new keys and revokes the old ones.')
     .addOption(jsonOption())
     .addHelpText('after', examples(terminal, 'npm run seed -- demo', 'npm run --silent seed -- demo --json'))
     .action((options: { json?: boolean }) => demo(terminal, options))
 
   program
     .command('load')
-    .description('Many rows, for measurements; run again, it adds as many once more. Every store gets a key.')
+    .description('Many rows, for measurements; run again, it adds as many more. Every store gets a key.')
     .option(
       '--stores <n>',
       'stores to fill: load-1 to load-<n>, made where they are missing (default: 1)',
@@ -54,13 +54,13 @@ export function seedProgram(terminal: Terminal): Command {
   return program
 }
 
-const from0 = wholeFrom(0)
+const from0 = parseWholeFrom(0)
 
 async function demo({ out, err, env }: Terminal, { json }: { json?: boolean }): Promise<void> {
   const startedAt = performance.now()
   const made = await withApp(env, ({ services }) => seedDemo(services, 'all', showProgress(err)))
   const seconds = secondsSince(startedAt)
-  line(out, json ? JSON.stringify({ ...made, seconds }) : demoText(made, seconds))
+  printLine(out, json ? JSON.stringify({ ...made, seconds }) : renderDemo(made, seconds))
 }
 
 async function load({ out, err, env }: Terminal, options: LoadOptions): Promise<void> {
@@ -73,7 +73,7 @@ async function load({ out, err, env }: Terminal, options: LoadOptions): Promise<
   const seconds = secondsSince(startedAt)
   if (file !== undefined) await writeFile(file, `${JSON.stringify(made.keys)}\n`, { mode: 0o600 })
   const shown = file === undefined ? made : { ...made, keys: [] }
-  line(out, json ? JSON.stringify({ ...shown, seconds }) : loadText(out, shown, seconds))
+  printLine(out, json ? JSON.stringify({ ...shown, seconds }) : renderLoad(out, shown, seconds))
 }
 
 interface LoadOptions extends LoadSizes {
@@ -93,7 +93,7 @@ async function withApp<T>(env: NodeJS.ProcessEnv, run: (app: App) => Promise<T>)
 
 const secondsSince = (startedAt: number): number => Math.round((performance.now() - startedAt) / 100) / 10
 
-function demoText({ stores, keys }: Demo, seconds: number): string {
+function renderDemo({ stores, keys }: Demo, seconds: number): string {
   const parts = stores.map(({ id, slug, publicId, name }) => {
     const own = keys.filter((each) => each.store === slug)
     const lines = own.map((each) => `  ${each.name.padEnd(26)} ${each.key}`)
@@ -112,7 +112,7 @@ const keyColumns: Column[] = [
   { title: 'key', kind: 'exact' },
 ]
 
-function loadText(out: Output, { rows, keys }: Load, seconds: number): string {
+function renderLoad(out: Output, { rows, keys }: Load, seconds: number): string {
   const counts = Object.entries(rows).map(([name, count]) => [String(count), name])
   const shown = keys.map(({ store, key }) => [store, key])
   return [

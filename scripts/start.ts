@@ -1,4 +1,4 @@
-/** `npm start`: `scripts/server/start.ts`, from modules that the start before has compiled. */
+/** `npm start`: `scripts/server/start.ts`, from the compile cache of the previous start. */
 import './cli/compiled.js'
 
 if (import.meta.main) {

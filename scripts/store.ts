@@ -2,20 +2,20 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { connectMailingList } from '#operations/capture/mailing-list/connection'
 import {
-  activationLink,
   type ConnectionPort,
   connectEcommerce,
   disconnect,
+  findActivationLink,
 } from '#operations/store/connections/connections'
-import { installLink } from '#operations/store/connections/install'
+import { buildInstallLink } from '#operations/store/connections/install'
+import { type MemberRole, memberRoles } from '#operations/store/enums'
 import { portNames } from '#operations/store/health/kinds'
-import { type MemberRole, memberRoles } from '#operations/store/names'
 import { plans } from '#operations/store/plans'
 import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
-import { read } from '#runtime/gateway/input'
+import { parseInput } from '#runtime/gateway/input'
 import type { PortName } from '#runtime/ports/ports'
-import { checkConnections, told } from '#scripts/admin/check-connections'
+import { checkConnections, formatConnection } from '#scripts/admin/check-connections'
 import { createStore, type NewStore } from '#scripts/admin/create-store'
 import {
   type BrandingInput,
@@ -28,10 +28,10 @@ import {
   setRole,
 } from '#scripts/admin/stores'
 import { withDatabase, withServices } from '#scripts/cli/database'
-import { jsonFile, jsonOption, storeOption } from '#scripts/cli/options'
+import { jsonOption, readJsonFile, storeOption } from '#scripts/cli/options'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import { type Column, table } from '#scripts/cli/table'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 const roleOption = () =>
   new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory()
@@ -48,17 +48,17 @@ const columns: Column[] = [
 export function storeProgram(terminal: Terminal): Command {
   const { out, env } = terminal
   const print = (asJson: boolean | undefined, value: object, text: string): void =>
-    line(out, asJson ? JSON.stringify(value) : text)
+    printLine(out, asJson ? JSON.stringify(value) : text)
   const program = newProgram(terminal, 'npm run store --').description(
     'Stores, their people and their connections. Works while the server runs.',
   )
 
   program
     .command('create')
-    .description('Makes a store with its owner. The trial begins, unless a plan is given.')
+    .description('Creates a store with its owner. It starts with a trial, unless a plan is given.')
     .requiredOption('--slug <slug>', 'its name on command lines')
     .requiredOption('--name <text>', 'as its customers see it')
-    .requiredOption('--owner <email>', 'found by it, or made')
+    .requiredOption('--owner <email>', 'the person is found by email, or created')
     .requiredOption('--country <code>', 'ISO 3166-1 alpha-2, such as BR')
     .requiredOption('--currency <code>', 'ISO 4217, such as BRL')
     .requiredOption('--timezone <name>', 'IANA, such as America/Sao_Paulo')
@@ -75,14 +75,14 @@ export function storeProgram(terminal: Terminal): Command {
       withServices(
         env,
         async (services, { now }) => {
-          const input = read(newStoreInput, given, 'body') as NewStore
+          const input = parseInput(newStoreInput, given, 'body') as NewStore
           const { ownerId, ...store } = await createStore(services.database, now, {
             ...input,
             ...(plan === undefined ? {} : { plan }),
           })
-          // Only where the sandbox stands for the outside world: a real shop is connected with its credentials.
+          // Only with the sandbox: a real shop is connected with its credentials.
           if (services.settings.sandbox) {
-            await connectEcommerce(await contextOf(services, store.id, ownerId), 'sandbox', null)
+            await connectEcommerce(await openContext(services, store.id, ownerId), 'sandbox', null)
           }
           print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
         },
@@ -99,18 +99,18 @@ export function storeProgram(terminal: Terminal): Command {
       withDatabase(env, async ({ database }) => {
         const data = await listStores(database)
         const rows = data.map(({ id, slug, plan, name }) => [id, slug, plan, name])
-        if (json) line(out, JSON.stringify({ data }))
-        else if (rows.length === 0) line(out, 'There is no store yet.')
-        else for (const each of table(out, columns, rows)) line(out, each)
+        if (json) printLine(out, JSON.stringify({ data }))
+        else if (rows.length === 0) printLine(out, 'There is no store yet.')
+        else for (const each of table(out, columns, rows)) printLine(out, each)
       }),
     )
 
   program
     .command('add-member')
-    .description('Makes somebody a member; the person is found by email, or made.')
+    .description('Adds a member; the person is found by email, or created.')
     .addOption(storeOption())
-    .requiredOption('--email <email>', 'of the person')
-    .requiredOption('--name <text>', 'of a person who is new')
+    .requiredOption('--email <email>', 'email of the person')
+    .requiredOption('--name <text>', 'name of a new person')
     .addOption(roleOption())
     .addOption(jsonOption())
     .addHelpText(
@@ -121,20 +121,20 @@ export function storeProgram(terminal: Terminal): Command {
       ),
     )
     .action(({ store, email, name, role, json }: MemberOptions & { name: string }) =>
-      withDatabase(env, async ({ database, now, settled }) => {
-        const person = read(memberInput, { email, name }, 'body') as { email: string; name: string }
+      withDatabase(env, async ({ database, now, waitForPropagation }) => {
+        const person = parseInput(memberInput, { email, name }, 'body') as { email: string; name: string }
         const { id: storeId, slug } = await requireStore(database, store)
         const userId = await database.root
           .transaction()
           .execute((transaction) => addMember(transaction, now, { storeId, ...person, role }))
-        await settled()
+        await waitForPropagation()
         print(json, { userId, email: person.email, role }, `${person.email} is ${role} of ${slug}`)
       }),
     )
 
   program
     .command('set-role')
-    .description('Changes what a member may do.')
+    .description('Changes the role of a member.')
     .addOption(storeOption())
     .requiredOption('--email <email>', 'of the member')
     .addOption(roleOption())
@@ -144,17 +144,17 @@ export function storeProgram(terminal: Terminal): Command {
       examples(terminal, 'npm run store -- set-role --store aurora --email ada@aurora.example --role member'),
     )
     .action(({ store, email, role, json }: MemberOptions) =>
-      withDatabase(env, async ({ database, now, settled }) => {
+      withDatabase(env, async ({ database, now, waitForPropagation }) => {
         const { id, slug } = await requireStore(database, store)
         const member = await setRole(database, now, id, { email, role })
-        await settled()
+        await waitForPropagation()
         print(json, member, `${member.email} is ${role} of ${slug}`)
       }),
     )
 
   program
     .command('set-agency')
-    .description('Gives the store to an agency; it is found by name, or made.')
+    .description('Assigns the store to an agency, which is found by name, or created.')
     .addOption(storeOption())
     .requiredOption('--name <text>', 'of the agency')
     .option('--branding <file>', 'JSON: logoUrl, faviconUrl, primaryColor, … as GET /store/branding has them')
@@ -167,8 +167,8 @@ export function storeProgram(terminal: Terminal): Command {
       ),
     )
     .action(async ({ store, name, branding: file, json }: AgencyOptions) => {
-      const given = file === undefined ? null : await jsonFile('branding', file)
-      const branding = given === null ? null : (read(brandingInput, given, 'body') as BrandingInput)
+      const given = file === undefined ? null : await readJsonFile('branding', file)
+      const branding = given === null ? null : (parseInput(brandingInput, given, 'body') as BrandingInput)
       await withDatabase(env, async ({ database, now }) => {
         const { id, slug } = await requireStore(database, store)
         const agency = await setAgency(database, now, id, { name, branding })
@@ -178,9 +178,7 @@ export function storeProgram(terminal: Terminal): Command {
 
   program
     .command('connect')
-    .description(
-      'Connects a provider, in the place of the one before; its credentials are checked, then sealed.',
-    )
+    .description('Connects a provider, replacing the current one; its credentials are checked, then sealed.')
     .addOption(storeOption())
     .addOption(portOption())
     .requiredOption('--provider <name>', 'such as sandbox')
@@ -200,19 +198,19 @@ export function storeProgram(terminal: Terminal): Command {
       ),
     )
     .action(async ({ store, port, provider, credentials: file, shop, json }: ConnectOptions) => {
-      const credentials = file === undefined ? null : await jsonFile('credentials', file)
+      const credentials = file === undefined ? null : await readJsonFile('credentials', file)
       await withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
         if (shop !== undefined) {
           if (port !== 'ecommerce') throw new InvalidArgumentError('--shop is of the port ecommerce')
-          const link = installLink(await contextOf(services, id), provider, shop)
+          const link = buildInstallLink(await openContext(services, id), provider, shop)
           print(json, { port, provider, connected: false, link }, `Its owner connects ${shop} here: ${link}`)
           return
         }
         const connect = port === 'ecommerce' ? connectEcommerce : connectMailingList
-        const ctx = await contextOf(services, id)
+        const ctx = await openContext(services, id)
         await connect(ctx, provider, credentials)
-        const activate = port === 'ecommerce' ? await activationLink(ctx) : null
+        const activate = port === 'ecommerce' ? await findActivationLink(ctx) : null
         const left = activate ? `; its owner switches it on in the theme: ${activate}` : ''
         const answer = { port, provider, connected: true, ...(activate ? { activate } : {}) }
         print(json, answer, `${slug} is connected to ${provider}${left}`)
@@ -221,7 +219,7 @@ export function storeProgram(terminal: Terminal): Command {
 
   program
     .command('disconnect')
-    .description('Ends a connection and forgets its credentials.')
+    .description('Ends a connection and deletes its credentials.')
     .addOption(storeOption())
     .addOption(portOption())
     .addOption(jsonOption())
@@ -229,7 +227,7 @@ export function storeProgram(terminal: Terminal): Command {
     .action(({ store, port, json }: { store: string; port: ConnectionPort } & Json) =>
       withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
-        await disconnect(await contextOf(services, id), port)
+        await disconnect(await openContext(services, id), port)
         print(json, { port, connected: false }, `${slug} is no longer connected to its ${port}`)
       }),
     )
@@ -237,10 +235,10 @@ export function storeProgram(terminal: Terminal): Command {
   program
     .command('check')
     .description(
-      "Asks the providers of a store, and the server's own, what is missing; changes nothing. Exits with 1 where something is.",
+      "Checks the providers of a store, and the server's own; changes nothing. Exits with 1 if something is missing.",
     )
     .addOption(storeOption())
-    .addOption(new Option('--port <port>', 'one of them alone').choices(portNames))
+    .addOption(new Option('--port <port>', 'check only this port').choices(portNames))
     .addOption(jsonOption())
     .addHelpText(
       'after',
@@ -253,9 +251,9 @@ export function storeProgram(terminal: Terminal): Command {
     .action(({ store, port, json }: { store: string; port?: PortName } & Json) =>
       withServices(env, async (services) => {
         const { id } = await requireStore(services.database, store)
-        const data = await checkConnections(await contextOf(services, id), port)
-        if (json) line(out, JSON.stringify({ data }))
-        else for (const each of data.flatMap(told)) line(out, each)
+        const data = await checkConnections(await openContext(services, id), port)
+        if (json) printLine(out, JSON.stringify({ data }))
+        else for (const each of data.flatMap(formatConnection)) printLine(out, each)
         exitWith(data.every(({ isFine }) => isFine) ? 0 : 1)
       }),
     )
@@ -283,7 +281,7 @@ interface ConnectOptions extends Json {
   shop?: string
 }
 
-async function contextOf(services: Services, storeId: string, userId?: string): Promise<Context> {
+async function openContext(services: Services, storeId: string, userId?: string): Promise<Context> {
   const ctx = await new SystemContext(services, services.log, 'command').forStore(storeId, userId)
   if (!ctx) throw new Error(`The store ${storeId} is gone`)
   return ctx

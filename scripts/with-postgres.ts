@@ -1,19 +1,19 @@
-/** `npm run with-postgres -- <command>`: runs it beside a PostgreSQL server of its own, and ends as it ends. */
+/** `npm run with-postgres -- <command>`: runs a command with its own PostgreSQL server, and returns its exit code. */
 import { type Command, Option } from 'commander'
-import { besideArguments, runBeside } from '#scripts/cli/beside'
 import { type PoolMode, throwawayPgbouncer } from '#scripts/cli/pgbouncer'
 import { throwawayPostgres } from '#scripts/cli/postgres'
 import { examples, exitWith, newProgram, runProgram } from '#scripts/cli/program'
 import type { Terminal } from '#scripts/cli/terminal'
+import { commandArguments, runWithServer } from '#scripts/cli/with-server'
 
 export const withPostgresProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run with-postgres --')
     .description(
       'Starts a throwaway PostgreSQL server, runs the command with its address in TEST_DATABASE_URL, deletes the server ' +
-        'and passes the exit code of the command on.',
+        'and returns the exit code of the command.',
     )
     .argument('<command>', 'what to run')
-    .argument('[arguments...]', 'its own, flags too')
+    .argument('[arguments...]', 'its arguments, including flags')
     .option('--durable', 'keep fsync on; without it the server is fast and would not survive a power cut')
     .option('--bin <folder>', 'PostgreSQL’s programs; default the newest version below /usr/lib/postgresql')
     .addOption(
@@ -22,7 +22,7 @@ export const withPostgresProgram = (terminal: Terminal): Command =>
         'tests of the gateway reach the server through a PgBouncer of their own (TEST_DATABASE_POOLER)',
       ).choices(['transaction', 'session']),
     )
-    // What comes after the command is the command's.
+    // Options after the command belong to the command.
     .passThroughOptions()
     .addHelpText(
       'after',
@@ -35,7 +35,7 @@ export const withPostgresProgram = (terminal: Terminal): Command =>
       ),
     )
     .action(async (command: string, args: string[], options: Options) =>
-      exitWith(await runBeside(() => started(options), command, args)),
+      exitWith(await runWithServer(() => startServer(options), command, args)),
     )
 
 interface Options {
@@ -44,11 +44,12 @@ interface Options {
   pooler?: PoolMode
 }
 
-async function started({ durable = false, bin, pooler }: Options) {
+async function startServer({ durable = false, bin, pooler }: Options) {
   const server = await throwawayPostgres({ durable, bin })
   if (!pooler) return server
   try {
-    // One connection for a transaction: who needs another one meanwhile would wait for ever.
+    // One connection in transaction mode: code that needs a second one meanwhile would wait for ever, and the test
+    // fails.
     const poolSize = pooler === 'transaction' ? 1 : 20
     const bouncer = await throwawayPgbouncer(server.url, { mode: pooler, poolSize })
     const stop = async (): Promise<void> => {
@@ -62,4 +63,4 @@ async function started({ durable = false, bin, pooler }: Options) {
   }
 }
 
-if (import.meta.main) process.exitCode = await runProgram(withPostgresProgram, besideArguments())
+if (import.meta.main) process.exitCode = await runProgram(withPostgresProgram, commandArguments())

@@ -1,16 +1,16 @@
 /**
- * One commit for a store's rows and what lies on the coordinator beside them. Citus commits by two phases where it knows
- * that two nodes were written; of plain tables on the coordinator it knows nothing, and would commit the worker first: a
- * coordinator that dies between the two would keep the write and lose its job. So each such table tells Citus, by a
- * statement that writes nothing to a table that Citus does know.
+ * Atomic commits over a store's rows and the coordinator's own tables. Citus uses two-phase commit if it knows that
+ * two nodes were written; it does not track plain tables on the coordinator, and would commit the worker first: a
+ * coordinator that crashes in between would keep the write and lose its job. So each such table has a trigger that
+ * writes nothing to a table that Citus does track.
  */
 import { type Kysely, sql } from 'kysely'
-import { places, type Tables } from '../tables.ts'
+import { placements, type Tables } from '../tables.ts'
 
-/** Written by lone statements only, many times a second: no store's row is ever in their transaction. */
-const alone: readonly string[] = ['rate_counters']
+/** Written by single statements only, many times a second: never in a transaction with a store's row. */
+const excludedTables: readonly string[] = ['rate_counters']
 
-export async function commitsTogether(tx: Kysely<Tables>): Promise<void> {
+export async function installCommitTriggers(tx: Kysely<Tables>): Promise<void> {
   await sql`create table if not exists commits_together (id integer primary key)`.execute(tx)
   await sql`select citus_add_local_table_to_metadata('commits_together')
     where not exists (select 1 from pg_dist_partition where logicalrelid = 'commits_together'::regclass)`.execute(
@@ -21,8 +21,8 @@ export async function commitsTogether(tx: Kysely<Tables>): Promise<void> {
       update commits_together set id = id where id = 0;
       return null;
     end $$`.execute(tx)
-  const owned = Object.entries(places).flatMap(([table, place]) =>
-    place === 'coordinator' && !alone.includes(table) ? [`public.${table}`] : [],
+  const owned = Object.entries(placements).flatMap(([table, place]) =>
+    place === 'coordinator' && !excludedTables.includes(table) ? [`public.${table}`] : [],
   )
   const { rows } = await sql<{ table: string }>`
     select c.oid::regclass::text as table from pg_class c
@@ -36,7 +36,7 @@ export async function commitsTogether(tx: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** For what is written to tables that are not ours, within the transaction: the queue's. */
-export async function commitTogether(tx: Kysely<Tables>): Promise<void> {
+/** For writes to tables that are not ours, such as the queue's, within the transaction. */
+export async function forceDistributedCommit(tx: Kysely<Tables>): Promise<void> {
   await sql`update commits_together set id = id where id = 0`.execute(tx)
 }

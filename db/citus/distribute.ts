@@ -1,65 +1,71 @@
 /**
- * Puts each table where it is declared to lie (`db/tables.ts`): those of stores on the workers, cut by store; those that
- * all stores share on every node. Each step is a transaction of its own that looks first, so that what was killed goes
- * on where it was, and several machines at once take turns.
+ * Distributes each table as declared (`db/tables.ts`): tables of stores over the workers, sharded by store; shared
+ * ones to every node. Each step is a transaction that first checks the state, so that an interrupted run resumes, and
+ * concurrent runs are serialized.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
-import { usualName } from '../postgres/pool.ts'
+import { defaultName } from '../postgres/pool.ts'
 import type { Tables } from '../tables.ts'
-import { commitsTogether } from './commits.ts'
-import { keepDirectory, replaceUniques } from './directory.ts'
-import { type Placed, standingOf } from './standing.ts'
+import { installCommitTriggers } from './commits.ts'
+import { materializeLookupIndex, replaceUniques } from './lookup-index.ts'
+import { readTopology, type TablePlacement } from './topology.ts'
 
-/** Told before each table, with the rows it has by PostgreSQL's estimate. */
-export interface Distributing {
+/** Progress, reported before each table, with PostgreSQL's estimate of its rows. */
+export interface DistributionProgress {
   begin(tables: readonly { table: string; rows: number }[]): void
   table(table: string): void
   keys(done: number, all: number): void
 }
 
-const silent: Distributing = { begin() {}, table() {}, keys() {} }
+const noProgress: DistributionProgress = { begin() {}, table() {}, keys() {} }
 
-/** Answers the tables that it moved. Throws one sentence where the cluster has no worker. */
-export async function distribute(database: Database, told: Distributing = silent): Promise<string[]> {
-  const { root } = database.patient
-  const standing = await standingOf(database)
-  if (!standing) return []
+/** Returns the tables that it distributed. Throws one sentence if the cluster has no worker. */
+export async function distribute(
+  database: Database,
+  progress: DistributionProgress = noProgress,
+): Promise<string[]> {
+  const { root } = database.longRunning
+  const topology = await readTopology(database)
+  if (!topology) return []
   await requireWorkers(root)
-  await taking(root, spreadFunctions)
-  await taking(root, keepDirectory)
-  // By what lies where now: another may have moved tables meanwhile, and put keys back that must stay.
-  const missing = await taking(root, (tx) => putKeysAside(tx, database))
+  await withLock(root, distributeFunctions)
+  await withLock(root, materializeLookupIndex)
+  // By the current state: another run may have distributed tables meanwhile, and restored keys that must stay.
+  const missing = await withLock(root, (tx) => dropForeignKeys(tx, database))
   if (missing.length > 0) {
-    told.begin(await estimated(root, missing))
+    progress.begin(await estimateRows(root, missing))
     const size = await stepSize(root)
     for (let at = 0; at < missing.length; at += size) {
-      await taking(root, async (tx) => {
-        // Another machine may have moved some since.
-        const left = new Set((await standingOf(database, tx))?.missing.map(({ table }) => table))
+      await withLock(root, async (tx) => {
+        // Another machine may have distributed some since.
+        const left = new Set((await readTopology(database, tx))?.missing.map(({ table }) => table))
         for (const each of missing.slice(at, at + size).filter(({ table }) => left.has(table))) {
-          told.table(each.table)
-          await place(tx, each)
+          progress.table(each.table)
+          await placeTable(tx, each)
         }
       })
     }
   }
-  await restoreKeys(root, told)
-  await taking(root, commitsTogether)
+  await restoreForeignKeys(root, progress)
+  await withLock(root, installCommitTriggers)
   return missing.map(({ table }) => table)
 }
 
-/** A commit over all nodes takes longer than the work on an empty table. */
+/** A commit over all nodes takes longer than distributing an empty table. */
 const emptyAtOnce = 20
 
-/** One table a step, where there are rows to move. */
+/** One table per step if there are rows to move. */
 async function stepSize(root: Kysely<Tables>): Promise<number> {
   const stores = await root.selectFrom('stores').select('id').limit(1).execute()
   return stores.length === 0 ? emptyAtOnce : 1
 }
 
-/** One at a time, whoever else does the same; who waited sees what was done meanwhile, whatever the database's default. */
-const taking = <T>(root: Kysely<Tables>, step: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
+/**
+ * Serializes steps of concurrent runs; after waiting for the lock a step sees what was committed meanwhile, whatever
+ * the database's default isolation.
+ */
+const withLock = <T>(root: Kysely<Tables>, step: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
   root
     .transaction()
     .setIsolationLevel('read committed')
@@ -68,11 +74,11 @@ const taking = <T>(root: Kysely<Tables>, step: (tx: Kysely<Tables>) => Promise<T
       return step(tx)
     })
 
-/** Throws one sentence while servers of this database run, which would write where nobody looks any more. */
-export async function requireAlone(database: Database): Promise<void> {
+/** Throws one sentence while servers are connected to this database, since they would write to the old tables. */
+export async function requireNoServers(database: Database): Promise<void> {
   const { rows } = await sql<{ connections: number }>`
     select count(*)::int as connections from pg_stat_activity
-    where datname = current_database() and application_name = ${usualName} and pid <> pg_backend_pid()`.execute(
+    where datname = current_database() and application_name = ${defaultName} and pid <> pg_backend_pid()`.execute(
     database.root,
   )
   const { connections } = rows[0]!
@@ -98,8 +104,8 @@ async function requireWorkers(root: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** Those that statements call: the workers have what was made once the extension was there, and nothing from before. */
-async function spreadFunctions(tx: Kysely<Tables>): Promise<void> {
+/** Distributes the functions that statements call: workers only have those created after the extension. */
+async function distributeFunctions(tx: Kysely<Tables>): Promise<void> {
   await sql`select create_distributed_function(p.oid::regprocedure) from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prorettype <> 'trigger'::regtype
       and not exists (select 1 from pg_depend d where d.objid = p.oid and d.deptype = 'e')
@@ -109,11 +115,11 @@ async function spreadFunctions(tx: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * No table is distributed while one that is not refers to it: foreign keys wait in a table, in the transaction that
- * drops them. Answers the tables that are to be distributed.
+ * A table cannot be distributed while an undistributed one references it: foreign keys are saved in a table, in the
+ * transaction that drops them. Returns the tables to distribute.
  */
-async function putKeysAside(tx: Kysely<Tables>, database: Database): Promise<readonly Placed[]> {
-  const { missing = [] } = (await standingOf(database, tx)) ?? {}
+async function dropForeignKeys(tx: Kysely<Tables>, database: Database): Promise<readonly TablePlacement[]> {
+  const { missing = [] } = (await readTopology(database, tx)) ?? {}
   if (missing.length === 0) return missing
   await sql`create table if not exists distribution_keys (
     owner text not null, name text not null, definition text not null, primary key (owner, name))`.execute(tx)
@@ -133,7 +139,7 @@ async function putKeysAside(tx: Kysely<Tables>, database: Database): Promise<rea
   return missing
 }
 
-async function estimated(root: Kysely<Tables>, missing: readonly Placed[]) {
+async function estimateRows(root: Kysely<Tables>, missing: readonly TablePlacement[]) {
   const { rows } = await sql<{ table: string; rows: number }>`
     select relname as table, (case when reltuples > 0 then reltuples else 0 end)::bigint as rows from pg_class
     where relnamespace = 'public'::regnamespace and relname = any(${missing.map(({ table }) => table)}::text[])`.execute(
@@ -143,7 +149,7 @@ async function estimated(root: Kysely<Tables>, missing: readonly Placed[]) {
   return missing.map(({ table }) => ({ table, rows: known.get(table) ?? 0 }))
 }
 
-async function place(tx: Kysely<Tables>, { table, place: where }: Placed): Promise<void> {
+async function placeTable(tx: Kysely<Tables>, { table, place: where }: TablePlacement): Promise<void> {
   const { rows } = await sql`select 1 from pg_dist_partition where logicalrelid = ${table}::regclass`.execute(
     tx,
   )
@@ -153,7 +159,7 @@ async function place(tx: Kysely<Tables>, { table, place: where }: Placed): Promi
   else if (where === 'id')
     await sql`select create_distributed_table(${table}, ${where}, colocate_with => 'none')`.execute(tx)
   else await sql`select create_distributed_table(${table}, ${where}, colocate_with => 'stores')`.execute(tx)
-  // The rows are on the workers now: what stays here of them is not seen by any statement.
+  // The rows are on the workers now: no statement sees the local copies.
   await sql`select truncate_local_data_after_distributing_table(${table})`.execute(tx)
 }
 
@@ -163,21 +169,21 @@ interface Key {
   definition: string
 }
 
-async function restoreKeys(root: Kysely<Tables>, told: Distributing): Promise<void> {
+async function restoreForeignKeys(root: Kysely<Tables>, progress: DistributionProgress): Promise<void> {
   const size = await stepSize(root)
   let all: number | null = null
   for (;;) {
-    const left = await taking(root, keysLeft)
+    const left = await withLock(root, countDroppedKeys)
     if (left === null) return
     all ??= left
-    told.keys(Math.max(all - left, 0), all)
-    await taking(root, (tx) => restoreSome(tx, size))
+    progress.keys(Math.max(all - left, 0), all)
+    await withLock(root, (tx) => restoreNextKeys(tx, size))
   }
 }
 
-/** How many keys wait; null where all are there again. */
-async function keysLeft(tx: Kysely<Tables>): Promise<number | null> {
-  // What `to_regclass` answers may be from before the lock was waited for.
+/** The number of saved foreign keys; null if all are restored. */
+async function countDroppedKeys(tx: Kysely<Tables>): Promise<number | null> {
+  // `to_regclass` may answer from before the lock was acquired.
   const { rows: has } = await sql`select 1 from pg_class
     where relnamespace = 'public'::regnamespace and relname = 'distribution_keys'`.execute(tx)
   if (has.length === 0) return null
@@ -187,15 +193,15 @@ async function keysLeft(tx: Kysely<Tables>): Promise<number | null> {
   return rows[0]!.left
 }
 
-/** The next of them; of the last, what they waited in. Another may have been faster. */
-async function restoreSome(tx: Kysely<Tables>, atMost: number): Promise<void> {
-  const left = await keysLeft(tx)
+/** Restores the next foreign keys; drops their table after the last one. Another run may have been faster. */
+async function restoreNextKeys(tx: Kysely<Tables>, atMost: number): Promise<void> {
+  const left = await countDroppedKeys(tx)
   if (left === null) return
   if (left === 0) {
     await sql`drop table distribution_keys`.execute(tx)
     return
   }
-  // A key of a table on every node may follow another in one transaction in this mode alone.
+  // Only in this mode may one transaction restore several keys of a table that is on every node.
   await sql`set local citus.multi_shard_modify_mode = 'sequential'`.execute(tx)
   const { rows } = await sql<Key>`
     select owner, name, definition from distribution_keys order by owner, name limit ${atMost}`.execute(tx)

@@ -1,21 +1,21 @@
-/** Which nodes of a cluster answer, and whose rows lie on them. Asked of the coordinator. */
+/** Health of a cluster's nodes, and the stores on them. Queried on the coordinator. */
 
-export type Ask = <Row>(text: string, parameters: readonly unknown[]) => Promise<readonly Row[]>
+export type RunQuery = <Row>(text: string, parameters: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Nodes that do not answer, as `host port`, and the stores that they have: what is gone, and what hangs. */
-export interface Away {
+/** Nodes that do not answer, as `host port`, and their stores, whether they are down or hang. */
+export interface UnreachableNodes {
   nodes: readonly string[]
   stores: ReadonlySet<string>
 }
 
-/** Each node that hangs costs `nodeConnectMs`. */
-export async function awayOf(ask: Ask): Promise<Away> {
-  const { silent } = await nodesBy(ask)
-  return { nodes: silent, stores: new Set(silent.length === 0 ? [] : await storesOn(ask, silent)) }
+/** Each hanging node costs `nodeConnectMs`. */
+export async function findUnreachableNodes(ask: RunQuery): Promise<UnreachableNodes> {
+  const { silent } = await checkNodes(ask)
+  return { nodes: silent, stores: new Set(silent.length === 0 ? [] : await findStoresOn(ask, silent)) }
 }
 
-export async function nodesBy(ask: Ask): Promise<{ answering: string[]; silent: string[] }> {
-  // Those that have stores: one that is being emptied still does, one that was just added does not.
+export async function checkNodes(ask: RunQuery): Promise<{ answering: string[]; silent: string[] }> {
+  // Nodes with stores: one that is being drained still has some, a new one has none yet.
   const nodes = await ask<{ node: string; answers: boolean }>(
     `select nodename || ' ' || nodeport as node, citus_check_connection_to_node(nodename, nodeport) as answers
      from pg_dist_node where noderole = 'primary' and groupid in (
@@ -29,8 +29,8 @@ export async function nodesBy(ask: Ask): Promise<{ answering: string[]; silent: 
 }
 
 /** By id. */
-export async function storesOn(ask: Ask, nodes: readonly string[]): Promise<string[]> {
-  // Each store has a line by its public id, on the coordinator.
+export async function findStoresOn(ask: RunQuery, nodes: readonly string[]): Promise<string[]> {
+  // The coordinator has an entry with each store's public id.
   const stores = await ask<{ id: string }>(
     `select d.store_id as id from directory d
      join pg_dist_shard s on s.logicalrelid = 'stores'::regclass

@@ -1,4 +1,4 @@
-/** Fills a database that has no store with another's rows: all of them, or nothing. */
+/** Fills a database without stores with another one's rows: all of them, or nothing. */
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -6,16 +6,16 @@ import {
   type Column,
   type CopiedSequence,
   type CopiedTable,
+  computeChecksum,
+  readTables,
   type Source,
-  shapesOf,
-  summed,
-  writeAlike,
+  setOutputFormat,
 } from './source.ts'
 
-/** Told before each table. */
-export type Filling = (table: CopiedTable) => void
+/** Called before each table. */
+export type CopyProgress = (table: CopiedTable) => void
 
-/** Throws one sentence where the database has stores. */
+/** Throws one sentence if the database has stores. */
 export async function requireNoStores(database: Database): Promise<void> {
   const [table] = await database.query<{ there: boolean }>(
     `select to_regclass('public.stores') is not null as there`,
@@ -27,20 +27,24 @@ export async function requireNoStores(database: Database): Promise<void> {
 }
 
 /**
- * The database has the tables of the same migrations, and the queue's. Throws one sentence where the tables are others,
- * or what arrived is not what was read; then nothing is in it.
+ * The database has the tables of the same migrations, and the queue's. Throws one sentence if the tables differ, or
+ * the rows are not those that were read; then nothing is stored.
  */
-export async function fill(database: Database, source: Source, told: Filling = () => {}): Promise<void> {
-  const { root } = database.patient
+export async function fill(
+  database: Database,
+  source: Source,
+  onProgress: CopyProgress = () => {},
+): Promise<void> {
+  const { root } = database.longRunning
   await root.transaction().execute(async (tx) => {
-    await writeAlike(tx)
-    requireAlike(source.tables, await shapesOf(tx))
-    const keys = await dropKeys(tx)
+    await setOutputFormat(tx)
+    requireSameTables(source.tables, await readTables(tx))
+    const keys = await dropForeignKeys(tx)
     await sql`truncate ${sql.raw(source.tables.map(({ name }) => name).join(', '))}`.execute(tx)
     for (const table of source.tables) {
-      told(table)
-      for await (const rows of source.rowsOf(table)) await insert(tx, table, rows)
-      await requireWhole(tx, table)
+      onProgress(table)
+      for await (const rows of source.readRows(table)) await insert(tx, table, rows)
+      await requireComplete(tx, table)
     }
     for (const sequence of source.sequences) await setSequence(tx, sequence)
     for (const { owner, name, definition } of keys) {
@@ -49,19 +53,19 @@ export async function fill(database: Database, source: Source, told: Filling = (
       )
     }
   })
-  await database.patient.query('analyze', [])
+  await database.longRunning.query('analyze', [])
 }
 
-function requireAlike(
-  wanted: readonly CopiedTable[],
+function requireSameTables(
+  tables: readonly CopiedTable[],
   found: readonly { name: string; columns: Column[] }[],
 ): void {
   const there = new Map(found.map(({ name, columns }) => [name, JSON.stringify(columns)]))
-  const others = wanted.filter(({ name, columns }) => there.get(name) !== JSON.stringify(columns))
-  // Where no server has been yet there is no queue.
-  const hasQueue = wanted.some(({ name }) => name.startsWith('pgboss.'))
+  const others = tables.filter(({ name, columns }) => there.get(name) !== JSON.stringify(columns))
+  // Without a server so far there is no queue.
+  const hasQueue = tables.some(({ name }) => name.startsWith('pgboss.'))
   const more = found.filter(
-    ({ name }) => !wanted.some((table) => table.name === name) && (hasQueue || !name.startsWith('pgboss.')),
+    ({ name }) => !tables.some((table) => table.name === name) && (hasQueue || !name.startsWith('pgboss.')),
   )
   const [first] = [...others, ...more]
   if (!first) return
@@ -70,8 +74,8 @@ function requireAlike(
   )
 }
 
-/** Rows come table by table, also those that refer to each other. */
-async function dropKeys(tx: Kysely<Tables>) {
+/** Rows arrive table by table, including those that reference each other. */
+async function dropForeignKeys(tx: Kysely<Tables>) {
   const { rows } = await sql<{ owner: string; name: string; definition: string }>`
     select format('%I.%I', n.nspname, c.relname) as owner, k.conname as name, pg_get_constraintdef(k.oid) as definition
     from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
@@ -91,14 +95,14 @@ async function insert(
   const given = columns.filter(({ isMade }) => !isMade)
   const names = given.map((column) => sql.ref(column.name))
   const values = given.map((column) => sql`(read.line).${sql.ref(column.name)}`)
-  // Without `offset 0` each column would read the whole line anew.
+  // Without `offset 0` the whole row would be parsed again for each column.
   await sql`insert into ${sql.raw(name)} (${sql.join(names)}) overriding system value
     select ${sql.join(values)}
     from (select line::${sql.raw(name)} as line from unnest(${rows}::text[]) line offset 0) read`.execute(tx)
 }
 
-async function requireWhole(tx: Kysely<Tables>, { name, rows, sum }: CopiedTable): Promise<void> {
-  const found = await summed(tx, name)
+async function requireComplete(tx: Kysely<Tables>, { name, rows, sum }: CopiedTable): Promise<void> {
+  const found = await computeChecksum(tx, name)
   if (found.rows === rows && found.sum === sum) return
   throw new Error(
     `Of the table ${name} ${found.rows} rows arrived of ${rows}, or others than there were: nothing was kept; what they come from is damaged`,

@@ -1,14 +1,14 @@
-/** A database's rows as PostgreSQL writes them, all of one instant: to be kept in files, or to go into another database. */
+/** Reads a consistent snapshot of a database's rows as text: for a backup, or to copy them into another database. */
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export interface CopiedTable {
-  /** With its schema, quoted where it has to be. */
+  /** With its schema, quoted if needed. */
   name: string
   columns: readonly Column[]
   rows: number
-  /** Of all rows' texts, in no order. */
+  /** An order-independent checksum of all rows' texts. */
   sum: string
   /** Bytes of the longest row's text. */
   widest: number
@@ -17,7 +17,7 @@ export interface CopiedTable {
 export interface Column {
   name: string
   type: string
-  /** PostgreSQL makes it from the others. */
+  /** A generated column. */
   isMade: boolean
 }
 
@@ -31,48 +31,48 @@ export interface Source {
   migrations: readonly string[]
   tables: readonly CopiedTable[]
   sequences: readonly CopiedSequence[]
-  /** Each row's text, some hundred at a time. */
-  rowsOf(table: CopiedTable): AsyncIterable<readonly string[]>
+  /** The text of each row, some hundred at a time. */
+  readRows(table: CopiedTable): AsyncIterable<readonly string[]>
 }
 
-/** So many that their texts are together of a size that memory, a line and a parameter have room for. */
+/** As many rows as fit into memory, a line and a parameter. */
 const rowsAtOnce = ({ widest }: CopiedTable): number =>
   Math.min(200, Math.max(1, Math.floor((8 * 1024 * 1024) / Math.max(1, widest))))
 
-/** The queue's own: its version, its repairs, and figures by day, all made anew where it is opened. */
-const left = ['pgboss.version', 'pgboss.bam', 'pgboss.queue_stats']
+/** Tables that the queue recreates when it is opened: its version, its repairs, and daily figures. */
+const skippedTables = ['pgboss.version', 'pgboss.bam', 'pgboss.queue_stats']
 
 /**
- * What `work` reads is of one instant, whatever is written meanwhile. The embedded database lets nobody else in as long.
- * Throws one sentence for a cluster.
+ * `work` reads a consistent snapshot. The embedded database blocks everybody else meanwhile. Throws one sentence for a
+ * cluster.
  */
-export async function reading<T>(database: Database, work: (source: Source) => Promise<T>): Promise<T> {
+export async function readSnapshot<T>(database: Database, work: (source: Source) => Promise<T>): Promise<T> {
   if (await database.isDistributed()) {
     throw new Error(
       'DATABASE_URL names a Citus cluster, whose rows lie on several machines: back it up by what its provider has for that',
     )
   }
-  return database.patient.root
+  return database.longRunning.root
     .transaction()
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => {
-      await writeAlike(tx)
-      const shapes = await shapesOf(tx)
+      await setOutputFormat(tx)
+      const shapes = await readTables(tx)
       const tables: CopiedTable[] = []
-      for (const shape of shapes) tables.push({ ...shape, ...(await summed(tx, shape.name)) })
+      for (const shape of shapes) tables.push({ ...shape, ...(await computeChecksum(tx, shape.name)) })
       const { rows: run } = await sql<{
         name: string
       }>`select name from kysely_migration order by name`.execute(tx)
       return work({
         migrations: run.map(({ name }) => name),
         tables,
-        sequences: await sequencesOf(tx),
-        rowsOf: (table) => rowsOf(tx, table),
+        sequences: await readSequences(tx),
+        readRows: (table) => readRows(tx, table),
       })
     })
 }
 
-async function* rowsOf(tx: Kysely<Tables>, table: CopiedTable): AsyncIterable<readonly string[]> {
+async function* readRows(tx: Kysely<Tables>, table: CopiedTable): AsyncIterable<readonly string[]> {
   await sql`declare copied no scroll cursor for
     select "copied row"::text as row from ${sql.raw(table.name)} "copied row"`.execute(tx)
   const next = sql.raw(String(rowsAtOnce(table)))
@@ -84,13 +84,13 @@ async function* rowsOf(tx: Kysely<Tables>, table: CopiedTable): AsyncIterable<re
   await sql`close copied`.execute(tx)
 }
 
-/** The same value has the same text on every server. */
-export const writeAlike = (tx: Kysely<Tables>) =>
+/** Makes equal values have equal texts on every server. */
+export const setOutputFormat = (tx: Kysely<Tables>) =>
   sql`select set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true),
     set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
     set_config('bytea_output', 'hex', true)`.execute(tx)
 
-export async function summed(
+export async function computeChecksum(
   tx: Kysely<Tables>,
   table: string,
 ): Promise<Pick<CopiedTable, 'rows' | 'sum' | 'widest'>> {
@@ -101,8 +101,8 @@ export async function summed(
   return rows[0]!
 }
 
-/** Every table that is ours or the queue's, by name; partitions count with their whole. */
-export async function shapesOf(tx: Kysely<Tables>): Promise<{ name: string; columns: Column[] }[]> {
+/** All tables of ours and of the queue, by name; a partitioned table includes its partitions. */
+export async function readTables(tx: Kysely<Tables>): Promise<{ name: string; columns: Column[] }[]> {
   const { rows } = await sql<{ name: string; columns: Column[] }>`
     select format('%I.%I', n.nspname, c.relname) as name, (
       select jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
@@ -112,10 +112,10 @@ export async function shapesOf(tx: Kysely<Tables>): Promise<{ name: string; colu
     where n.nspname in ('public', 'pgboss') and c.relkind in ('r', 'p') and not c.relispartition
       and not exists (select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
     order by 1`.execute(tx)
-  return rows.filter(({ name }) => !left.includes(name))
+  return rows.filter(({ name }) => !skippedTables.includes(name))
 }
 
-async function sequencesOf(tx: Kysely<Tables>): Promise<CopiedSequence[]> {
+async function readSequences(tx: Kysely<Tables>): Promise<CopiedSequence[]> {
   const { rows: names } = await sql<{ name: string }>`
     select format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -1,4 +1,4 @@
-/** What is looked at in `DATA_DIR` before its embedded database is opened; what it cannot go on from is one sentence. */
+/** Checks `DATA_DIR` before its embedded database is opened; a problem is reported as one sentence. */
 import {
   accessSync,
   constants,
@@ -13,16 +13,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { SettingsError } from '../settings-error.ts'
-import { hasDatabase } from './making.ts'
+import { hasDatabase } from './create-database.ts'
 
-/** What the system puts into a volume. */
-const ofTheSystem = ['lost+found']
+/** Entries that the system puts into a volume. */
+const systemEntries = ['lost+found']
 
-const nameOf = (dataDir: string): string => join(dataDir, 'db')
+const toDatabaseFolder = (dataDir: string): string => join(dataDir, 'db')
 
-/** Before anything is written. */
+/** Runs before anything is written. */
 export function requireUsable(dataDir: string): void {
-  const folder = nameOf(dataDir)
+  const folder = toDatabaseFolder(dataDir)
   const found = lstatSync(folder, { throwIfNoEntry: false })
   if (!found) return
   if (found.isSymbolicLink()) {
@@ -34,23 +34,23 @@ export function requireUsable(dataDir: string): void {
     throw new SettingsError(`DATA_DIR: ${folder} is no folder: remove it, or choose another DATA_DIR`)
   }
   const uid = process.geteuid?.()
-  if (uid === undefined || uid === 0 || found.uid === uid || isOpenToUs(folder)) return
+  if (uid === undefined || uid === 0 || found.uid === uid || isAccessible(folder)) return
   throw new SettingsError(
     `DATA_DIR: ${folder} belongs to another user (uid ${found.uid}): run this as that user, or give it to this one (chown -R ${uid} ${dataDir})`,
   )
 }
 
 /**
- * All of it, as a cluster gives a volume to a pod's group. Where a part is not, PGlite would end in the middle of its start and
- * leave files that lock the owner out.
+ * Whether all files are accessible, as in a volume that an orchestrator assigns to a pod's group. If one is not,
+ * PGlite would fail in the middle of its start and leave files that lock the owner out.
  */
-function isOpenToUs(folder: string): boolean {
+function isAccessible(folder: string): boolean {
   const { R_OK, W_OK, X_OK } = constants
   try {
     accessSync(folder, R_OK | W_OK | X_OK)
     return readdirSync(folder, { withFileTypes: true }).every((entry) => {
       const path = join(folder, entry.name)
-      if (entry.isDirectory()) return ofTheSystem.includes(entry.name) || isOpenToUs(path)
+      if (entry.isDirectory()) return systemEntries.includes(entry.name) || isAccessible(path)
       accessSync(path, R_OK | W_OK)
       return true
     })
@@ -59,49 +59,50 @@ function isOpenToUs(folder: string): boolean {
   }
 }
 
-/** Before root opens it itself: what it makes there, locks and files of the database, would lock their user out. */
+/** Runs before root opens the folder itself: locks and database files of root would lock its owner out. */
 export function requireOwner(dataDir: string): void {
   if (process.geteuid?.() !== 0) return
-  const { uid } = statSync(nameOf(dataDir), { throwIfNoEntry: false }) ?? statSync(dataDir)
-  if (uid === 0 || uid === ownerOfNew(dataDir)) return
+  const { uid } = statSync(toDatabaseFolder(dataDir), { throwIfNoEntry: false }) ?? statSync(dataDir)
+  if (uid === 0 || uid === findOwnerOfNewFiles(dataDir)) return
   throw new SettingsError(
     `DATA_DIR: ${dataDir} belongs to another user (uid ${uid}), whom files of root would lock out: run this as that user (sudo -u '#${uid}' …), or give it to root (chown -R 0 ${dataDir})`,
   )
 }
 
-/** File systems that know no users give all to one. */
-function ownerOfNew(dataDir: string): number {
-  const made = mkdtempSync(join(dataDir, 'db.owner-'))
+/** Some file systems have no users and assign all files to one. */
+function findOwnerOfNewFiles(dataDir: string): number {
+  const probe = mkdtempSync(join(dataDir, 'db.owner-'))
   try {
-    return statSync(made).uid
+    return statSync(probe).uid
   } finally {
-    rmdirSync(made)
+    rmdirSync(probe)
   }
 }
 
-/** Files that a database has from its making on, in the order in which they used to be written: the last two last. */
-const always = ['global/pg_control', 'PG_VERSION', 'pg_ident.conf']
+/** Files that every database has, in the order in which they used to be written: the last two last. */
+const requiredFiles = ['global/pg_control', 'PG_VERSION', 'pg_ident.conf']
 
 /**
- * With the folder locked. Earlier versions marked a database that they were making; who was killed left a part of it, or
- * the mark alone, beside which a whole one may have been put since. A part is put aside: nothing of it is removed.
+ * Runs with the folder locked. Earlier versions marked a database while they created it; a killed process left a part
+ * of it, or only the mark, and a complete database may have been put there since. A part is moved aside: nothing of it
+ * is deleted.
  */
-export function settleUnfinished(dataDir: string): void {
-  const folder = nameOf(dataDir)
+export function setAsideUnfinished(dataDir: string): void {
+  const folder = toDatabaseFolder(dataDir)
   const mark = join(dataDir, 'db.unfinished')
   if (existsSync(mark)) {
-    if (existsSync(folder) && !isWhole(folder)) renameSync(folder, unusedName(`${mark}.`))
+    if (existsSync(folder) && !isComplete(folder)) renameSync(folder, unusedName(`${mark}.`))
     rmSync(mark, { force: true })
   }
   if (!existsSync(folder) || hasDatabase(folder)) return
-  if (readdirSync(folder).every((name) => ofTheSystem.includes(name))) return
+  if (readdirSync(folder).every((name) => systemEntries.includes(name))) return
   throw new SettingsError(
     `DATA_DIR: ${folder} has files, but no database (PG_VERSION is missing): bring back what it lacks, or move it away to begin with an empty one`,
   )
 }
 
-const isWhole = (folder: string): boolean =>
-  always.every((name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0)
+const isComplete = (folder: string): boolean =>
+  requiredFiles.every((name) => (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 0)
 
 function unusedName(prefix: string): string {
   let number = 1

@@ -1,7 +1,7 @@
 /**
- * Who may open the embedded database: a lock file in its folder. The files are numbered and the highest counts, so
- * that a lock left by a dead process is passed over by making the next number, which only one process can: deleting
- * and making one file anew would let a slow process delete the lock of a faster one.
+ * Decides who may open the embedded database, by a lock file in its folder. The files are numbered and the highest
+ * counts, so that the lock of a dead process is superseded by the next number, which only one process can create.
+ * Deleting and recreating one file would let a slow process delete the lock of a faster one.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
@@ -13,34 +13,39 @@ export type FolderRole = 'gateway' | 'worker' | 'command'
 
 export interface FolderHolder {
   pid: number
-  /** Tells a process from a later one with the same pid; empty where the system does not say. */
+  /**
+   * The start time, which tells a process from a later one with the same pid; empty if the system does not report it.
+   */
   born: string
   token: string
   role: FolderRole
-  /** Where it serves the database, if it does. */
+  /** The socket on which it serves the database, if it does. */
   socket: string | null
 }
 
 export interface FolderLock {
-  /** Lets the next process have the folder. */
+  /** Releases the folder to the next process. */
   release(): void
 }
 
 const prefix = 'db.lock.'
-/** A holder writes its file right after making it; an empty one so old was left by a crash in between. */
+/** A holder writes its file right after creating it; an empty one this old was left by a crash in between. */
 const writtenWithinMs = 5000
-/** Locks of this very process, which has one pid for all. */
-const own = new Set<string>()
+/** Locks of this process, which share one pid. */
+const ownTokens = new Set<string>()
 
-/** Takes the folder, or answers who has it. Of several at once one gets it. `mayTake` throws where this process may not. */
-export async function takeFolder(
+/**
+ * Acquires the folder's lock, or returns its holder. Only one of several concurrent callers gets it. `mayTake` throws
+ * if this process may not.
+ */
+export async function acquireFolderLock(
   folder: string,
   role: FolderRole,
   socket: string | null,
   mayTake: () => void = () => {},
 ): Promise<{ lock: FolderLock } | { holder: FolderHolder | null }> {
   for (;;) {
-    const last = generations(folder).at(-1) ?? 0
+    const last = listGenerations(folder).at(-1) ?? 0
     if (last > 0) {
       const found = readHolder(folder, last)
       if (found === 'gone') continue
@@ -48,9 +53,9 @@ export async function takeFolder(
       if (found && (await isAlive(found))) return { holder: found }
     }
     mayTake()
-    const lock = makeLock(folder, last + 1, {
+    const lock = createLock(folder, last + 1, {
       pid: process.pid,
-      born: bornAt(process.pid),
+      born: getStartTime(process.pid),
       token: randomUUID(),
       role,
       socket,
@@ -59,30 +64,31 @@ export async function takeFolder(
   }
 }
 
-/** Null when another process was faster. */
-function makeLock(folder: string, generation: number, holder: FolderHolder): FolderLock | null {
+/** Null if another process was faster. */
+function createLock(folder: string, generation: number, holder: FolderHolder): FolderLock | null {
   const path = join(folder, `${prefix}${generation}`)
   let file: number
   try {
-    // Others may read who has it: nothing in it is a secret.
+    // Readable by others, who may see the holder: nothing in it is secret.
     file = openSync(path, 'wx', 0o644)
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return null
+    if (getCode(error) === 'EEXIST') return null
     throw error
   }
   writeSync(file, JSON.stringify(holder))
   closeSync(file)
-  const all = generations(folder)
+  const all = listGenerations(folder)
   if (all.at(-1) !== generation) {
     remove(path)
     return null
   }
   for (const older of all) if (older < generation) remove(join(folder, `${prefix}${older}`))
-  own.add(holder.token)
+  ownTokens.add(holder.token)
   return {
     release() {
-      own.delete(holder.token)
-      // The file stays, held by nobody: were it deleted, a process that still looks at an older one could pass it.
+      ownTokens.delete(holder.token)
+      // The file stays, without a holder: if it were deleted, a process that still reads an older one could supersede
+      // that.
       const open = openSync(path, 'w')
       writeSync(open, JSON.stringify({ ...holder, pid: 0 }))
       closeSync(open)
@@ -90,13 +96,13 @@ function makeLock(folder: string, generation: number, holder: FolderHolder): Fol
   }
 }
 
-const generations = (folder: string): number[] =>
+const listGenerations = (folder: string): number[] =>
   readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
     .map((name) => Number(name.slice(prefix.length)))
     .sort((a, b) => a - b)
 
-/** Null: nobody any more. */
+/** Null: no holder any more. */
 function readHolder(folder: string, generation: number): FolderHolder | 'gone' | 'unwritten' | null {
   const path = join(folder, `${prefix}${generation}`)
   try {
@@ -108,7 +114,7 @@ function readHolder(folder: string, generation: number): FolderHolder | 'gone' |
       return Date.now() - statSync(path).mtimeMs < writtenWithinMs ? 'unwritten' : null
     }
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return 'gone'
+    if (getCode(error) === 'ENOENT') return 'gone'
     if (!isDenied(error)) throw error
     throw new SettingsError(
       `DATA_DIR: another user's command or server left ${path}, which this one may not read: where none of theirs runs any more, remove it`,
@@ -118,9 +124,10 @@ function readHolder(folder: string, generation: number): FolderHolder | 'gone' |
 
 async function isAlive(holder: FolderHolder): Promise<boolean> {
   if (holder.pid === 0) return false
-  if (holder.pid === process.pid && holder.born === bornAt(process.pid)) return own.has(holder.token)
-  if (isRunning(holder.pid) && bornAt(holder.pid) === holder.born) return true
-  // Another container has pids of its own; its socket in the shared folder answers all the same.
+  if (holder.pid === process.pid && holder.born === getStartTime(process.pid))
+    return ownTokens.has(holder.token)
+  if (isRunning(holder.pid) && getStartTime(holder.pid) === holder.born) return true
+  // Another container has its own pids; its socket in the shared folder answers nevertheless.
   return holder.socket !== null && (await isServed(holder.socket))
 }
 
@@ -129,12 +136,12 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return codeOf(error) === 'EPERM'
+    return getCode(error) === 'EPERM'
   }
 }
 
-/** When a process was started, on Linux: ticks since this boot. Empty for one that has ended and is yet to be collected. */
-function bornAt(pid: number): string {
+/** The start time of a process on Linux: ticks since this boot. Empty for a zombie. */
+function getStartTime(pid: number): string {
   if (process.platform !== 'linux') return ''
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -143,7 +150,7 @@ function bornAt(pid: number): string {
     const ticks = fields[19]
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}:${ticks}`
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '')) return ''
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(getCode(error) ?? '')) return ''
     throw error
   }
 }
@@ -164,10 +171,10 @@ function remove(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    // One that is another user's, where that matters, may stay: the highest counts.
-    if (codeOf(error) !== 'ENOENT' && !isDenied(error)) throw error
+    // Another user's file may stay: the highest counts.
+    if (getCode(error) !== 'ENOENT' && !isDenied(error)) throw error
   }
 }
 
-const isDenied = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error) ?? '')
-const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code
+const isDenied = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(getCode(error) ?? '')
+const getCode = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code

@@ -1,25 +1,25 @@
 /**
- * The embedded database of `DATA_DIR`, for any number of processes: one has it open, the server above all, and serves
- * it on a socket; the others connect there.
+ * The embedded database of `DATA_DIR`, for any number of processes: one has it open, usually the server, and serves it
+ * on a socket; the others connect there.
  */
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { makeDataDir, whyNotWritten } from '../data-dir.ts'
+import { describeWriteError, makeDataDir } from '../data-dir.ts'
 import type { Database } from '../database.ts'
 import { openPglite, openPostgres } from '../open.ts'
 import { SettingsError } from '../settings-error.ts'
-import { requireOwner, requireUsable, settleUnfinished } from './folder.ts'
-import { type FolderHolder, type FolderLock, type FolderRole, isServed, takeFolder } from './lock.ts'
+import { requireOwner, requireUsable, setAsideUnfinished } from './folder.ts'
+import { acquireFolderLock, type FolderHolder, type FolderLock, type FolderRole, isServed } from './lock.ts'
 import { serveSocket, socketPath } from './socket.ts'
 
 export type { FolderRole } from './lock.ts'
 
 export interface OpenedDatabase {
   database: Database
-  /** Other processes act on it too: what is remembered of it may be out of date. */
+  /** Other processes use it too: caches may be out of date. */
   shared: boolean
-  /** Cuts off who came by the socket: what they have under way would be waited for. */
-  cutOff?(): Promise<void>
+  /** Disconnects the socket's clients, whose open work would otherwise delay the close. */
+  disconnectClients?(): Promise<void>
   close(): Promise<void>
 }
 
@@ -28,44 +28,46 @@ const waitsMs = 30_000
 const busyMs = 500
 
 /**
- * Opens the database in `DATA_DIR`, or connects to the process that has it open. A `gateway` is refused where another
- * one runs; a `command` keeps the folder to itself while it runs, and others wait for its end.
+ * Opens the database in `DATA_DIR`, or connects to the process that has it open. A second `gateway` is refused; a
+ * `command` keeps the folder to itself while it runs, and others wait for its end.
  */
 export async function openEmbedded(
   { dataDir }: { dataDir: string },
   role: FolderRole = 'command',
 ): Promise<OpenedDatabase> {
-  await told(dataDir, () => makeDataDir(dataDir))
+  await withWriteMessages(dataDir, () => makeDataDir(dataDir))
   requireUsable(dataDir)
   const socket = role === 'command' ? null : socketPath(dataDir)
   const until = performance.now() + waitsMs
   for (;;) {
-    const taken = await told(dataDir, () => takeFolder(dataDir, role, socket, () => requireOwner(dataDir)))
-    if ('lock' in taken) return own(dataDir, socket, taken.lock)
-    const { holder } = taken
-    if (role === 'gateway' && holder?.role === 'gateway') throw inUse(dataDir, holder, 'stop it first')
-    const there = holder?.socket ? await connected(holder.socket) : null
+    const acquired = await withWriteMessages(dataDir, () =>
+      acquireFolderLock(dataDir, role, socket, () => requireOwner(dataDir)),
+    )
+    if ('lock' in acquired) return openOwn(dataDir, socket, acquired.lock)
+    const { holder } = acquired
+    if (role === 'gateway' && holder?.role === 'gateway') throw inUseError(dataDir, holder, 'stop it first')
+    const there = holder?.socket ? await connectTo(holder.socket) : null
     if (there) return there
-    if (performance.now() > until) throw inUse(dataDir, holder, 'wait for its end')
+    if (performance.now() > until) throw inUseError(dataDir, holder, 'wait for its end')
     await wait(50)
   }
 }
 
-/** The embedded database itself says nothing of why it cannot be there. */
-async function told<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {
+/** The embedded database itself does not report why it cannot write. */
+async function withWriteMessages<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const why = whyNotWritten(error, dataDir)
+    const why = describeWriteError(error, dataDir)
     throw why === null ? error : new SettingsError(why)
   }
 }
 
-async function own(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
+async function openOwn(dataDir: string, socket: string | null, lock: FolderLock): Promise<OpenedDatabase> {
   let database: Database | null = null
   try {
-    database = await told(dataDir, () => {
-      settleUnfinished(dataDir)
+    database = await withWriteMessages(dataDir, () => {
+      setAsideUnfinished(dataDir)
       return openPglite({ dataDir: join(dataDir, 'db') })
     })
     const served = socket === null ? null : await serveSocket(database.pglite!, socket, dataDir)
@@ -78,7 +80,7 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
     return {
       database,
       shared: false,
-      cutOff,
+      disconnectClients: cutOff,
       async close() {
         await cutOff()
         await opened.close()
@@ -93,10 +95,10 @@ async function own(dataDir: string, socket: string | null, lock: FolderLock): Pr
 }
 
 /**
- * Few clients: behind them is one session anyway. Null where nobody serves it, or who did so stopped before the first
- * answer: the folder is looked at anew.
+ * Few clients, since they share one session anyway. Null if nobody serves it, or the server stopped before the first
+ * answer: the folder is then checked again.
  */
-async function connected(socket: string): Promise<OpenedDatabase | null> {
+async function connectTo(socket: string): Promise<OpenedDatabase | null> {
   if (!(await isServed(socket))) return null
   const database = openPostgres('postgres://postgres@localhost/postgres', {
     reads: 1,
@@ -107,7 +109,7 @@ async function connected(socket: string): Promise<OpenedDatabase | null> {
     () => true,
     () => isServed(socket),
   )
-  // Who does not answer at once is in a transaction of somebody's, but there.
+  // No answer yet means that another transaction is running, but the server is there.
   const isThere = await Promise.race([answered, wait(busyMs, true, { ref: false })])
   if (!isThere) {
     await database.close()
@@ -116,7 +118,7 @@ async function connected(socket: string): Promise<OpenedDatabase | null> {
   return { database, shared: true, close: () => database.close() }
 }
 
-function inUse(dataDir: string, holder: FolderHolder | null, remedy: string): SettingsError {
+function inUseError(dataDir: string, holder: FolderHolder | null, remedy: string): SettingsError {
   const who = holder ? `a ${holder.role} (process ${holder.pid})` : 'another process'
   return new SettingsError(
     `DATA_DIR: ${dataDir} is in use by ${who}: ${remedy}, or choose another DATA_DIR or a DATABASE_URL`,

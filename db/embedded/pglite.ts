@@ -1,6 +1,6 @@
 /**
- * PGlite that keeps what it has prepared, as our connections to a PostgreSQL server do: a statement takes one round, and
- * two where it is new. Its own `query` parses and plans each anew, in five.
+ * PGlite with a cache of prepared statements, as in our connections to a PostgreSQL server: a statement takes one
+ * round trip, a new one two. PGlite's own `query` parses and plans each time, in five.
  */
 import {
   messages,
@@ -15,49 +15,55 @@ const { serialize } = protocol
 
 interface Statement {
   name: string
-  /** What makes a parameter's text, by position. */
+  /** Converts parameters to text, by position. */
   serializers: readonly ((value: unknown) => string)[]
   columns: readonly { name: string; dataTypeID: number; parse: (text: string) => unknown }[]
-  /** It drops what is kept. */
-  forgets: boolean
+  /** It drops cached statements. */
+  dropsCache: boolean
 }
 
-/** PostgreSQL itself has failed, as a crash would end a server: nothing that it says from here on can be relied on. */
+/** PostgreSQL itself has failed, like a crashed server: none of its later answers can be trusted. */
 export class EmbeddedFailure extends Error {
   override name = 'EmbeddedFailure'
 }
 
-/** What PGlite 0.5.14 has of PostgreSQL's main loop: by throwing `status` PostgreSQL goes back to it after an error. */
+/**
+ * The part of PostgreSQL's main loop that PGlite 0.5.14 exposes: by throwing `status` PostgreSQL returns to it after
+ * an error.
+ */
 interface MainLoop {
   mod?: { _PostgresMainLoopOnce(): void }
   POSTGRES_MAIN_LONGJMP: number
 }
 
-/** Each takes some hundred kilobytes of the session, which it never gives back to the system. */
-const keptAtMost = 500
-/** Long texts are lists of rows, hardly twice of the same length. */
-const longestKept = 20_000
+/** Each takes some hundred kilobytes of the session, which it never returns to the system. */
+const cachedStatementsAtMost = 500
+/** Long texts are lists of rows, hardly ever of the same length. */
+const longestCached = 20_000
 
-const forgetting = /\b(discard\s+all|deallocate)\b/i
+const cacheDroppingPattern = /\b(discard\s+all|deallocate)\b/i
 const invalidName = '26000'
 const notSupported = '0A000'
 
 export class PreparingPglite extends PGlite {
-  /** The one that was used last comes last; null for what was seen once: it is prepared when it comes back. */
-  readonly #known = new Map<string, Statement | null>()
+  /** Least recently used first; null for a text that was seen once: it is prepared at its second use. */
+  readonly #statements = new Map<string, Statement | null>()
   #names = 0
   #isWatched = false
-  /** Why it has failed. */
+  /** The cause of the failure. */
   #cause: unknown
   #hasFailed = false
   readonly #failing = Promise.withResolvers<EmbeddedFailure>()
 
-  /** Never, where it does not fail. */
+  /** Pending as long as it does not fail. */
   get whenFailed(): Promise<EmbeddedFailure> {
     return this.#failing.promise
   }
 
-  /** PGlite passes over whatever else is thrown there, a stack that is full too: the statement would seem to have found nothing. */
+  /**
+   * PGlite ignores any other error that is thrown there, including a stack overflow: the statement would seem to have
+   * found nothing.
+   */
   override execProtocolRawSync(message: Uint8Array): Uint8Array {
     this.#watch()
     if (this.#hasFailed) throw this.#failure()
@@ -105,7 +111,7 @@ export class PreparingPglite extends PGlite {
     try {
       return await super.exec(text, options)
     } finally {
-      if (forgetting.test(text)) this.#known.clear()
+      if (cacheDroppingPattern.test(text)) this.#statements.clear()
     }
   }
 
@@ -113,7 +119,7 @@ export class PreparingPglite extends PGlite {
     return super.transaction(async (transaction) => {
       const running = new Set<Promise<unknown>>()
       let failure: unknown = null
-      const heard = <R>(asked: Promise<R>): Promise<R> => {
+      const track = <R>(asked: Promise<R>): Promise<R> => {
         const end: Promise<unknown> = asked
           .catch((error) => {
             failure ??= error
@@ -126,7 +132,7 @@ export class PreparingPglite extends PGlite {
         Object.create(transaction, {
           query: {
             value: (text: string, parameters: unknown[] = [], options?: QueryOptions) =>
-              heard(
+              track(
                 transaction.closed || !isPlain(options)
                   ? transaction.query(text, parameters, options)
                   : this.#run(text, parameters),
@@ -134,9 +140,9 @@ export class PreparingPglite extends PGlite {
           },
         }),
       )
-      // What it began and did not await is in it.
+      // Statements that were not awaited still belong to the transaction.
       await Promise.all(running)
-      // Where one has failed its commit undoes it, and PGlite says nothing of that: this does.
+      // If one has failed, COMMIT rolls back, and PGlite does not report that: this does.
       if (failure && !transaction.closed) {
         await transaction.query('select 1').catch(() => {
           throw failure
@@ -153,10 +159,10 @@ export class PreparingPglite extends PGlite {
         return await this.#execute<Row>(text, parameters)
       } catch (error) {
         const isOutdated = await this.#isOutdated(text, error)
-        // A transaction that has failed has to end first.
-        if (!isOutdated || !isOutside) throw asked(error, text, parameters)
+        // A failed transaction has to end first.
+        if (!isOutdated || !isOutside) throw addQuery(error, text, parameters)
         return await this.#execute<Row>(text, parameters).catch((again) => {
-          throw asked(again, text, parameters)
+          throw addQuery(again, text, parameters)
         })
       } finally {
         if (isOutside) await this.syncToFs()
@@ -164,22 +170,22 @@ export class PreparingPglite extends PGlite {
     })
   }
 
-  /** Somebody dropped what we keep, or changed the table that it reads: it is made anew the next time. */
+  /** Somebody dropped the prepared statement, or changed its table: it is prepared again the next time. */
   async #isOutdated(text: string, error: unknown): Promise<boolean> {
-    const name = this.#known.get(text)?.name
+    const name = this.#statements.get(text)?.name
     if (name === undefined || !(error instanceof messages.DatabaseError)) return false
     const isGone = error.code === invalidName && error.message.includes(`"${name}"`)
     const isChanged = error.code === notSupported && error.message.includes('cached plan')
     if (!isGone && !isChanged) return false
-    this.#known.delete(text)
+    this.#statements.delete(text)
     await this.#drop(name)
     return true
   }
 
   async #execute<Row>(text: string, parameters: readonly unknown[]): Promise<Results<Row>> {
-    const { name, serializers, columns, forgets } = await this.#statement(text)
+    const { name, serializers, columns, dropsCache } = await this.#statement(text)
     const values = parameters.map((value, index) =>
-      value == null ? null : sendable((serializers[index] ?? String)(value)),
+      value == null ? null : requireSendable((serializers[index] ?? String)(value)),
     )
     const answers = await this.#send(
       serialize.bind({ statement: name, values }),
@@ -189,20 +195,21 @@ export class PreparingPglite extends PGlite {
     const rows: Row[] = []
     let affectedRows = 0
     for (const answer of answers) {
-      if (answer instanceof messages.DataRowMessage) rows.push(rowOf(columns, answer.fields) as Row)
-      else if (answer instanceof messages.CommandCompleteMessage) affectedRows = affectedBy(answer.text)
+      if (answer instanceof messages.DataRowMessage) rows.push(toRow(columns, answer.fields) as Row)
+      else if (answer instanceof messages.CommandCompleteMessage)
+        affectedRows = parseAffectedRows(answer.text)
     }
-    if (forgets) this.#known.clear()
+    if (dropsCache) this.#statements.clear()
     return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
   }
 
-  /** Kept from the second time on: most are asked once. */
+  /** Cached from the second use on: most are used once. */
   async #statement(text: string): Promise<Statement> {
-    if (text.length > longestKept) return this.#prepare(text, '')
-    const known = this.#known.get(text)
-    this.#known.delete(text)
+    if (text.length > longestCached) return this.#prepare(text, '')
+    const known = this.#statements.get(text)
+    this.#statements.delete(text)
     const statement = known ?? (await this.#prepare(text, known === null ? this.#newName() : ''))
-    this.#known.set(text, statement.name ? statement : null)
+    this.#statements.set(text, statement.name ? statement : null)
     await this.#dropOldest()
     return statement
   }
@@ -212,7 +219,7 @@ export class PreparingPglite extends PGlite {
     return `kept_${this.#names}`
   }
 
-  /** Without a name it is there until the next one. */
+  /** An unnamed statement lives until the next one. */
   async #prepare(text: string, name: string): Promise<Statement> {
     const answers = await this.#send(
       serialize.parse({ name, text }),
@@ -223,7 +230,7 @@ export class PreparingPglite extends PGlite {
     const row = answers.find((each) => each instanceof messages.RowDescriptionMessage)
     return {
       name,
-      forgets: forgetting.test(text),
+      dropsCache: cacheDroppingPattern.test(text),
       serializers: (parameters?.dataTypeIDs ?? []).map((type) => this.serializers[type] ?? String),
       columns: (row?.fields ?? []).map(({ name: column, dataTypeID }) => {
         const parse = this.parsers[dataTypeID]
@@ -233,9 +240,9 @@ export class PreparingPglite extends PGlite {
   }
 
   async #dropOldest(): Promise<void> {
-    for (const [text, statement] of this.#known) {
-      if (this.#known.size <= keptAtMost) return
-      this.#known.delete(text)
+    for (const [text, statement] of this.#statements) {
+      if (this.#statements.size <= cachedStatementsAtMost) return
+      this.#statements.delete(text)
       if (statement) await this.#drop(statement.name)
     }
   }
@@ -244,7 +251,7 @@ export class PreparingPglite extends PGlite {
     await this.#send(serialize.close({ type: 'S', name }), serialize.sync())
   }
 
-  /** In one round; throws the first fault, and the rest up to the `sync` is not done. */
+  /** Sends one round trip; throws the first error, and everything up to the `sync` is skipped. */
   #send(...parts: readonly Uint8Array[]) {
     return this.execProtocolStream(Buffer.concat(parts), { syncToFs: false })
   }
@@ -253,12 +260,12 @@ export class PreparingPglite extends PGlite {
 const isPlain = (options: QueryOptions | undefined): boolean =>
   !options || Object.entries(options).every(([name, value]) => name === 'rowMode' && value === 'object')
 
-/** A fault of the database's with what was asked, as PGlite's own `query` tells it. */
-const asked = (error: unknown, query: string, params: readonly unknown[]): unknown =>
+/** Adds the query to a database error, as PGlite's own `query` does. */
+const addQuery = (error: unknown, query: string, params: readonly unknown[]): unknown =>
   error instanceof messages.DatabaseError ? Object.assign(error, { query, params }) : error
 
-/** Halves of a message would stay with the next one. */
-function sendable(value: unknown): string {
+/** Half of a message would be taken for part of the next one. */
+function requireSendable(value: unknown): string {
   if (typeof value === 'string' || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
     return value as string
   throw new TypeError(
@@ -268,7 +275,7 @@ function sendable(value: unknown): string {
 
 const asItIs = (value: string): unknown => value
 
-function rowOf(columns: Statement['columns'], fields: readonly (string | null)[]): Record<string, unknown> {
+function toRow(columns: Statement['columns'], fields: readonly (string | null)[]): Record<string, unknown> {
   const row: Record<string, unknown> = {}
   for (let i = 0; i < columns.length; i += 1) {
     const field = fields[i]!
@@ -279,5 +286,5 @@ function rowOf(columns: Statement['columns'], fields: readonly (string | null)[]
 
 const counted = /^(?:INSERT \d+|UPDATE|DELETE|COPY|MERGE) (\d+)$/
 
-/** As PGlite counts: 0 for what changes nothing. */
-const affectedBy = (command: string): number => Number(counted.exec(command)?.[1] ?? 0)
+/** As PGlite counts: 0 for statements that change nothing. */
+const parseAffectedRows = (command: string): number => Number(counted.exec(command)?.[1] ?? 0)

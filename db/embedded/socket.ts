@@ -1,8 +1,7 @@
 /**
- * Serves the embedded database to other processes on a unix socket. PGlite is one session that all share: each
- * connection has it from its first message until the database is ready and in no transaction, and the statements of
- * this process wait meanwhile, as they wait for a transaction of this process. So nobody's statement lands in
- * another's transaction.
+ * Serves the embedded database to other processes on a unix socket. PGlite is one shared session: each connection
+ * holds it from its first message until the database is ready and in no transaction; statements of this process wait
+ * meanwhile, as they wait for a transaction of this process. So no statement runs in another client's transaction.
  */
 import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
@@ -14,10 +13,10 @@ import { PGLiteSocketHandler, type PGLiteSocketHandlerOptions } from '@electric-
 
 /** The system's limit is 104 bytes on macOS, 108 on Linux. */
 const pathAtMost = 100
-/** Whoever says nothing for so long inside a transaction stops everybody else: they are cut off. */
+/** A client that is silent for so long inside a transaction blocks everybody else, and is disconnected. */
 const silentMs = 30_000
 
-/** Where the database of a folder is served: inside it, or below the system's own where that path would be too long. */
+/** The path of the socket: inside the folder, or in the system's temporary folder if that path would be too long. */
 export function socketPath(folder: string): string {
   const inside = join(folder, 'db.sock')
   if (Buffer.byteLength(inside) <= pathAtMost) return inside
@@ -48,7 +47,7 @@ export async function serveSocket(
   }
 }
 
-/** A folder in the system's own temporary one, where others may write too. */
+/** For a folder in the system's temporary one, which others may write to. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { mode, uid } = lstatSync(folder)
@@ -75,7 +74,7 @@ const messages = { terminate: 0x58, sync: 0x53, query: 0x51, parse: 0x50, startu
 const readyAfter: readonly (number | undefined)[] = [messages.sync, messages.query, messages.startup]
 const syncMessage = Uint8Array.of(messages.sync, 0, 0, 0, 4)
 
-/** One client. PGlite's own handler cuts its bytes into messages and asks `enqueue` to run them. */
+/** One client. PGlite's own handler splits its bytes into messages and calls `enqueue` for each. */
 class Connection {
   readonly #pglite: PGlite
   readonly #socket: Socket
@@ -84,7 +83,7 @@ class Connection {
   /** Names of its prepared statements: the session outlives it. */
   readonly #statements = new Set<string>()
   #last: Promise<void> = Promise.resolve()
-  /** Set while it has the session. */
+  /** Set while it holds the session. */
   #leave: (() => void) | null = null
   #silence: NodeJS.Timeout | undefined
   #isGone = false
@@ -94,13 +93,13 @@ class Connection {
     this.#pglite = pglite
     this.#socket = socket
     this.#closed = closed
-    // The package's own queue lets the statements of this process into a client's transaction: this one does not.
+    // The package's own queue lets statements of this process into a client's transaction; this one does not.
     const queryQueue = this as unknown as PGLiteSocketHandlerOptions['queryQueue']
     this.#handler = new PGLiteSocketHandler({ queryQueue, closeOnDetach: true })
     void this.#handler.attach(socket)
   }
 
-  /** Cuts the client off: what it had not committed is rolled back. */
+  /** Disconnects the client: its open transaction is rolled back. */
   async end(): Promise<void> {
     await this.#handler.detach(true)
     await this.clearTransactionIfNeeded()
@@ -123,7 +122,7 @@ class Connection {
     this.#isGone = true
   }
 
-  /** Called once the client is gone; never throws, since nobody awaits it. */
+  /** Called after the client has disconnected; never throws, since nobody awaits it. */
   clearTransactionIfNeeded(): Promise<void> {
     this.#isGone = true
     this.#ending ??= this.#end()
@@ -135,7 +134,7 @@ class Connection {
     try {
       await this.#forget()
     } catch {
-      this.#socket.destroy() // the database was closed meanwhile: it forgot everything
+      this.#socket.destroy() // the database was closed meanwhile: nothing to clean up
     } finally {
       this.#give()
       this.#closed()
@@ -147,7 +146,7 @@ class Connection {
     if (kind === messages.terminate || this.#isGone) return 0
     clearTimeout(this.#silence)
     await this.#take()
-    // Gone while it waited: nothing of it may begin now.
+    // It disconnected while it waited: nothing of it may start now.
     if (this.#isGone) return 0
     if (kind === messages.parse) this.#noteStatement(message)
     let size = 0
@@ -185,7 +184,7 @@ class Connection {
     await this.#pglite.runExclusive(() => this.#pglite.execProtocolRawStream(message, { onRawData }))
   }
 
-  /** Leaves the session as if the client had never been. */
+  /** Resets the session after the client. */
   async #forget(): Promise<void> {
     const drop = (): void => {}
     if (this.#leave) {
@@ -199,7 +198,7 @@ class Connection {
     }
   }
 
-  /** Parse: type, length, then the name up to a zero byte; empty for the one without a name. */
+  /** Parse: type, length, then the name up to a zero byte; empty for the unnamed statement. */
   #noteStatement(message: Uint8Array): void {
     const end = message.indexOf(0, 5)
     const name = Buffer.from(message.subarray(5, end)).toString('utf8')

@@ -1,18 +1,18 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Stores, people, keys, subscriptions, jobs' bookkeeping: what every section stands on. */
+/** Stores, people, keys, subscriptions, bookkeeping of jobs: the base of every section. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // Ids made in bulk by SQL sort by time like those made in JavaScript.
+  // Ids created in bulk by SQL sort by time like those of JavaScript.
   `create function uuid_v7(at timestamptz) returns uuid language sql volatile parallel safe as $$
     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0')
       || '7' || substr(r, 14, 3) || substr(r, 17, 16))::uuid
     from (select replace(gen_random_uuid()::text, '-', '') as r) as random $$`,
-  // The one text form of an instant: ISO 8601, UTC, milliseconds. Stable as to_char is and not strict, so that the
-  // planner puts its body in its place: a call would cost three times as much.
+  // The text form of an instant: ISO 8601, UTC, milliseconds. STABLE like to_char and not STRICT, so that the planner
+  // can inline it: a call would cost three times as much.
   `create function iso(at timestamptz) returns text language sql stable parallel safe as $$
     select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$`,
 

@@ -7,7 +7,7 @@ export async function up(db: Kysely<any>): Promise<void> {
 }
 
 const statements = [
-  // `sequence` orders what was sent at one instant of a clock that tests stop.
+  // `sequence` orders mails of the same instant, when tests freeze the clock.
   `create table sandbox_mail (
     id uuid primary key, sequence bigint generated always as identity, store_id uuid,
     to_address text not null, from_address text, reply_to text, subject text not null,

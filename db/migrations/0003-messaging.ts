@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The number messages leave through, approved templates, and the sandbox's side of them. */
+/** Sender numbers, approved templates, and their sandbox tables. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -12,7 +12,7 @@ const statements = [
     provider text not null default 'sandbox', credentials text, number_id text, phone text,
     display_name text, issue_code text, connected_at timestamptz, checked_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, type))`,
-  // One row a number, not a store: several stores share one number, and its pace holds over all workers.
+  // One row per number, not per store: several stores share a number, and its send rate is limited over all workers.
   `create table sender_numbers (
     id text primary key, next_at timestamptz not null, throttled_until timestamptz)`,
   `create sequence message_template_ids`,
@@ -29,7 +29,7 @@ const statements = [
     store_id uuid not null references stores on delete cascade, phone_key text not null,
     last_inbound_at timestamptz not null, primary key (store_id, phone_key))`,
 
-  // The sandbox provider's own records: what left, how often it was asked, what becomes of it.
+  // The sandbox provider's own records: sent messages, call counts, delivery stages.
   `create table sandbox_messages (
     id uuid primary key, store_id uuid not null, idempotency_key text not null unique,
     provider_message_id text not null unique, calls integer not null default 1, phone text not null,

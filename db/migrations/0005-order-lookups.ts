@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Ways to what attribution, the home page and the sandbox's customers look for. */
+/** Indexes for lookups of attribution, the home page and the sandbox's customers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -6,7 +6,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const statements = [
-  // The zone that the sums are by; while they are built anew, up to which day.
+  // The time zone of the sums; while they are rebuilt, the day reached so far.
   `create table conversion_zones (
     store_id uuid not null references stores on delete cascade, timezone text not null,
     built_before date, created_at timestamptz not null, primary key (store_id, timezone))`,
@@ -20,7 +20,7 @@ const statements = [
     source_type text not null, currency text not null, product_id text not null, orders integer not null,
     units integer not null, revenue numeric(16,2) not null,
     primary key (store_id, timezone, day, source_type, currency, product_id))`,
-  // Name and picture as they were seen last.
+  // Name and picture as last seen.
   `create table conversion_products (
     store_id uuid not null references stores on delete cascade, product_id text not null, name text not null,
     image_url text, seen_at timestamptz not null, primary key (store_id, product_id))`,

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Payments, checkouts, and what a provider is asked to do: written down before it is asked. */
+/** Payments, checkouts, and requests to the provider, which are recorded before they are sent. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // agreement_amount: of the next charge, as the provider was last told. agreement_changed_at: the newest event applied.
-  // period_cost: what the whole of the current period costs after coupon, the base of every credit.
+  // agreement_amount: the next charge, as last sent to the provider. agreement_changed_at: the newest applied event.
+  // period_cost: the cost of the whole current period after coupon, the base of every credit.
   `alter table subscriptions add column agreement_id text, add column agreement_cycle text,
     add column agreement_amount numeric(14,2), add column agreement_since timestamptz,
     add column agreement_changed_at timestamptz, add column period_cost numeric(14,2),
@@ -24,7 +24,7 @@ const statements = [
     created_at timestamptz not null, updated_at timestamptz not null,
     primary key (store_id, id), unique (provider, provider_payment_id))`,
   `create index payments_made on payments (store_id, created_at, id)`,
-  // creating: the provider has been asked for the page; nobody has its address yet.
+  // creating: the provider was asked for the page; its address is not known yet.
   `create table checkouts (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     kind text not null, status text not null, provider text not null, provider_checkout_id text, url text,
@@ -41,13 +41,13 @@ const statements = [
     agreement_id text not null, terms jsonb not null, held_until timestamptz not null, failure text,
     created_at timestamptz not null, updated_at timestamptz not null,
     primary key (store_id, id), unique (store_id, key))`,
-  // What the merchant asked for takes turns: of two at once, one is refused.
+  // Requests of the merchant are serialized: of two concurrent ones, one is refused.
   `create unique index billing_intents_asked on billing_intents (store_id)
     where status = 'open' and kind in ('cancel', 'charge', 'schedule')`,
   `create index billing_intents_open on billing_intents (store_id, created_at) where status = 'open'`,
   `create table coupon_redemptions (
     store_id uuid not null references stores on delete cascade, code text not null,
     redeemed_at timestamptz not null, primary key (store_id, code))`,
-  // The cycle that a message counted in; null for emails and what was written before.
+  // The cycle that a message counted in; null for emails and older messages.
   `alter table message_ledger add column cycle_starts_at timestamptz`,
 ]

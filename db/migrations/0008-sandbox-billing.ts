@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The billing provider of the sandbox: its own records, of all stores. No card number is ever in them. */
+/** The sandbox's billing provider: its own records, over all stores. They never contain a card number. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // For the payer who comes back, and names no store.
+  // For a returning payer, who names no store.
   `create index checkouts_provider on checkouts (provider, provider_checkout_id)`,
-  // `retry` counts the failed tries of the charge due at next_payment_at; next_try_at is null while none is due.
+  // `retry` counts failed attempts of the charge due at next_payment_at; next_try_at is null while none is due.
   `create table sandbox_agreements (
     id text primary key, store_id uuid not null, checkout_id uuid not null, status text not null,
     reason text not null, payer_email text not null, amount numeric(14,2) not null, currency text not null,
@@ -23,7 +23,7 @@ const statements = [
     coupon text, status text not null default 'open', failure_reason text, return_url text not null,
     expires_at timestamptz not null, closed_at timestamptz, created_at timestamptz not null)`,
   `create index sandbox_checkouts_agreement on sandbox_checkouts (agreement_id)`,
-  // `position` orders what happened at one instant of a clock that tests stop.
+  // `position` orders payments of the same instant, when tests freeze the clock.
   `create table sandbox_payments (
     id text primary key, position bigint generated always as identity, store_id uuid not null, agreement_id text not null, checkout_id uuid,
     idempotency_key text, status text not null, amount numeric(14,2) not null, currency text not null,
@@ -33,7 +33,7 @@ const statements = [
   `create index sandbox_payments_agreement on sandbox_payments (agreement_id, updated_at)`,
   `create index sandbox_payments_charge_back on sandbox_payments (charge_back_at)
     where charge_back_at is not null`,
-  // What its hooks have to tell: written with what happened, delivered afterwards.
+  // Events for its webhooks: written with the change, delivered afterwards.
   `create table sandbox_billing_events (
     id bigint primary key generated always as identity, store_id uuid not null, agreement_id text not null,
     key text not null unique, body jsonb not null, occurred_at timestamptz not null, delivered_at timestamptz)`,

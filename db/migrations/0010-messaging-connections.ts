@@ -1,12 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Sessions linked by QR code, official numbers with their setup and health, and what the sandbox knows of both. */
+/** Sessions linked by QR code, official numbers with their setup and health, and the sandbox's tables of both. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // `session_…`, `end_reason`, `lost_at`: of QR alone, its codes sealed. `setup_id`: the last setup of an official one.
+  // `session_…`, `end_reason`, `lost_at`: QR sessions only, with encrypted codes. `setup_id`: the last setup of an
+  // official number.
   `alter table messaging_connections
     add column phone_key text, add column account_id text, add column display_name_status text,
     add column health jsonb, add column health_at timestamptz, add column setup_id uuid,
@@ -18,12 +19,12 @@ const statements = [
   `create index messaging_connections_number on messaging_connections (number_id) where number_id is not null`,
   `create unique index messaging_connections_session on messaging_connections (session_ref)`,
 
-  // Setups of official numbers; the state that comes back is kept as its SHA-256.
+  // Setups of official numbers; the returned state is stored as its SHA-256.
   `create table messaging_setups (
     store_id uuid not null references stores on delete cascade, id uuid not null, state_hash text not null unique,
     return_url text not null, started_at timestamptz not null, expires_at timestamptz not null, claimed_at timestamptz,
     ended_at timestamptz, outcome text, primary key (store_id, id))`,
-  // What is still to be ended at a provider; its credentials are gone with the row.
+  // Pending releases at a provider: the row that had the credentials is gone.
   `create table messaging_releases (
     store_id uuid not null references stores on delete cascade, id uuid not null, kind text not null,
     provider text not null, credentials text, subject text, templates jsonb not null default '[]',
@@ -31,12 +32,12 @@ const statements = [
   `create index messaging_releases_age on messaging_releases (created_at)`,
   `create index provider_events_messaging_age on provider_events (created_at) where port = 'messaging'`,
 
-  // Who wrote to a shared number last, and when: its windows are one over all stores that use it.
+  // The last inbound message to a shared number per phone: its windows apply to all stores that use it.
   `create table shared_windows (
     number_id text not null, phone_key text not null, last_inbound_at timestamptz not null,
     primary key (number_id, phone_key))`,
 
-  // The sandbox's provider side of numbers, codes and setups, and what was written to its numbers.
+  // The sandbox provider's numbers, codes and setups, and messages to its numbers.
   `create table sandbox_numbers (
     store_id uuid primary key, phone text not null, display_name text not null, token text not null,
     is_token_valid boolean not null default true, ready_at timestamptz, quality text, tier text,

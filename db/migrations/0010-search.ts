@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Text within names, emails and phones, where a store may have a million rows of them. Both extensions are trusted:
- * whoever owns the database may make them. `fastupdate` is on as by default: a bulk import adds to a pending list
- * first, which is worked in by whole megabytes.
+ * Text search within names, emails and phones, for stores with a million rows. Both extensions are trusted: the
+ * database's owner may create them. `fastupdate` stays on, the default: a bulk import first adds to a pending list,
+ * which is merged in megabytes.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -11,7 +11,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 
 const statements = [
   `create extension if not exists pg_trgm`,
-  // Lets the store, list or campaign stand in the same index: what others wrote is not looked at.
+  // Adds the store, list or campaign to the same index, so that rows of others are not read.
   `create extension if not exists btree_gin`,
   `create index campaigns_search on campaigns using gin (store_id, lower(name) gin_trgm_ops)
     where deleted_at is null`,

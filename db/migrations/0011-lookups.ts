@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Files by their address and by who uses them; messages by the provider's id, and by the phone they went to. */
+/** Indexes of files by address and by owner; of messages by the provider's id and by phone. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

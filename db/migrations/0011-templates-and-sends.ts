@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Templates under review, the number's daily limit, single sends, the chat button, the assistant. */
+/** Templates under review, the number's daily limit, direct messages, the chat button, the assistant. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // `submission` counts what was handed in; `status_at`: the provider's time of the last word on the status.
+  // `submission` counts submissions; `status_at`: the provider's time of the last status.
   `alter table message_templates
     add column placeholders jsonb not null default '{"header":0,"body":0,"buttons":0}',
     add column submission integer not null default 1, add column was_approved boolean not null default false,
@@ -14,11 +14,11 @@ const statements = [
     add column status_at timestamptz`,
   `create unique index message_templates_provider on message_templates (provider_id)`,
   `create index message_templates_status on message_templates (store_id, status, id)`,
-  // Names of templates that were approved once and deleted.
+  // Names of deleted templates that were approved once.
   `create table message_template_names (
     store_id uuid not null references stores on delete cascade, name text not null, language text not null,
     free_at timestamptz not null, primary key (store_id, name, language))`,
-  // Each hand-in of a new template, written down before the provider is asked; open until it has answered.
+  // Each submission of a new template, recorded before the provider is called; open until it has answered.
   `create table message_template_creations (
     store_id uuid not null references stores on delete cascade, id uuid not null, created_at timestamptz not null,
     is_open boolean not null, primary key (store_id, id))`,
@@ -27,7 +27,8 @@ const statements = [
     is_running boolean not null)`,
 
   // Phones that got a template with the window closed, and how many of them count against the number's limit.
-  // `recipient` is number and phone in one: with the number apart, a planner without statistics looks a phone up by age.
+  // `recipient` is number and phone in one: as separate columns, a planner without statistics would search a phone by
+  // age.
   `create table number_recipients (
     store_id uuid not null references stores on delete cascade, recipient text not null, number_id text not null,
     counted_at timestamptz not null, before_at timestamptz, primary key (store_id, recipient))`,
@@ -36,7 +37,7 @@ const statements = [
     store_id uuid not null references stores on delete cascade, number_id text not null, used integer not null,
     at_most integer, primary key (store_id, number_id))`,
 
-  // `request_key`: of a request with an Idempotency-Key, so that its repeat after a crash finds the row.
+  // `request_key`: from the Idempotency-Key, so that a repeated request finds the row after a crash.
   `create table direct_messages (
     store_id uuid not null references stores on delete cascade, id uuid not null, request_key text,
     purpose text not null, source_id text, phone text not null, phone_key text not null, name text,
@@ -54,7 +55,7 @@ const statements = [
     store_id uuid primary key references stores on delete cascade, id uuid not null unique,
     content jsonb not null, created_at timestamptz not null, updated_at timestamptz not null)`,
 
-  // Only the SHA-256 of a code is kept.
+  // Only the SHA-256 of a code is stored.
   `create table chat_agent_codes (
     store_id uuid not null references stores on delete cascade, id uuid not null, user_id uuid not null,
     code_hash text not null unique, name text not null, phone_key text,
@@ -69,17 +70,17 @@ const statements = [
     store_id uuid not null references stores on delete cascade, inbound_id text not null,
     phone_key text not null, requested_at timestamptz not null, primary key (store_id, inbound_id))`,
   `create index chat_agent_requests_time on chat_agent_requests (store_id, requested_at)`,
-  // What the assistant answered or is about to; one for each inbound message, whoever wrote it.
+  // The assistant's answers, sent or pending; one per inbound message.
   `create table chat_agent_replies (
     inbound_id text primary key, id uuid not null unique, store_id uuid, phone text not null, text text,
     created_at timestamptz not null, sent_at timestamptz)`,
   `create index chat_agent_replies_age on chat_agent_replies (created_at)`,
-  // Phones that are paired with nobody: wrong codes, and when they were last told how to pair.
+  // Unpaired phones: their wrong codes, and the last time they got pairing instructions.
   `create table chat_agent_strangers (
     phone_key text primary key, wrong_at timestamptz[] not null default '{}', silent_until timestamptz,
     told_at timestamptz)`,
 
-  // The sandbox's provider side of templates.
+  // The sandbox provider's templates.
   `create table sandbox_templates (
     store_id uuid not null, provider_id text primary key, name text not null, language text not null,
     content jsonb not null, status text not null, reason text, quality text not null default 'unknown',

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Carts of the platform, automations, and every message of every run of theirs. */
+/** Carts of the platform, automations, their runs and messages. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -15,7 +15,7 @@ const statements = [
   `create index carts_activity on carts (store_id, last_activity_at)`,
   `create index carts_phone on carts (store_id, phone_key)`,
 
-  // A deleted one keeps its row: its messages keep its name.
+  // A deleted automation keeps its row: its messages show its name.
   `create table automations (
     store_id uuid not null references stores on delete cascade, id uuid not null, type text not null,
     name text not null, is_active boolean not null, activated_at timestamptz,
@@ -29,14 +29,14 @@ const statements = [
   `create unique index automations_name on automations (store_id, lower(name)) where deleted_at is null`,
   `create index automations_scanned on automations (type) where is_active and deleted_at is null`,
   `create index automations_executing on automations (executing_job_id) where executing_job_id is not null`,
-  // Without a flow there was one, too: a version can say that the flow was taken away.
+  // A version may also have no flow: then the flow was removed.
   `create table automation_flow_versions (
     store_id uuid not null, automation_id uuid not null, version integer not null, flow jsonb,
     step_count integer not null, message_count integer not null, created_by uuid,
     created_at timestamptz not null, primary key (store_id, automation_id, version),
     foreign key (store_id, automation_id) references automations on delete cascade)`,
 
-  // The way of one contact through one automation. `entry_key`: once for ever.
+  // The run of one contact through one automation. `entry_key`: allows one entry.
   `create table automation_runs (
     store_id uuid not null, id uuid not null, automation_id uuid not null, entry_key text not null,
     origin text not null, flow_version integer, event text not null, entity_type text not null,
@@ -69,14 +69,14 @@ const statements = [
     foreign key (store_id, run_id) references automation_runs on delete cascade)`,
   `create unique index automation_executions_open on automation_executions (store_id, run_id)
     where status in ('pending', 'sending')`,
-  // Due ones of all stores, in the order they are due: the sweep looks here alone.
+  // Due executions of all stores, by due time: the only rows that the sweep reads.
   `create index automation_executions_due on automation_executions (scheduled_at, store_id)
     where status = 'pending'`,
   `create index automation_executions_held on automation_executions (store_id, hold_reason)
     where status = 'pending' and hold_reason is not null`,
   `create index automation_executions_claimed on automation_executions (claimed_at) where status = 'sending'`,
   `create index automation_executions_list on automation_executions (store_id, automation_id, scheduled_at desc, id desc)`,
-  // What is counted by the day is read from here alone.
+  // The only source of daily counts.
   `create index automation_executions_day on automation_executions
     (store_id, automation_id, (coalesce(sent_at, scheduled_at))) include (status, sent_at, scheduled_at)`,
   `create index automation_executions_converted on automation_executions
@@ -85,25 +85,25 @@ const statements = [
     where status in ('pending', 'sending')`,
   `create index automation_executions_phone on automation_executions (store_id, phone_key, automation_id, sent_at)`,
 
-  // Arrivals of runs at steps; '' is the first message.
+  // One row per step that a run reached; `step_id` '' is the first message.
   `create table automation_step_log (
     store_id uuid not null, run_id uuid not null, step_id text not null, automation_id uuid not null,
     flow_version integer, type text not null, outcome text, entered_at timestamptz not null,
     left_at timestamptz, primary key (store_id, run_id, step_id),
     foreign key (store_id, run_id) references automation_runs on delete cascade)`,
-  // The codes made for a run, before the platform is asked; '' is the coupon of the first message.
+  // Coupon codes of a run, before the platform is called; '' is the coupon of the first message.
   `create table automation_coupons (
     store_id uuid not null, run_id uuid not null, step_id text not null, code text not null,
     spec jsonb not null, amount numeric(14,2), ends_at timestamptz not null, is_made boolean not null default false,
     created_at timestamptz not null, primary key (store_id, run_id, step_id),
     foreign key (store_id, run_id) references automation_runs on delete cascade)`,
   `create unique index automation_coupons_code on automation_coupons (store_id, code)`,
-  // Places taken on a number for the store's next messages, so that no second worker takes them as well.
+  // Send slots reserved on a number for the store's next messages, so that no second worker takes them.
   `create table automation_turns (
     store_id uuid not null references stores on delete cascade, number_id text not null,
     at timestamptz not null, units integer not null, primary key (store_id, number_id))`,
 
-  // Whether somebody has ordered since.
+  // Whether a contact has ordered since.
   `create index orders_customer on orders (store_id, customer_id, placed_at)`,
   `create index orders_email on orders (store_id, lower(customer_email), placed_at)`,
   `create index orders_cart on orders (store_id, cart_id) where cart_id is not null`,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The people who write to a store, their conversations and messages, and how the team works on them. */
+/** People who write to a store, their conversations and messages, and the team's work on them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -16,7 +16,7 @@ const statements = [
     tier_settings_updated_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
-  // The last run of each of the jobs that walk everything: how far it came is saved with each of its pages.
+  // The last run of each job that walks all rows: its progress is saved with each page.
   `create table inbox_runs (
     store_id uuid not null references stores on delete cascade, kind text not null,
     status text not null default 'idle', days integer, walked_to text, is_asked_again boolean not null default false,
@@ -24,7 +24,7 @@ const statements = [
     processed integer not null default 0, changed integer not null default 0, error text,
     primary key (store_id, kind))`,
 
-  // One a person who wrote, by the match form of the phone; the phone is the address the provider last named.
+  // One row per person, by the phone's comparison form; `phone` is the address that the provider last named.
   `create table contacts (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     phone text not null, phone_key text not null, given_name text, profile_name text, order_name text,
@@ -35,7 +35,7 @@ const statements = [
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     unique (store_id, phone_key))`,
   `create index contacts_search on contacts using gin (store_id, search_text gin_trgm_ops, phone gin_trgm_ops)`,
-  // What the list shows and filters by is kept here: no list reads messages.
+  // Columns that the list shows and filters by: it reads no messages.
   `create table conversations (
     store_id uuid not null, id uuid not null, contact_id uuid not null,
     status text not null default 'open', unread_count integer not null default 0, pinned_at timestamptz,
@@ -71,8 +71,8 @@ const statements = [
   `create index inbox_messages_queued on inbox_messages (store_id, conversation_id, created_at, id)
     where status = 'queued'`,
   `create index inbox_messages_waiting on inbox_messages (created_at) where status = 'queued'`,
-  // Several words are looked for in those of messages, one in those of conversations. Rows without anything else: a
-  // search for two common words reads tens of thousands of them.
+  // Searches for several words use those of messages, for one word those of conversations. Narrow rows: a search for
+  // two common words reads tens of thousands.
   `create table inbox_message_words (
     store_id uuid not null, conversation_id uuid not null, message_id uuid not null, words tsvector not null,
     primary key (store_id, conversation_id, message_id),
@@ -107,7 +107,7 @@ const statements = [
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id),
     unique (store_id, shortcut))`,
 
-  // What was written while the inbox was off is found again.
+  // Catches up messages from while the inbox was off.
   `create index provider_events_inbound on provider_events (store_id, occurred_at, id)
     where port = 'messaging' and kind in ('inbound', 'echo')`,
 ]

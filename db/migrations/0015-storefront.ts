@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The mirror of the catalog, and what shoppers' browsers told. */
+/** The catalog cache, and events of shoppers' browsers. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -15,7 +15,7 @@ const statements = [
     platform_created_at timestamptz not null, platform_updated_at timestamptz not null,
     digest text not null, checked_at timestamptz not null, primary key (store_id, product_id))`,
 
-  // How the mirror of a store stands: its revision, which connection it was read from, and when it was read whole.
+  // The state of a store's catalog cache: its revision, its connection, and its last full pass.
   `create table catalog_mirrors (
     store_id uuid primary key references stores on delete cascade, revision integer not null default 0,
     connected_at timestamptz, read_at timestamptz)`,
@@ -34,7 +34,7 @@ const statements = [
     type text not null, widget text not null, resource_id text not null default '',
     product_id text, variant_id text, visitor_id text not null, device text,
     slot integer, happened_at timestamptz not null, primary key (store_id, id))`,
-  // An impression counts once a visitor, resource and half hour.
+  // An impression counts once per visitor, resource and half hour.
   `create unique index storefront_events_slot on storefront_events (store_id, visitor_id, widget, resource_id, slot)
     where slot is not null`,
   `create index storefront_events_product on storefront_events (store_id, product_id, type, happened_at)
@@ -42,7 +42,7 @@ const statements = [
   `create index storefront_events_age on storefront_events (happened_at)`,
   `create index storefront_events_newest on storefront_events (store_id, type, happened_at)`,
 
-  // What the widgets counted, by day in the store's zone.
+  // Daily counts of the widgets, in the store's zone.
   `create table widget_daily (
     store_id uuid not null references stores on delete cascade, widget text not null,
     resource_id text not null default '', day date not null,
@@ -51,7 +51,7 @@ const statements = [
     visitors integer not null default 0,
     primary key (store_id, widget, resource_id, day))`,
 
-  // Whether the loader is on the platform: one row a store.
+  // Whether the loader is installed at the platform: one row per store.
   `create table storefront_scripts (
     store_id uuid primary key references stores on delete cascade, state text not null default 'none',
     message text, script_id text, installed_at timestamptz, last_seen_at timestamptz, updated_at timestamptz not null)`,

@@ -1,17 +1,20 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The popup with its prizes, previews and subscribers, the contact form, who left which emails, pushes to email providers. */
+/**
+ * The popup with its prizes, previews and subscribers, the contact form, email unsubscribes, pushes to email
+ * providers.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // One row a store, from the first save on. `revision` settles two saves at once.
+  // One row per store, from the first save on. `revision` is an optimistic lock.
   `create table newsletter_settings (
     store_id uuid primary key references stores on delete cascade, settings jsonb not null,
     revision integer not null default 1, enabled_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
-  // Of prizes with a stock: how many were won.
+  // How many prizes were won, for prizes with a stock.
   `create table newsletter_prizes (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     taken integer not null default 0, primary key (store_id, id))`,
@@ -57,7 +60,7 @@ const statements = [
   `create index contact_form_submissions_search on contact_form_submissions using gin (store_id,
     lower(name) gin_trgm_ops, lower(email) gin_trgm_ops, phone gin_trgm_ops, lower(message) gin_trgm_ops)`,
 
-  // By topic; who left the newsletter is told by the subscriber's status.
+  // Unsubscribes by topic; those from the newsletter are in the subscriber's status.
   `create table email_unsubscribes (
     store_id uuid not null references stores on delete cascade, email text not null, topic text not null,
     created_at timestamptz not null, primary key (store_id, email, topic))`,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** People who wait for a variant to return, the waves in which they are told, and the stock counter. */
+/** Back-in-stock subscriptions, the batch rollout of their alerts, and the stock counter. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
@@ -29,7 +29,7 @@ const statements = [
     primary key (store_id, id))`,
   `create unique index stock_subscriptions_open on stock_subscriptions (store_id, variant_id, channel, contact_key)
     where status in ('waiting', 'sending') and deleted_at is null`,
-  // The order in which people are told.
+  // The order of the rollout.
   `create index stock_subscriptions_waiting on stock_subscriptions (store_id, variant_id, created_at, id)
     where status = 'waiting' and deleted_at is null`,
   `create index stock_subscriptions_sending on stock_subscriptions (store_id, variant_id, claimed_at)
@@ -50,7 +50,7 @@ const statements = [
   `create index stock_subscriptions_search on stock_subscriptions using gin (store_id, lower(email) gin_trgm_ops,
     lower(name) gin_trgm_ops, lower(product_name) gin_trgm_ops, phone gin_trgm_ops) where deleted_at is null`,
 
-  // One row a variant: whoever tells people holds it. `places`: how many more may be told, null for all of them.
+  // One row per variant, locked by the rollout. `places`: how many more alerts may be sent, null for all.
   `create table stock_waves (
     store_id uuid not null references stores on delete cascade, variant_id text not null,
     is_open boolean not null default false, places integer, started_at timestamptz, ended_at timestamptz,

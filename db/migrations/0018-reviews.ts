@@ -5,17 +5,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** What the list filters by: in its indexes, so that rows with their long texts are read for the page alone. */
+/** Filter columns of the list, in its indexes: rows with long texts are read for the page only. */
 const filters = 'status, rating, product_id, verified, featured, has_images, has_reply, source'
 
 const statements = [
-  // `requests_since`: since when requests are on; what reached its trigger before is never asked about.
+  // `requests_since`: when requests were turned on; orders that reached the trigger before are never asked.
   `create table review_settings (
     store_id uuid primary key references stores on delete cascade, content jsonb not null,
     requests_since timestamptz, scanned_to timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
-  // `kind`: all that the figures count by, in one small number (`lib/metrics.ts`).
+  // `kind`: everything that the figures count by, in one small number (`lib/metrics.ts`).
   `create table product_reviews (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     product_id text not null, product_name text, product_image_url text,
@@ -50,7 +50,7 @@ const statements = [
     include (${filters.replace('status, ', '')})`,
   `create index product_reviews_product on product_reviews (store_id, product_id, status, reviewed_at, id)
     include (rating, featured)`,
-  // Small, for the sums over all time.
+  // Small, for sums over all time.
   `create index product_reviews_approved on product_reviews (store_id, product_id, rating)
     where status = 'approved'`,
   `create index product_reviews_phone on product_reviews (store_id, phone_key, reviewed_at)
@@ -88,7 +88,7 @@ const statements = [
   `create index review_dispatches_search on review_dispatches
     using gin (store_id, search_text gin_trgm_ops)`,
 
-  // One message for the items of an order; its id is that of the first dispatch, or a new one from the second on.
+  // One message for the items of an order; its id is that of the first dispatch, later ones get a new id.
   `create table review_messages (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     number integer not null, kind text not null, order_id text not null, channel text not null,
@@ -112,7 +112,7 @@ const statements = [
     duplicates integer not null default 0, failed integer not null default 0,
     failure_reason text, user_id uuid, finished_at timestamptz,
     created_at timestamptz not null, updated_at timestamptz not null, primary key (store_id, id))`,
-  // Rows wait here for the job; those that were refused stay until their report is made.
+  // Rows wait here for the job; refused ones stay until their report is written.
   `create table review_import_rows (
     store_id uuid not null, import_id uuid not null, line integer not null, cells jsonb not null,
     fault_column text, fault text, primary key (store_id, import_id, line),
@@ -128,6 +128,6 @@ const statements = [
     store_id uuid primary key references stores on delete cascade, content jsonb not null,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
-  // The hourly scan for orders that changed.
+  // The hourly scan for changed orders.
   `create index orders_changed on orders (store_id, updated_at)`,
 ]

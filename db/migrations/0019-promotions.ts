@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What the platform takes off at checkout, installments, and the settings of widgets. */
+/** Discounts at the platform's checkout, installments, and the settings of widgets. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // Promotions, bundles and gifts: what they have in common as columns, what is their own as content.
+  // Promotions, bundles and gifts: shared fields as columns, fields of one kind as content.
   `create table discounts (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     kind text not null check (kind in ('promotion', 'bundle', 'gift')),
@@ -25,7 +25,7 @@ const statements = [
   `create unique index discounts_name on discounts (store_id, kind, lower(name))`,
   `create index discounts_newest on discounts (store_id, kind, id desc)`,
 
-  // What is on its way to the platform: at most one for each discount.
+  // Pending pushes to the platform: at most one per discount.
   `create table discount_intents (
     store_id uuid not null references stores on delete cascade, discount_id uuid not null,
     kind text not null, token uuid not null, action text not null, name text,

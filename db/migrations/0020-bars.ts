@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Settings of the storefront's bars, and its alerts of what really happened. */
+/** Settings of the storefront's banners, and its alerts about real purchases. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Blocks of content, stickers, badges and videos around a product. */
+/** Content blocks, stickers, badges and videos of product pages. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
 const statements = [
-  // At most 100 a store: the order is kept dense under the store's lock.
+  // At most 100 per store: the order is kept without gaps under the store's lock.
   `create table content_blocks (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     name text not null, type text not null, design jsonb not null, content jsonb not null,

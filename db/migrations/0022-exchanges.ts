@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What shoppers ask to exchange or return, and how the store wants it. */
+/** Exchanges and returns, and their settings. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** What the list filters by: in its indexes, so that whole rows are read for the page alone. */
+/** Filter columns of the list, in its indexes: whole rows are read for the page only. */
 const filters = 'type, outside_window, reasons'
 
 const statements = [
@@ -13,11 +13,11 @@ const statements = [
     store_id uuid primary key references stores on delete cascade, content jsonb not null,
     created_at timestamptz not null, updated_at timestamptz not null)`,
 
-  // The number that was given last: none is given twice, whatever is deleted.
+  // The last number: none is assigned twice, whatever is deleted.
   `create table exchange_numbers (
     store_id uuid primary key references stores on delete cascade, last integer not null)`,
 
-  // `reasons`: keys of its items; `search_text`: all that the list is searched for.
+  // `reasons`: keys of its items; `search_text`: everything that the list is searched for.
   `create table exchange_requests (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     number text not null, type text not null, status text not null,
@@ -66,7 +66,7 @@ const statements = [
     foreign key (store_id, request_id) references exchange_requests on delete cascade)`,
   `create index exchange_photos_request on exchange_photos (store_id, request_id, position)`,
 
-  // `place`: the order of what happened at one instant.
+  // `place`: the order of events of the same instant.
   `create table exchange_history (
     store_id uuid not null, id uuid not null, request_id uuid not null,
     place bigint generated always as identity, at timestamptz not null, event text not null,
@@ -75,15 +75,15 @@ const statements = [
     foreign key (store_id, request_id) references exchange_requests on delete cascade)`,
   `create index exchange_history_request on exchange_history (store_id, request_id, at, place)`,
 
-  // Of the links to the shopper's page, one in each message: the hashes alone.
+  // Links to the shopper's page, one in each message: only their hashes.
   `create table exchange_tokens (
     store_id uuid not null, hash text not null, request_id uuid not null, created_at timestamptz not null,
     primary key (store_id, hash),
     foreign key (store_id, request_id) references exchange_requests on delete cascade)`,
   `create index exchange_tokens_request on exchange_tokens (store_id, request_id)`,
 
-  // What the shopper is told, one row an event and channel; `sequence` counts an event that may come again. Without
-  // the request's key: what is with a provider when it is deleted still has its end.
+  // Notifications of the shopper, one row per event and channel; `sequence` counts a recurring event. Without a
+  // foreign key to the request: a call in flight while it is deleted still records its result.
   `create table exchange_notices (
     store_id uuid not null references stores on delete cascade, id uuid not null, request_id uuid not null,
     event text not null, sequence integer not null, channel text not null,
@@ -94,12 +94,12 @@ const statements = [
     primary key (store_id, id), unique (store_id, request_id, event, sequence, channel))`,
   `create index exchange_notices_waiting on exchange_notices (next_try_at) where state in ('waiting', 'sending')`,
 
-  // The units of completed requests that were deleted: they stay used.
+  // Units of deleted completed requests: they stay used.
   `create table exchange_used_units (
     store_id uuid not null references stores on delete cascade, order_id text not null,
     order_item_id text not null, request_id uuid not null, units integer not null,
     created_at timestamptz not null, primary key (store_id, order_id, order_item_id, request_id))`,
 
-  // Shoppers name an order by its number: while the platform is silent the mirror is asked.
+  // Shoppers name an order by its number: while the platform does not answer, this index is used.
   `create index orders_number on orders (store_id, number)`,
 ]

@@ -29,7 +29,7 @@ const statements = [
   `create index wishlist_visitors_email on wishlist_visitors (store_id, lower(email))`,
   `create index wishlist_visitors_phone on wishlist_visitors (store_id, phone_key)`,
 
-  // An add each; it is in the list until it is removed.
+  // One row per addition; it is in the list until it is removed.
   `create table wishes (
     store_id uuid not null references stores on delete cascade, id uuid not null,
     visitor_id text not null, product_id text not null, variant_id text not null default '',

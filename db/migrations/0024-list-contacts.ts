@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * A contact of a list is looked up by its phone. To a planner that takes the list for a small one (it is newer than
- * the statistics, or one of very many) the index for pages looks as good as the unique one, though it reads the whole
- * list for each phone; of two that look equally good PostgreSQL takes the one made last.
+ * A contact of a list is looked up by its phone. If the planner takes the list for a small one (newer than the
+ * statistics, or one of very many), the index for pages seems as good as the unique one, though it reads the whole
+ * list for each phone; of two equal indexes PostgreSQL chooses the newer one.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

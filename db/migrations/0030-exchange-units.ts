@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Which units of an order line a request is about, and what the platform had paid back when it was made: so that the
- * shares of a line's units sum to the line, and a unit that came back and was refunded counts once.
+ * Stores the units of an order line in a request, and the platform's refunds when it was created. So the shares of the
+ * units sum to the line, and a unit that is both returned and refunded counts once.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** Of requests made before, each line's units one after the other; those that hold none begin at its first. */
+/** Backfill: units of a line's earlier requests one after the other; requests without units begin at the first. */
 const place = `select i.store_id, i.id, i.quantity,
     coalesce((select sum(u.units) from exchange_used_units u
       where u.store_id = i.store_id and u.order_id = r.order_id and u.order_item_id = i.order_item_id), 0)
@@ -19,15 +19,15 @@ const place = `select i.store_id, i.id, i.quantity,
   from exchange_items i join exchange_requests r on r.store_id = i.store_id and r.id = i.request_id`
 
 const statements = [
-  // Places of units in the line, from 0, of all that were asked for; null: the first ones.
+  // Positions of the requested units in the line, from 0; null: the first ones.
   `alter table exchange_items add column line_units integer[]`,
-  // Units of the line that the platform had refunded when the request was made.
+  // Units of the line that the platform had refunded when the request was created.
   `alter table exchange_items add column line_refunded integer not null default 0`,
   `alter table exchange_requests add column order_refunded numeric(14,2) not null default 0`,
   `alter table exchange_used_units add column line_units integer[]`,
   `alter table exchange_used_units add column line_refunded integer not null default 0`,
   `alter table exchange_used_units add column order_refunded numeric(14,2) not null default 0`,
-  // What the request was worth, on the first of its rows.
+  // The value of the request, on the first of its rows.
   `alter table exchange_used_units add column amount numeric(14,2) not null default 0`,
   `update exchange_used_units u
     set line_units = array(select generate_series(p.start, p.start + p.units - 1))::integer[]

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * A claim on an Idempotency-Key has an owner: who lost it keeps no answer. A form that a browser sends twice is one
- * filling, known by what it was sent with.
+ * A claim on an Idempotency-Key gets an owner: an owner that lost it stores no answer. A form that a browser submits
+ * twice has the same id, from the rendered form.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Until when closing settled what waited: kept after a conversation opens again, so that an answer that failed lets
- * only those wait again who wrote since. Where nobody waits, all that is stored is settled; else all before the first
- * message that waits.
+ * When closing last settled a conversation: kept after it is reopened, so that after a failed answer only people who
+ * wrote later wait again. Backfill: everything is settled if nobody waits, otherwise everything before the first
+ * waiting message.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)

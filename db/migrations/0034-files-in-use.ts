@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Files that a campaign, a chat button or the mail of stock alerts shows already: uses that nobody had written down. */
+/** Backfill of file uses of campaigns, chat buttons and stock alert mails. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What of a payment went back to the payer: a provider may refund a part. */
+/** The refunded part of a payment: a provider may refund partially. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['payments', 'sandbox_payments']) {
     await sql`alter table ${sql.table(table)} add column refunded numeric(14,2) not null default 0`.execute(

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Messages of all sections tell the same instants, and wait in the same way: `next_try_at` says until when nobody touches
- * one, `called_at` since when it may be with the provider. What is under way goes on where it was.
+ * Outboxes of all sections get the same columns: `next_try_at`, the earliest next attempt, and `called_at`, when a
+ * call that may still be with the provider began. Messages in progress continue.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const table of ['review_messages', 'exchange_notices', 'stock_subscriptions']) {
@@ -11,7 +11,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       add column if not exists read_at timestamptz,
       add column if not exists failed_at timestamptz`.execute(db)
   }
-  // Who had one in hand is heard of for two minutes; a call of which nobody told the end may have left.
+  // A claim is honoured for two minutes; a call with an unknown outcome may have sent the message.
   await sql`update direct_messages set
       called_at = case when may_have_left or (claimed_at is not null and next_try_at is null) then called_at end,
       next_try_at = coalesce(next_try_at, claimed_at + interval '2 minutes'),

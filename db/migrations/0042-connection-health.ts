@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** How connections to providers stand: a store's, and the server's own. A row is there once one was in trouble. */
+/** The health of connections to providers: a store's, and the server's own. A row exists after the first failure. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** When a store's email provider was last asked who has left the list. */
+/** When unsubscribes were last pulled from a store's email provider. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table newsletter_pulls (
     store_id uuid primary key references stores on delete cascade,

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Whose phone it is that goes by an id of the provider's; the PINs of numbers, which outlive a connection; and a setup
- * that waits for an answer of the merchant's, with what the provider has granted so far.
+ * Phones of people with an id of the provider; the PINs of numbers, which outlive a connection; and setups that wait
+ * for the merchant's answer, with the provider's grant so far.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table number_users (

@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What was written while the inbox was off is found again: from before the number was connected too, and as it was left. */
+/**
+ * Catches up messages from while the inbox was off, also from before the number was connected, in their last state.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index provider_events_written on provider_events (store_id, occurred_at, id)
     where port = 'messaging' and kind in ('inbound', 'echo', 'history')`.execute(db)

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * How many rows hold a text, PostgreSQL asks of an index over all rows alone: of one over a part it took each text for
- * rare, and read and sorted every row where all of them have it.
+ * PostgreSQL estimates the frequency of a text by full indexes only: with a partial one it took every text for rare,
+ * and read and sorted every row if all of them contain it.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`drop index campaigns_search`.execute(db)

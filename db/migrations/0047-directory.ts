@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The way to a store from what is known without it. A view: each kind asks its own table by the index that is there, and
- * nobody who writes learns of it. A cluster has a table in its place (`db/citus/directory.ts`).
+ * The lookup index: finds a store by a value. As a view: each kind uses its own table's index, and writers are not
+ * affected. On a cluster it is a table (`db/citus/lookup-index.ts`).
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -39,7 +39,7 @@ const lines = [
 
 const statements = [
   `create view directory as ${lines.join('\n union all ')}`,
-  // What a provider calls its own is looked for with its name.
+  // A provider's own ids are looked up with the provider's name.
   `create index stores_platform on stores ((platform || ':' || platform_store_id))`,
   `create index checkouts_listed on checkouts ((provider || ':' || provider_checkout_id))`,
 ]

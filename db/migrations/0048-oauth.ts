@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Assistants that are connected by OAuth. What each is granted is a key of the store below another one (`parent_id`),
- * whose text is made anew whenever the assistant renews it and holds until `token_expires_at`.
+ * Assistants connected by OAuth. The grant of each is a key of the store below another one (`parent_id`); its token is
+ * replaced whenever the assistant renews it, and is valid until `token_expires_at`.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
@@ -18,14 +18,14 @@ const statements = [
     created_at timestamptz not null, used_at timestamptz)`,
   `create index oauth_clients_age on oauth_clients (coalesce(used_at, created_at))`,
 
-  // Known by what is not: the code itself is kept by nobody but its client.
+  // Identified by a hash: only the client has the code itself.
   `create table oauth_codes (
     hash text primary key, client_id text not null, redirect_uri text not null, challenge text not null,
     name text not null, store_id uuid not null, parent_id uuid not null, scopes text[] not null,
     grant_ends_at timestamptz not null, expires_at timestamptz not null, used_at timestamptz, key_id uuid)`,
   `create index oauth_codes_age on oauth_codes (expires_at)`,
 
-  // By the half of a refresh token that stays: who comes with a half of before has what was replaced.
+  // Identified by the constant half of a refresh token: an old other half was replaced already.
   `create table oauth_grants (
     family_hash text primary key, refresh_hash text not null, renewed_at timestamptz not null,
     client_id text not null, store_id uuid not null, key_id uuid not null unique,

@@ -1,6 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Up to when all is known that the billing provider told of a store: it is asked from there on, however long it was away. */
+/**
+ * The time up to which all events of a store's billing provider are known: polling resumes there, however long the
+ * server was down.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table subscriptions add column followed_at timestamptz`.execute(db)
   await sql`update subscriptions set followed_at = updated_at`.execute(db)

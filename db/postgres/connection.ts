@@ -1,22 +1,22 @@
 /**
  * One connection to a PostgreSQL server: an instance of postgres.js that connects once. A connection that was lost, or
- * that says nothing for too long, is closed with all that was asked on it: no statement of a transaction is ever sent on
- * the next connection, and no late answer is taken for another's.
+ * is silent for too long, is closed with all its open statements: no statement of a transaction is ever sent on
+ * another connection, and no late answer is assigned to the wrong statement.
  */
 import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import postgres from 'postgres'
 import { ConnectionLost } from '../deadlines.ts'
-import { sendable } from './values.ts'
+import { toParameter } from './values.ts'
 
 export type Rows = unknown[] & {
   count: number | null
   command: string | null
-  /** Absent for a text of several statements. */
+  /** Absent for a text with several statements. */
   statement?: { string: string; name: string }
 }
 
-/** Counts the pool's ticks. A process that stood still itself has not waited: its ticks stood still too. */
+/** Counts the pool's ticks. Time in which this process was suspended does not count. */
 export interface Watch {
   tick: number
 }
@@ -25,16 +25,18 @@ export interface ConnectionParts {
   url: string
   options: { prepare: boolean; connect_timeout: number } & Record<string, unknown>
   watch: Watch
-  /** Ticks without an answer after which it is given up. */
+  /** Ticks without an answer after which it is closed. */
   patience: number
-  /** The tick after which another takes its place. */
+  /** The tick after which it is replaced. */
   lastTick: number
   onGone(): void
 }
 
-/** PostgreSQL keeps a prepared statement with its plan: eighty bytes and more for each character, and lists have many texts. */
+/**
+ * PostgreSQL keeps a prepared statement with its plan: eighty bytes or more per character, and lists have many texts.
+ */
 const charactersAtMost = 500_000
-/** A longer text is of many rows, and hardly comes back. */
+/** A longer text has many rows, and is hardly ever repeated. */
 const longestPrepared = 50_000
 
 const parametersAtMost = 65_533
@@ -46,23 +48,23 @@ export class Connection {
   /** Statements without an answer yet. */
   open = 0
   patience: number
-  /** Something behind it, such as a node of a cluster, is away: another takes its place. */
+  /** Something behind it, such as a node of a cluster, is unreachable: it will be replaced. */
   isSuspect = false
   isGone = false
   /** Resolves once the connection can be used; rejects with the reason it cannot. */
   readonly ready: Promise<void>
   #wasReady = false
   #isFull = false
-  /** Why it was left. */
+  /** Why it was closed. */
   #reason: Error | null = null
-  /** The tick of the last answer, or of the first statement after a rest. */
+  /** The tick of the last answer, or of the first statement after an idle time. */
   movedAt = 0
   #socket: Socket | null = null
-  /** Called once nothing is open any more. */
+  /** Called once no statement is open. */
   #drained = (): void => {}
   readonly #sql: postgres.Sql
   readonly #parts: ConnectionParts
-  /** By text, the name by which the library prepared it; '' until it was answered. */
+  /** The name by which the library prepared each text; '' until the first answer. */
   readonly #prepared = new Map<string, string>()
   #characters = 0
 
@@ -74,12 +76,12 @@ export class Connection {
       ...parts.options,
       max: 1,
       max_lifetime: null, // what is asked as it ends would fail
-      // Nobody awaits the library's own look at the types of arrays: a connection lost just then would end the process.
+      // Nobody awaits the library's own query for array types: a connection lost just then would end the process.
       fetch_types: false,
       onnotice: () => {},
       onclose: () => this.leave(new ConnectionLost('The connection was lost')),
       socket: ({ host, port, path }: { host: string[]; port: number[]; path: string | false }): Socket => {
-        // Each host once: one that only hangs up would be dialled without end.
+        // Each host once: a server that only hangs up would be dialled endlessly.
         if (this.isGone || this.#wasReady || dials === host.length) {
           this.leave(new ConnectionLost('The server hung up'))
         }
@@ -87,11 +89,11 @@ export class Connection {
         const socket = new Socket()
         const at = dials++ % host.length
         this.#socket = socket
-        // Of several hosts the library reports no error. Here all of them were tried.
+        // With several hosts the library reports no error. At this point all of them were tried.
         if (dials === host.length) socket.once('error', (error) => this.#wasReady || this.leave(error))
-        // At `connect_timeout` the library fails without trying the next one: a silent host has half of it.
+        // At `connect_timeout` the library fails without trying the next one: a silent host gets half of it.
         else setTimeout(() => this.#wasReady || socket.destroy(), parts.options.connect_timeout * 500).unref()
-        // In a microtask: the library listens by then, also for an address that fails at once.
+        // In a microtask: the library has attached its listeners by then, also for an address that fails at once.
         queueMicrotask(() => (path ? socket.connect(path) : socket.connect(port[at]!, host[at]!)))
         return Object.assign(socket, path ? {} : { host: host[at], port: port[at] })
       },
@@ -102,7 +104,7 @@ export class Connection {
     this.ready.catch((error) => this.leave(error)) // each statement fails with it as well
   }
 
-  /** It can be used, or could until it was lost: before, nothing was sent. */
+  /** It can be used, or could until it was lost: otherwise nothing was sent. */
   get wasReady(): boolean {
     return this.#wasReady
   }
@@ -111,7 +113,7 @@ export class Connection {
     return this.#wasReady && !this.isGone
   }
 
-  /** Another one is to take its place as soon as nobody uses it. */
+  /** It will be replaced as soon as it is idle. */
   get isWorn(): boolean {
     return this.isSuspect || this.#isFull || this.#parts.watch.tick > this.#parts.lastTick
   }
@@ -121,7 +123,7 @@ export class Connection {
     return this.open === 0 ? 0 : this.#parts.watch.tick - this.movedAt
   }
 
-  /** Statements are answered in the order in which they are asked. `prepare`: PostgreSQL keeps the text for the next time. */
+  /** Statements are answered in the order of sending. `prepare`: PostgreSQL keeps the text for the next time. */
   run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
     if (this.isGone) return Promise.reject(this.#reason ?? closed())
     let values: never[]
@@ -129,11 +131,11 @@ export class Connection {
       if (parameters.length > parametersAtMost) {
         throw new RangeError(`A statement takes at most ${parametersAtMost} parameters: give it a recordset`)
       }
-      values = parameters.map(sendable) as never[]
+      values = parameters.map(toParameter) as never[]
     } catch (error) {
       return Promise.reject(error)
     }
-    const options = { prepare: prepare && values.length > 0 && this.#keeps(text) }
+    const options = { prepare: prepare && values.length > 0 && this.#shouldPrepare(text) }
     const send = () => this.#sql.unsafe(text, values, options)
     return this.#await(this.#wasReady ? send() : this.ready.then(send))
   }
@@ -155,18 +157,18 @@ export class Connection {
     const rows = answer as Rows
     const { string, name } = rows.statement ?? {}
     if (string !== undefined && name) this.#noteName(string, name)
-    // Left meanwhile: whose answer it is nobody knows.
+    // Closed meanwhile: the answer may belong to another statement.
     if (this.#reason) throw this.#reason
-    closeUp(rows)
-    // Of several statements in one text each has rows of its own.
-    if (Array.isArray(rows[0])) closeUp(rows[0])
+    dropLeadingHoles(rows)
+    // With several statements in one text, each has its own rows.
+    if (Array.isArray(rows[0])) dropLeadingHoles(rows[0])
     return rows
   }
 
   readonly #failed = (error: unknown): never => {
     this.#settled()
     const isAnswer = error instanceof postgres.PostgresError
-    // After an error of its own the library assigns later answers to the wrong statements.
+    // After its own error the library assigns later answers to the wrong statements.
     if (isAnswer ? preparedAgain.test(error.routine) : this.#wasReady) {
       this.leave(new ConnectionLost('The connection was lost', { cause: error }))
     }
@@ -174,8 +176,8 @@ export class Connection {
   }
 
   /**
-   * Where a table changed under a prepared statement the library prepares it again, amid others that are on their way, and
-   * takes the answer of the next one for its own. Its new name shows it.
+   * If a table changed under a prepared statement the library prepares it again while others are in flight, and takes
+   * the next one's answer for its own. Its new name reveals it.
    */
   #noteName(string: string, name: string): void {
     const known = this.#prepared.get(string)
@@ -183,7 +185,7 @@ export class Connection {
     else if (known !== name) this.leave(new ConnectionLost('A table changed under a prepared statement'))
   }
 
-  #keeps(text: string): boolean {
+  #shouldPrepare(text: string): boolean {
     if (this.#prepared.has(text)) return true
     if (!this.#parts.options.prepare || text.length > longestPrepared) return false
     if (this.#characters + text.length > charactersAtMost) {
@@ -195,16 +197,14 @@ export class Connection {
     return true
   }
 
-  /** Fails what is open on it, with this reason. */
+  /** Closes it; its open statements fail with this reason. */
   leave(reason: Error = closed()): void {
     this.#reason ??= reason
     this.#drained()
     void this.close(0)
   }
 
-  /**
-   * Lets what is open finish for so many seconds. The library's own wait would dial again for what it has not sent yet.
-   */
+  /** Waits up to so many seconds for open statements. The library's own wait would dial again for unsent ones. */
   async close(seconds: number): Promise<void> {
     this.isGone = true
     this.#parts.onGone()
@@ -216,7 +216,7 @@ export class Connection {
     }
     this.#reason ??= closed()
     await this.#sql.end({ timeout: 0 })
-    // The library says goodbye, which nobody may hear.
+    // The library sends a goodbye that the server may never read.
     this.#socket?.destroy()
   }
 }
@@ -224,10 +224,10 @@ export class Connection {
 const closed = (): ConnectionLost => new ConnectionLost('The connection was closed')
 
 /**
- * postgres.js 3.4.9 counts on from the rows of a statement that failed: the next one's rows begin with as many empty
- * places (https://github.com/porsager/postgres/issues/1119, https://github.com/porsager/postgres/issues/1181).
+ * postgres.js 3.4.9 continues counting from the rows of a failed statement: the next one's rows begin with as many
+ * holes (https://github.com/porsager/postgres/issues/1119, https://github.com/porsager/postgres/issues/1181).
  */
-function closeUp(rows: unknown[]): void {
+function dropLeadingHoles(rows: unknown[]): void {
   if (rows.length === 0 || 0 in rows) return
   let first = 1
   while (!(first in rows)) first += 1

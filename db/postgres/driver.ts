@@ -1,4 +1,4 @@
-/** Kysely over the pool: a lone statement goes to a shared connection, a transaction gets one of its own. */
+/** Kysely over the pool: a single statement uses a shared connection, a transaction gets its own. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -10,7 +10,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
-import { TransactionOver } from '../wrapping.ts'
+import { TransactionEnded } from '../wrapped-dialect.ts'
 import type { Connection, Rows } from './connection.ts'
 import type { PostgresPool, Workload } from './pool.ts'
 
@@ -21,7 +21,9 @@ export const pipelinedDialect = (pool: PostgresPool, workload: Workload): Dialec
   createIntrospector: (db) => new PostgresIntrospector(db),
 })
 
-/** Whoever migrates holds a lock already (`migrate.ts`): a session's could be taken on one connection, and left there. */
+/**
+ * The migration holds a lock already (`migrate.ts`): a session lock could be taken on one connection and stay there.
+ */
 class UnlockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
   override async releaseMigrationLock(): Promise<void> {}
@@ -42,9 +44,9 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #workload: Workload
   /** The connection of the transaction. */
   #own: Connection | null = null
-  /** BEGIN travels with the first statement; a failed BEGIN shows there. */
+  /** BEGIN is sent with the first statement; a failed BEGIN shows there. */
   #begun: Promise<unknown> | null = null
-  /** The transaction is ending, or has ended: a statement that comes now would be outside of it, and stay. */
+  /** The transaction is ending, or has ended: a later statement would be outside of it, and would persist. */
   #isOver = false
   /** Why the transaction will be rolled back, even if its caller swallowed the error. */
   #failure: unknown = null
@@ -77,7 +79,7 @@ class PipelinedConnection implements DatabaseConnection {
     await this.#end(async (own) => void (own.isGone || (await own.run('rollback', []))))
   }
 
-  /** After a commit that failed there is nothing to roll back: its reason must not be lost. */
+  /** After a failed commit there is nothing to roll back: its error must not be lost. */
   async #end(work: (own: Connection) => Promise<void>): Promise<void> {
     if (!this.#own) return
     this.#isOver = true
@@ -91,7 +93,7 @@ class PipelinedConnection implements DatabaseConnection {
 
   /** A statement of the transaction. */
   async #run(text: string, parameters: readonly unknown[]): Promise<Rows> {
-    if (this.#isOver || !this.#own) throw new TransactionOver()
+    if (this.#isOver || !this.#own) throw new TransactionEnded()
     // Statement first, so that BEGIN and it leave in one packet.
     const running = this.#own.run(text, parameters)
     running.catch((error) => {

@@ -1,5 +1,5 @@
-/** Connections for transactions: each is one caller's until it is given back. */
-import { DatabaseSilent } from '../deadlines.ts'
+/** Connections for transactions: each has one user until it is given back. */
+import { DatabaseUnresponsive } from '../deadlines.ts'
 import type { Connection, Watch } from './connection.ts'
 import type { Workload } from './sessions.ts'
 
@@ -9,7 +9,7 @@ export interface ExclusiveParts {
   watch: Watch
   /** In ticks. */
   patience: Record<Workload, number>
-  /** For so many ticks after one that could not connect those that live are waited for. */
+  /** For so many ticks after a failed connect, callers wait for the existing connections instead. */
   restTicks: number
 }
 
@@ -56,10 +56,10 @@ export class ExclusiveConnections {
     )
     this.#waiting = inTime
     for (const each of late)
-      each.reject(new DatabaseSilent('No connection to the database became free in time'))
+      each.reject(new DatabaseUnresponsive('No connection to the database became free in time'))
   }
 
-  /** Gives who waits what is free, and opens what is wanting. */
+  /** Gives idle connections to waiting callers, and opens missing ones. */
   async #serve(): Promise<void> {
     const { count, open, watch, patience, restTicks } = this.#parts
     while (this.#waiting.length > 0) {
@@ -80,14 +80,14 @@ export class ExclusiveConnections {
       } catch (error) {
         this.#all.delete(opened)
         this.#openAgainAt = watch.tick + restTicks
-        // Nobody is left who could serve those that wait.
+        // No connection is left that could serve them.
         if (this.#all.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
         return
       }
     }
   }
 
-  /** The last that was given back. */
+  /** The most recently used one. */
   #findIdle(): Connection | undefined {
     for (;;) {
       const found = this.#idle.pop()

@@ -1,28 +1,28 @@
 /**
- * PostgreSQL over postgres.js, arranged for many small statements: a few connections for each session profile, on which
- * lone statements pipeline, and connections of their own for transactions, so that a slow one holds up nobody.
+ * PostgreSQL over postgres.js, optimized for many small statements: a few connections for each session profile, on
+ * which single statements pipeline, and separate connections for transactions, so that a slow one blocks nobody.
  */
 
 import { Distribution } from '../citus/distribution.ts'
-import { type Away, awayOf } from '../citus/nodes.ts'
+import { findUnreachableNodes, type UnreachableNodes } from '../citus/nodes.ts'
 import {
   ConnectionLost,
   connectMs,
-  DatabaseSilent,
+  DatabaseUnresponsive,
   type Deadlines,
+  defaultDeadlines,
+  embeddedTurnMs,
   longStatementMs,
-  silenceMs,
-  turnMs,
-  usualDeadlines,
+  toSilenceMs,
 } from '../deadlines.ts'
-import { type PostgresAddress, readAddress } from './address.ts'
+import { type PostgresAddress, parseAddress } from './address.ts'
 import { Connection, type Rows, type Watch } from './connection.ts'
 import { ExclusiveConnections } from './exclusive.ts'
 import {
+  buildSessions,
   type SessionProfile,
   type Sessions,
-  sessionsFor,
-  tooFewConnections,
+  tooFewConnectionsError,
   verify,
   type Workload,
 } from './sessions.ts'
@@ -32,24 +32,24 @@ import { types } from './values.ts'
 export type { Workload } from './sessions.ts'
 
 /**
- * How a statement is planned. `once`: one plan is kept for all values (reads). `noted`: the same for a write that a crash of
- * the database within a second may lose. `apart`: as `once`, for statements that may take long. `each-time`: planned for its
- * values at each call. Without a plan PostgreSQL decides.
+ * How a statement is planned. `once`: one plan for all values (reads). `noted`: the same for a write that a crash of
+ * the database within a second may lose. `apart`: as `once`, for statements that may take long. `each-time`: planned
+ * for its values at each call. Without a plan PostgreSQL decides.
  */
 export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 
-/** Who our connections say that they are. */
-export const usualName = 'merchant-api'
+/** The application name of our connections. */
+export const defaultName = 'merchant-api'
 
 export interface PoolOptions {
   name?: string | undefined
-  /** Connections of each session profile that lone statements share. */
+  /** Connections of each session profile that single statements share. */
   reads: number
   /** Connections for transactions. */
   exclusive: number
   /** The unix socket where another process serves its PGlite. */
   socket?: string | undefined
-  /** A pooler such as PgBouncer is in between, which gives the same connection to others after each transaction. */
+  /** A pooler such as PgBouncer is in between, which reassigns a connection after each transaction. */
   isPooled?: boolean
   deadlines?: Pick<Deadlines, 'statementMs'>
 }
@@ -58,10 +58,10 @@ type Answer<Row> = Row[] & Pick<Rows, 'count'>
 type Patience = Workload | 'slow'
 type SharedProfile = Exclude<SessionProfile, 'transactions'>
 
-/** The pool looks at its connections so often within the shortest time that it may have to notice. */
-const looksAtLeast = 5
-const lookEveryMs = 1000
-const triedAgainMs = 5_000
+/** Checks within the shortest time limit. */
+const leastChecks = 5
+const checkEveryMs = 1000
+const retryAfterMs = 5_000
 /** A backend's cache grows with each table and statement, so connections are replaced, at random times. */
 const lifetimeMs = (): number => (30 + 30 * Math.random()) * 60_000
 
@@ -70,7 +70,7 @@ export class PostgresPool {
   readonly #options: PoolOptions
   readonly #sessions: Sessions
   readonly #watch: Watch = { tick: 0 }
-  readonly #lookMs: number
+  readonly #tickMs: number
   readonly #timer: NodeJS.Timeout
   /** In ticks. */
   readonly #patience: Record<Patience, number>
@@ -80,29 +80,29 @@ export class PostgresPool {
   #isProbing = false
   #isClosed = false
   #probedAt = 0
-  #away: Away = { nodes: [], stores: new Set() }
+  #unreachable: UnreachableNodes = { nodes: [], stores: new Set() }
   readonly distribution: Distribution
 
   /** Opens no connection yet: each is opened at its first statement. */
   constructor(url: string, options: PoolOptions) {
-    const { statementMs } = options.deadlines ?? usualDeadlines
-    const heardMs = silenceMs({ statementMs })
-    this.#address = readAddress(url)
+    const { statementMs } = options.deadlines ?? defaultDeadlines
+    const silentAfterMs = toSilenceMs({ statementMs })
+    this.#address = parseAddress(url)
     this.#options = options
-    // Another process's PGlite is none.
+    // Another process's PGlite is never distributed.
     this.distribution = new Distribution((text) => this.query(text, []), options.socket ? false : null)
-    this.#lookMs = Math.min(lookEveryMs, heardMs / looksAtLeast)
+    this.#tickMs = Math.min(checkEveryMs, silentAfterMs / leastChecks)
     this.#patience = {
-      request: this.#ticks(heardMs),
-      long: this.#ticks(silenceMs({ statementMs: longStatementMs })),
-      slow: this.#ticks(Math.min(connectMs, heardMs)),
+      request: this.#ticks(silentAfterMs),
+      long: this.#ticks(toSilenceMs({ statementMs: longStatementMs })),
+      slow: this.#ticks(Math.min(connectMs, silentAfterMs)),
     }
     const kind = options.socket ? 'embedded' : options.isPooled ? 'pooled' : 'direct'
-    this.#sessions = sessionsFor(kind, { statementMs })
+    this.#sessions = buildSessions(kind, { statementMs })
     this.#shared = {
       request: this.#share('request'),
       once: this.#share('once'),
-      // Behind a statement that takes long others wait too long, while other connections have nothing to do.
+      // A slow statement would delay those behind it, while other connections are idle.
       apart: this.#share('apart', 0),
       long: this.#share('long', 0),
     }
@@ -111,15 +111,15 @@ export class PostgresPool {
       open: () => this.#open('transactions'),
       watch: this.#watch,
       patience: this.#patience,
-      restTicks: this.#ticks(triedAgainMs),
+      restTicks: this.#ticks(retryAfterMs),
     })
-    this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
+    this.#timer = setInterval(() => this.#check(), this.#tickMs).unref()
   }
 
   /**
-   * One statement. Where its connection could not be opened another one is asked. A read whose connection was lost is asked
-   * once more: whatever has one of the plans for reads, and a lone `select` of a request, which therefore calls no function
-   * that writes. Of anything else nobody knows whether it was done.
+   * Runs one statement. If its connection could not be opened, another one is tried. A read whose connection was lost
+   * is repeated once: a statement with a read plan, or a single `select` of a request, which therefore must not call a
+   * function that writes. The outcome of anything else is indeterminate.
    */
   async query<Row>(
     text: string,
@@ -133,9 +133,9 @@ export class PostgresPool {
     const kind = isLong || !plan || plan === 'apart' ? workload : plan === 'noted' ? 'once' : plan
     const send = (to: Connection): Promise<Rows> =>
       this.#options.isPooled || kind === 'each-time'
-        ? inTransaction(to, this.begin(kind), text, parameters)
+        ? runInTransaction(to, this.begin(kind), text, parameters)
         : to.run(text, parameters, plan !== 'each-time')
-    const group = this.#groupOf(plan, workload)
+    const group = this.#chooseGroup(plan, workload)
     const connection = group.choose()
     try {
       return (await send(connection)) as Answer<Row>
@@ -149,22 +149,22 @@ export class PostgresPool {
     }
   }
 
-  #groupOf(plan: Plan | undefined, workload: Workload): SharedConnections {
+  #chooseGroup(plan: Plan | undefined, workload: Workload): SharedConnections {
     const shared = this.#shared
     const lone = shared[workload]
     if (this.#options.isPooled || !plan) return lone
-    // A row by its id is as quickly there for a job; a cluster keeps no plan for it.
+    // A row by its id is as fast for a job; a cluster keeps no plan for it.
     if (plan === 'noted' || plan === 'once')
       return workload === 'long' && this.distribution.known ? lone : shared.once
     return workload === 'long' ? lone : shared.apart
   }
 
-  /** Begins a transaction, with what its statements need. */
+  /** The text that begins a transaction, with its settings. */
   begin(kind: keyof Sessions['begin'], modes = ''): string {
     return `begin${modes}${this.#sessions.begin[kind]}`
   }
 
-  /** Several statements in one text, without parameters, on a connection that ends with them; answers all their rows. */
+  /** Runs several statements in one text, without parameters, on a connection of their own; returns all their rows. */
   async script<Row>(text: string): Promise<Row[]> {
     const connection = this.#open('long')
     try {
@@ -184,24 +184,24 @@ export class PostgresPool {
     this.#exclusive.give(connection)
   }
 
-  get awayStores(): ReadonlySet<string> {
-    return this.#away.stores
+  get unreachableStores(): ReadonlySet<string> {
+    return this.#unreachable.stores
   }
 
-  /** Throws `NotDirect` if a pooler of connections is in between that was not configured, or that cannot serve us. */
+  /** Throws `PoolerError` if an unconfigured connection pooler is in between, or one that cannot serve us. */
   async verify(): Promise<void> {
     await verify((text) => this.query(text, []), this.#sessions)
     if (this.#options.isPooled) await this.#openAll()
   }
 
-  /** A pooler in session mode gives so many connections, and lets the next wait without a word. */
+  /** A pooler in session mode has a limited number of connections, and makes the next one wait silently. */
   async #openAll(): Promise<void> {
     const wanted = this.#options.exclusive + 2 * this.#options.reads + 1
     const opened = Array.from({ length: wanted - this.#all.size }, () => this.#open('request', 'slow'))
     try {
       await Promise.all(opened.map(({ ready }) => ready))
     } catch (error) {
-      throw error instanceof DatabaseSilent ? tooFewConnections(wanted) : error
+      throw error instanceof DatabaseUnresponsive ? tooFewConnectionsError(wanted) : error
     } finally {
       for (const each of opened) each.leave()
     }
@@ -218,7 +218,7 @@ export class PostgresPool {
   }
 
   #ticks(ms: number): number {
-    return Math.ceil(ms / this.#lookMs)
+    return Math.ceil(ms / this.#tickMs)
   }
 
   #share(profile: SharedProfile, aheadAtMost = 2): SharedConnections {
@@ -227,19 +227,19 @@ export class PostgresPool {
       open: () => this.#open(profile),
       watch: this.#watch,
       aheadAtMost,
-      restTicks: this.#ticks(triedAgainMs),
+      restTicks: this.#ticks(retryAfterMs),
     })
   }
 
   #open(profile: SessionProfile, patience: Patience = profile === 'long' ? 'long' : 'request'): Connection {
-    const { socket, name = usualName } = this.#options
+    const { socket, name = defaultName } = this.#options
     const startup = this.#sessions.startup(profile, this.distribution.known ?? false)
     const connection = new Connection({
       url: this.#address.url,
       options: {
         ...(socket ? { path: socket } : this.#address.options),
         types,
-        connect_timeout: (socket ? turnMs : connectMs) / 1000,
+        connect_timeout: (socket ? embeddedTurnMs : connectMs) / 1000,
         connection: { application_name: name, ...startup },
         prepare: !this.#options.isPooled,
       },
@@ -254,8 +254,8 @@ export class PostgresPool {
     return connection
   }
 
-  /** Leaves connections that say nothing for too long, and refuses those who waited too long for one. */
-  #look(): void {
+  /** Closes silent connections, and refuses callers that waited too long for one. */
+  #check(): void {
     const { request, slow } = this.#patience
     const { known } = this.distribution
     this.#watch.tick += 1
@@ -263,40 +263,42 @@ export class PostgresPool {
     for (const connection of this.#all) {
       const { silentFor, isWorn, isSuspect, patience } = connection
       longest = Math.max(longest, silentFor)
-      if (silentFor >= (isSuspect ? slow : patience)) connection.leave(silent())
+      if (silentFor >= (isSuspect ? slow : patience)) connection.leave(unresponsiveError())
       else if (isWorn && connection.open === 0 && !this.#exclusive.has(connection)) connection.leave()
     }
-    const isDoubted = longest >= (known ? slow : request) || this.#away.nodes.length > 0
+    const isDoubted = longest >= (known ? slow : request) || this.#unreachable.nodes.length > 0
     if (isDoubted && !this.#isProbing && this.#watch.tick - this.#probedAt >= (known ? slow : request)) {
-      void this.#lookBehind()
+      void this.#probe()
     }
     this.#exclusive.refuseLate()
   }
 
   /**
-   * Asks on a new connection. Long work waits as long as the database answers others: where this one hears nothing either,
-   * the server is gone. A coordinator's backend that waits for a node that hangs waits for ever, and
-   * cannot even be cancelled; one that has no connection to it yet gives up within `nodeConnectMs`. So all other connections
-   * are replaced, once for each node that hangs, and what was asked of the node's stores fails as it does where it is gone.
+   * Probes the server on a new connection. Long-running work may wait as long as the database answers others: if the
+   * probe gets no answer, the server is gone. A coordinator's backend that waits for a hanging node waits forever and
+   * cannot even be cancelled; one without a connection to that node gives up within `nodeConnectMs`. So all other
+   * connections are replaced, once per hanging node, and statements on the node's stores fail as if the node were
+   * down.
    */
-  async #lookBehind(): Promise<void> {
+  async #probe(): Promise<void> {
     this.#probedAt = this.#watch.tick
     const probe = this.#open('long', 'request')
     this.#isProbing = true
     try {
       await probe.ready
       if (!this.distribution.known) return
-      const away = await awayOf(
+      const away = await findUnreachableNodes(
         async <Row>(text: string, parameters: readonly unknown[]) =>
           (await probe.run(text, parameters)) as Row[],
       )
-      const isNew = away.nodes.some((node) => !this.#away.nodes.includes(node))
-      this.#away = away
+      const isNew = away.nodes.some((node) => !this.#unreachable.nodes.includes(node))
+      this.#unreachable = away
       if (isNew) for (const each of this.#all) each.isSuspect = each !== probe
     } catch (error) {
       // A refusal is a sign of life too.
       if (!this.#isClosed && sqlStateShape.test(String((error as { code?: unknown }).code))) return
-      for (const each of this.#all) if (each.silentFor >= this.#patience.request) each.leave(silent())
+      for (const each of this.#all)
+        if (each.silentFor >= this.#patience.request) each.leave(unresponsiveError())
     } finally {
       this.#isProbing = false
       probe.leave()
@@ -304,8 +306,8 @@ export class PostgresPool {
   }
 }
 
-/** A transaction of one statement, in one packet: what is set for it is gone before the connection is another's. */
-async function inTransaction(
+/** A transaction of one statement, in one packet: its settings end before the connection is reassigned. */
+async function runInTransaction(
   connection: Connection,
   begin: string,
   text: string,
@@ -323,5 +325,6 @@ async function inTransaction(
 const closeSeconds = 2
 const selectShape = /^\s*select\b/i
 const sqlStateShape = /^[0-9A-Z]{5}$/
-const silent = (): DatabaseSilent => new DatabaseSilent('The database does not answer')
-const isLost = (error: unknown): boolean => error instanceof ConnectionLost || error instanceof DatabaseSilent
+const unresponsiveError = (): DatabaseUnresponsive => new DatabaseUnresponsive('The database does not answer')
+const isLost = (error: unknown): boolean =>
+  error instanceof ConnectionLost || error instanceof DatabaseUnresponsive

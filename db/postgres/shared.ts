@@ -1,25 +1,25 @@
-/** Connections that lone statements share: prepared statements pipeline on each of them. */
+/** Connections that single statements share: prepared statements pipeline on each of them. */
 import type { Connection, Watch } from './connection.ts'
 
-/** More statements than a connection ever has before it. */
+/** More statements than a connection ever has in flight. */
 const stuckCountsAs = 1_000_000
 
 export interface SharedParts {
   count: number
   open(): Connection
   watch: Watch
-  /** By how many statements one may have more to do than the idlest and be chosen still. */
+  /** How many more statements than the least busy connection one may have and still be chosen. */
   aheadAtMost: number
-  /** For so many ticks one that could not connect is not tried again while another is there. */
+  /** Ticks for which a connection that failed to connect is not tried again while another works. */
   restTicks: number
 }
 
 /**
- * What is asked within one turn of the event loop goes to one of them while it has little more to do than the idlest: the
- * statements then leave in one write, which costs more than all else that a small one needs here.
+ * Statements of one turn of the event loop go to the same connection while it is little busier than the least busy
+ * one: they then leave in one write, which costs more than everything else about a small statement.
  */
 export class SharedConnections {
-  /** Each opened at its first statement, and again once it is gone. */
+  /** Each is opened at its first statement, and again after it is gone. */
   readonly #connections: (Connection | null)[]
   readonly #parts: SharedParts
   #last = 0
@@ -29,7 +29,7 @@ export class SharedConnections {
     this.#connections = Array(parts.count).fill(null)
   }
 
-  /** Nobody is put behind a statement that takes seconds while another connection answers. */
+  /** Avoids queueing behind a statement that takes seconds while another connection answers. */
   choose(): Connection {
     const before = this.#toDo(this.#connections[this.#last]!)
     let idlest = this.#last
@@ -48,7 +48,7 @@ export class SharedConnections {
     return opened
   }
 
-  /** One that can be used at once, or null. */
+  /** A connection that can be used at once, or null. */
   chooseLive(): Connection | null {
     const live = this.#connections.filter((each) => each?.isLive)
     return live.reduce((idlest, each) => (idlest && idlest.open <= each!.open ? idlest : each), null)

@@ -1,13 +1,13 @@
-/** How values are sent, and how they arrive: as PGlite's do. */
+/** How values are sent, and how they arrive: the same as in PGlite. */
 
 import { parse as parseArray } from 'postgres-array'
 
 /**
- * As text, whose type PostgreSQL infers: for postgres.js one text with values of other types is another statement to
- * prepare. What the library cannot write it notices when the statement stands among those sent already: it then fails
- * another one for it. So it is refused here.
+ * Converts a parameter to text, whose type PostgreSQL infers: for postgres.js, a text with values of other types is
+ * another statement to prepare. The library notices an unsupported value only when the statement is queued, and then
+ * fails another one for it. So it is refused here.
  */
-export function sendable(value: unknown): string | number | null | unknown[] {
+export function toParameter(value: unknown): string | number | null | unknown[] {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -16,34 +16,34 @@ export function sendable(value: unknown): string | number | null | unknown[] {
     case 'bigint':
       return String(value)
     case 'object':
-      return value === null ? null : Array.isArray(value) ? sendableList(value) : objectText(value)
+      return value === null ? null : Array.isArray(value) ? toListParameter(value) : objectToText(value)
     default:
       throw new TypeError(`A parameter is ${typeof value}, which PostgreSQL has nothing for`)
   }
 }
 
-function objectText(value: object): string {
+function objectToText(value: object): string {
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`
   if (!(value instanceof Date)) return String(JSON.stringify(value))
   if (Number.isNaN(value.getTime())) throw new RangeError('A parameter is an invalid date')
   return value.toISOString()
 }
 
-/** Its type is known once PostgreSQL has said it: an array, or JSON. */
-function sendableList(list: unknown[]): unknown[] {
+/** PostgreSQL reports later whether it is an array or JSON. */
+function toListParameter(list: unknown[]): unknown[] {
   for (const each of list) {
     if (each instanceof Date || each instanceof Uint8Array || ['bigint', 'boolean'].includes(typeof each)) {
       throw new TypeError('A parameter is a list of dates, bigints, booleans or bytes: give them as text')
     }
-    sendable(each)
+    toParameter(each)
   }
   return list
 }
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-const same = (value: string): string => value
+const identity = (value: string): string => value
 
-/** Bigint as number, date and numeric as text, JSON parsed. What is sent is text already. */
+/** Bigint as number, date and numeric as text, JSON parsed. Outgoing values are text already. */
 const single = {
   boolean: { to: 16, from: [16], serialize: String, parse: (value: string) => value === 't' },
   bytes: {
@@ -53,15 +53,15 @@ const single = {
     parse: (value: string) => Buffer.from(value.slice(2), 'hex'),
   },
   bigint: { to: 20, from: [20], serialize: String, parse: Number },
-  date: { to: 1082, from: [1082], serialize: String, parse: same },
+  date: { to: 1082, from: [1082], serialize: String, parse: identity },
   instant: { to: 1184, from: [1114, 1184], serialize: String, parse: (value: string) => new Date(value) },
   json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
 }
 
-/** Types of arrays by what their elements are: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
+/** Types of arrays by their elements: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
 const arrays: readonly [(element: string) => unknown, ...number[]][] = [
   // "char", name, text, char, varchar, inet, time, interval, numeric, uuid
-  [same, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
+  [identity, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
   // smallint, integer, real, double precision, oid
   [Number, 1005, 1007, 1021, 1022, 1028],
   [single.boolean.parse, 1000],
@@ -74,7 +74,7 @@ const arrays: readonly [(element: string) => unknown, ...number[]][] = [
   [single.json.parse, 199, 3807],
 ]
 
-/** Those of arrays are listed here: the library would ask for them on each new connection (`connection.ts`). */
+/** Array types are listed here: the library would query them on each new connection (`connection.ts`). */
 export const types = {
   ...single,
   ...Object.fromEntries(

@@ -83,7 +83,7 @@ interface AutomationRunsRow {
   phone_key: string | null
   email: string | null
   contact_name: string | null
-  /** Who began it by hand. */
+  /** The user who started it manually. */
   created_by: string | null
   entered_at: Instant
   ended_at: NullableInstant

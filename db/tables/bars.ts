@@ -1,4 +1,4 @@
-/** The storefront's bars and alerts. */
+/** Storefront banners and alerts. */
 import type { Instant, Json, StoreColumn } from './columns.ts'
 
 interface BarSettingsRow {
@@ -13,7 +13,7 @@ interface BarSettingsRow {
 interface FomoAlertsRow {
   store_id: StoreColumn
   id: string
-  /** One row a store for each. */
+  /** One row per store and type. */
   alert_type: string
   content: Json
   created_at: Instant

@@ -1,4 +1,4 @@
-/** Lists, their contacts and imports, campaigns with their messages. */
+/** Lists with their contacts and imports; campaigns with their messages. */
 import type { Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** The popup, the contact form, and who left the emails. Subscribers themselves: `newsletter_subscribers`. */
+/** Popup, contact form and email unsubscribes. The subscribers themselves: `newsletter_subscribers`. */
 import type { Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
@@ -6,7 +6,7 @@ interface NewsletterSettingsRow {
   store_id: StoreColumn
   settings: Json
   revision: Generated<number>
-  /** Since when the popup is on; null while it is off. */
+  /** When the popup was turned on; null while it is off. */
   enabled_at: NullableInstant
   created_at: Instant
   updated_at: Instant
@@ -32,7 +32,7 @@ interface NewsletterSyncsRow {
   list_id: string
   mode: string
   status: Generated<string>
-  /** The last subscriber of the batch that was pushed. */
+  /** The last subscriber of the pushed batch. */
   cursor: string | null
   pushed: Generated<number>
   failure_reason: string | null
@@ -44,7 +44,7 @@ interface NewsletterSyncsRow {
 interface NewsletterPullsRow {
   store_id: StoreColumn
   list_id: string
-  /** When the email provider was last asked who has left. */
+  /** When unsubscribes were last pulled from the email provider. */
   pulled_at: Instant
 }
 
@@ -65,7 +65,7 @@ interface ContactFormSubmissionsRow {
   message: string | null
   values: DefaultJson
   page_url: string | null
-  /** Of the form that it came with. */
+  /** The id of the rendered form that submitted it. */
   filling: string | null
   crm_list_id: string | null
   crm_status: string | null
@@ -101,11 +101,11 @@ interface NewsletterSubscribersRow {
   device: string | null
   unsubscribed_at: NullableInstant
   prize_id: Generated<string | null>
-  /** The coupon as it was promised; null without one. */
+  /** The promised coupon; null without one. */
   coupon: NullableJson
   /** `due` while the code has to be emailed, then `sent`. */
   coupon_email: Generated<string | null>
-  /** Grows with what an email provider would be told. */
+  /** Incremented by changes that an email provider needs. */
   revision: Generated<number>
   pushed_revision: Generated<number | null>
   push_due: Generated<boolean>

@@ -1,13 +1,13 @@
-/** Kinds of columns, as each driver reads and writes them. */
+/** Column types, as both drivers read and write them. */
 import type { ColumnType } from 'kysely'
 
 /**
- * Where a table of the server's own lies in a distributed database: on every node, for what rows of stores are joined
- * with; or on the coordinator alone. Tables of stores lie with their store.
+ * The distribution of a server table on a cluster: on every node, for rows that are joined with stores' rows; or on
+ * the coordinator only. Tables of stores are sharded by store.
  */
-export type ServerPlace = 'everywhere' | 'coordinator'
+export type ServerPlacement = 'everywhere' | 'coordinator'
 
-/** The wall fills it in and compares it. */
+/** Filled in and compared by tenant isolation. */
 export type StoreColumn = ColumnType<string, string | undefined, never>
 export type Instant = ColumnType<Date, Date | string, Date | string>
 export type NullableInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
@@ -23,7 +23,7 @@ export type NullableNumeric = ColumnType<
   string | number | null | undefined,
   string | number | null
 >
-/** Why a message did not leave or arrive, as the sections that send decide it. */
+/** Why a message was not sent or delivered, as the sending sections classify it. */
 export type FailedAs =
   | 'not-on-network'
   | 'undelivered'

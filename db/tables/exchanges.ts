@@ -1,4 +1,4 @@
-/** What shoppers ask to exchange or return. */
+/** Exchanges and returns. */
 import type { Generated, GeneratedAlways } from 'kysely'
 import type {
   DefaultNumeric,
@@ -13,7 +13,7 @@ import type {
 
 interface ExchangeSettingsRow {
   store_id: StoreColumn
-  /** The whole as it was last saved. */
+  /** The whole settings as last saved. */
   content: Json
   created_at: Instant
   updated_at: Instant
@@ -21,7 +21,7 @@ interface ExchangeSettingsRow {
 
 interface ExchangeNumbersRow {
   store_id: StoreColumn
-  /** Given last: `EX-` and this. */
+  /** The last number: `EX-` and this. */
   last: number
 }
 
@@ -34,14 +34,14 @@ interface ExchangeRequestsRow {
   order_id: string
   order_number: string
   order_placed_at: Instant
-  /** Of the form that it came with. */
+  /** The id of the rendered form that submitted it. */
   filling: string | null
   order_delivered_at: NullableInstant
   customer_id: string | null
   customer_name: string | null
   customer_email: string | null
   customer_phone: string | null
-  /** Where the order was delivered, as an Address. */
+  /** The delivery address of the order, as an Address. */
   customer_address: NullableJson
   /** Keys of its items' reasons, each once. */
   reasons: string[]
@@ -58,16 +58,16 @@ interface ExchangeRequestsRow {
   label_url: string | null
   carrier: string | null
   tracking_code: string | null
-  /** What the platform had paid back of the order when this was requested. */
+  /** The order's refunds at the platform when this was requested. */
   order_refunded: DefaultNumeric
   refund_method: string | null
   refund_amount: NullableNumeric
   exchange_order_id: string | null
   rejection_code: string | null
   rejection_reason: string | null
-  /** `searchTextOf` of `operations/exchanges/requests/search.ts`. */
+  /** Built by `operations/exchanges/requests/search.ts`. */
   search_text: string
-  /** Of the shipping, while approved. */
+  /** The deadline of the shipping, while approved. */
   expires_at: NullableInstant
   approved_at: NullableInstant
   rejected_at: NullableInstant
@@ -96,11 +96,11 @@ interface ExchangeItemsRow {
   /** Null until decided. */
   approved_quantity: number | null
   received_quantity: number | null
-  /** Of the whole order line, as it was paid. */
+  /** The price of the whole order line, as it was paid. */
   line_total: Numeric
   /** Units of the whole order line. */
   line_quantity: number
-  /** Places of the units in the line, from 0; null: the first ones. */
+  /** Positions of the units in the line, from 0; null: the first ones. */
   line_units: Generated<number[] | null>
   /** Units of the line that the platform had refunded when this was requested. */
   line_refunded: Generated<number>
@@ -119,9 +119,9 @@ interface ExchangePhotosRow {
   id: string
   request_id: string
   position: number
-  /** As it was uploaded to. */
+  /** The address that it was uploaded to. */
   url: string
-  /** In the storage. */
+  /** Its key in the storage. */
   key: string
   content_type: string
   size: number
@@ -154,19 +154,19 @@ interface ExchangeNoticesRow {
   id: string
   request_id: string
   event: string
-  /** From 1; more where an event comes again. */
+  /** From 1; higher if the event recurs. */
   sequence: number
   /** `email`, `messaging`. */
   channel: string
   /** `waiting`, `sending`, `sent`, `failed`. */
   state: string
-  /** Address or phone, as known when it was asked for. */
+  /** Address or phone, as known when it was requested. */
   recipient: string
-  /** What leaves, once it is claimed; gone once it has left. */
+  /** The rendered message, from its claim until it is sent. */
   content: NullableJson
   reservation_id: string | null
   tries: Generated<number>
-  /** Of a call whose end nobody knows yet; null: certainly not with a provider. */
+  /** The start of a provider call with an unknown outcome; null: certainly not with a provider. */
   called_at: NullableInstant
   next_try_at: Instant
   provider_message_id: string | null
@@ -185,11 +185,11 @@ interface ExchangeUsedUnitsRow {
   order_item_id: string
   request_id: string
   units: number
-  /** As the items of the request had them. */
+  /** As in the items of the request. */
   line_units: Generated<number[] | null>
   line_refunded: Generated<number>
   order_refunded: DefaultNumeric
-  /** What the request was worth, on the first of its rows. */
+  /** The value of the request, on the first of its rows. */
   amount: DefaultNumeric
   created_at: Instant
 }

@@ -65,7 +65,7 @@ interface ConversationsRow {
   is_pinned: Generated<boolean>
   assignee_id: string | null
   assignee_name: string | null
-  /** Of the contact. */
+  /** The tier of the contact. */
   tier: string | null
   last_message_id: string | null
   last_message_at: Instant
@@ -77,7 +77,7 @@ interface ConversationsRow {
   waiting_since: NullableInstant
   message_count: Generated<number>
   closed_at: NullableInstant
-  /** When it was last closed: nobody waits for an answer to what was stored until then. */
+  /** When it was last closed: earlier messages need no answer. */
   settled_at: NullableInstant
   created_at: Instant
   updated_at: Instant

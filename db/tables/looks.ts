@@ -6,10 +6,10 @@ interface LooksRow {
   store_id: StoreColumn
   id: string
   name: string
-  /** Description, picture, items, and where it is shown. */
+  /** Description, picture, items and targeting. */
   content: Json
   is_active: boolean
-  /** As the mirror of the catalog had its items when they were last checked. */
+  /** The state of its items in the catalog cache at the last check. */
   health: string
   checked_at: Instant
   impressions: Generated<number>
@@ -23,14 +23,14 @@ interface SizeGuidesRow {
   store_id: StoreColumn
   id: string
   name: string
-  /** Targeting, tables and how it is shown. */
+  /** Targeting, tables and display. */
   content: Json
   is_active: boolean
   created_at: Instant
   updated_at: Instant
 }
 
-/** Those who left a contact. */
+/** Visitors with a contact. */
 interface WishlistVisitorsRow {
   store_id: StoreColumn
   visitor_id: string
@@ -39,7 +39,7 @@ interface WishlistVisitorsRow {
   phone_key: string | null
   name: string | null
   consent: boolean
-  /** One for all visitors with the same email, else with the same phone. */
+  /** Equal for all visitors with the same email, else with the same phone. */
   contact_key: GeneratedAlways<string>
   created_at: Instant
   updated_at: Instant
@@ -47,11 +47,11 @@ interface WishlistVisitorsRow {
 
 interface WishesRow {
   store_id: StoreColumn
-  /** The event's. */
+  /** The id of the event. */
   id: string
   visitor_id: string
   product_id: string
-  /** Empty: of no variant. */
+  /** Empty: without a variant. */
   variant_id: Generated<string>
   added_at: Instant
   /** Null: it is in the list. */
@@ -61,7 +61,7 @@ interface WishesRow {
 interface WishlistCartDaysRow {
   store_id: StoreColumn
   day: string
-  /** Empty where the event named none. */
+  /** Empty if the event named none. */
   product_id: string
   cart_adds: Generated<number>
 }

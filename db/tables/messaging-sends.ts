@@ -1,4 +1,4 @@
-/** Templates' bookkeeping, single sends, the chat button and the assistant. */
+/** Bookkeeping of templates, direct messages, the chat button and the assistant. */
 import type { Generated } from 'kysely'
 import type {
   FailedAs,
@@ -6,7 +6,7 @@ import type {
   Json,
   NullableInstant,
   NullableJson,
-  ServerPlace,
+  ServerPlacement,
   StoreColumn,
 } from './columns.ts'
 
@@ -64,7 +64,7 @@ interface DirectMessagesRow {
   template_parameters: NullableJson
   via: string | null
   connection_type: string
-  /** Who asked for it; null where a job did. */
+  /** The user who requested it; null for a job. */
   sent_by: string | null
   status: string
   error_code: FailedAs | null
@@ -185,7 +185,7 @@ export const messagingSendTables: Record<keyof MessagingSendTables, 'store_id'> 
   chat_agent_requests: 'store_id',
 }
 
-export const messagingSystemTables: Record<keyof MessagingSystemTables, ServerPlace> = {
+export const messagingSystemTables: Record<keyof MessagingSystemTables, ServerPlacement> = {
   chat_agent_replies: 'coordinator',
   chat_agent_strangers: 'coordinator',
   sandbox_templates: 'coordinator',

@@ -1,4 +1,4 @@
-/** Setups of official numbers, what is to be ended at providers, and the sandbox's side of numbers. */
+/** Setups of official numbers, pending releases at providers, and the sandbox's numbers. */
 import type { Generated } from 'kysely'
 import type {
   DefaultJson,
@@ -6,7 +6,7 @@ import type {
   Json,
   NullableInstant,
   NullableJson,
-  ServerPlace,
+  ServerPlacement,
   StoreColumn,
 } from './columns.ts'
 
@@ -20,14 +20,14 @@ interface MessagingSetupsRow {
   claimed_at: NullableInstant
   ended_at: NullableInstant
   outcome: string | null
-  /** Sealed: what the provider granted to a setup that waits for the merchant's answer. */
+  /** Encrypted: the provider's grant of a setup that waits for the merchant's answer. */
   granted: string | null
 }
 
 interface NumberUsersRow {
   store_id: StoreColumn
   number_id: string
-  /** The provider's own id of somebody. */
+  /** The provider's own id of a person. */
   user_id: string
   phone: string
   seen_at: Instant
@@ -36,7 +36,7 @@ interface NumberUsersRow {
 interface NumberPinsRow {
   store_id: StoreColumn
   number_id: string
-  /** Sealed. */
+  /** Encrypted. */
   pin: string
   updated_at: Instant
 }
@@ -46,9 +46,9 @@ interface MessagingReleasesRow {
   id: string
   kind: string
   provider: string
-  /** Sealed. */
+  /** Encrypted. */
   credentials: string | null
-  /** The session or account it is about. */
+  /** The session or account to release. */
   subject: string | null
   templates: DefaultJson
   created_at: Instant
@@ -165,10 +165,10 @@ interface MessageTemplatesRow {
   reviewed_at: NullableInstant
   synced_at: NullableInstant
   placeholders: DefaultJson
-  /** Counts what was handed in to the provider. */
+  /** Counts submissions to the provider. */
   submission: Generated<number>
   was_approved: Generated<boolean>
-  /** Edits of an approved one in the last 30 days. */
+  /** Edits of an approved template in the last 30 days. */
   edited_at: Generated<Date[]>
   next_edit_at: NullableInstant
   status_at: NullableInstant
@@ -226,12 +226,13 @@ export const messagingConnectionTables: Record<keyof MessagingConnectionTables, 
   number_pins: 'store_id',
 }
 
-export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, ServerPlace> = {
-  sender_numbers: 'coordinator',
-  shared_windows: 'coordinator',
-  sandbox_numbers: 'coordinator',
-  sandbox_qr_codes: 'coordinator',
-  sandbox_qr_links: 'coordinator',
-  sandbox_setups: 'coordinator',
-  sandbox_inbounds: 'coordinator',
-}
+export const messagingConnectionSystemTables: Record<keyof MessagingConnectionSystemTables, ServerPlacement> =
+  {
+    sender_numbers: 'coordinator',
+    shared_windows: 'coordinator',
+    sandbox_numbers: 'coordinator',
+    sandbox_qr_codes: 'coordinator',
+    sandbox_qr_links: 'coordinator',
+    sandbox_setups: 'coordinator',
+    sandbox_inbounds: 'coordinator',
+  }

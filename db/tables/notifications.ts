@@ -1,4 +1,4 @@
-/** Notices of a store, and who has read them. */
+/** Notifications of a store, and their readers. */
 import type { Generated } from 'kysely'
 import type { Instant, NullableJson, StoreColumn } from './columns.ts'
 

@@ -1,9 +1,9 @@
-/** Assistants that connect by OAuth: who they are, and what waits to become a key or renews one. */
-import type { Instant, Json, NullableInstant, ServerPlace } from './columns.ts'
+/** Assistants that connect by OAuth: clients, authorization codes and refresh grants. */
+import type { Instant, Json, NullableInstant, ServerPlacement } from './columns.ts'
 
 interface OauthClientsRow {
   id: string
-  /** As the client calls itself. */
+  /** The client's own name. */
   name: string
   redirect_uris: Json
   created_at: Instant
@@ -15,24 +15,24 @@ interface OauthCodesRow {
   hash: string
   client_id: string
   redirect_uri: string
-  /** Of PKCE, S256. */
+  /** The PKCE challenge, S256. */
   challenge: string
-  /** What its key is to be named. */
+  /** The name of the future key. */
   name: string
   store_id: string
-  /** The key that was shown. */
+  /** The key that the merchant used. */
   parent_id: string
   scopes: string[]
   grant_ends_at: Instant
   expires_at: Instant
   used_at: NullableInstant
-  /** The key that was made of it. */
+  /** The key that was created from it. */
   key_id: string | null
 }
 
 interface OauthGrantsRow {
   family_hash: string
-  /** Of the whole refresh token that is good. */
+  /** The hash of the current refresh token. */
   refresh_hash: string
   renewed_at: Instant
   client_id: string
@@ -48,8 +48,8 @@ export interface OauthSystemTables {
   oauth_grants: OauthGrantsRow
 }
 
-/** All are found before their store is known. */
-export const oauthSystemTables: Record<keyof OauthSystemTables, ServerPlace> = {
+/** All are looked up before their store is known. */
+export const oauthSystemTables: Record<keyof OauthSystemTables, ServerPlacement> = {
   oauth_clients: 'coordinator',
   oauth_codes: 'coordinator',
   oauth_grants: 'coordinator',

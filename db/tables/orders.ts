@@ -1,4 +1,4 @@
-/** Orders, the touches before them, and the conversions that came of both. */
+/** Orders, touches before them, and the resulting conversions. */
 import type { Generated } from 'kysely'
 import type {
   DefaultNumeric,
@@ -78,7 +78,7 @@ interface AttributionTouchesRow {
   product_id: string | null
   touched_at: Instant
   voided_at: NullableInstant
-  /** Conversions that are counted now. */
+  /** Conversions that count now. */
   conversions: Generated<number>
 }
 

@@ -1,4 +1,4 @@
-/** What stands around a product: blocks of content, stickers and badges, videos. */
+/** Product pages: content blocks, stickers and badges, videos. */
 import type { Generated } from 'kysely'
 import type { Instant, Json, NullableInstant, StoreColumn } from './columns.ts'
 
@@ -27,7 +27,7 @@ interface ProductLabelsRow {
   /** `sticker` or `badge`. */
   kind: string
   name: string
-  /** Targeting, condition and what is the kind's own. */
+  /** Targeting, condition and fields of the kind. */
   content: Json
   starts_at: NullableInstant
   ends_at: NullableInstant

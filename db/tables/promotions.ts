@@ -19,11 +19,11 @@ interface DiscountsRow {
   is_active: boolean
   starts_at: NullableInstant
   ends_at: NullableInstant
-  /** `combinesWith` and what is the kind's own. */
+  /** `combinesWith` and fields of the kind. */
   content: Json
-  /** Of the last write; what goes to the platform has a higher one than what went before. */
+  /** The revision of the last write; each push to the platform has a higher one than the previous. */
   revision: Generated<number>
-  /** `none`, `synced`, `failed` or `suspended`: as it was left; reads compute `pending`. */
+  /** `none`, `synced`, `failed` or `suspended`, as stored; reads compute `pending`. */
   sync_status: Generated<string>
   sync_error: Generated<string | null>
   synced_at: NullableInstant
@@ -33,7 +33,7 @@ interface DiscountsRow {
   impressions: Generated<number>
   clicks: Generated<number>
   cart_adds: Generated<number>
-  /** Of a bundle, when its items were last looked at: one is unpublished or missing. */
+  /** For a bundle: an item was unpublished or missing at the last check. */
   is_unavailable: Generated<boolean>
   usage_limit: GeneratedAlways<number | null>
   min_amount: GeneratedAlways<string | null>
@@ -45,15 +45,15 @@ interface DiscountIntentsRow {
   store_id: StoreColumn
   discount_id: string
   kind: string
-  /** Whoever holds it may finish: who takes over puts another in its place. */
+  /** Only its holder may finish: a takeover replaces it. */
   token: string
   /** `create`, `change`, `remove` or `repair`. */
   action: string
-  /** The name it holds. */
+  /** The name that it reserves. */
   name: string | null
-  /** Whether it will be live where its saved row is not. */
+  /** Whether it will be live although its saved row is not. */
   takes_place: boolean
-  /** False once the platform failed to answer: name and place are free again. */
+  /** False once the platform failed to answer: name and slot are free again. */
   is_reserving: boolean
   wanted: NullableJson
   revision: number

@@ -1,4 +1,4 @@
-/** Units of messages: counted by cycle, reserved before a message leaves, written down when it left. */
+/** Message quota: counted per cycle, reserved before a message is sent, recorded afterwards. */
 import type { Generated } from 'kysely'
 import type { FailedAs, Instant, NullableInstant, StoreColumn } from './columns.ts'
 

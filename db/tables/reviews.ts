@@ -5,14 +5,14 @@ import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreCo
 interface ReviewSettingsRow {
   store_id: StoreColumn
   content: Json
-  /** Since when requests are on; null while they are off. */
+  /** When requests were turned on; null while they are off. */
   requests_since: NullableInstant
   scanned_to: NullableInstant
   created_at: Instant
   updated_at: Instant
 }
 
-/** The database makes it of another column. */
+/** A generated column. */
 type Made<T> = ColumnType<T, never, never>
 
 interface ProductReviewsRow {
@@ -73,14 +73,14 @@ interface ReviewDispatchesRow {
   status: string
   reason: string | null
   scheduled_at: Instant
-  /** When its first message left. */
+  /** When its first message was sent. */
   sent_at: NullableInstant
-  /** When its last one did, reminders too. */
+  /** When its last message was sent, reminders included. */
   last_sent_at: NullableInstant
   next_reminder_at: NullableInstant
   reminders_sent: Generated<number>
   review_id: string | null
-  /** The message it is or was in last. */
+  /** Its current or last message. */
   message_id: string | null
   search_text: string
   created_at: Instant
@@ -90,7 +90,7 @@ interface ReviewDispatchesRow {
 interface ReviewMessagesRow {
   store_id: StoreColumn
   id: string
-  /** Of the order's messages, from 1. */
+  /** The number among the order's messages, from 1. */
   number: number
   kind: string
   order_id: string
@@ -98,12 +98,12 @@ interface ReviewMessagesRow {
   state: string
   email: string | null
   phone: string | null
-  /** As it leaves; gone once it has. */
+  /** The rendered message, until it is sent. */
   content: NullableJson
   reservation_id: string | null
   calls: Generated<number>
   called_at: NullableInstant
-  /** Nobody touches it before. */
+  /** The earliest next attempt. */
   next_try_at: Instant
   provider_message_id: string | null
   failure: string | null
@@ -130,7 +130,7 @@ interface ReviewImportsRow {
   columns: Json
   default_status: string
   total: number
-  /** The line it has come to. */
+  /** The last imported line. */
   cursor: Generated<number>
   imported: Generated<number>
   duplicates: Generated<number>

@@ -1,6 +1,6 @@
-/** What the sandbox keeps of several providers: messages, how they are to behave, objects of the shop. */
+/** State of several sandbox providers: messages, failure modes, objects of the shop. */
 import type { Generated } from 'kysely'
-import type { Instant, Json, NullableInstant, ServerPlace } from './columns.ts'
+import type { Instant, Json, NullableInstant, ServerPlacement } from './columns.ts'
 
 interface SandboxMessagesRow {
   id: string
@@ -37,7 +37,7 @@ export interface SandboxSystemTables {
   sandbox_objects: SandboxObjectsRow
 }
 
-export const sandboxSystemTables: Record<keyof SandboxSystemTables, ServerPlace> = {
+export const sandboxSystemTables: Record<keyof SandboxSystemTables, ServerPlacement> = {
   sandbox_messages: 'coordinator',
   sandbox_modes: 'coordinator',
   sandbox_objects: 'coordinator',

@@ -1,6 +1,6 @@
-/** The server's own: settings, counts of rate limits, schedules of jobs, answers kept by their Idempotency-Key. */
+/** The server's own tables: settings, rate limit counters, job schedules, answers by their Idempotency-Key. */
 import type { Generated } from 'kysely'
-import type { Instant, Json, NullableJson, ServerPlace, StoreColumn } from './columns.ts'
+import type { Instant, Json, NullableJson, ServerPlacement, StoreColumn } from './columns.ts'
 
 interface ServerSettingsRow {
   name: string
@@ -22,12 +22,12 @@ interface IdempotencyKeysRow {
   store_id: StoreColumn
   key: string
   request_hash: string
-  /** Of the request that holds the claim. */
+  /** The request that holds the claim. */
   owner: string | null
   status: number | null
   body: string | null
   headers: NullableJson
-  /** A transaction of it has committed, which did not keep the answer. */
+  /** One of its transactions has committed without storing the answer. */
   has_written: Generated<boolean>
   /** When the claim was last renewed, by the database's clock. */
   claimed_at: Instant
@@ -48,7 +48,7 @@ export const serverTables: Record<keyof ServerTables, 'store_id'> = {
   idempotency_keys: 'store_id',
 }
 
-export const serverSystemTables: Record<keyof ServerSystemTables, ServerPlace> = {
+export const serverSystemTables: Record<keyof ServerSystemTables, ServerPlacement> = {
   server_settings: 'coordinator',
   rate_counters: 'coordinator',
   job_schedules: 'coordinator',

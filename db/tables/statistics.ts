@@ -1,11 +1,11 @@
-/** Daily sums: what the statistics read instead of a million rows. */
+/** Daily sums, which the statistics read instead of a million rows. */
 import type { Generated } from 'kysely'
 import type { Instant, Numeric, StoreColumn } from './columns.ts'
 
 interface ConversionZonesRow {
   store_id: StoreColumn
   timezone: string
-  /** Days before it are summed; null: all are. */
+  /** Earlier days are summed; null: all are. */
   built_before: string | null
   created_at: Instant
 }
@@ -18,7 +18,7 @@ interface ConversionDaysRow {
   currency: string
   orders: number
   revenue: Numeric
-  /** Of them, abandoned carts that were recovered. */
+  /** How many of these orders recovered an abandoned cart. */
   carts: Generated<number>
 }
 
@@ -48,11 +48,11 @@ interface ActivityDaysRow {
   day: string
   /** `orders` (counted ones), `messages` (the messaging channel), `touches` (by message). */
   kind: string
-  /** Of orders; else empty. */
+  /** For orders; otherwise empty. */
   currency: string
   n: number
   amount: Numeric
-  /** Of touches: those with a counted conversion. */
+  /** For touches: those with a counted conversion. */
   converted: number
 }
 

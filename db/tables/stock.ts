@@ -1,4 +1,4 @@
-/** People who wait for a variant to return, the waves in which they are told, and the stock counter. */
+/** Back-in-stock subscriptions, the batch rollout of their alerts, and the stock counter. */
 import type { Generated } from 'kysely'
 import type { Instant, Json, NullableInstant, NullableJson, NullableNumeric, StoreColumn } from './columns.ts'
 
@@ -7,7 +7,7 @@ interface StockAlertSettingsRow {
   is_enabled: Generated<boolean>
   content: NullableJson
   webhook_registered_at: NullableInstant
-  /** Which connection it was registered through: that connection's own instant. */
+  /** The connection of the registration, by its own instant. */
   webhook_connection_at: NullableInstant
   last_stock_event_at: NullableInstant
   updated_at: NullableInstant
@@ -32,7 +32,7 @@ interface StockSubscriptionsRow {
   channel: string
   email: string | null
   phone: string | null
-  /** What makes a contact the same: the email without case, the phone's match form; null once deleted. */
+  /** Identifies a contact: the email in lower case or the phone's comparison form; null once deleted. */
   contact_key: string | null
   name: string | null
   source: string
@@ -42,7 +42,7 @@ interface StockSubscriptionsRow {
   attempt: Generated<number>
   claim_id: string | null
   claimed_at: NullableInstant
-  /** The merchant wanted this one: stock and settings do not hold it back. */
+  /** Requested by the merchant: sent regardless of stock and settings. */
   is_wanted: Generated<boolean>
   called_at: NullableInstant
   reservation_id: string | null

@@ -1,6 +1,6 @@
-/** Stores, their people and keys, their shops, files and exports, and events that providers sent. */
+/** Stores, their people and keys, their connections, files and exports, and events of providers. */
 import type { Generated } from 'kysely'
-import type { DefaultJson, Instant, Json, NullableInstant, ServerPlace, StoreColumn } from './columns.ts'
+import type { DefaultJson, Instant, Json, NullableInstant, ServerPlacement, StoreColumn } from './columns.ts'
 
 interface AgenciesRow {
   id: string
@@ -81,9 +81,9 @@ interface ApiKeysRow {
   expires_at: NullableInstant
   revoked_at: NullableInstant
   revoked_reason: string | null
-  /** The key that a merchant showed to grant this one; it holds no longer than that. */
+  /** The key that a merchant used to grant this one, which is never valid for longer. */
   parent_id: string | null
-  /** Until when its present text holds, where that is made anew while the key lives. */
+  /** The expiry of its current token, if the token is renewed while the key lives. */
   token_expires_at: NullableInstant
   last_used_at: NullableInstant
   created_at: Instant
@@ -101,21 +101,21 @@ interface ConnectionsRow {
   updated_at: Instant
 }
 
-/** How a connection to a provider stands (store, rule 19). */
+/** The health of a connection to a provider (store, rule 19). */
 export interface HealthColumns {
   state: string
   since: Instant
   code: string | null
   message: string | null
   remedy: string | null
-  /** Failures that are not yet trouble. */
+  /** Failures that do not count as an outage yet. */
   failed_at: DefaultJson
   /** When it last failed, or was lost. */
   troubled_at: Instant
   checked_at: Instant
-  /** Whether the merchant heard of this loss. */
+  /** Whether the merchant was notified of this loss. */
   is_told: Generated<boolean>
-  /** Of the last loss that they heard of. */
+  /** When and of which loss they were last notified. */
   told_at: NullableInstant
   told_code: string | null
   probes: Generated<number>
@@ -126,10 +126,10 @@ export interface HealthColumns {
 interface ConnectionHealthRow extends HealthColumns {
   store_id: StoreColumn
   port: string
-  /** Which of the store's numbers; empty where a port has one connection. */
+  /** Which of the store's numbers; empty if a port has one connection. */
   part: Generated<string>
   provider: string
-  /** Of the connection that it is about: another one has another instant. */
+  /** The connection that it belongs to: another one has another instant. */
   connected_at: NullableInstant
 }
 
@@ -192,7 +192,7 @@ interface ProviderEventsRow {
   created_at: Instant
 }
 
-/** A view: members of the store and who once were (removed_at). */
+/** A view: current and former members of the store (removed_at). */
 interface StorePeopleRow {
   store_id: StoreColumn
   user_id: string
@@ -226,7 +226,7 @@ export interface StoreTables {
   store_agencies: StoreAgenciesRow
 }
 
-/** The way to a store from what is known without it; kept by `db/directory/listing.ts` alone. */
+/** The lookup index: finds a store by a value; maintained by `db/lookup-index/maintenance.ts` only. */
 interface DirectoryRow {
   kind: string
   key: string
@@ -256,7 +256,7 @@ export const storeTables: Record<keyof StoreTables, 'id' | 'store_id'> = {
   store_agencies: 'store_id',
 }
 
-export const storeSystemTables: Record<keyof StoreSystemTables, ServerPlace> = {
+export const storeSystemTables: Record<keyof StoreSystemTables, ServerPlacement> = {
   directory: 'coordinator',
   agencies: 'everywhere',
   users: 'everywhere',

@@ -1,4 +1,4 @@
-/** The storefront's side: the mirror of the catalog, what shoppers' browsers told, and its sums by day. */
+/** The storefront: the catalog cache, events of shoppers' browsers, and their daily sums. */
 import type { Generated } from 'kysely'
 import type { Instant, NullableInstant, NullableNumeric, Numeric, StoreColumn } from './columns.ts'
 
@@ -16,24 +16,24 @@ interface ProductSnapshotsRow {
   price: Numeric
   compare_at_price: NullableNumeric
   currency: string
-  /** Units over all variants; null where the platform does not track them. */
+  /** Units over all variants; null if the platform does not track them. */
   stock: number | null
   is_published: boolean
-  /** False once a full pass no longer met it. */
+  /** False once a full pass did not find it. */
   exists: Generated<boolean>
   platform_created_at: Instant
   platform_updated_at: Instant
-  /** Of all that is shown or targeted, variants included: another one is a change. */
+  /** A digest of everything that is shown or targeted, including variants. */
   digest: string
-  /** When the platform last said something new of it. */
+  /** When the platform last reported a change. */
   checked_at: Instant
 }
 
 interface CatalogMirrorsRow {
   store_id: StoreColumn
-  /** Raised by each change of a snapshot. */
+  /** Incremented by each change of a snapshot. */
   revision: Generated<number>
-  /** The connection that the last whole pass read; null: none was read whole. */
+  /** The connection of the last full pass; null before the first. */
   connected_at: NullableInstant
   read_at: NullableInstant
 }
@@ -62,7 +62,7 @@ interface StorefrontEventsRow {
   variant_id: string | null
   visitor_id: string
   device: string | null
-  /** Half hours since 1970, of an impression. */
+  /** Half hours since 1970, for an impression. */
   slot: number | null
   happened_at: Instant
 }
@@ -70,14 +70,14 @@ interface StorefrontEventsRow {
 interface WidgetDailyRow {
   store_id: StoreColumn
   widget: string
-  /** Empty where the widget has no resources. */
+  /** Empty if the widget has no resources. */
   resource_id: Generated<string>
   day: string
   impressions: Generated<number>
   clicks: Generated<number>
   closes: Generated<number>
   cart_adds: Generated<number>
-  /** Visitors of that day, each once. */
+  /** Distinct visitors of that day. */
   visitors: Generated<number>
 }
 

@@ -1,4 +1,4 @@
-/** What a store pays for, and the sandbox of the provider it pays through. */
+/** The store's subscription and payments, and the sandbox of the payment provider. */
 import type { Generated } from 'kysely'
 import type {
   DefaultNumeric,
@@ -8,7 +8,7 @@ import type {
   NullableJson,
   NullableNumeric,
   Numeric,
-  ServerPlace,
+  ServerPlacement,
   StoreColumn,
 } from './columns.ts'
 
@@ -61,7 +61,7 @@ interface PaymentsRow {
   status: string
   kind: string
   amount: Numeric
-  /** What of it went back to the payer. */
+  /** The refunded part. */
   refunded: DefaultNumeric
   discount: DefaultNumeric
   credit_applied: DefaultNumeric
@@ -169,7 +169,7 @@ interface SandboxPaymentsRow {
   idempotency_key: string | null
   status: string
   amount: Numeric
-  /** What of it went back to the payer. */
+  /** The refunded part. */
   refunded: DefaultNumeric
   currency: string
   due_at: NullableInstant
@@ -214,7 +214,7 @@ export const subscriptionTables: Record<keyof SubscriptionTables, 'store_id'> = 
   coupon_redemptions: 'store_id',
 }
 
-export const subscriptionSystemTables: Record<keyof SubscriptionSystemTables, ServerPlace> = {
+export const subscriptionSystemTables: Record<keyof SubscriptionSystemTables, ServerPlacement> = {
   sandbox_agreements: 'coordinator',
   sandbox_checkouts: 'coordinator',
   sandbox_payments: 'coordinator',

@@ -1,4 +1,4 @@
-/** Automations as the engine and other sections need them. */
+/** Reads automations for the engine and for other sections. */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -10,7 +10,7 @@ import { kinds } from './kinds.ts'
 import { type AutomationMessage, type AutomationRow, type AutomationType, automationTypes } from './types.ts'
 
 export const noSuchAutomation = 'There is no such automation'
-export const noAutomation = () => refuse('not_found', noSuchAutomation)
+export const automationNotFound = () => refuse('not_found', noSuchAutomation)
 
 const columns = [
   'id',
@@ -28,31 +28,31 @@ const columns = [
   'flow',
   'flow_version',
 ] as const
-type Found = Pick<Row<'automations'>, (typeof columns)[number]>
+type AutomationColumns = Pick<Row<'automations'>, (typeof columns)[number]>
 
-const byId = prepared<{ id: string }, Found>(
+const findById = prepared<{ id: string }, AutomationColumns>(
   (db, values) =>
     db.selectFrom('automations').select(columns).where('id', '=', values.id).where('deleted_at', 'is', null),
   { plan: 'once' },
 )
 
-/** An automation of the store, or null: another store's, or deleted. */
+/** Finds an automation of the store; null if it is unknown or deleted. */
 export async function getAutomation(ctx: Context, id: string): Promise<AutomationRow | null> {
   if (!isId(id)) return null
-  const [row] = await byId(ctx, { id })
-  return row ? automationOf(row) : null
+  const [row] = await findById(ctx, { id })
+  return row ? toAutomation(row) : null
 }
 
-const find = preparedRow(noSuchAutomation, (db, { id }: { id: string }) =>
+const findId = preparedRow(noSuchAutomation, (db, { id }: { id: string }) =>
   db.selectFrom('automations').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
-/** Refuses an automation that there is not. */
+/** Refuses an unknown automation. */
 export async function requireAutomation(ctx: Context, id: string): Promise<void> {
-  await find(ctx, { id })
+  await findId(ctx, { id })
 }
 
-const ofTypes = prepared<{ types: readonly AutomationType[] }, Found>((db, values) =>
+const findByTypes = prepared<{ types: readonly AutomationType[] }, AutomationColumns>((db, values) =>
   db
     .selectFrom('automations')
     .select(columns)
@@ -62,16 +62,16 @@ const ofTypes = prepared<{ types: readonly AutomationType[] }, Found>((db, value
     .orderBy('id'),
 )
 
-/** The active automations of these types, oldest first. */
-export async function automationsOfTypes(
+/** Finds the active automations of these types, oldest first. */
+export async function findActiveAutomations(
   ctx: Context,
   types: readonly AutomationType[],
 ): Promise<AutomationRow[]> {
-  const rows = types.length === 0 ? [] : await ofTypes(ctx, { types })
-  return rows.map(automationOf)
+  const rows = types.length === 0 ? [] : await findByTypes(ctx, { types })
+  return rows.map(toAutomation)
 }
 
-export function automationOf(row: Found): AutomationRow {
+export function toAutomation(row: AutomationColumns): AutomationRow {
   return {
     id: row.id,
     type: row.type as AutomationType,
@@ -90,30 +90,30 @@ export function automationOf(row: Found): AutomationRow {
   }
 }
 
-/** An active automation as a member may send it by hand. */
+/** An active automation that a member can send by hand. */
 export interface AvailableAutomation {
   id: string
   name: string
   type: AutomationType
-  /** What its message speaks of. */
+  /** The entity that its message needs. */
   requires: 'cart' | 'order' | 'none'
   message: AutomationMessage
 }
 
-/** The active automations, newest first. */
-export async function available(ctx: Context): Promise<AvailableAutomation[]> {
-  const all = await automationsOfTypes(ctx, automationTypes)
+/** Lists the active automations, newest first. */
+export async function listAvailable(ctx: Context): Promise<AvailableAutomation[]> {
+  const all = await findActiveAutomations(ctx, automationTypes)
   return all.reverse().map(({ id, name, type, message }) => ({
     id,
     name,
     type,
-    requires: requirementOf(type),
+    requires: getRequirement(type),
     message,
   }))
 }
 
-/** What a message of this type speaks of, which a run by hand has to be given. */
-export function requirementOf(type: AutomationType): AvailableAutomation['requires'] {
+/** The entity that a message of this type needs, and that a run by hand must be given. */
+export function getRequirement(type: AutomationType): AvailableAutomation['requires'] {
   if (type === 'birthday') return 'none'
   return kinds[type].entityType === 'cart' ? 'cart' : 'order'
 }

@@ -1,11 +1,11 @@
-/** Titles and first messages of the types, in the languages of most stores. */
+/** Default titles and first messages per type, in the languages of most stores. */
 import type { AutomationType } from './types.ts'
 
 export type Language = 'pt' | 'en' | 'es'
 type Texts = Readonly<Record<AutomationType, Readonly<Record<Language, string>>>>
 
-/** The language of a locale such as `pt-BR`; English where there are no texts of it. */
-export function languageOf(locale: string): Language {
+/** The language of a locale such as `pt-BR`; English if there are no texts in it. */
+export function toLanguage(locale: string): Language {
   const language = locale.toLowerCase().split('-')[0]
   return language === 'pt' || language === 'es' ? language : 'en'
 }

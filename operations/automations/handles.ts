@@ -1,4 +1,4 @@
-/** The jobs of automations that are queued, by whoever does: a queue's name, and what it is told. */
+/** Job handles of automations: each queue's name and its payload. */
 import { handle } from '#runtime/jobs/handle'
 import { id, instant, object, z } from '#runtime/schema'
 

@@ -1,8 +1,8 @@
-/** What each type of automation is (rule 1), as data. */
-import { defaultTexts, defaultTitles, languageOf } from './default-texts.ts'
+/** The types of automations, as data (rule 1). */
+import { defaultTexts, defaultTitles, toLanguage } from './default-texts.ts'
 import type { AutomationMessage, AutomationType, Conditions, QuietHours } from './types.ts'
 
-/** When what the run is about happened: a column of `carts` or `orders`, or the instant of the scan. */
+/** When the triggering event happened: a column of `carts` or `orders`, or the instant of the scan. */
 type OccurredAt =
   | 'last_activity_at'
   | 'placed_at'
@@ -17,23 +17,23 @@ export interface Kind {
   event: string
   entityType: 'cart' | 'order' | 'customer'
   occurredAt: OccurredAt
-  /** Minutes. */
+  /** Default delay in minutes. */
   delay: number
-  leastDelay: number
+  minDelay: number
   isPromotional: boolean
-  /** Conditions it knows; the others stay at their default. */
+  /** Supported conditions; the others keep their default. */
   conditions: ReadonlySet<keyof Conditions>
   skipIfPurchased: boolean
-  /** How far back execute looks; null where its settings or its own rule say. */
+  /** How many days back execute looks; null if its settings or its own rule decide. */
   executeDays: number | null
-  /** Variables its texts know; those of a coupon only after one was made. */
+  /** Variables that its texts may use. */
   variables: readonly string[]
-  /** What `{{…}}` of a coupon it knows. */
+  /** Variables that its texts may use after a coupon was issued. */
   couponVariables: readonly string[]
-  /** Its coupon is its own, made for each run: `coupon` stays null. */
+  /** The type issues its own coupon for each run, so `coupon` stays null. */
   hasOwnCoupon: boolean
   settings: Readonly<Record<string, string | number | null>>
-  /** How late a message may leave that is bound to its moment, quiet hours apart; null: it is bound to none. */
+  /** How many hours late a time-bound message may be sent, without quiet hours; null if it is not time-bound. */
   latestHours: number | null
 }
 
@@ -46,9 +46,9 @@ const cartConditions: (keyof Conditions)[] = [
   'customers',
   'cooldownHours',
 ]
-const ofCarts = new Set(cartConditions)
-const ofOrders = new Set<keyof Conditions>([...cartConditions, 'paymentMethods'])
-const ofCustomers = new Set<keyof Conditions>(['cooldownHours'])
+const conditionsOfCarts = new Set(cartConditions)
+const conditionsOfOrders = new Set<keyof Conditions>([...cartConditions, 'paymentMethods'])
+const conditionsOfCustomers = new Set<keyof Conditions>(['cooldownHours'])
 
 const common = ['customerName', 'name', 'firstName', 'phone', 'email', 'storeName', 'storeUrl']
 const cartVariables = [...common, 'cartUrl', 'cartTotal', 'cartItems', 'productName']
@@ -64,19 +64,19 @@ const orderVariables = [
   'trackingCode',
   'trackingUrl',
 ]
-/** What any coupon fills in: the newest one. */
+/** Variables that refer to the run's newest coupon. */
 export const couponVariables: readonly string[] = ['couponCode', 'couponValue', 'couponExpiresAt']
-/** What the coupon that is the cashback of an order fills in, whichever came after it. */
+/** Variables that refer to the order's cashback coupon, even if a newer coupon exists. */
 export const cashbackVariables: readonly string[] = ['cashbackAmount']
 
-const orderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind> = {}): Kind => ({
+const buildOrderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind> = {}): Kind => ({
   event,
   entityType: 'order',
   occurredAt,
   delay: 0,
-  leastDelay: 0,
+  minDelay: 0,
   isPromotional: false,
-  conditions: ofOrders,
+  conditions: conditionsOfOrders,
   skipIfPurchased: false,
   executeDays: 3,
   variables: orderVariables,
@@ -87,35 +87,35 @@ const orderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind> = {
   ...own,
 })
 
-/** As welcome some days later. */
+/** Promotional messages that may also be sent days later. */
 const promotional = { isPromotional: true, executeDays: 30, latestHours: null }
 
 export const kinds: Readonly<Record<AutomationType, Kind>> = {
   'abandoned-cart': {
-    ...orderKind('cart-abandoned', 'last_activity_at'),
+    ...buildOrderKind('cart-abandoned', 'last_activity_at'),
     entityType: 'cart',
     delay: 60,
-    leastDelay: 15,
+    minDelay: 15,
     isPromotional: true,
-    conditions: ofCarts,
+    conditions: conditionsOfCarts,
     skipIfPurchased: true,
     executeDays: 7,
     variables: cartVariables,
   },
-  'order-created': orderKind('order-created', 'placed_at'),
-  'payment-reminder': orderKind('order-created', 'placed_at', {
+  'order-created': buildOrderKind('order-created', 'placed_at'),
+  'payment-reminder': buildOrderKind('order-created', 'placed_at', {
     delay: 60,
-    leastDelay: 5,
+    minDelay: 5,
     skipIfPurchased: true,
     executeDays: 7,
   }),
-  'order-paid': orderKind('order-paid', 'paid_at'),
-  'order-shipped': orderKind('order-shipped', 'shipped_at'),
-  'order-delivered': orderKind('order-delivered', 'delivered_at'),
-  'order-cancelled': orderKind('order-cancelled', 'cancelled_at'),
-  'post-purchase': orderKind('order-paid', 'paid_at', { ...promotional, delay: 4320 }),
-  'review-request': orderKind('order-delivered', 'delivered_at', { ...promotional, delay: 10_080 }),
-  cashback: orderKind('order-paid', 'paid_at', {
+  'order-paid': buildOrderKind('order-paid', 'paid_at'),
+  'order-shipped': buildOrderKind('order-shipped', 'shipped_at'),
+  'order-delivered': buildOrderKind('order-delivered', 'delivered_at'),
+  'order-cancelled': buildOrderKind('order-cancelled', 'cancelled_at'),
+  'post-purchase': buildOrderKind('order-paid', 'paid_at', { ...promotional, delay: 4320 }),
+  'review-request': buildOrderKind('order-delivered', 'delivered_at', { ...promotional, delay: 10_080 }),
+  cashback: buildOrderKind('order-paid', 'paid_at', {
     ...promotional,
     delay: 1440,
     hasOwnCoupon: true,
@@ -123,10 +123,10 @@ export const kinds: Readonly<Record<AutomationType, Kind>> = {
     settings: { percent: 10, maxAmount: null, minimumAmount: null, validDays: 30, prefix: 'CASH' },
   }),
   'win-back': {
-    ...orderKind('customer-inactive', 'scan'),
+    ...buildOrderKind('customer-inactive', 'scan'),
     entityType: 'customer',
     isPromotional: true,
-    conditions: ofCustomers,
+    conditions: conditionsOfCustomers,
     skipIfPurchased: true,
     executeDays: null,
     variables: [...orderVariables, 'daysSinceOrder'],
@@ -134,20 +134,20 @@ export const kinds: Readonly<Record<AutomationType, Kind>> = {
     latestHours: null,
   },
   birthday: {
-    ...orderKind('birthday', 'scan'),
+    ...buildOrderKind('birthday', 'scan'),
     entityType: 'customer',
     isPromotional: true,
-    conditions: ofCustomers,
+    conditions: conditionsOfCustomers,
     executeDays: null,
     variables: common,
     settings: { daysBefore: 0, sendAt: '09:00' },
   },
 }
 
-/** Settings of the types that have some. */
+/** Settings, by type. */
 export interface WinBackSettings {
   inactiveDays: number
-  /** `HH:mm` of the store's zone. */
+  /** `HH:mm` in the store's time zone. */
   sendAt: string
 }
 export interface BirthdaySettings {
@@ -162,7 +162,7 @@ export interface CashbackSettings {
   prefix: string
 }
 
-/** What a run is entered under, once for ever. */
+/** Entry keys: an automation has at most one run per key, ever. */
 export const entryKeys = {
   cart: (cartId: string): string => `cart:${cartId}`,
   order: (orderId: string): string => `order:${orderId}`,
@@ -170,7 +170,7 @@ export const entryKeys = {
   birthday: (customerId: string, year: number): string => `customer:${customerId}:${year}`,
 }
 
-export const noConditions = (type: AutomationType): Conditions => ({
+export const defaultConditions = (type: AutomationType): Conditions => ({
   minAmount: null,
   maxAmount: null,
   productIds: [],
@@ -187,9 +187,9 @@ export const defaultQuietHours = (type: AutomationType): QuietHours => ({
   end: '08:00',
 })
 
-/** In the language of a locale such as `pt-BR`: Portuguese, Spanish, else English. */
+/** The default message in the language of a locale such as `pt-BR`: Portuguese, Spanish, else English. */
 export const defaultMessage = (type: AutomationType, locale: string): AutomationMessage => ({
-  text: defaultTexts[type][languageOf(locale)],
+  text: defaultTexts[type][toLanguage(locale)],
   mediaUrl: null,
   mediaType: null,
   officialapiTemplateId: null,
@@ -197,4 +197,4 @@ export const defaultMessage = (type: AutomationType, locale: string): Automation
 })
 
 export const defaultTitle = (type: AutomationType, locale: string): string =>
-  defaultTitles[type][languageOf(locale)]
+  defaultTitles[type][toLanguage(locale)]

@@ -1,12 +1,12 @@
-/** Messages and coupons of an automation: how a change is laid over them, and what they may be. No database. */
+/** Messages and coupons of an automation: merging changes and validating the result. No database. */
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
 import type { couponInput, messageInput } from './schema.ts'
 import type { AutomationMessage, CouponSpec } from './types.ts'
 
-const textWithMediaAtMost = 1024
+const maxTextLengthWithMedia = 1024
 
 export const emptyMessage: AutomationMessage = {
   text: null,
@@ -16,19 +16,19 @@ export const emptyMessage: AutomationMessage = {
   templateParameters: { header: [], body: [], buttons: [] },
 }
 
-/** The message after a change. `field` is its name in a refusal. */
-export function changedMessage(
+/** Merges a change into a message. `field` names it in errors. */
+export function mergeMessage(
   before: AutomationMessage,
   change: z.infer<typeof messageInput>,
   field: string,
 ): AutomationMessage {
-  const { templateParameters, ...fields } = given(change)
+  const { templateParameters, ...fields } = omitUndefined(change)
   const message: AutomationMessage = {
     ...before,
     ...fields,
-    templateParameters: { ...before.templateParameters, ...given(templateParameters ?? {}) },
+    templateParameters: { ...before.templateParameters, ...omitUndefined(templateParameters ?? {}) },
   }
-  // Its type means nothing without the media: whoever takes that away need not name both.
+  // Removing the media also clears its type, so that a change need not name both.
   if (message.mediaUrl === null && change.mediaType === undefined) message.mediaType = null
   refuseMessage(message, field)
   return message
@@ -45,15 +45,15 @@ function refuseMessage(message: AutomationMessage, field: string): void {
   if (mediaUrl === null && mediaType !== null) {
     throw refuse('bad_request', `${field}.mediaType: must be null without mediaUrl`)
   }
-  if (mediaUrl !== null && text !== null && text.length > textWithMediaAtMost) {
+  if (mediaUrl !== null && text !== null && text.length > maxTextLengthWithMedia) {
     throw refuse(
       'bad_request',
-      `${field}.text: must have at most ${textWithMediaAtMost} characters together with mediaUrl`,
+      `${field}.text: must have at most ${maxTextLengthWithMedia} characters together with mediaUrl`,
     )
   }
 }
 
-/** Refuses an address of media that is neither https nor this server's own. */
+/** Refuses a media address that is neither https nor this server's own. */
 export function refuseForeignAddress(url: string, publicUrl: string, field: string): void {
   if (!isHttpsAddress(url) && !url.startsWith(`${publicUrl}/files/`)) {
     throw refuse(
@@ -65,18 +65,18 @@ export function refuseForeignAddress(url: string, publicUrl: string, field: stri
 
 const couponDefaults = { prefix: 'BACK', minimumAmount: null, validDays: 7 }
 
-/** The coupon after a change; `before` null: there is none yet. */
-export function changedCoupon(
+/** Merges a change into a coupon; `before` is null if there is none yet. */
+export function mergeCoupon(
   before: CouponSpec | null,
   change: z.infer<typeof couponInput>,
   field: string,
 ): CouponSpec {
-  const { type, value, ...others } = { ...couponDefaults, ...before, ...given(change) }
+  const { type, value, ...others } = { ...couponDefaults, ...before, ...omitUndefined(change) }
   if (type === undefined) throw refuse('bad_request', `${field}.type: is required`)
-  // The value of another type means nothing here.
-  const kept = type === 'free-shipping' && change.value === undefined ? null : (value ?? null)
-  refuseCouponValue(type, kept, `${field}.value`)
-  return { ...others, type, value: kept }
+  // Free shipping has no value: drop the value of the previous type.
+  const newValue = type === 'free-shipping' && change.value === undefined ? null : (value ?? null)
+  refuseCouponValue(type, newValue, `${field}.value`)
+  return { ...others, type, value: newValue }
 }
 
 function refuseCouponValue(type: CouponSpec['type'], value: number | null, field: string): void {

@@ -1,7 +1,9 @@
-/** Why a message did not leave, or failed: every code there is, each with its sentence. Who decides it is found by its text. */
+/** Every reason for which a message was not sent or failed, each with its sentence. To find where one is decided, search for its code. */
 
-/** Codes of our own: skip reasons, failures and cancellations. */
-const own = {
+import type { MessageReason } from '#operations/messaging/index'
+
+/** Our own codes: skips, failures and cancellations. */
+const ownReasons = {
   'no-phone': 'There is no phone number to write to',
   'opted-out': 'The customer does not want messages any more',
   cooldown: 'The customer got a message of this automation a short while ago',
@@ -23,10 +25,10 @@ const own = {
   'coupon-failed': 'The platform did not take the coupon',
   'automation-deleted': 'The automation was deleted',
   'cancelled-by-member': 'A member of the team cancelled it',
-} as const
+} as const satisfies Partial<Record<MessageReason, string>>
 
-/** What the network or the provider says of a message (messaging, rule 5). */
-const refusals = {
+/** Failures reported by the network or the provider (messaging, rule 5). */
+const providerReasons = {
   'not-on-network': 'The phone is not on the messaging network',
   undelivered: 'The network could not deliver the message',
   'window-closed':
@@ -37,18 +39,18 @@ const refusals = {
   'too-long': 'The text is longer than the connection carries',
   'no-text': 'The message has no text, and the connection takes no template',
   'missing-variable': 'A variable of the template has no value',
-} as const
+} as const satisfies Partial<Record<MessageReason, string>>
 
-export type OwnReason = keyof typeof own
-/** How a message fails, or why it is skipped. */
-export type ReasonCode = OwnReason | keyof typeof refusals
+export type OwnReason = keyof typeof ownReasons
+/** Why a message failed or was skipped. */
+export type ReasonCode = OwnReason | keyof typeof providerReasons
 
-const sentences: Readonly<Record<ReasonCode, string>> = { ...own, ...refusals }
+const sentences: Readonly<Record<ReasonCode, string>> = { ...ownReasons, ...providerReasons }
 
-/** The sentence of a code; of one that is kept from before there were these, that there is no more to say. */
-export const reasonOf = (code: string): string =>
+/** The sentence of a code; a generic one for codes stored by older versions. */
+export const describeReason = (code: string): string =>
   Object.hasOwn(sentences, code) ? sentences[code as ReasonCode] : 'The message could not be sent'
 
-declare module '#operations/messaging/outbox/lane' {
-  interface Codes extends Record<ReasonCode, true> {}
+declare module '#operations/messaging/outbox/outbox-source' {
+  interface FailureCodes extends Record<ReasonCode, true> {}
 }

@@ -1,4 +1,4 @@
-/** What an automation is on the outside: its fields and their bounds. */
+/** The public fields of an automation and their limits. */
 import { reference } from '#runtime/references'
 import {
   count,
@@ -17,7 +17,7 @@ import {
 } from '#runtime/schema'
 import { automationTypes } from './types.ts'
 
-const minutesAtMost = 129_600
+const maxMinutes = 129_600
 const int4 = 2_147_483_647
 
 export const automationType = z.enum(automationTypes)
@@ -104,7 +104,7 @@ const settings = object({
 
 const stepId = z.string().regex(/^[a-z0-9_-]{1,40}$/, 'must be 1 to 40 lower-case letters, digits, _ and -')
 const next = stepId.nullable()
-const wait = { id: stepId, type: z.literal('wait'), minutes: z.number().int().min(1).max(minutesAtMost) }
+const wait = { id: stepId, type: z.literal('wait'), minutes: z.number().int().min(1).max(maxMinutes) }
 const check = { id: stepId, type: z.literal('purchase-check') }
 const coupon = { id: stepId, type: z.literal('coupon') }
 const followUp = { id: stepId, type: z.literal('message') }
@@ -133,7 +133,7 @@ export type StepInput = z.infer<typeof stepInput>
 const flow = named(
   'Flow',
   object({ start: stepId, steps: z.array(step).max(20) }).describe(
-    'What follows the first message: waits, purchase checks, coupons, messages; each names the next step',
+    'The steps after the first message: waits, purchase checks, coupons, messages; each names the next step',
   ),
 )
 const flowInput = named(
@@ -153,12 +153,7 @@ export const automation = named(
     name: line(1, 120).describe("Unique in the store without case; the type's title where none is given"),
     isActive: z.boolean(),
     activatedAt: instant.nullable().describe('When it was last turned on; null while it is off'),
-    delayMinutes: z
-      .number()
-      .int()
-      .min(0)
-      .max(minutesAtMost)
-      .describe('From what happened to the first message'),
+    delayMinutes: z.number().int().min(0).max(maxMinutes).describe('From what happened to the first message'),
     message,
     coupon: couponSpec.nullable().describe('Made before the first message; of cashback always null'),
     conditions,
@@ -193,10 +188,10 @@ export const automation = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['warnings', 'stats', 'updatedAt'] },
+  { volatileFields: ['warnings', 'stats', 'updatedAt'] },
 )
 
-/** The writable fields: what is left out keeps its value, at every depth; lists are replaced. */
+/** The writable fields. Omitted fields keep their value, at every depth; lists are replaced. */
 export const automationInput = {
   type: automationType,
   name: automation.shape.name,
@@ -229,6 +224,6 @@ export const flowVersion = named(
 
 /** The days of a report. */
 export const reportDays = {
-  startDate: day.optional().describe('29 days before endDate where it is left out'),
-  endDate: day.optional().describe('Today where it is left out; at most 365 days'),
+  startDate: day.optional().describe('By default 29 days before endDate'),
+  endDate: day.optional().describe('By default today; at most 365 days'),
 }

@@ -21,8 +21,8 @@ export default section({
     'get_automations_by_automationId_flow_versions',
   ],
   words: {
-    alike: ['automation automatic flow workflow', 'cart basket checkout'],
-    alikeHere: [
+    synonyms: ['automation automatic flow workflow', 'cart basket checkout'],
+    sectionSynonyms: [
       'automation message trigger rule reminder journey',
       'abandoned leave left forgot unpaid',
       'automation birthday welcome reminder',
@@ -32,7 +32,7 @@ export default section({
       'step stage',
       'version earlier history',
     ],
-    abroad: [
+    translations: [
       'automacao automatizacion automatico automatica automatizar: automation',
       'fluxo flujo: flow',
       'carrinho carrito cesta sacola: cart',

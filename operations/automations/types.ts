@@ -1,4 +1,4 @@
-/** The shapes that automations are kept in; their bounds are in `schema.ts`. */
+/** The stored shapes of automations; their limits are in `schema.ts`. */
 
 export interface AutomationMessage {
   text: string | null
@@ -60,12 +60,12 @@ export interface Conditions {
 
 export interface QuietHours {
   isEnabled: boolean
-  /** `HH:mm` of the store's zone. */
+  /** `HH:mm` in the store's time zone. */
   start: string
   end: string
 }
 
-/** An automation as the engine needs it. */
+/** An automation as the engine uses it. */
 export interface AutomationRow {
   id: string
   type: AutomationType

@@ -1,5 +1,5 @@
-/** Settings of the bars: a row for each; what is saved is published. */
-import { changed } from '#operations/storefront/door'
+/** Settings of the banners, one row each. Saving publishes them to the storefront. */
+import { markStorefrontChanged } from '#operations/storefront/index'
 import { type Nothing, type SettingsSpec, settings } from '#runtime/database/settings'
 import type { Change } from '#runtime/values/changes'
 
@@ -18,6 +18,6 @@ export const barSettings = <
     name: `bar:${bar}`,
     table: 'bar_settings',
     key: { bar },
-    saved: changed,
+    onSaved: markStorefrontChanged,
     ...spec,
   })

@@ -1,13 +1,13 @@
-/** What bars and alerts have in common. */
+/** Schemas shared by banners and alerts. */
 import { setOf, z } from '#runtime/schema'
-import { parseVariables, variableFault } from '#runtime/values/variables'
+import { findVariableIssue, parseVariables } from '#runtime/values/variables'
 
 export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe(
   'Pages it shows on',
 )
 export const devices = z.enum(['all', 'mobile', 'desktop'])
 
-/** An address in the shop or elsewhere. */
+/** URL within the shop or external. */
 export const link = z
   .string()
   .max(2000)
@@ -15,20 +15,20 @@ export const link = z
 
 export const platformId = z.string().min(1).max(64).describe("The platform's own id")
 
-/** Plain text, shown as it is. */
-export const plain = (min: number, max: number) =>
+/** Plain text, rendered without markup. */
+export const plainText = (min: number, max: number) =>
   z.string().trim().min(min, 'must not be empty').max(max, `must have at most ${max} characters`)
 
-/** Plain text with variables of these names; with none where no name is given. */
-export const knowing = (text: z.ZodString, names: readonly string[]) =>
+/** Plain text that may only use variables with these names. */
+export const withVariables = (text: z.ZodString, names: readonly string[]) =>
   text.superRefine((value, check) => {
-    const fault = names.length > 0 ? variableFault(value, new Set(names)) : anyVariable(value)
+    const fault = names.length > 0 ? findVariableIssue(value, new Set(names)) : findAnyVariable(value)
     if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
   })
 
-function anyVariable(text: string): string | null {
+function findAnyVariable(text: string): string | null {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) return parsed.fault
+  if ('issue' in parsed) return parsed.issue
   return parsed.parts.some((part) => typeof part !== 'string')
     ? 'has a variable, and there are none here'
     : null

@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Storefront bars and alerts',
   description:
-    'Bars on the shop’s pages: progress towards free shipping, a countdown with announcements, buttons; and small alerts made only from what really happened in the store.',
+    'Banners on the shop’s pages: progress towards free shipping, a countdown with announcements, buttons; and small alerts made only from real events in the store.',
   position: 13,
   order: [
     'get_free_shipping_bar_settings',
@@ -21,8 +21,8 @@ export default section({
     'put_fomo_alerts_update',
   ],
   words: {
-    alike: ['ship shipping delivery freight postage', 'bar banner strip ribbon', 'countdown timer clock'],
-    alikeHere: [
+    synonyms: ['ship shipping delivery freight postage', 'bar banner strip ribbon', 'countdown timer clock'],
+    sectionSynonyms: [
       'countdown hurry until end sale announcement',
       'threshold amount',
       'fomo alert popup urgency social proof live',
@@ -30,7 +30,7 @@ export default section({
       'suggestion advise recommend should',
       'action button',
     ],
-    abroad: [
+    translations: [
       'frete envio entrega despacho: shipping delivery',
       'frete_gratis envio_gratis entrega_gratis: free & shipping',
       'faixa barra tarja franja cinta banner: bar',

@@ -1,13 +1,13 @@
-/** The content of a campaign: how a change is laid over it, and what it may be. No database. */
+/** The content of a campaign: merging changes and validating the result. No database. */
 import { refuse } from '#runtime/errors'
-import { given } from '#runtime/values/changes'
-import { cut } from '#runtime/values/cut'
+import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
+import { truncate } from '#runtime/values/truncate'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
-/** Of a text; with media less. */
-export const textAtMost = 4096
-export const textWithMediaAtMost = 1024
+/** Characters of a text; fewer with media. */
+export const maxTextLength = 4096
+export const maxTextLengthWithMedia = 1024
 
 export const emptyContent: CampaignContent = {
   type: 'text',
@@ -19,29 +19,29 @@ export const emptyContent: CampaignContent = {
 }
 
 /**
- * The content after a change: what is left out stays, at every depth; arrays are replaced. `publicUrl` is where this
- * server's own files are. Refuses what may not be, by the name of its field.
+ * Merges a change into the content, deeply: omitted fields keep their value, arrays are replaced. `publicUrl` is the
+ * base of this server's own files. Refuses invalid content and names the field.
  */
-export function changedContent(
+export function mergeContent(
   before: CampaignContent,
   change: CampaignChange['content'],
   publicUrl: string,
 ): CampaignContent {
   if (!change) return before
-  const { media, templateParameters, ...fields } = given(change)
+  const { media, templateParameters, ...fields } = omitUndefined(change)
   const content: CampaignContent = {
     ...before,
     ...fields,
-    templateParameters: { ...before.templateParameters, ...given(templateParameters ?? {}) },
-    media: media === undefined ? before.media : media && changedMedia(before.media, media),
+    templateParameters: { ...before.templateParameters, ...omitUndefined(templateParameters ?? {}) },
+    media: media === undefined ? before.media : media && mergeMedia(before.media, media),
   }
   if (content.media && content.media.url !== before.media?.url) {
     refuseForeignAddress(content.media.url, publicUrl)
   }
-  if (content.media && content.text !== null && content.text.length > textWithMediaAtMost) {
+  if (content.media && content.text !== null && content.text.length > maxTextLengthWithMedia) {
     throw refuse(
       'bad_request',
-      `content.text: must have at most ${textWithMediaAtMost} characters together with content.media`,
+      `content.text: must have at most ${maxTextLengthWithMedia} characters together with content.media`,
     )
   }
   return content
@@ -49,8 +49,11 @@ export function changedContent(
 
 type Media = NonNullable<CampaignContent['media']>
 
-function changedMedia(before: Media | null, change: { [K in keyof Media]?: Media[K] | undefined }): Media {
-  const { type, url, fileName } = { ...(before ?? { fileName: null }), ...given(change) } as Partial<Media>
+function mergeMedia(before: Media | null, change: { [K in keyof Media]?: Media[K] | undefined }): Media {
+  const { type, url, fileName } = {
+    ...(before ?? { fileName: null }),
+    ...omitUndefined(change),
+  } as Partial<Media>
   if (type === undefined) throw refuse('bad_request', 'content.media.type: is required')
   if (url === undefined) throw refuse('bad_request', 'content.media.url: is required')
   return { type, url, fileName: fileName ?? null }
@@ -65,14 +68,14 @@ function refuseForeignAddress(url: string, publicUrl: string): void {
   }
 }
 
-/** The window after a change; refuses a start that is not before its end. */
-export function changedWindow(
+/** Merges a change into the send window. Refuses a start that is not before its end. */
+export function mergeWindow(
   before: SendWindow | null,
   change: CampaignChange['sendWindow'],
 ): SendWindow | null {
   if (change === undefined) return before
   if (change === null) return null
-  const { start, end } = { ...before, ...given(change) }
+  const { start, end } = { ...before, ...omitUndefined(change) }
   if (start === undefined) throw refuse('bad_request', 'sendWindow.start: is required')
   if (end === undefined) throw refuse('bad_request', 'sendWindow.end: is required')
   if (start >= end) throw refuse('bad_request', 'sendWindow.end: must be after sendWindow.start')
@@ -80,9 +83,9 @@ export function changedWindow(
 }
 
 const suffix = ' (copy)'
-const nameAtMost = 120
+const maxNameLength = 120
 
-/** The name of a duplicate, cut to fit. */
-export function copiedName(name: string): string {
-  return `${cut(name, nameAtMost - suffix.length).trimEnd()}${suffix}`
+/** The name of a duplicate, truncated to fit. */
+export function buildCopyName(name: string): string {
+  return `${truncate(name, maxNameLength - suffix.length).trimEnd()}${suffix}`
 }

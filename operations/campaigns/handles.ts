@@ -1,5 +1,5 @@
-/** The jobs of campaigns that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Job handles of campaigns: each queue's name and its payload. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, instant, object, z } from '#runtime/schema'
 
@@ -25,6 +25,11 @@ export const campaignSend = handle(
   'campaign-send',
   object({
     campaignId: id,
-    places: z.number().int().min(0).default(0).describe('Places on the number that are taken for it already'),
+    places: z
+      .number()
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Rate slots of the number that are already reserved for it'),
   }),
 )

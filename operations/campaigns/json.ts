@@ -1,25 +1,25 @@
-/** Campaigns and their messages as they are read: one statement each, its JSON made by the database. */
+/** Reads campaigns and their messages: one statement each; the database builds the JSON. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne, preparedRow } from '#runtime/database/rows'
-import { containing, isFound, type Sought, sought } from '#runtime/database/search'
+import { matchesSearch, type SearchFilter, toLikePattern, toSearchFilter } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
 import { countOptedOut } from './opt-outs/count.ts'
 
 type Db = Kysely<TenantTables>
 
-const ofList = (db: Db) =>
+const selectList = (db: Db) =>
   db.selectFrom('contact_lists as l').where('l.id', '=', sql.ref<string>('c.list_id'))
 
-/** The audience is the list's until the snapshot, then what was frozen. Needs the alias `c`. */
-function audience(db: Db): RawBuilder<unknown> {
+/** The audience: the list's current numbers until the snapshot, the frozen ones afterwards. Needs the alias `c`. */
+function audienceJson(db: Db): RawBuilder<unknown> {
   const object = (size: string, optedOut: string) =>
     sql`json_build_object('size', ${sql.ref(size)}, 'optedOut', ${sql.ref(optedOut)},
       'reachable', ${sql.ref(size)} - ${sql.ref(optedOut)})`
-  const ofNow = ofList(db)
+  const ofNow = selectList(db)
     .innerJoinLateral(
       () => db.selectNoFrom(countOptedOut(db, sql.ref('l.id'), sql.ref('l.size')).as('opted_out')).as('now'),
       (join) => join.onTrue(),
@@ -30,7 +30,7 @@ function audience(db: Db): RawBuilder<unknown> {
     else ${object('c.audience_size', 'c.audience_opted_out')} end`
 }
 
-/** The JSON of a campaign; needs the alias `c`. */
+/** The JSON of a campaign. Needs the alias `c`. */
 function campaignJson(db: Db): RawBuilder<unknown> {
   const optOuts = db
     .selectFrom('opt_outs as o')
@@ -55,19 +55,19 @@ function campaignJson(db: Db): RawBuilder<unknown> {
     .selectFrom('store_people as p')
     .select(sql`json_build_object('userId', p.user_id, 'name', p.name)`.as('json'))
     .where('p.user_id', '=', sql.ref<string>('c.created_by'))
-  const isSending = (column: string) => sql`case when c.status = 'sending' then ${instantOf(column)} end`
+  const isSending = (column: string) => sql`case when c.status = 'sending' then ${isoInstant(column)} end`
   return jsonObject({
     id: 'c.id',
     name: 'c.name',
     listId: 'c.list_id',
-    // Its name now; the campaign's own where the list is gone.
-    listName: sql`coalesce((${ofList(db).select('l.name')}), c.list_name)`,
+    // The list's current name, or the one saved with the campaign if the list was deleted.
+    listName: sql`coalesce((${selectList(db).select('l.name')}), c.list_name)`,
     content: 'c.content',
     sendWindow: 'c.send_window',
     status: 'c.status',
     pauseReason: 'c.pause_reason',
     failureReason: 'c.failure_reason',
-    audience: audience(db),
+    audience: audienceJson(db),
     counters: jsonObject({
       total: 'c.total',
       pending: 'c.pending',
@@ -80,21 +80,21 @@ function campaignJson(db: Db): RawBuilder<unknown> {
       optOuts: sql`(${optOuts})`,
     }),
     attributed: sql`(${attributed})`,
-    scheduledAt: instantOf('c.scheduled_at'),
-    startedAt: instantOf('c.started_at'),
-    pausedAt: instantOf('c.paused_at'),
-    completedAt: instantOf('c.completed_at'),
+    scheduledAt: isoInstant('c.scheduled_at'),
+    startedAt: isoInstant('c.started_at'),
+    pausedAt: isoInstant('c.paused_at'),
+    completedAt: isoInstant('c.completed_at'),
     nextBatchAt: isSending('c.next_batch_at'),
     estimatedFinishAt: isSending('c.estimated_finish_at'),
     createdBy: sql`(${creator})`,
-    createdAt: instantOf('c.created_at'),
-    updatedAt: instantOf('c.updated_at'),
+    createdAt: isoInstant('c.created_at'),
+    updatedAt: isoInstant('c.updated_at'),
   })
 }
 
 export const noCampaign = 'There is no such campaign'
 
-/** One campaign as JSON; refuses one that there is not. */
+/** One campaign as JSON. Refuses an unknown one. */
 export const readCampaign = preparedOne(noCampaign, (db, { id }) => ({
   rows: db.selectFrom('campaigns as c').where('c.id', '=', id).where('c.deleted_at', 'is', null),
   item: campaignJson(db),
@@ -102,12 +102,12 @@ export const readCampaign = preparedOne(noCampaign, (db, { id }) => ({
 
 export interface CampaignFilters {
   status?: string[] | undefined
-  /** Within the name, without case. */
+  /** Within the name, case-insensitive. */
   search?: string | undefined
 }
 
-/** Newest first. Several statuses are read each in its own order and merged, so that no filter walks all rows. */
-const listed = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
+/** Newest first. With several statuses it unions one indexed query per status, so that no filter scans all rows. */
+const findCampaigns = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
   (db, values, has) => {
     const of = (status?: string) => {
       let rows = db.selectFrom('campaigns as c').select('c.id').where('c.deleted_at', 'is', null)
@@ -135,8 +135,8 @@ const listed = preparedList<{ search?: string | undefined } & Record<`status${nu
 export function listCampaigns(ctx: Context, filters: CampaignFilters & Paging): Promise<JsonText> {
   const { status, search, ...others } = filters
   const statuses = [...new Set(status)].sort()
-  const pattern = search === undefined ? {} : { search: containing(search) }
-  return listed(ctx, {
+  const pattern = search === undefined ? {} : { search: toLikePattern(search) }
+  return findCampaigns(ctx, {
     ...others,
     ...pattern,
     ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])),
@@ -160,31 +160,31 @@ const messageJson = (db: Db) =>
     text: 'm.text',
     attempts: 'm.attempts',
     providerMessageId: 'm.provider_message_id',
-    sentAt: instantOf('m.sent_at'),
-    deliveredAt: instantOf('m.delivered_at'),
-    readAt: instantOf('m.read_at'),
-    failedAt: instantOf('m.failed_at'),
-    createdAt: instantOf('m.created_at'),
-    updatedAt: instantOf('m.updated_at'),
+    sentAt: isoInstant('m.sent_at'),
+    deliveredAt: isoInstant('m.delivered_at'),
+    readAt: isoInstant('m.read_at'),
+    failedAt: isoInstant('m.failed_at'),
+    createdAt: isoInstant('m.created_at'),
+    updatedAt: isoInstant('m.updated_at'),
   })
 
 export interface MessageFilters {
   status?: string[] | undefined
-  /** Within the name, without case, or digits within the phone. */
+  /** Within the name, case-insensitive, or digits within the phone. */
   search?: string | undefined
 }
 
-/** As the prepared texts take them. */
-interface MessageConditions extends Sought {
+/** Parameters of the prepared statement. */
+interface MessageConditions extends SearchFilter {
   campaignId: string
   status?: string[] | undefined
 }
 
-const messagesListed = preparedList<MessageConditions>(
+const findMessages = preparedList<MessageConditions>(
   (db, values, has) => {
     let rows = db.selectFrom('campaign_messages as m').where('m.campaign_id', '=', values.campaignId)
     if (has('status')) rows = rows.where('m.status', '=', sql<string>`any(${values.status}::text[])`)
-    if (has('search')) rows = rows.where(isFound(['m.name'], 'm.phone', values, has))
+    if (has('search')) rows = rows.where(matchesSearch(['m.name'], 'm.phone', values, has))
     return {
       rows,
       item: messageJson(db),
@@ -200,7 +200,7 @@ const find = preparedRow(noCampaign, (db, { id }: { id: string }) =>
   db.selectFrom('campaigns').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
-/** In the order of sending. Refuses a campaign that there is not. */
+/** In the order of sending. Refuses an unknown campaign. */
 export async function listMessages(
   ctx: Context,
   campaignId: string,
@@ -208,5 +208,5 @@ export async function listMessages(
 ): Promise<JsonText> {
   await find(ctx, { id: campaignId })
   const { search, ...others } = filters
-  return messagesListed(ctx, { ...others, campaignId, ...sought(ctx, search) })
+  return findMessages(ctx, { ...others, campaignId, ...toSearchFilter(ctx, search) })
 }

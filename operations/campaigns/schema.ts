@@ -1,6 +1,7 @@
+import { messageReasonAmong } from '#operations/messaging/index'
 import { reference } from '#runtime/references'
 import { count, currency, id, instant, line, money, named, object, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/values/variables'
+import { findVariableIssue } from '#runtime/values/variables'
 
 export const campaignStatus = z.enum([
   'draft',
@@ -46,24 +47,28 @@ export const messageStatus = z.enum([
   'skipped',
   'cancelled',
 ])
-const skipReason = z.enum(['opted-out', 'missing-variable', 'too-long'])
+const skipReason = messageReasonAmong(['opted-out', 'missing-variable', 'too-long'])
 export type SkipReason = z.infer<typeof skipReason>
 
-export const failureCode = z.enum([
+export const failureCode = messageReasonAmong([
   'not-on-network',
   'undelivered',
+  'window-closed',
   'template-refused',
   'media-refused',
   'frequency-capped',
   'recipient-stopped',
+  'too-long',
+  'disconnected',
+  'number-limit',
   'unknown-outcome',
   'provider-error',
 ])
 
 const withVariables = <T extends z.ZodString>(schema: T) =>
   schema.superRefine((value, check) => {
-    const fault = variableFault(value)
-    if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
+    const issue = findVariableIssue(value)
+    if (issue) check.addIssue({ code: z.ZodIssueCode.custom, message: issue })
   })
 
 const parameters = z.array(withVariables(text(1, 500))).max(20)
@@ -133,7 +138,7 @@ export const campaign = named(
     updatedAt: instant,
   }),
   {
-    moves: [
+    volatileFields: [
       'listName',
       'status',
       'pauseReason',
@@ -151,7 +156,7 @@ export const campaign = named(
   },
 )
 
-/** The writable fields: what is left out keeps its value, at every depth. */
+/** The writable fields. Omitted fields keep their value, at every depth. */
 export const campaignInput = {
   name: campaign.shape.name,
   listId: campaign.shape.listId,

@@ -40,13 +40,13 @@ export default section({
     'post_campaigns_by_id_messages_by_messageId_retry',
   ],
   words: {
-    alike: [
+    synonyms: [
       'campaign blast broadcast bulk mass',
       'optout unsubscribe blacklist block',
       'list audience segment group',
       'contact person recipient',
     ],
-    alikeHere: [
+    sectionSynonyms: [
       'optout stop contact never',
       'import upload load csv file phone',
       'schedule later tomorrow tonight morning evening monday tuesday wednesday thursday friday saturday sunday',
@@ -56,7 +56,7 @@ export default section({
       'newsletter popup subscriber',
       'message recipient delivered',
     ],
-    abroad: [
+    translations: [
       'campanha campana difusion difundir massa masivo: campaign',
       'disparo disparar lanzar lancar: send launch campaign',
       'lista publico audiencia: list',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { templates } from '#operations/messaging/door'
+import { templates } from '#operations/messaging/index'
 
-/** Campaigns that will send a template, or are sending it. */
+/** Finds the campaigns that use a template and are scheduled, sending or paused. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('campaigns as c')

@@ -1,11 +1,11 @@
-/** What captures and imports leave behind. */
+/** Hourly cleanup of what captures and imports leave behind. */
 
-import { dropStagedRows } from '#operations/campaigns/door'
+import { dropStagedRows } from '#operations/campaigns/index'
 import type { SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { dropOldPreviews } from './popup/previews.ts'
 
-/** Drops old previews, IP hashes of more than an hour, and staged rows of imports that have ended. */
+/** Drops old previews, IP hashes older than an hour, and staged rows of finished imports. */
 export async function cleanUp(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
   await dropOldPreviews(ctx)

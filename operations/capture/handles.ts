@@ -1,5 +1,5 @@
-/** The jobs of capture that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Queue handles of lead capture: each job's queue name and payload. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object } from '#runtime/schema'
 

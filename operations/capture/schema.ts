@@ -1,10 +1,10 @@
 import { email, object, z } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
-import { seen } from '#runtime/values/signs'
+import { trimVisible } from '#runtime/values/confusables'
+import { truncate } from '#runtime/values/truncate'
 
 const pageUrlAtMost = 2000
 
-/** What a popup sends. Longer page addresses are cut: nobody is turned away for one. */
+/** The body of a submitted popup. Longer page addresses are truncated, since no visitor is refused for one. */
 export const captureBody = object({
   token: z.string().min(1).max(600),
   email: email.optional(),
@@ -18,12 +18,12 @@ export const captureBody = object({
 })
 export type CaptureBody = z.infer<typeof captureBody>
 
-/** Kept of a page's address; null for what is none of a web page. */
-export function pageUrlOf(text: string | undefined): string | null {
-  const url = cut(text?.trim() ?? '', pageUrlAtMost)
+/** The part of a page's address that is stored; null if it is not a web page. */
+export function parsePageUrl(text: string | undefined): string | null {
+  const url = truncate(text?.trim() ?? '', pageUrlAtMost)
   return /^https?:\/\/[^\s]+$/i.test(url) ? url : null
 }
 
-/** On one line, without control characters; null where nothing is left. */
-export const nameOf = (text: string | undefined): string | null =>
-  seen(text?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(/ {2,}/g, ' '))
+/** A name on one line without control characters; null if nothing remains. */
+export const parseName = (text: string | undefined): string | null =>
+  trimVisible(text?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(/ {2,}/g, ' '))

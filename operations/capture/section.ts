@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Popup, newsletter and forms',
   description:
-    'The popup (with coupon or roulette) and the contact form catch new contacts on the storefront; what they catch is listed, exported, pushed to an email provider and turned into lists.',
+    'The popup (with coupon or roulette) and the contact form capture new contacts on the storefront; these are listed, exported, pushed to an email provider and added to lists.',
   position: 9,
   order: [
     'get_newsletter_all_suscribers',
@@ -23,12 +23,12 @@ export default section({
     'post_mailprovider_sync_contacts',
   ],
   words: {
-    alike: [
+    synonyms: [
       'newsletter subscriber suscriber popup mailing',
       'popup roulette wheel overlay',
       'subscriber suscriber signup lead',
     ],
-    alikeHere: [
+    sectionSynonyms: [
       'form contact question inquiry enquiry lead',
       'submission question message write sent came entry',
       'publication show live appear visible',
@@ -36,7 +36,7 @@ export default section({
       'mailprovider mailchimp brevo email provider',
       'metric convert perform',
     ],
-    abroad: [
+    translations: [
       'assinante suscriptor inscrito inscrever inscribir cadastrar cadastro cadastrado registrado registrar suscribir anotar: subscriber newsletter signup',
       'janela emergente popup: popup newsletter',
       'roleta ruleta: roulette wheel popup',

@@ -1,7 +1,7 @@
 import { allScopes } from '#runtime/roles'
 import { named, object, z } from '#runtime/schema'
 
-/** A JSON Schema of any keywords, where the four are always there. */
+/** A JSON Schema that may have any keyword; the four below are always present. */
 const inputSchema = named(
   'InputSchema',
   z

@@ -6,7 +6,7 @@ export default section({
   position: 1,
   order: ['get_operations', 'get_openapi_json'],
   words: {
-    alikeHere: ['operation can do ability'],
-    abroad: ['fazer_por_mim hacer_por_mi sabe_fazer sabes_hacer: operation & abilities'],
+    sectionSynonyms: ['operation can do ability'],
+    translations: ['fazer_por_mim hacer_por_mi sabe_fazer sabes_hacer: operation & abilities'],
   },
 })

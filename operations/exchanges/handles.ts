@@ -1,5 +1,5 @@
-/** The jobs of exchanges that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Jobs that other code queues: queue name and payload. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object } from '#runtime/schema'
 

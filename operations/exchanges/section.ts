@@ -19,15 +19,15 @@ export default section({
     'get_product_exchanges_export',
   ],
   words: {
-    alike: ['exchange return refund swap'],
-    alikeHere: [
+    synonyms: ['exchange return refund swap'],
+    sectionSynonyms: [
       'request return back ask want',
       'approve accept',
       'reject refuse',
       'confirm arrived came back done',
       'settings policy rule day',
     ],
-    abroad: [
+    translations: [
       'trocar troca cambio devolver devolucao devolucion reembolso reembolsar estorno: exchange return request',
       'prazo plazo: days settings',
     ],

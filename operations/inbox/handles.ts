@@ -1,5 +1,5 @@
-/** The jobs of inbox that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Job handles of the inbox: queue name and payload schema. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 

@@ -1,4 +1,5 @@
-/** Conversations, their messages, tags and notes as the API shows them. */
+/** API schemas of conversations, messages, tags and notes. */
+import { messageReason } from '#operations/messaging/index'
 import {
   colour,
   count,
@@ -44,7 +45,7 @@ export const tag = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['conversationCount'] },
+  { volatileFields: ['conversationCount'] },
 )
 
 export const note = named(
@@ -53,7 +54,7 @@ export const note = named(
     id,
     conversationId: id,
     text: text(1, 5000).describe('Never sent to the customer'),
-    mentions: setOf(id, 20).describe('Members who are told'),
+    mentions: setOf(id, 20).describe('Members to notify'),
     author: member,
     createdAt: instant,
   }),
@@ -72,7 +73,7 @@ export const conversation = named(
       .string()
       .nullable()
       .describe("Set by hand, else the contact's own, else the name on the newest order of that phone"),
-    profileName: z.string().nullable().describe('What the contact calls themselves on the network'),
+    profileName: z.string().nullable().describe('The name of the contact on the network'),
     status: conversationStatus,
     unreadCount: count.describe('For the whole team'),
     pinned: z.boolean(),
@@ -85,7 +86,7 @@ export const conversation = named(
     purchaseCount: count.describe(
       'Paid orders, neither cancelled nor refunded whole, within periodDays of the tier settings',
     ),
-    totalSpent: money.describe('Of these in the store’s currency, less refunds'),
+    totalSpent: money.describe('Total of these in the store’s currency, less refunds'),
     currency,
     lastPurchaseAt: instant.nullable(),
     lastMessageAt: instant,
@@ -106,7 +107,7 @@ export const conversation = named(
     updatedAt: instant,
   }),
   {
-    moves: [
+    volatileFields: [
       'profileName',
       'unreadCount',
       'purchaseCount',
@@ -177,7 +178,7 @@ export const message = named(
     replyToMessageId: id.nullable(),
     quickReplyId: id.nullable(),
     status: messageStatus,
-    error: object({ code: z.string(), message: z.string() }).nullable(),
+    error: object({ code: messageReason, message: z.string() }).nullable(),
     providerMessageId: z.string().nullable(),
     sentBy: member.nullable(),
     occurredAt: instant.describe("Inbound: the provider's time"),

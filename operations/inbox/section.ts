@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Inbox',
   description:
-    'Everyone who writes to the official number is one conversation, shared by the team: answered, assigned, tagged and closed, with the orders, automations and reviews of the person beside it.',
+    'Everyone who writes to the official number is one conversation, shared by the team: answered, assigned, tagged and closed, with the orders, automations and reviews of the person.',
   position: 7,
   order: [
     'get_inbox_status',
@@ -45,8 +45,8 @@ export default section({
     'delete_inbox_quick_replies_by_id',
   ],
   words: {
-    alike: ['conversation chat inbox thread ticket', 'reply answer respond response'],
-    alikeHere: [
+    synonyms: ['conversation chat inbox thread ticket', 'reply answer respond response'],
+    sectionSynonyms: [
       'tag label category',
       'note comment remark',
       'assign give colleague',
@@ -61,7 +61,7 @@ export default section({
       'pin top',
       'inbox customer',
     ],
-    abroad: [
+    translations: [
       'conversa conversacion chat conversar chatear atendimento atencion: conversation chat',
       'bate_papo: chat conversation',
       'caixa_de_entrada bandeja_de_entrada bandeja fila: inbox',

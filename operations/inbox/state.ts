@@ -1,4 +1,4 @@
-/** Whether the inbox is on: the merchant's switch, and an official number that is connected now. */
+/** The inbox is on while the merchant's switch is on and an official number is connected. */
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -29,19 +29,19 @@ const find = prepared<object, { switched: boolean; official: boolean }>((db) =>
   ]),
 )
 
-export async function stateOf(ctx: Context): Promise<InboxState> {
+export async function readInboxState(ctx: Context): Promise<InboxState> {
   const [row] = await find(ctx, {})
   return { isSwitchedOn: row!.switched, hasOfficial: row!.official }
 }
 
 export async function isReceiving(ctx: Context): Promise<boolean> {
-  const { isSwitchedOn, hasOfficial } = await stateOf(ctx)
+  const { isSwitchedOn, hasOfficial } = await readInboxState(ctx)
   return isSwitchedOn && hasOfficial
 }
 
-/** Refuses while the inbox is off, with the remedy. */
+/** Throws a conflict with the remedy while the inbox is off. */
 export async function requireInbox(ctx: Context): Promise<void> {
-  const { isSwitchedOn, hasOfficial } = await stateOf(ctx)
+  const { isSwitchedOn, hasOfficial } = await readInboxState(ctx)
   if (!hasOfficial) throw refuse('conflict', 'The inbox is off: connect the official number first')
   if (!isSwitchedOn) throw refuse('conflict', 'The inbox is off: turn it on first')
 }

@@ -1,6 +1,7 @@
 /**
- * Since when a contact waits for an answer: the one definition, of the messages themselves. By when they were written,
- * not by when they arrived; what was written before closing is settled with it.
+ * Computes since when a contact waits for an answer. This is the only definition; it reads the messages themselves.
+ * It compares the time of writing, not of arrival. Closing a conversation counts as an answer to everything before
+ * it.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
@@ -8,12 +9,12 @@ import type { Context } from '#runtime/context'
 
 type Db = Kysely<TenantTables>
 
-/** When the first message was written that nobody answered, of the row of `conversations` that is updated. */
+/** Time of the first unanswered message; correlated with the `conversations` row of the surrounding UPDATE. */
 export function waitingSince(db: Db): RawBuilder<Date | null> {
   const messages = db
     .selectFrom('inbox_messages as w')
     .where('w.conversation_id', '=', sql.ref<string>('conversations.id'))
-  // An answer is one by a person; one that never arrived answers nobody.
+  // Only a message by a person counts as an answer, and only if it did not fail.
   const answered = messages
     .select(sql`max(w.occurred_at)`.as('at'))
     .where('w.direction', '=', 'outbound')
@@ -31,15 +32,15 @@ export function waitingSince(db: Db): RawBuilder<Date | null> {
   return sql<Date | null>`(${waiting})`
 }
 
-/** Of open conversations; in a closed one nobody waits. */
-export const waitingWhereOpen = (db: Db): RawBuilder<Date | null> =>
+/** `waitingSince` for open conversations, null for closed ones. */
+export const waitingSinceIfOpen = (db: Db): RawBuilder<Date | null> =>
   sql<Date | null>`case when conversations.status = 'open' then ${waitingSince(db)} end`
 
-/** After a message of the team failed, or arrived after all: who wrote before it waits again, or no longer. */
+/** Recomputes `waiting_since` after a team message failed or was delivered late. */
 export async function recountWaiting(ctx: Context, conversationId: string): Promise<void> {
   await ctx.db
     .updateTable('conversations')
-    .set({ waiting_since: waitingWhereOpen(ctx.db), updated_at: ctx.now() })
+    .set({ waiting_since: waitingSinceIfOpen(ctx.db), updated_at: ctx.now() })
     .where('id', '=', conversationId)
     .execute()
 }

@@ -1,8 +1,8 @@
-/** The 24 hours after a contact's last message, as their conversation knows it. */
+/** The messaging window: 24 hours after the contact's last message. */
 import { dayMs } from '#runtime/durations'
 
 const windowMs = dayMs
 
-/** At the very instant it is closed. */
+/** The end is exclusive: after exactly 24 hours the window is closed. */
 export const isWindowOpen = (lastInboundAt: Date | null, now: Date): boolean =>
   lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs

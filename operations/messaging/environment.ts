@@ -1,7 +1,7 @@
 import { z } from '#runtime/schema'
 import {
   environment,
-  faultsOfReading,
+  findReadIssues,
   optionalText,
   type SettingsOf,
   wholeNumber,
@@ -15,15 +15,15 @@ const declared = environment(
       .regex(/^(whatsapp:\/\/.+|sandbox)$/, 'must begin with whatsapp://')
       .default('sandbox'),
     MESSAGING_APP_SECRET: optionalText,
-    /** Verify token of the provider's callbacks; null refuses all of them. */
+    /** Verify token of the provider's callbacks; null refuses every verification. */
     MESSAGING_VERIFY_TOKEN: optionalText,
     SANDBOX_MESSAGES_PER_SECOND: wholeNumber(500, 1),
-    /** Requests to the assistant that a store has in a message cycle. */
+    /** Assistant requests per store and message cycle. */
     CHAT_AGENT_REQUESTS: wholeNumber(1000, 1),
   },
   ({ messagingUrl: url, messagingAppSecret: secret }) => {
     if (url === undefined || url === 'sandbox') return []
-    return faultsOfReading('MESSAGING_URL', () => readWhatsappUrl(url, secret ?? null))
+    return findReadIssues('MESSAGING_URL', () => readWhatsappUrl(url, secret ?? null))
   },
 )
 export default declared

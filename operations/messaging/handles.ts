@@ -1,4 +1,4 @@
-/** The jobs of messaging that are queued, by whoever does: a queue's name, and what it is told. */
+/** The job queues of messaging and their payloads. */
 import { handle } from '#runtime/jobs/handle'
 import { id, instant, object, z } from '#runtime/schema'
 

@@ -35,8 +35,8 @@ export default section({
     'get_chat_agent_usage',
   ],
   words: {
-    alike: ['message text sms write', 'whatsapp message phone number chat', 'phone number mobile cell'],
-    alikeHere: [
+    synonyms: ['message text sms write', 'whatsapp message phone number chat', 'phone number mobile cell'],
+    sectionSynonyms: [
       'button widget bubble icon whatsapp',
       'template preset wording',
       'template message text',
@@ -47,7 +47,7 @@ export default section({
       'assistant agent bot',
       'send write',
     ],
-    abroad: [
+    translations: [
       'mensagem mensaje escrever escribir: message write',
       'mandar enviar: send',
       'whatsapp zap: whatsapp',

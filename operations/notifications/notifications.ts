@@ -1,14 +1,14 @@
-/** Notifications as one member has them. */
+/** Notifications as seen by one member. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { preparedList, type Walk } from '#runtime/database/list'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { type CursorPaging, preparedList } from '#runtime/database/list'
 import { preparedOne, preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
-import { isUnread, isVisible, type Reader, unreadCount, visible } from './kept.ts'
 import type { NewNotification } from './schema.ts'
+import { countUnread, isUnread, isVisible, type Reader, selectVisible } from './visibility.ts'
 
 const notificationJson = jsonObject({
   id: 'n.id',
@@ -22,12 +22,12 @@ const notificationJson = jsonObject({
   createdBy: 'n.created_by',
   recipientIds: 'n.recipient_ids',
   isRead: sql`r.read_at is not null`,
-  readAt: instantOf('r.read_at'),
-  createdAt: instantOf('n.created_at'),
-  updatedAt: instantOf('n.updated_at'),
+  readAt: isoInstant('r.read_at'),
+  createdAt: isoInstant('n.created_at'),
+  updatedAt: isoInstant('n.updated_at'),
 })
 
-const readerOf = (ctx: Context): Reader => ({ userId: ctx.actor.userId!, now: ctx.now() })
+const toReader = (ctx: Context): Reader => ({ userId: ctx.actor.userId!, now: ctx.now() })
 
 export interface NotificationFilters {
   isRead?: boolean | undefined
@@ -35,7 +35,7 @@ export interface NotificationFilters {
   type?: string[] | undefined
 }
 
-/** As the prepared texts take them: which are there decides the text. */
+/** Values of the prepared statements; the present keys select the statement. */
 interface Conditions extends Reader {
   onlyRead?: true
   onlyUnread?: true
@@ -45,7 +45,7 @@ interface Conditions extends Reader {
 
 const listPage = preparedList<Conditions>(
   (db, values, has) => {
-    let rows = visible(db, values).leftJoin('notification_reads as r', (join) =>
+    let rows = selectVisible(db, values).leftJoin('notification_reads as r', (join) =>
       join.onRef('r.notification_id', '=', 'n.id').on(sql<boolean>`r.user_id = ${values.userId}::uuid`),
     )
     if (has('onlyRead')) rows = rows.where('r.read_at', 'is not', null)
@@ -59,19 +59,19 @@ const listPage = preparedList<Conditions>(
         ['n.created_at', 'desc'],
         ['n.id', 'desc'],
       ],
-      extra: { unreadCount: sql`(${unreadCount(db, values)})` },
+      extra: { unreadCount: sql`(${countUnread(db, values)})` },
     }
   },
-  { walks: ['userId', 'onlyRead', 'onlyUnread', 'level', 'type'] },
+  { cursorFilters: ['userId', 'onlyRead', 'onlyUnread', 'level', 'type'] },
 )
 
-/** A page of what the key's creator sees, newest first, with how many of all they have not read. */
+/** A page of notifications visible to the key's creator, newest first, with their total unread count. */
 export function listNotifications(
   ctx: Context,
-  { isRead, level, type, ...walk }: NotificationFilters & Walk,
+  { isRead, level, type, ...walk }: NotificationFilters & CursorPaging,
 ): Promise<JsonText> {
   return listPage(ctx, {
-    ...readerOf(ctx),
+    ...toReader(ctx),
     ...(isRead === undefined ? {} : isRead ? { onlyRead: true } : { onlyUnread: true }),
     ...(level ? { level } : {}),
     ...(type ? { type } : {}),
@@ -79,7 +79,7 @@ export function listNotifications(
   })
 }
 
-/** Makes one for every member, read already by its author; one statement. */
+/** Creates one for every member, already read by its author; one statement. */
 export async function createNotification(ctx: Context, input: NewNotification): Promise<JsonText> {
   const now = ctx.now()
   const made = await ctx.db
@@ -133,9 +133,9 @@ const deleteOne = preparedRow(noNotification, (db, values: Reader & { id: string
     .returning('n.id'),
 )
 
-/** Deletes one for the whole store, in one statement. Refuses what the key's creator does not see. */
+/** Deletes one for the whole store, in one statement. Refuses one that the key's creator does not see. */
 export async function removeNotification(ctx: Context, id: string): Promise<void> {
-  await deleteOne(ctx, { ...readerOf(ctx), id })
+  await deleteOne(ctx, { ...toReader(ctx), id })
 }
 
 const findOne = preparedOne<Reader>(
@@ -150,13 +150,13 @@ const findOne = preparedOne<Reader>(
       .where(isVisible(db, values)),
     item: notificationJson,
   }),
-  { values: readerOf },
+  { values: toReader },
 )
 
-/** Marks one as read for the key's creator, in the caller's transaction; one that is read stays as it is. */
+/** Marks one as read for the key's creator, in the caller's transaction. Idempotent. */
 export async function readNotification(ctx: Context, id: string): Promise<JsonText> {
   if (!isId(id)) throw refuse('not_found', noNotification)
-  const reader = readerOf(ctx)
+  const reader = toReader(ctx)
   await ctx.db
     .insertInto('notification_reads')
     .columns(['notification_id', 'user_id', 'read_at'])
@@ -165,8 +165,8 @@ export async function readNotification(ctx: Context, id: string): Promise<JsonTe
         .selectFrom('notifications as n')
         .where('n.id', '=', id)
         .where(isVisible(ctx.db, reader))
-        .select(readBy(ctx))
-        // One that is being deleted is waited for and is then no more, instead of failing the foreign key.
+        .select(readColumns(ctx))
+        // Waits for a concurrent deletion, instead of violating the foreign key.
         .forKeyShare(),
     )
     .onConflict((conflict) => conflict.doNothing())
@@ -175,33 +175,33 @@ export async function readNotification(ctx: Context, id: string): Promise<JsonTe
 }
 
 /**
- * Marks as read, for the key's creator, what exists as the statement begins; in the caller's transaction. Answers how
- * many were unread, and how many are: what arrived meanwhile.
+ * Marks all notifications that exist when the statement starts as read for the key's creator, in the caller's transaction.
+ * Returns how many were unread, and how many are now: those that arrived meanwhile.
  */
 export async function readAllNotifications(ctx: Context): Promise<{ updated: number; unreadCount: number }> {
-  const reader = readerOf(ctx)
+  const reader = toReader(ctx)
   const updated = await ctx.db
     .insertInto('notification_reads')
     .columns(['notification_id', 'user_id', 'read_at'])
     .expression(
-      visible(ctx.db, reader)
+      selectVisible(ctx.db, reader)
         .where(isUnread(ctx.db, reader))
-        .select(readBy(ctx))
-        // Of two calls at once both insert in this order, and wait for each other instead of locking crosswise.
+        .select(readColumns(ctx))
+        // The same order in concurrent calls, which prevents deadlocks.
         .orderBy('n.created_at', 'desc')
         .orderBy('n.id', 'desc')
         .forKeyShare(['n']),
     )
     .onConflict((conflict) => conflict.doNothing())
-    // Counted by what comes back: a cluster counts what a conflict left out, too.
+    // Counts returned rows: on a cluster the row count includes conflicts.
     .returning('notification_id')
     .execute()
-  const { n } = await unreadCount(ctx.db, reader).executeTakeFirstOrThrow()
+  const { n } = await countUnread(ctx.db, reader).executeTakeFirstOrThrow()
   return { updated: updated.length, unreadCount: n }
 }
 
-/** Columns of a row of `notification_reads`, of the notification `n`. */
-const readBy = (ctx: Context) =>
+/** Columns of `notification_reads` for notification `n`. */
+const readColumns = (ctx: Context) =>
   [
     sql<string>`n.id`.as('notification_id'),
     sql<string>`${ctx.actor.userId}::uuid`.as('user_id'),

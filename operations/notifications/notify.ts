@@ -1,6 +1,6 @@
-/** What the sections tell the merchant. */
+/** Notifications that sections create. */
 import type { Context } from '#runtime/context'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 
 export interface Notice {
   /** `^[a-z0-9-]{1,60}$`, such as `campaign-sent`. */
@@ -12,13 +12,13 @@ export interface Notice {
   message: string | null
   link?: string | null
   data?: Record<string, unknown> | null
-  /** Only these members see it; left out: every member. */
+  /** Only these members see it; by default every member. */
   recipientIds?: string[]
-  /** A second notice with the same key is passed over; null where the caller moves a row under its lock, once. */
+  /** A second notice with the same key is skipped; null if the caller already ensures that it runs once. */
   dedupeKey: string | null
 }
 
-/** Tells the merchant, in the caller's transaction. Longer texts than a notification may have are cut. */
+/** Creates a notification, in the caller's transaction. Truncates texts that are too long. */
 export async function notify(ctx: Context, notice: Notice): Promise<void> {
   const now = ctx.now()
   await ctx.db
@@ -27,8 +27,8 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
       id: ctx.newId(),
       type: notice.type,
       level: notice.level,
-      title: shortened(notice.title, 120),
-      message: notice.message === null ? null : shortened(notice.message, 1000),
+      title: shorten(notice.title, 120),
+      message: notice.message === null ? null : shorten(notice.message, 1000),
       link: notice.link ?? null,
       data: notice.data ? JSON.stringify(notice.data) : null,
       source: 'system',
@@ -41,5 +41,5 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
     .execute()
 }
 
-const shortened = (text: string, atMost: number): string =>
-  text.length <= atMost ? text : `${cut(text, atMost - 1)}…`
+const shorten = (text: string, atMost: number): string =>
+  text.length <= atMost ? text : `${truncate(text, atMost - 1)}…`

@@ -1,5 +1,6 @@
 import {
   count,
+  cursorListOf,
   freeObject,
   id,
   instant,
@@ -7,18 +8,17 @@ import {
   named,
   object,
   text,
-  walkedListOf,
   writeBody,
   z,
 } from '#runtime/schema'
-import { dataFault } from './free-json.ts'
+import { findDataIssue } from './data-limits.ts'
 
 export const notificationLevel = z.enum(['info', 'success', 'warning', 'error'])
 export const notificationType = z
   .string()
   .regex(/^[a-z0-9-]{1,60}$/, 'must be 1 to 60 lower-case letters, digits and dashes')
 
-/** A browser takes a backslash for a slash, and passes over spaces and line ends: `/\elsewhere` would leave the site. */
+/** Browsers treat a backslash as a slash, and ignore spaces and line ends: `/\elsewhere` would leave the site. */
 const link = text(1, 500)
   .regex(
     /^(?:https:\/\/[^\s\\]+|\/(?!\/)[^\s\\]*)$/,
@@ -28,7 +28,7 @@ const link = text(1, 500)
 
 const data = freeObject
   .superRefine((value, check) => {
-    const fault = dataFault(value)
+    const fault = findDataIssue(value)
     if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
   })
   .describe('Free JSON of your own, at most 8 KiB')
@@ -53,7 +53,7 @@ export const notification = named(
     link: z.string().nullable(),
     data: freeObject.nullable(),
     source: z.enum(['system', 'api']),
-    createdBy: id.nullable().describe('User id of who made it'),
+    createdBy: id.nullable().describe('User id of its author'),
     recipientIds: z
       .array(id)
       .nullable()
@@ -65,7 +65,7 @@ export const notification = named(
   }),
 )
 
-export const notificationList = walkedListOf(notification)
+export const notificationList = cursorListOf(notification)
   .extend({ unreadCount: count.describe('Unread on all pages, whatever the filters') })
   .strict()
 
@@ -78,7 +78,7 @@ export const newNotificationBody = writeBody(
 )
 export type NewNotification = z.infer<typeof newNotificationBody>
 
-/** A Notification sent back is one too: its other fields are passed over. */
+/** Accepts a whole Notification; its other fields are ignored. */
 export const notificationIdBody = writeBody(
   { id: z.string().max(64) },
   keys.filter((key) => key !== 'id'),
@@ -87,5 +87,5 @@ export const notificationIdBody = writeBody(
 
 export const readAllAnswer = object({
   updated: count.describe('How many were unread until now'),
-  unreadCount: count.describe('What arrived meanwhile'),
+  unreadCount: count.describe('Those that arrived meanwhile'),
 })

@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Notifications',
   description:
-    'What the dashboard tells the people of the store: finished exports, trouble, whatever your own systems add. Each person reads for themselves.',
+    'Notifications of the dashboard to the members of the store: finished exports, problems, and whatever your own systems add. Each member has their own read status.',
   position: 8,
   order: [
     'get_notifications',
@@ -13,9 +13,9 @@ export default section({
     'post_notifications_read_all',
   ],
   words: {
-    alike: ['notification alert bell notice'],
-    alikeHere: ['notification news'],
-    abroad: [
+    synonyms: ['notification alert bell notice'],
+    sectionSynonyms: ['notification news'],
+    translations: [
       'sino campana campanita notificacao notificacion aviso avisos alerta: notification alert',
       'avisar: tell alert notification',
     ],

@@ -1,6 +1,6 @@
-/** Refusals in the form of OAuth, which its clients act on (RFC 6749, section 5.2): `{ error, error_description }`. */
+/** Errors in the format of OAuth, which clients evaluate (RFC 6749, section 5.2): `{ error, error_description }`. */
 import type { SystemContext } from '#runtime/context'
-import { Refusal, statusOf } from '#runtime/errors'
+import { ApiError, toHttpStatus } from '#runtime/errors'
 import { jsonAnswer, type PageRequest } from '#runtime/page'
 
 export type OauthCode =
@@ -18,28 +18,28 @@ export type OauthCode =
 
 export class OauthError extends Error {
   readonly code: OauthCode
-  /** `description` is for the developer of the client: ASCII, without quotes and backslashes, as the RFC wants it. */
+  /** `description` is for the developer of the client: ASCII without quotes and backslashes, as the RFC requires. */
   constructor(code: OauthCode, description: string) {
     super(description)
     this.code = code
   }
 }
 
-/** The same handler, whose refusals are answered in OAuth's form. */
-export const answeringOauth =
+/** Wraps a handler so that its errors are answered in the format of OAuth. */
+export const withOauthErrors =
   (handler: (ctx: SystemContext, request: PageRequest) => Promise<Response>) =>
   async (ctx: SystemContext, request: PageRequest): Promise<Response> => {
     try {
       return await handler(ctx, request)
     } catch (error) {
-      if (error instanceof OauthError) return refused(400, error.code, error.message)
-      if (!(error instanceof Refusal) || error.code === 'unavailable') throw error
+      if (error instanceof OauthError) return toErrorResponse(400, error.code, error.message)
+      if (!(error instanceof ApiError) || error.code === 'unavailable') throw error
       const code = error.code === 'rate_limited' ? 'temporarily_unavailable' : 'invalid_request'
-      const answer = refused(statusOf(error.code), code, error.message)
+      const answer = toErrorResponse(toHttpStatus(error.code), code, error.message)
       for (const [name, value] of Object.entries(error.headers ?? {})) answer.headers.set(name, value)
       return answer
     }
   }
 
-const refused = (status: number, error: OauthCode, description: string): Response =>
+const toErrorResponse = (status: number, error: OauthCode, description: string): Response =>
   jsonAnswer({ error, error_description: description.replace(/[^\x20\x21\x23-\x5b\x5d-\x7e]/g, '') }, status)

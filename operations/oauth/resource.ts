@@ -1,12 +1,12 @@
-/** What the keys that are granted here open (RFC 8707): `/mcp` of this server, and nothing of another. */
+/** The resource of granted keys (RFC 8707): `/mcp` of this server, and no other. */
 import { OauthError } from './errors.ts'
 
-export const resourceOf = (publicUrl: string): string => `${publicUrl}/mcp`
+export const getResourceUrl = (publicUrl: string): string => `${publicUrl}/mcp`
 
-/** Refuses a resource that is not ours; a client that names none means the only one there is. */
+/** Refuses any other resource; a client may omit it, since there is only one. */
 export function requireResource(given: string | null, publicUrl: string): void {
   if (given === null) return
-  const ours = resourceOf(publicUrl)
+  const ours = getResourceUrl(publicUrl)
   const named = URL.canParse(given) ? new URL(given).href.replace(/\/$/, '') : given
   if (named === new URL(ours).href) return
   throw new OauthError('invalid_target', `resource: must be ${ours}, which is all that this server grants`)

@@ -1,4 +1,4 @@
-/** The jobs of product page that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Queue handles of the product page: each job's queue name and payload. */
+import { exports } from '#operations/store/index'
 
 export const wishlistExport = exports.handle('wishlist-export')

@@ -1,21 +1,21 @@
-/** HTML that a merchant wrote, made harmless (rule 3). Pure: what is an asset of the store, the caller knows. */
+/** Sanitizes HTML written by merchants (rule 3). Pure: the caller decides which addresses are the store's assets. */
 import { createRequire } from 'node:module'
 import type sanitizeHtml from 'sanitize-html'
-import { isLinkUrl } from '#operations/storefront/door'
+import { isLinkUrl } from '#operations/storefront/index'
 
 const require = createRequire(import.meta.url)
 
-const keptTags =
+const permittedTags =
   'p br hr h2 h3 h4 strong b em i u s sub sup blockquote ul ol li a img table caption thead tbody tr th td div span figure figcaption code pre'
 const droppedWithContent = 'script style iframe object embed form svg math template noscript textarea'
 
-/** `isAsset`: whether a picture's address may stay. */
+/** `isAsset`: whether a picture's address is allowed. */
 export function cleanHtml(html: string, isAsset: (url: string) => boolean): string {
-  // It has a parser of CSS with it: read by the first who cleans, not by every start.
+  // Loaded on first use, because the library includes a CSS parser.
   const sanitize: typeof sanitizeHtml = require('sanitize-html')
-  const options = optionsFor(isAsset)
+  const options = buildOptions(isAsset)
   let clean = html
-  // What comes out must come out of itself as well: nothing that was text the first time is a tag the second.
+  // Sanitizing must be idempotent: text of the first pass must not become a tag in the second.
   for (let pass = 0; pass < passesAtMost; pass += 1) {
     const again = sanitize(clean, options)
     if (again === clean) return clean
@@ -26,8 +26,8 @@ export function cleanHtml(html: string, isAsset: (url: string) => boolean): stri
 
 const passesAtMost = 6
 
-/** The addresses of all pictures in it, before it is cleaned. */
-export function picturesOf(html: string): string[] {
+/** The addresses of all pictures, before cleaning. */
+export function listPictures(html: string): string[] {
   if (!/<img/i.test(html)) return []
   const found = new Set<string>()
   cleanHtml(html, (url) => {
@@ -37,9 +37,9 @@ export function picturesOf(html: string): string[] {
   return [...found]
 }
 
-function optionsFor(isAsset: (url: string) => boolean): sanitizeHtml.IOptions {
+function buildOptions(isAsset: (url: string) => boolean): sanitizeHtml.IOptions {
   return {
-    allowedTags: keptTags.split(' '),
+    allowedTags: permittedTags.split(' '),
     nonTextTags: droppedWithContent.split(' '),
     allowedAttributes: {
       '*': ['style'],
@@ -53,51 +53,51 @@ function optionsFor(isAsset: (url: string) => boolean): sanitizeHtml.IOptions {
     parseStyleAttributes: false,
     transformTags: {
       h1: 'h2',
-      '*': (tagName, attributes) => ({ tagName, attribs: keptAttributes(tagName, attributes, isAsset) }),
+      '*': (tagName, attributes) => ({ tagName, attribs: filterAttributes(tagName, attributes, isAsset) }),
     },
   }
 }
 
 type Attributes = Record<string, string>
 
-function keptAttributes(tag: string, given: Attributes, isAsset: (url: string) => boolean): Attributes {
+function filterAttributes(tag: string, given: Attributes, isAsset: (url: string) => boolean): Attributes {
   const { style, href, src, target, rel: _ours, ...others } = given
-  const kept: Attributes = {}
-  if (tag === 'a' && href !== undefined && isLinkUrl(href)) kept.href = href
-  if (tag === 'img' && src !== undefined && isAsset(src)) kept.src = src
+  const allowed: Attributes = {}
+  if (tag === 'a' && href !== undefined && isLinkUrl(href)) allowed.href = href
+  if (tag === 'img' && src !== undefined && isAsset(src)) allowed.src = src
   for (const [name, value] of Object.entries(others)) {
-    if (!numeric.has(name) || plainNumber.test(value)) kept[name] = value
+    if (!numeric.has(name) || numberPattern.test(value)) allowed[name] = value
   }
   if (tag === 'a' && target) {
-    kept.target = target.toLowerCase()
-    // A window of any other name has its opener as well.
-    if (!sameWindow.has(kept.target)) kept.rel = 'noopener noreferrer'
+    allowed.target = target.toLowerCase()
+    // A window with any other name can access its opener, too.
+    if (!sameWindow.has(allowed.target)) allowed.rel = 'noopener noreferrer'
   }
-  const plain = style === undefined ? '' : plainStyle(style)
-  if (plain !== '') kept.style = plain
-  return kept
+  const plain = style === undefined ? '' : filterStyle(style)
+  if (plain !== '') allowed.style = plain
+  return allowed
 }
 
 const numeric = new Set(['width', 'height', 'colspan', 'rowspan'])
-const plainNumber = /^\d{1,4}%?$/
+const numberPattern = /^\d{1,4}%?$/
 const sameWindow = new Set(['_self', '_parent', '_top'])
 
-const plainColour =
+const colourPattern =
   /^(?:#(?:[0-9a-f]{3}|[0-9a-f]{4}|[0-9a-f]{6}|[0-9a-f]{8})|[a-z]{3,30}|(?:rgb|hsl)a?\([\d\s.,%/]{1,40}\))$/i
-const plainValues: Readonly<Record<string, RegExp>> = {
+const allowedValues: Readonly<Record<string, RegExp>> = {
   'text-align': /^(?:left|right|center|justify|start|end)$/i,
-  color: plainColour,
-  'background-color': plainColour,
+  color: colourPattern,
+  'background-color': colourPattern,
 }
 
-/** Of a style, the declarations that can do nothing but colour and align. */
-function plainStyle(style: string): string {
+/** Keeps only style declarations for colour and alignment. */
+function filterStyle(style: string): string {
   const declarations: string[] = []
   for (const declaration of style.split(';')) {
     const colon = declaration.indexOf(':')
     const name = declaration.slice(0, Math.max(0, colon)).trim().toLowerCase()
     const value = declaration.slice(colon + 1).trim()
-    if (Object.hasOwn(plainValues, name) && plainValues[name]!.test(value)) {
+    if (Object.hasOwn(allowedValues, name) && allowedValues[name]!.test(value)) {
       declarations.push(`${name}:${value}`)
     }
   }

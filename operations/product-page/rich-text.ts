@@ -1,16 +1,16 @@
-/** HTML fields of what stands on the storefront: cleaned before they are kept. */
+/** HTML fields shown on the storefront: cleaned before they are stored. */
 
-import { isAmong } from '#operations/store/door'
-import { isAssetUrl } from '#operations/storefront/door'
+import { isAmong } from '#operations/store/index'
+import { isAssetUrl } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
-import { cleanHtml, picturesOf } from './html.ts'
+import { cleanHtml, listPictures } from './html.ts'
 
-/** Tags that go may make a text longer than what is left of it. */
+/** Raw HTML may be longer: cleaning removes tags. */
 const rawFactor = 4
 
-/** An HTML field as it comes in; its length counts once it is clean. */
+/** An HTML field of a request body; its length is checked again after cleaning. */
 export const htmlField = (atMost: number) =>
   z
     .string()
@@ -25,14 +25,15 @@ export interface HtmlText {
 }
 
 /**
- * The clean texts, in order. A picture stays where its address is https or a file of this store. One statement, none
- * where no text shows files of this server. Refuses by its field what is empty or too long once it is clean.
+ * Returns the cleaned texts, in order. A picture stays if its address is https or a file of this store. One statement,
+ * none if no text shows files of this server. Refuses texts that are empty or too long after cleaning, naming the
+ * field.
  */
 export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Promise<string[]> {
-  const pictures = new Set(texts.flatMap(({ html }) => picturesOf(html)))
+  const pictures = new Set(texts.flatMap(({ html }) => listPictures(html)))
   const shown = [...pictures].filter((url) => isAssetUrl(ctx, url))
   const hosted = shown.filter((url) => ctx.adapters.storage.owns(url))
-  const ours = await filesOf(ctx, hosted)
+  const ours = await findStoreFiles(ctx, hosted)
   const isAsset = (url: string): boolean =>
     isAssetUrl(ctx, url) && (!ctx.adapters.storage.owns(url) || ours.has(url))
   return texts.map(({ field, html, atMost }) => {
@@ -44,13 +45,13 @@ export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Prom
   })
 }
 
-/** Of these addresses, those of files of this store. */
-async function filesOf(ctx: Context, urls: readonly string[]): Promise<ReadonlySet<string>> {
+/** The addresses that are files of this store. */
+async function findStoreFiles(ctx: Context, urls: readonly string[]): Promise<ReadonlySet<string>> {
   if (urls.length === 0) return new Set()
   const rows = await ctx.db.selectFrom('files').select('url').where(isAmong('url', urls)).execute()
   return new Set(rows.map((row) => row.url))
 }
 
-/** The pictures of a clean text that lie with us, so that they are kept. */
-export const picturesUsed = (field: string, html: string): { url: string; field: string }[] =>
-  picturesOf(html).map((url) => ({ url, field }))
+/** Pictures of a cleaned text that are stored on this server, so that they are retained. */
+export const listUsedPictures = (field: string, html: string): { url: string; field: string }[] =>
+  listPictures(html).map((url) => ({ url, field }))

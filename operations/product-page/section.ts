@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Product page',
   description:
-    'What stands around a product on the storefront: blocks of content, stickers, badges, videos, looks, size guides and a wishlist.',
+    'Content around a product on the storefront: content blocks, stickers, badges, videos, looks, size guides and a wishlist.',
   position: 14,
   order: [
     'get_product_content_blocks',
@@ -49,7 +49,7 @@ export default section({
     'get_wishlist_export',
   ],
   words: {
-    alike: [
+    synonyms: [
       'size measure measurement chart sizing',
       'wishlist favourite favorite wish heart',
       'video clip reel',
@@ -57,7 +57,7 @@ export default section({
       'sticker stamp ribbon',
       'badge seal trust',
     ],
-    alikeHere: [
+    sectionSynonyms: [
       'sticker label',
       'block faq question answer section text',
       'size guide table chart fit',
@@ -67,7 +67,7 @@ export default section({
       'video slider',
       'health broken soldout missing',
     ],
-    abroad: [
+    translations: [
       'tamanho talla tamano medida talle: size',
       'guia tabela tabla: guide chart',
       'tabela_de_medidas tabela_de_tamanhos tabla_de_talles tabla_de_tallas guia_de_talles guia_de_tallas guia_de_medidas guia_de_tamanhos: size & guide',

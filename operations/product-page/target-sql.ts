@@ -1,11 +1,11 @@
-/** Targeting in SQL, of rows whose `content` holds it. */
+/** Targeting in SQL, for rows whose `content` holds it. */
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * Whether the rows of `alias` take a product; `isTargeted` of the promotions in SQL. `categoryIds`: those of the
- * product, with all above them, as `text[]`.
+ * Whether rows of `alias` target a product: `isTargeted` of promotions in SQL. `categoryIds`: the product's categories
+ * with all their ancestors, as `text[]`.
  */
-export function takes(alias: string, productId: unknown, categoryIds: unknown): RawBuilder<boolean> {
+export function targetsProduct(alias: string, productId: unknown, categoryIds: unknown): RawBuilder<boolean> {
   const content = (key: string) => sql`${sql.ref(`${alias}.content`)} -> ${sql.lit(key)}`
   const scope = sql`${sql.ref(`${alias}.content`)} ->> 'scope'`
   return sql<boolean>`(not jsonb_exists(${content('excludedProductIds')}, ${productId}::text) and case ${scope}

@@ -1,5 +1,5 @@
-/** Pictures and videos of the product page: what may be uploaded for what. */
-import type { files } from '#operations/store/door'
+/** Upload rules for pictures and videos of the product page. */
+import type { files } from '#operations/store/index'
 
 const mebibyte = 1024 * 1024
 
@@ -13,7 +13,7 @@ export const uploads: Readonly<Record<string, files.Purpose>> = {
     maxBytes: 5 * mebibyte,
     visibility: 'public',
   },
-  // No SVG: it may carry scripts.
+  // No SVG: it may contain scripts.
   [stickerImages]: {
     contentTypes: ['image/png', 'image/webp', 'image/gif'],
     maxBytes: 2 * mebibyte,

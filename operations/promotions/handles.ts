@@ -1,4 +1,4 @@
-/** The jobs of promotions that are queued, by whoever does: a queue's name, and what it is told. */
+/** Jobs that other code queues: queue name and payload. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object } from '#runtime/schema'
 

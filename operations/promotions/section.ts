@@ -30,14 +30,14 @@ export default section({
     'put_installments_settings',
   ],
   words: {
-    alike: [
+    synonyms: [
       'coupon voucher promo code',
       'promotion offer deal discount',
       'bundle kit combo together pack',
       'gift freebie present giveaway',
       'installment instalment',
     ],
-    alikeHere: [
+    sectionSynonyms: [
       'discount cheaper less price',
       'gift free',
       'quantity buy get',
@@ -46,7 +46,7 @@ export default section({
       'together set',
       'active on off',
     ],
-    abroad: [
+    translations: [
       'desconto descuento promocao promocion oferta: promotion discount',
       'cupom cupon codigo: coupon',
       'brinde regalo presente obsequio: gift',

@@ -1,12 +1,12 @@
 import { id, named, object, z } from '#runtime/schema'
 
-/** What became of one of several. */
+/** Result for one item of a bulk request. */
 export const itemResult = named(
   'ItemResult',
   object({
     id,
     ok: z.boolean(),
-    status: z.string().nullable().describe('As it is now; null for what is not there'),
+    status: z.string().nullable().describe('The current status; null for an unknown id'),
     error: object({ code: z.string(), message: z.string() }).nullable(),
   }),
 )

@@ -1,23 +1,23 @@
-/** What reviews and testimonials have in common. */
+/** Schemas shared by reviews and testimonials. */
 import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
-import { variableFault } from '#runtime/values/variables'
+import { findVariableIssue } from '#runtime/values/variables'
 
-/** Plain text, shown as it is. */
-export const plain = (min: number, max: number) =>
+/** Plain text, rendered without markup. */
+export const plainText = (min: number, max: number) =>
   z.string().trim().min(min, 'must not be empty').max(max, `must have at most ${max} characters`)
 
-/** An empty one is kept as null. */
-export const optionalText = (max: number) => plain(0, max).nullable()
+/** An empty text is stored as null. */
+export const optionalText = (max: number) => plainText(0, max).nullable()
 
-/** With variables of these names. */
-export const knowing = <T extends z.ZodTypeAny>(text: T, names: readonly string[]) =>
+/** Text that may only use variables with these names. */
+export const withVariables = <T extends z.ZodTypeAny>(text: T, names: readonly string[]) =>
   text.superRefine((value: unknown, check) => {
-    const fault = typeof value === 'string' ? variableFault(value, new Set(names)) : null
+    const fault = typeof value === 'string' ? findVariableIssue(value, new Set(names)) : null
     if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
   })
 
-/** Of a picture: https, or one that was uploaded here (`refuseForeign`). An empty one is kept as null. */
+/** URL of a picture: https, or a file uploaded here (`refuseForeignUrl`). An empty text is stored as null. */
 export const pictureUrl = reference(
   'file',
   z

@@ -1,5 +1,5 @@
-/** The jobs of reviews that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Job handles of reviews: queue name and payload schema. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 
@@ -8,7 +8,7 @@ export const reviewImport = handle('review-import', object({ importId: id }))
 export const reviewDispatchPlan = handle(
   'review-dispatch-plan',
   object({
-    /** Left out: every order that changed since the last look. */
+    /** If omitted: every order that changed since the last scan. */
     orderIds: z.array(z.string()).max(500).optional(),
   }),
 )

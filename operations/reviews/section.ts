@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Reviews and testimonials',
   description:
-    'Buyers are asked for a review once the order has arrived, what they write is moderated, and what is approved shows on product pages. Testimonials are quotes about the store, picked by hand.',
+    'Buyers are asked for a review once the order has arrived. Reviews are moderated, and approved ones show on product pages. Testimonials are quotes about the store, picked by hand.',
   position: 10,
   order: [
     'get_product_reviews_settings',
@@ -36,8 +36,8 @@ export default section({
     'post_store_testimonials_upload_url',
   ],
   words: {
-    alike: ['review rating star opinion feedback', 'testimonial quote praise'],
-    alikeHere: [
+    synonyms: ['review rating star opinion feedback', 'testimonial quote praise'],
+    sectionSynonyms: [
       'review comment say think',
       'moderate approve reject publish hide',
       'reply answer thank',
@@ -49,7 +49,7 @@ export default section({
       'customer said say happy',
       'delete spam fake',
     ],
-    abroad: [
+    translations: [
       'avaliacao avaliar avaliacoes resena valoracion estrela estrella opiniao opinion calificacion: review',
       'depoimento testimonio: testimonial',
       'falar falou dizer disse decir dijo dice dicen falam: say testimonial review',

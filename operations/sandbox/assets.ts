@@ -1,4 +1,4 @@
-/** The files of the sandbox's page. */
+/** Static files of the sandbox page. */
 import { readdir, readFile } from 'node:fs/promises'
 
 const folder = new URL('./client/', import.meta.url)
@@ -8,12 +8,12 @@ const types: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
 }
 
-/** The parts of its script, by name: nothing else of a folder is answered. */
+/** Allowlist of script modules: no other file of the folder is served. */
 const parts: ReadonlySet<string> = new Set(await readdir(new URL('parts/', folder)))
 export const isPart = (name: string): boolean => parts.has(name)
 
-/** An answer with one of them. */
-export async function asset(name: string): Promise<Response> {
+/** Response with one of the files. */
+export async function serveAsset(name: string): Promise<Response> {
   return new Response(await readFile(new URL(name, folder)), {
     headers: {
       'content-type': types[name.split('.').at(-1)!]!,

@@ -1,7 +1,7 @@
-/** The newest messages between a store and its customers' phones, as a phone shows them: templates filled. */
+/** Newest messages between a store and its customers' phones, with rendered templates. */
 
-import type { InboundData, Media, TemplateSend } from '#operations/messaging/door'
-import { stepsOf, templates } from '#operations/messaging/door'
+import type { InboundData, Media, TemplateSend } from '#operations/messaging/index'
+import { getSteps, templates } from '#operations/messaging/index'
 import type { SystemContext } from '#runtime/context'
 
 const shown = 40
@@ -9,7 +9,7 @@ const shown = 40
 interface Bubble {
   id: string
   phone: string
-  /** Else the customer wrote it. */
+  /** False: the customer wrote it. */
   isFromStore: boolean
   kind: string
   header: string | null
@@ -17,24 +17,24 @@ interface Bubble {
   text: string | null
   footer: string | null
   buttons: { type: string; text: string | null; url: string | null }[]
-  /** What the provider has told of it; null of what a customer wrote. */
+  /** Delivery status; null for messages of customers. */
   status: string | null
-  /** Of the provider: an answer refers to it. */
+  /** The provider's id, which replies refer to. */
   providerMessageId: string | null
   at: string
 }
 
-type Said = Pick<Bubble, 'header' | 'media' | 'text' | 'footer' | 'buttons'>
+type BubbleContent = Pick<Bubble, 'header' | 'media' | 'text' | 'footer' | 'buttons'>
 type Sent = { text?: string | null; media?: Media } & Partial<TemplateSend>
-type TemplateRow = Awaited<ReturnType<typeof templatesOf>>[number]
+type TemplateRow = Awaited<ReturnType<typeof findTemplates>>[number]
 
-/** Newest first, both ways together. */
-export async function messagesOf(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
-  const [sent, written] = await Promise.all([sentOf(ctx, storeId), writtenOf(ctx, storeId)])
+/** Both directions together, newest first. */
+export async function listMessages(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
+  const [sent, written] = await Promise.all([listSent(ctx, storeId), listInbound(ctx, storeId)])
   return [...sent, ...written].sort((a, b) => b.at.localeCompare(a.at)).slice(0, shown)
 }
 
-async function sentOf(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
+async function listSent(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
   const rows = await ctx.root
     .selectFrom('sandbox_messages')
     .select(['id', 'provider_message_id', 'phone', 'kind', 'content', 'stage', 'sent_at'])
@@ -45,20 +45,20 @@ async function sentOf(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
     .execute()
   const contents = rows.map(({ content }) => content as Sent)
   const names = [...new Set(contents.flatMap(({ template }) => (template ? [template.name] : [])))]
-  const known = names.length > 0 ? await templatesOf(ctx, storeId, names) : []
+  const known = names.length > 0 ? await findTemplates(ctx, storeId, names) : []
   return rows.map(({ id, phone, kind, stage, sent_at, provider_message_id }, at) => ({
     id,
     phone,
     isFromStore: true,
     kind,
-    ...saidIn(contents[at]!, known),
-    status: stepsOf(phone)[stage - 1]?.happens ?? 'sent',
+    ...toBubbleContent(contents[at]!, known),
+    status: getSteps(phone)[stage - 1]?.happens ?? 'sent',
     providerMessageId: provider_message_id,
     at: sent_at.toISOString(),
   }))
 }
 
-const templatesOf = (ctx: SystemContext, storeId: string, names: readonly string[]) =>
+const findTemplates = (ctx: SystemContext, storeId: string, names: readonly string[]) =>
   ctx.root
     .selectFrom('message_templates')
     .select([
@@ -77,12 +77,12 @@ const templatesOf = (ctx: SystemContext, storeId: string, names: readonly string
     .where('name', 'in', names)
     .execute()
 
-function saidIn(content: Sent, known: readonly TemplateRow[]): Said {
+function toBubbleContent(content: Sent, known: readonly TemplateRow[]): BubbleContent {
   const { text = null, media = null, template, parameters, headerMediaUrl, layout } = content
   const plain = { header: null, media, text, footer: null, buttons: [] }
   if (!template || !parameters) return plain
   const row = known.find(({ name, language }) => name === template.name && language === template.language)
-  // The service's own, or one that is gone by now: only what was put into it is known.
+  // A template of the service itself, or a deleted one: only its parameters are known.
   if (!row) return { ...plain, text: [template.name, ...parameters.body].join('\n') }
   const { header, body, footer, buttons } = templates.render(row as unknown as templates.Template, parameters)
   const type = layout?.headerMediaType ?? 'image'
@@ -95,7 +95,7 @@ function saidIn(content: Sent, known: readonly TemplateRow[]): Said {
   }
 }
 
-async function writtenOf(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
+async function listInbound(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
   const rows = await ctx.root
     .selectFrom('sandbox_inbounds')
     .select(['id', 'content', 'at'])

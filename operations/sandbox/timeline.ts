@@ -1,7 +1,7 @@
-/** What happened to a store lately, wherever it was written down: jobs, messages, mail and what providers told. */
+/** Recent events of a store: jobs, messages, mail and provider callbacks. */
 import { sql } from 'kysely'
-import { sandboxNumberId } from '#operations/messaging/door'
-import { requireStoreId } from '#operations/store/door'
+import { sandboxNumberId } from '#operations/messaging/index'
+import { requireStoreId } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 
@@ -12,35 +12,35 @@ interface Event {
   kind: 'job' | 'message' | 'mail' | 'hook'
   at: string
   title: string
-  /** How it stands, where it can stand somehow. */
+  /** State of the event, if it has one. */
   state: string | null
 }
 
-/** Newest first, the newest of each kind. What was called of the API is written down nowhere: the page knows its own. */
-export async function timelineOf(ctx: SystemContext, wanted: string): Promise<{ data: Event[] }> {
-  const storeId = await requireStoreId(ctx, wanted)
+/** Newest events of each kind, newest first. API requests are not recorded; the page adds its own. */
+export async function readTimeline(ctx: SystemContext, idOrSlug: string): Promise<{ data: Event[] }> {
+  const storeId = await requireStoreId(ctx, idOrSlug)
   const found = await Promise.all([
-    jobsOf(ctx, storeId),
-    messagesOf(ctx, storeId),
-    mailOf(ctx, storeId),
-    hooksOf(ctx, storeId),
+    listJobs(ctx, storeId),
+    listMessages(ctx, storeId),
+    listMail(ctx, storeId),
+    listHooks(ctx, storeId),
   ])
   return { data: found.flat().sort((a, b) => b.at.localeCompare(a.at)) }
 }
 
-/** By the instant in their ids, which the queue takes from our clock: its own columns have that of the database. */
-async function jobsOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
-  const jobs = await ctx.services.queue.jobsOf(storeId)
+/** Sorted by the time in their ids, which comes from our clock; the queue's own columns use the database's clock. */
+async function listJobs(ctx: SystemContext, storeId: string): Promise<Event[]> {
+  const jobs = await ctx.services.queue.listJobs(storeId)
   return jobs
     .sort((a, b) => b.id.localeCompare(a.id))
     .slice(0, shownOfEach)
-    .map(({ id, name, state }) => ({ id, kind: 'job', at: instantOf(id), title: name, state }))
+    .map(({ id, name, state }) => ({ id, kind: 'job', at: parseInstant(id), title: name, state }))
 }
 
-const instantOf = (id: string): string =>
+const parseInstant = (id: string): string =>
   new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).toISOString()
 
-async function messagesOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
+async function listMessages(ctx: SystemContext, storeId: string): Promise<Event[]> {
   const rows = await ctx.root
     .selectFrom('sandbox_messages')
     .select(['id', 'phone', 'kind', 'calls', 'sent_at'])
@@ -58,7 +58,7 @@ async function messagesOf(ctx: SystemContext, storeId: string): Promise<Event[]>
   }))
 }
 
-async function mailOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
+async function listMail(ctx: SystemContext, storeId: string): Promise<Event[]> {
   const mail = await listSandboxMail(ctx.root as never, { storeId, limit: shownOfEach })
   return mail.map(({ id, to, subject, sentAt }) => ({
     id,
@@ -69,8 +69,8 @@ async function mailOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
   }))
 }
 
-/** Of a number only applying them tells whose they are; the sandbox's numbers say it. */
-async function hooksOf(ctx: SystemContext, storeId: string): Promise<Event[]> {
+/** An event of a number has no store id until it is applied; the sandbox's numbers contain it. */
+async function listHooks(ctx: SystemContext, storeId: string): Promise<Event[]> {
   const rows = await ctx.root
     .selectFrom('provider_events')
     .select(['id', 'port', 'kind', 'applied_at', 'failure', 'created_at'])

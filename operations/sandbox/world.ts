@@ -1,36 +1,36 @@
-/** What the sandbox's page shows: the newest of what each provider holds of a store. */
+/** Data of the sandbox page: the newest objects of a store at each provider. */
 import { sql } from 'kysely'
-import type { PlatformOrder, Product } from '#operations/store/door'
-import { requireStoreId } from '#operations/store/door'
+import type { PlatformOrder, Product } from '#operations/store/index'
+import { requireStoreId } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
-import { messagesOf } from './messages.ts'
+import { listMessages } from './messages.ts'
 
 const shown = 30
 
-/** Of the store with this id or slug; the first one where none is named. */
-export async function worldOf(ctx: SystemContext, wanted: string | null) {
+/** Data of the store with this id or slug; default: the first store. */
+export async function readWorld(ctx: SystemContext, idOrSlug: string | null) {
   const stores = await ctx.root
     .selectFrom('stores')
     .select(['id', 'slug', 'name'])
     .orderBy('id')
     .limit(200)
     .execute()
-  const storeId = wanted ? await requireStoreId(ctx, wanted) : stores[0]?.id
+  const storeId = idOrSlug ? await requireStoreId(ctx, idOrSlug) : stores[0]?.id
   const facts = {
     clock: { now: ctx.now().toISOString(), offsetSeconds: Math.round(ctx.clock.offset / 1000) },
     stores: stores.map(({ slug, name }) => ({ slug, name })),
   }
   if (!storeId) return { ...facts, ...nothing }
   const [messages, mail, code, setups, templates, shop, checkouts, modes] = await Promise.all([
-    messagesOf(ctx, storeId),
-    mailOf(ctx, storeId),
-    codeOf(ctx, storeId),
-    setupsOf(ctx, storeId),
-    templatesOf(ctx, storeId),
-    shopOf(ctx, storeId),
-    checkoutsOf(ctx, storeId),
-    modesOf(ctx, storeId),
+    listMessages(ctx, storeId),
+    listMail(ctx, storeId),
+    findQrCode(ctx, storeId),
+    listSetups(ctx, storeId),
+    listTemplates(ctx, storeId),
+    readShop(ctx, storeId),
+    listCheckouts(ctx, storeId),
+    readModes(ctx, storeId),
   ])
   return { ...facts, messages, mail, code, setups, templates, ...shop, checkouts, modes }
 }
@@ -48,7 +48,7 @@ const nothing = {
   modes: up,
 }
 
-async function mailOf(ctx: SystemContext, storeId: string) {
+async function listMail(ctx: SystemContext, storeId: string) {
   const mail = await listSandboxMail(ctx.root as never, { storeId, limit: shown })
   return mail.map(({ id, to, subject, text, sentAt }) => ({
     id,
@@ -60,7 +60,7 @@ async function mailOf(ctx: SystemContext, storeId: string) {
   }))
 }
 
-async function codeOf(ctx: SystemContext, storeId: string) {
+async function findQrCode(ctx: SystemContext, storeId: string) {
   const now = ctx.now()
   const code = await ctx.root
     .selectFrom('sandbox_qr_codes')
@@ -73,7 +73,7 @@ async function codeOf(ctx: SystemContext, storeId: string) {
   return code ? { payload: code.payload, expiresAt: code.lives_until.toISOString() } : null
 }
 
-async function setupsOf(ctx: SystemContext, storeId: string) {
+async function listSetups(ctx: SystemContext, storeId: string) {
   const setups = await ctx.root
     .selectFrom('sandbox_setups')
     .select(['token', 'ends_at'])
@@ -87,7 +87,7 @@ async function setupsOf(ctx: SystemContext, storeId: string) {
   }))
 }
 
-const templatesOf = (ctx: SystemContext, storeId: string) =>
+const listTemplates = (ctx: SystemContext, storeId: string) =>
   ctx.root
     .selectFrom('message_templates')
     .select(['id', 'name', 'language', 'status'])
@@ -96,7 +96,7 @@ const templatesOf = (ctx: SystemContext, storeId: string) =>
     .limit(shown)
     .execute()
 
-async function shopOf(ctx: SystemContext, storeId: string) {
+async function readShop(ctx: SystemContext, storeId: string) {
   const ofKind = (kind: string) =>
     ctx.root
       .selectFrom('sandbox_objects')
@@ -134,7 +134,7 @@ async function shopOf(ctx: SystemContext, storeId: string) {
   }
 }
 
-async function checkoutsOf(ctx: SystemContext, storeId: string) {
+async function listCheckouts(ctx: SystemContext, storeId: string) {
   const rows = await ctx.root
     .selectFrom('sandbox_checkouts')
     .select(['id', 'title', sql<string>`first_amount::text`.as('amount'), 'currency', 'expires_at'])
@@ -151,7 +151,7 @@ async function checkoutsOf(ctx: SystemContext, storeId: string) {
   }))
 }
 
-async function modesOf(ctx: SystemContext, storeId: string) {
+async function readModes(ctx: SystemContext, storeId: string) {
   const rows = await ctx.root
     .selectFrom('sandbox_modes')
     .select(['port', 'mode'])

@@ -1,5 +1,5 @@
-/** The jobs of statistics that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Handles of the section's jobs. */
+import { exports } from '#operations/store/index'
 
 export const conversionsExport = exports.handle('conversions-export')
 

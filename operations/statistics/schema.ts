@@ -1,5 +1,5 @@
-/** Figures and conversions as the API shows them. */
-import { sourceTypes } from '#operations/store/door'
+/** Schemas of figures, conversions and orders. */
+import { sourceTypes } from '#operations/store/index'
 import { count, currency, day, id, instant, money, named, object, queryList, z } from '#runtime/schema'
 
 export const sourceType = z.enum(sourceTypes)
@@ -18,7 +18,9 @@ export const range = {
   startDate: day.optional().describe('29 days before endDate unless said'),
   endDate: day.optional().describe('Today unless said'),
 }
-export const ofCurrency = currency.optional().describe("The store's unless said; amounts are never converted")
+export const currencyFilter = currency
+  .optional()
+  .describe("The store's unless said; amounts are never converted")
 
 const figures = named('ConversionFigures', object({ orders: count, revenue: money }))
 const bySource = named(
@@ -90,7 +92,7 @@ const customer = object({
   email: z.string().nullable(),
   phone: z.string().nullable(),
 })
-const lineOf = {
+const lineShape = {
   productId: z.string().nullable(),
   variantId: z.string().nullable(),
   name: z.string(),
@@ -120,7 +122,7 @@ export const conversion = named(
     channel: z.enum(['messaging', 'email', 'storefront']),
     messageId: z.string().nullable(),
     customer,
-    products: z.array(object(lineOf)),
+    products: z.array(object(lineShape)),
     currency,
     orderTotal: money,
     refundedTotal: money,
@@ -160,7 +162,7 @@ export const summary = object({
   ),
 })
 
-const address = z.record(z.unknown()).describe('As the shop’s platform tells it')
+const address = z.record(z.unknown()).describe('As the platform returns it')
 export const order = named(
   'Order',
   object({
@@ -177,7 +179,7 @@ export const order = named(
     refundedTotal: money,
     couponCodes: z.array(z.string()),
     customer,
-    items: z.array(object({ id: z.string(), ...lineOf, refundedQuantity: z.number().int() })),
+    items: z.array(object({ id: z.string(), ...lineShape, refundedQuantity: z.number().int() })),
     attributedTo: sourceType.nullable(),
     paymentMethod: z.string().nullable(),
     paymentUrl: z.string().nullable(),
@@ -197,7 +199,7 @@ export const order = named(
 export const orderStatuses = queryList(order.shape.status).optional()
 export const paymentStatuses = queryList(order.shape.paymentStatus).optional()
 
-/** `status` of the conversion lists: some of them, or `all`. */
+/** `status` of conversion lists: some statuses, or `all`. */
 export const statusFilter = queryList(z.union([conversionStatus, z.literal('all')]))
   .optional()
   .describe('Some of them, or `all`; confirmed and partially-refunded unless said')

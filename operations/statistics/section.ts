@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Statistics and conversions',
   description:
-    'What the messages brought back, in money: conversions by source, day and product, beside everything that was sent, and the orders of the platform as they are mirrored here.',
+    'Revenue recovered by messages: conversions by source, day and product, everything that was sent, and the synced orders of the platform.',
   position: 3,
   order: [
     'get_statistics_export',
@@ -16,14 +16,14 @@ export default section({
     'get_analytics_orders',
   ],
   words: {
-    alike: ['order purchase', 'conversion attributed attribution source thanks'],
-    alikeHere: [
+    synonyms: ['order purchase', 'conversion attributed attribution source thanks'],
+    sectionSynonyms: [
       'statistics number performance',
       'recovered abandoned cart back return won win save',
       'conversion sale revenue money order brought bring came come',
       'product bestseller best top',
     ],
-    abroad: [
+    translations: [
       'pedido encomenda orden compra: order',
       'comprar comprou compraram compraron: order buy',
       'mais_vendidos mas_vendidos: bestseller & product sell',

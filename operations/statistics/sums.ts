@@ -1,7 +1,7 @@
 /** Conversions by day and source: from the daily sums, or from the rows while the sums are being built (rule 3). */
 import { type Expression, type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedConversion } from '#operations/store/door'
+import { areSumsBuilt, days, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 
@@ -26,7 +26,7 @@ interface Found {
 
 type Db = Kysely<TenantTables>
 
-const asJson = (db: Db, query: unknown) =>
+const toJsonRows = (db: Db, query: unknown) =>
   sql<never>`(${db.selectFrom((query as never as { as(name: string): never }).as('f')).select(sql`coalesce(json_agg(f), '[]')`.as('rows'))})`
 
 const currenciesIn = (rows: Expression<unknown>) =>
@@ -44,8 +44,8 @@ const summed = prepared<Query, Found>((db, query) => {
     .select(['d.day', 'd.source_type', 'd.orders', sql<string>`d.revenue::text`.as('revenue')])
   const currencies = inRange.where('d.orders', '>', 0).select('d.currency').distinct()
   return db.selectNoFrom((eb) => [
-    eb.exists(areSummed(db)).$castTo<boolean>().as('ready'),
-    sql<DayRow[]>`${asJson(db, rows)}`.as('rows'),
+    eb.exists(areSumsBuilt(db)).$castTo<boolean>().as('ready'),
+    sql<DayRow[]>`${toJsonRows(db, rows)}`.as('rows'),
     currenciesIn(currencies),
   ])
 })
@@ -55,7 +55,7 @@ const counted = prepared<Query, Omit<Found, 'ready'>>((db, query) => {
     .selectFrom('conversions as c')
     .where(isCountedConversion('c'))
     .where(days.isWithin('c.placed_at', query))
-  const day = days.localDateOf('c.placed_at', query.timezone)
+  const day = days.localDate('c.placed_at', query.timezone)
   const rows = inRange
     .where('c.currency', '=', query.currency)
     .select([
@@ -66,7 +66,7 @@ const counted = prepared<Query, Omit<Found, 'ready'>>((db, query) => {
     ])
     .groupBy(['day', 'c.source_type'] as never)
   const currencies = inRange.select('c.currency').distinct()
-  return db.selectNoFrom([sql<DayRow[]>`${asJson(db, rows)}`.as('rows'), currenciesIn(currencies)])
+  return db.selectNoFrom([sql<DayRow[]>`${toJsonRows(db, rows)}`.as('rows'), currenciesIn(currencies)])
 })
 
 /** Counted conversions of one currency, by local day and source; and the currencies of the range. */
@@ -100,8 +100,8 @@ const totalSummed = prepared<{ timezone: string }, { ready: boolean; rows: Total
     .groupBy('d.currency')
     .having(sql<boolean>`sum(d.orders) > 0`)
   return db.selectNoFrom((eb) => [
-    eb.exists(areSummed(db)).$castTo<boolean>().as('ready'),
-    sql<Total[]>`${asJson(db, rows)}`.as('rows'),
+    eb.exists(areSumsBuilt(db)).$castTo<boolean>().as('ready'),
+    sql<Total[]>`${toJsonRows(db, rows)}`.as('rows'),
   ])
 })
 
@@ -117,7 +117,7 @@ const totalCounted = prepared<object, Total>((db) =>
     .groupBy('c.currency'),
 )
 
-/** Of all days: no message of ours is older than the store's joining. */
+/** Totals over all days: no message is older than the store. */
 export async function conversionTotals(ctx: Context): Promise<Total[]> {
   const [found] = await totalSummed(ctx, { timezone: ctx.store.timezone })
   return found!.ready ? found!.rows : totalCounted(ctx, {})

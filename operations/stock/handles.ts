@@ -1,5 +1,5 @@
-/** The jobs of stock that are queued, by whoever does: a queue's name, and what it is told. */
-import { exports } from '#operations/store/door'
+/** Job handles of stock: each queue's name and its payload. */
+import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object, text, z } from '#runtime/schema'
 
@@ -8,7 +8,12 @@ export const stockAlertSend = handle(
   object({
     claimId: id,
     tries: z.number().int().min(0).default(0),
-    places: z.number().int().min(1).optional().describe('Places on the number that are taken for it already'),
+    places: z
+      .number()
+      .int()
+      .min(1)
+      .optional()
+      .describe('Rate slots of the number that are already reserved for it'),
   }),
 )
 
@@ -16,7 +21,9 @@ export const stockAlertWave = handle(
   'stock-alert-wave',
   object({
     variantId: text(1, 64),
-    isNext: z.boolean().describe('Of the wave an hour later, which waits beside the one that goes on now'),
+    isNext: z
+      .boolean()
+      .describe('True for the rollout an hour later, which is queued separately from the current one'),
   }),
 )
 

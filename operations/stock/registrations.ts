@@ -1,9 +1,9 @@
-/** What other sections ask of this one. */
+/** Implementations of other sections' extension points. */
 import { sql } from 'kysely'
-import type { templates } from '#operations/messaging/door'
-import type { home } from '#operations/store/door'
+import type { templates } from '#operations/messaging/index'
+import type { home } from '#operations/store/index'
 
-/** Alerts that are on send their template when stock returns; they fill in three parameters at most. */
+/** Finds enabled alerts that use the template. They fill in at most three parameters. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('stock_alert_settings as a')
@@ -14,7 +14,7 @@ export const templateUse: templates.TemplateUse = (db, templateId, placeholders)
       query.where(sql<boolean>`false`),
     )
 
-/** Deleted ones were requests too. */
+/** Counts requests, including deleted ones. */
 export const stockRequests: home.StockRequests = {
   feature: 'stock-alerts',
   rows: (db) => db.selectFrom('stock_subscriptions as q').select('q.created_at as at'),

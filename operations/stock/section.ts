@@ -19,14 +19,14 @@ export default section({
     'post_stock_counter_settings',
   ],
   words: {
-    alike: ['stock inventory availability available restock'],
-    alikeHere: [
+    synonyms: ['stock inventory availability available restock'],
+    sectionSynonyms: [
       'soldout stock sold',
       'waitlist waiting wait list subscription',
       'counter unit left few scarcity',
       'alert notific tell back',
     ],
-    abroad: [
+    translations: [
       'estoque existencias inventario stock: stock',
       'esgotado agotado esgotar agotar sem_estoque sin_stock: soldout stock',
       'disponivel disponible: back available stock',

@@ -18,7 +18,7 @@ const channel = z.enum(['email', 'phone'])
 export type Channel = z.infer<typeof channel>
 export const source = z.enum(['product-page', 'product-list'])
 
-/** Of `failed` and `cancelled`. */
+/** Why a subscription is `failed` or `cancelled`. */
 export const reason = z.enum([
   'not-on-network',
   'undelivered',
@@ -60,7 +60,7 @@ export const stockSubscription = named(
     updatedAt: instant,
   }),
   {
-    moves: [
+    volatileFields: [
       'status',
       'reason',
       'sentAt',
@@ -84,33 +84,36 @@ const filters = {
   search: text(1, 100).optional().describe('Within email, phone, name or product'),
   startDate: day.optional().describe('By createdAt'),
   endDate: day.optional(),
-  sort: z.enum(['newest', 'oldest']).default('newest').describe('Oldest: the order in which people are told'),
+  sort: z
+    .enum(['newest', 'oldest'])
+    .default('newest')
+    .describe('Oldest: the order in which people are notified'),
 }
-const statusOf = (standard: z.infer<typeof statusOrAll>) =>
+const buildStatusFilter = (standard: z.infer<typeof statusOrAll>) =>
   queryList(statusOrAll).default([standard]).describe('One or more, comma-separated, or `all`')
 
-export const subscriptionQuery = object({ ...paging, status: statusOf('waiting'), ...filters })
-export const exportQuery = object({ status: statusOf('all'), ...filters })
+export const subscriptionQuery = object({ ...paging, status: buildStatusFilter('waiting'), ...filters })
+export const exportQuery = object({ status: buildStatusFilter('all'), ...filters })
 export type SubscriptionQuery = z.infer<typeof exportQuery>
 
-const ofChannel = object({ subscribers: count, alertsSent: count })
+const channelMetrics = object({ subscribers: count, alertsSent: count })
 export const stockMetrics = named(
   'StockMetrics',
   object({
     startDate: day,
     endDate: day,
-    subscribers: count.describe('Who subscribed in the period'),
+    subscribers: count.describe('Subscriptions made in the period'),
     waiting: count.describe('Now'),
-    alertsSent: count.describe('What left in the period, by either channel'),
-    failed: count.describe('What failed in the period'),
+    alertsSent: count.describe('Alerts sent in the period, by either channel'),
+    failed: count.describe('Alerts that failed in the period'),
     conversions: count.describe('Orders placed in the period that alerts brought'),
     conversionRate: z
       .number()
       .nullable()
-      .describe('Of the alerts sent in the period, those that have brought an order by now, in percent'),
+      .describe('Percent of the alerts sent in the period that have brought an order by now'),
     revenue: money.describe('Of these conversions, less refunds'),
     currency,
-    byChannel: object({ email: ofChannel, phone: ofChannel }),
+    byChannel: object({ email: channelMetrics, phone: channelMetrics }),
     topProducts: z
       .array(
         object({
@@ -125,6 +128,6 @@ export const stockMetrics = named(
   }),
 )
 
-declare module '#operations/messaging/outbox/lane' {
-  interface Codes extends Record<Reason, true> {}
+declare module '#operations/messaging/outbox/outbox-source' {
+  interface FailureCodes extends Record<Reason, true> {}
 }

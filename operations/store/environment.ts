@@ -1,5 +1,5 @@
 import { z } from '#runtime/schema'
-import { environment, faultsOfReading, type SettingsOf } from '#runtime/server/environment'
+import { environment, findReadIssues, type SettingsOf } from '#runtime/server/environment'
 import { readShopifyUrl } from './ecommerce/shopify/http/options.ts'
 
 const declared = environment(
@@ -13,7 +13,7 @@ const declared = environment(
       .default('sandbox'),
   },
   ({ ecommerceUrl: url = 'sandbox' }) =>
-    url === 'sandbox' ? [] : faultsOfReading('ECOMMERCE_URL', () => readShopifyUrl(url)),
+    url === 'sandbox' ? [] : findReadIssues('ECOMMERCE_URL', () => readShopifyUrl(url)),
 )
 export default declared
 

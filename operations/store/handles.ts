@@ -1,4 +1,4 @@
-/** The jobs of store that are queued, by whoever does: a queue's name, and what it is told. */
+/** Handles of the store's jobs: queue name and payload schema. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 
@@ -10,7 +10,7 @@ export const orderAttribute = handle(
 export const ordersSync = handle(
   'orders-sync',
   object({
-    /** Also registers the webhooks that the platform has lost. */
+    /** Also registers webhooks that are missing at the platform. */
     checkWebhooks: z.boolean().optional(),
   }),
 )

@@ -1,4 +1,4 @@
-/** Plans and what each includes, and which one and which status hold at an instant. */
+/** The plans and what each includes; the plan and status in force at an instant. */
 
 import type { PlanFacts, SubscriptionInstants } from '#db/access'
 import { dayMs } from '#runtime/durations'
@@ -36,10 +36,10 @@ const scale = [...growth, 'chat-agent']
 export interface Plan {
   id: string
   name: string
-  /** Messages of the messaging channel in one cycle. */
+  /** Messages of the messaging channel per cycle. */
   messagesPerCycle: number
   features: readonly string[]
-  /** A month and a year, by currency; the trial costs nothing. */
+  /** Per month and per year, by currency; null for the trial. */
   prices: Record<PlanCurrency, { monthly: string; yearly: string }> | null
 }
 
@@ -74,28 +74,28 @@ export const plans: Record<string, Plan> = {
 /** Plans that can be bought, from the smallest. */
 export const paidPlans = ['starter', 'growth', 'scale'] as const
 
-/** What a store of this currency is charged in. */
+/** The currency in which a store of this currency is charged. */
 export const planCurrency = (storeCurrency: string): PlanCurrency => (storeCurrency === 'BRL' ? 'BRL' : 'USD')
 
-/** Every feature there is: what `activate-features` and operations may name. */
+/** Every feature that `activate-features` and operations may name. */
 export const features: readonly string[] = scale
 const sets = new Map(Object.values(plans).map((plan) => [plan.id, new Set(plan.features)]))
 
-/** The plan, which the database is trusted to know. */
-export function planOf(id: string): Plan {
+/** Throws on an unknown id: ids come from the database. */
+export function getPlan(id: string): Plan {
   const plan = plans[id]
   if (!plan) throw new Error(`No such plan: ${id}`)
   return plan
 }
 export const featureSet = (planId: string): ReadonlySet<string> => sets.get(planId) ?? new Set()
 
-/** The part of `subscriptions.scheduled_change` that decides which plan holds. */
+/** The part of `subscriptions.scheduled_change` that decides the plan. */
 interface ScheduledPlan {
   planId: string
   effectiveAt: string
 }
 
-/** The plan that holds at `now`: a scheduled change holds from its instant, whatever a late job has written. */
+/** The plan in force at `now`. A scheduled change applies from its instant, even if its job is late. */
 export function planIdAt({ plan_id: planId, scheduled_change: scheduled }: PlanFacts, now: number): string {
   if (!scheduled) return planId
   const { planId: next, effectiveAt } = scheduled as ScheduledPlan
@@ -103,11 +103,11 @@ export function planIdAt({ plan_id: planId, scheduled_change: scheduled }: PlanF
 }
 
 export type SubscriptionStatus = 'trialing' | 'active' | 'past-due' | 'paused' | 'cancelled' | 'ended'
-export const pausedLastsMs = 90 * dayMs
+export const pauseLimitMs = 90 * dayMs
 
 /**
- * The status that holds at `now`, whatever a late job has written: a trial past its end is `ended`, a grace past its
- * end `paused`, a cancelled one past its paid time `ended`.
+ * The status in force at `now`, even if the job that writes it is late: a trial past its end is `ended`, a grace period
+ * past its end `paused`, a cancelled subscription past its paid period `ended`.
  */
 export function statusAt(row: SubscriptionInstants, now: number): SubscriptionStatus {
   const over = (at: Date | null): boolean => at !== null && now >= at.getTime()
@@ -116,13 +116,13 @@ export function statusAt(row: SubscriptionInstants, now: number): SubscriptionSt
       return over(row.trial_ends_at) ? 'ended' : 'trialing'
     case 'past-due':
       if (!over(row.grace_ends_at)) return 'past-due'
-      return now >= row.grace_ends_at!.getTime() + pausedLastsMs ? 'ended' : 'paused'
+      return now >= row.grace_ends_at!.getTime() + pauseLimitMs ? 'ended' : 'paused'
     case 'paused':
-      return row.paused_at && now >= row.paused_at.getTime() + pausedLastsMs ? 'ended' : 'paused'
+      return row.paused_at && now >= row.paused_at.getTime() + pauseLimitMs ? 'ended' : 'paused'
     case 'active':
-      // Paused by the payer at the provider: what was paid for is kept until then.
+      // The payer paused it at the provider: it stays active until the paid period ends.
       if (!over(row.paused_at)) return 'active'
-      return now >= row.paused_at!.getTime() + pausedLastsMs ? 'ended' : 'paused'
+      return now >= row.paused_at!.getTime() + pauseLimitMs ? 'ended' : 'paused'
     case 'cancelled':
       return over(row.ends_at) ? 'ended' : 'cancelled'
     default:
@@ -130,5 +130,5 @@ export function statusAt(row: SubscriptionInstants, now: number): SubscriptionSt
   }
 }
 
-/** Whether writes go at that status. */
+/** Whether the store may write in this status. */
 export const canWriteAt = (status: SubscriptionStatus): boolean => status !== 'paused' && status !== 'ended'

@@ -23,7 +23,7 @@ export default section({
     'get_ecomplatform_categories',
   ],
   words: {
-    alike: [
+    synonyms: [
       'customer client shopper buyer person contact people visitor',
       'customer contact member subscriber person who',
       'product item article catalog catalogue good',
@@ -35,7 +35,7 @@ export default section({
       'category department collection',
       'channel source',
     ],
-    alikeHere: [
+    sectionSynonyms: [
       'team access work role',
       'remove fire leave kick',
       'dashboard overview summary home glance',
@@ -44,7 +44,7 @@ export default section({
       'store profile company address brand',
       'branding logo colour',
     ],
-    abroad: [
+    translations: [
       'cliente comprador consumidor pessoa persona gente: customer person',
       'equipe equipo funcionario empleado colega colaborador socio companheiro companero ayudante: team member',
       'usuario acesso acceso entrar: user member team access',

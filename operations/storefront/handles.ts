@@ -1,4 +1,4 @@
-/** The jobs of storefront that are queued, by whoever does: a queue's name, and what it is told. */
+/** Queue handles of the storefront: each job's queue name and payload. */
 import { handle } from '#runtime/jobs/handle'
 import { object, z } from '#runtime/schema'
 
@@ -10,7 +10,7 @@ export const productSnapshotsRefresh = handle(
 export const storefrontScriptPublish = handle(
   'storefront-script-publish',
   object({
-    /** What the merchant switched on does its work: what was put there for the same is taken away. */
+    /** The merchant's embed block is active: removes the script tag that does the same. */
     isEmbedded: z.boolean().optional(),
   }),
 )

@@ -1,18 +1,18 @@
-/** Coupons (rule 10): known to the provider, once a store, redeemed when a payment is approved. */
+/** Coupons (rule 10): defined at the provider, usable once per store, redeemed when a payment is approved. */
 
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import {
   type BillingCycle,
-  discountOf,
-  fits,
+  computeDiscount,
   type HeldCoupon,
+  isCouponApplicable,
   listPrice,
   paidPlans,
   planCurrency,
 } from './money.ts'
-import { billing } from './provider/connection.ts'
+import { getBilling } from './provider/connection.ts'
 import type { Coupon } from './provider/port.ts'
 
 const couponReasons = [
@@ -25,7 +25,7 @@ const couponReasons = [
 ] as const
 export type CouponReason = (typeof couponReasons)[number]
 
-const sentences: Record<CouponReason, string> = {
+const reasonTexts: Record<CouponReason, string> = {
   'not-found': 'there is no such coupon',
   'not-started': 'it does not hold yet',
   expired: 'it has expired',
@@ -34,29 +34,29 @@ const sentences: Record<CouponReason, string> = {
   'already-used': 'this store has used it already',
 }
 
-interface Wanted {
+interface CouponTarget {
   planId: string | null
   billingCycle: BillingCycle
   currency: string
 }
 
-/** The first reason that holds, or null. */
-async function reasonAgainst(
+/** The first reason against redeeming the coupon, or null. */
+async function findReasonAgainst(
   ctx: Context,
   coupon: Coupon | null,
-  { planId, billingCycle, currency }: Wanted,
+  { planId, billingCycle, currency }: CouponTarget,
 ): Promise<CouponReason | null> {
   if (!coupon) return 'not-found'
   const now = ctx.now()
   if (coupon.startsAt !== null && now < new Date(coupon.startsAt)) return 'not-started'
   if (coupon.expiresAt !== null && now >= new Date(coupon.expiresAt)) return 'expired'
   if (coupon.isExhausted) return 'exhausted'
-  const holding = plansOf(coupon, { billingCycle, currency })
+  const holding = listApplicablePlans(coupon, { billingCycle, currency })
   if (planId === null ? holding.length === 0 : !holding.includes(planId)) return 'not-for-plan'
   return (await isRedeemed(ctx, coupon.code)) ? 'already-used' : null
 }
 
-/** Used up for this store. */
+/** Whether this store has used the coupon. */
 export async function isRedeemed(ctx: Context, code: string): Promise<boolean> {
   const used = await ctx.db
     .selectFrom('coupon_redemptions')
@@ -66,10 +66,10 @@ export async function isRedeemed(ctx: Context, code: string): Promise<boolean> {
   return used !== undefined
 }
 
-const find = async (ctx: Context, code: string): Promise<Coupon | null> =>
-  (await billing(ctx)).port.findCoupon(code.trim())
+const findProviderCoupon = async (ctx: Context, code: string): Promise<Coupon | null> =>
+  (await getBilling(ctx)).port.findCoupon(code.trim())
 
-const heldOf = (coupon: Coupon): HeldCoupon => ({
+const toHeldCoupon = (coupon: Coupon): HeldCoupon => ({
   code: coupon.code,
   percentOff: coupon.percentOff,
   amountOff: coupon.amountOff,
@@ -78,79 +78,83 @@ const heldOf = (coupon: Coupon): HeldCoupon => ({
   billingCycles: coupon.billingCycles,
 })
 
-/** The coupon to be redeemed with the next payment; null where none is named. Refuses with its reason. */
+/** The coupon to redeem with the next payment; null when no code is given. Refuses with the reason against it. */
 export async function requireCoupon(
   ctx: Context,
   code: string | undefined,
-  wanted: Wanted,
+  target: CouponTarget,
 ): Promise<HeldCoupon | null> {
   if (code === undefined) return null
-  const coupon = await find(ctx, code)
-  const reason = await reasonAgainst(ctx, coupon, wanted)
+  const coupon = await findProviderCoupon(ctx, code)
+  const reason = await findReasonAgainst(ctx, coupon, target)
   if (!coupon || reason) {
     throw refuse(
       'bad_request',
-      `couponCode: cannot be redeemed (${reason}): ${sentences[reason ?? 'not-found']}`,
+      `couponCode: cannot be redeemed (${reason}): ${reasonTexts[reason ?? 'not-found']}`,
     )
   }
-  return heldOf(coupon)
+  return toHeldCoupon(coupon)
 }
 
-/** What it takes off is an amount of money, and not of the money that is charged: it is worth nothing there. */
-const isOtherMoney = (coupon: Coupon, currency: string): boolean =>
+/** Whether the coupon takes off an amount in another currency, which makes it worthless here. */
+const isOtherCurrency = (coupon: Coupon, currency: string): boolean =>
   coupon.amountOff !== null && coupon.currency !== currency
 
-/** The plans that a coupon holds for, with a cycle and in a currency. */
-const plansOf = (
+/** The plans that a coupon applies to, for a cycle and a currency. */
+const listApplicablePlans = (
   coupon: Coupon,
-  { billingCycle, currency }: Pick<Wanted, 'billingCycle' | 'currency'>,
+  { billingCycle, currency }: Pick<CouponTarget, 'billingCycle' | 'currency'>,
 ): string[] =>
-  isOtherMoney(coupon, currency) ? [] : paidPlans.filter((each) => fits(coupon, each, billingCycle))
+  isOtherCurrency(coupon, currency)
+    ? []
+    : paidPlans.filter((each) => isCouponApplicable(coupon, each, billingCycle))
 
-/** As it is told: null for every plan, or where there is no such coupon. */
-function toldPlans(coupon: Coupon | null, wanted: Wanted): string[] | null {
+/** The `planIds` of the answer: null for every plan, or when there is no such coupon. */
+function buildPlanIds(coupon: Coupon | null, target: CouponTarget): string[] | null {
   if (!coupon) return null
-  const holding = plansOf(coupon, wanted)
+  const holding = listApplicablePlans(coupon, target)
   return coupon.planIds === null && holding.length > 0 ? null : holding
 }
 
 /**
- * What a code is worth for a plan, or why it cannot be redeemed; redeems nothing. Without a plan it is valid where it
- * is for some plan with this cycle: `planIds` says for which.
+ * Checks a coupon for a plan without redeeming it. Without a plan, it is valid when it applies to any plan with this
+ * cycle; `planIds` lists them.
  */
 export async function validateCoupon(
   ctx: Context,
-  asked: { code: string; planId?: string | undefined; billingCycle: BillingCycle },
+  request: { code: string; planId?: string | undefined; billingCycle: BillingCycle },
 ) {
-  const currency = await currencyOf(ctx)
-  const planId = asked.planId ?? null
-  const coupon = await find(ctx, asked.code)
-  const wanted = { planId, billingCycle: asked.billingCycle, currency }
-  const reason = await reasonAgainst(ctx, coupon, wanted)
-  const original = planId === null ? null : amounts.toCents(listPrice(planId, asked.billingCycle, currency))
+  const currency = await findCurrency(ctx)
+  const planId = request.planId ?? null
+  const coupon = await findProviderCoupon(ctx, request.code)
+  const target = { planId, billingCycle: request.billingCycle, currency }
+  const reason = await findReasonAgainst(ctx, coupon, target)
+  const original = planId === null ? null : amounts.toCents(listPrice(planId, request.billingCycle, currency))
   const isWorth = original !== null && coupon !== null && reason === null
   return {
-    code: coupon?.code ?? asked.code.trim().toUpperCase(),
+    code: coupon?.code ?? request.code.trim().toUpperCase(),
     isValid: reason === null,
     reason,
     percentOff: coupon?.percentOff ?? null,
-    // `currency` is that of every amount here.
-    amountOff: coupon?.amountOff && !isOtherMoney(coupon, currency) ? Number(coupon.amountOff) : null,
+    // Every amount in the answer is in `currency`.
+    amountOff: coupon?.amountOff && !isOtherCurrency(coupon, currency) ? Number(coupon.amountOff) : null,
     durationCycles: coupon?.durationCycles ?? null,
-    planIds: toldPlans(coupon, wanted),
+    planIds: buildPlanIds(coupon, target),
     originalAmount: original === null ? null : amounts.toNumber(original),
-    discountedAmount: isWorth ? amounts.toNumber(original - discountOf(original, heldOf(coupon))) : null,
+    discountedAmount: isWorth
+      ? amounts.toNumber(original - computeDiscount(original, toHeldCoupon(coupon)))
+      : null,
     currency,
   }
 }
 
-/** What the store is charged in: that of its agreement, else by its own currency. */
-async function currencyOf(ctx: Context): Promise<string> {
+/** The currency of the store's agreement, else the one that fits its own currency. */
+async function findCurrency(ctx: Context): Promise<string> {
   const row = await ctx.db.selectFrom('subscriptions').select('currency').executeTakeFirstOrThrow()
   return row.currency ?? planCurrency(ctx.store.currency)
 }
 
-/** Used up for this store from now on. */
+/** Marks the coupon as used by this store. */
 export async function redeem(tx: Context, code: string): Promise<void> {
   await tx.db
     .insertInto('coupon_redemptions')

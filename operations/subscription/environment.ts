@@ -1,6 +1,6 @@
 import { z } from '#runtime/schema'
-import { environment, faultsOfReading, optionalText, type SettingsOf } from '#runtime/server/environment'
-import { couponsFile } from './provider/coupons-file.ts'
+import { environment, findReadIssues, optionalText, type SettingsOf } from '#runtime/server/environment'
+import { readCouponsFile } from './provider/coupons-file.ts'
 import { readMercadoPagoUrl } from './provider/mercado-pago-url.ts'
 
 const declared = environment(
@@ -9,14 +9,14 @@ const declared = environment(
       .string()
       .regex(/^(mercadopago:\/\/.+|sandbox)$/, 'must begin with mercadopago://')
       .default('sandbox'),
-    /** A file with the coupons of a provider that keeps none. */
+    /** A JSON file of coupons, for a provider that has none. */
     BILLING_COUPONS: optionalText,
   },
   ({ billingUrl: url = 'sandbox', billingCoupons = null }) => {
     if (url === 'sandbox') return []
     return [
-      ...faultsOfReading('BILLING_URL', () => readMercadoPagoUrl(url)),
-      ...faultsOfReading('BILLING_COUPONS', () => couponsFile(billingCoupons)),
+      ...findReadIssues('BILLING_URL', () => readMercadoPagoUrl(url)),
+      ...findReadIssues('BILLING_COUPONS', () => readCouponsFile(billingCoupons)),
     ]
   },
 )

@@ -1,11 +1,11 @@
-/** The jobs of subscription that are queued, by whoever does: a queue's name, and what it is told. */
+/** Jobs that other code queues: queue name and payload. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 
 export const billingReconcile = handle(
   'billing-reconcile',
   object({
-    intentId: id.optional().describe('Of a look that waits until whoever asked must be done'),
+    intentId: id.optional().describe('Checked once the lease of this request has run out'),
   }),
 )
 

@@ -1,35 +1,35 @@
 /**
- * What a provider is asked to do, written down before it is asked: what the merchant asked for (one at a time), and
- * tasks that follow from something else and are tried until they are done.
+ * Calls to the provider, written before they are made (an outbox): requests of the merchant (one at a time), and tasks
+ * that follow from something else and are retried until they are done.
  */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate } from '#runtime/database/rows'
 import { minuteMs } from '#runtime/durations'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import { billingReconcile } from './handles.ts'
 
 export type IntentRow = Row<'billing_intents'>
-export type AskedKind = 'cancel' | 'charge' | 'schedule'
+export type RequestKind = 'cancel' | 'charge' | 'schedule'
 export type TaskKind = 'cancel-agreement' | 'pause-agreement' | 'close-checkout' | 'refund' | 'collect'
-export const askedKinds: readonly AskedKind[] = ['cancel', 'charge', 'schedule']
+export const requestKinds: readonly RequestKind[] = ['cancel', 'charge', 'schedule']
 
-/** Whoever asked is dead after this long: somebody else finishes. */
-const heldMs = minuteMs
+/** Lease of the process that made the request: after it, the reconciliation takes over. */
+const leaseMs = minuteMs
 
 /**
- * Writes down what the merchant asked for, and queues the look at it should nobody finish it. Refuses with `conflict`
- * while an earlier one is under way. Commits on its own, before the provider is called.
+ * Writes a request of the merchant and queues its reconciliation for when the lease runs out. Refuses with `conflict` while
+ * an earlier request is open. Must commit before the provider is called.
  */
-export async function addAsked(
+export async function addRequest(
   tx: Context,
-  intent: { kind: AskedKind; provider: string; agreementId: string; terms: object },
+  intent: { kind: RequestKind; provider: string; agreementId: string; terms: object },
 ): Promise<string> {
   const now = tx.now()
   const id = tx.newId()
-  const heldUntil = new Date(now.getTime() + heldMs)
-  const asked = tx.db.insertInto('billing_intents').values({
+  const heldUntil = new Date(now.getTime() + leaseMs)
+  const insert = tx.db.insertInto('billing_intents').values({
     id,
     kind: intent.kind,
     key: id,
@@ -40,16 +40,16 @@ export async function addAsked(
     created_at: now,
     updated_at: now,
   })
-  const busy = refuseForNow(
+  const busy = refuseTemporarily(
     'conflict',
     'Another change of the subscription is under way: try again in a minute',
   )
-  await unlessTaken('billing_intents_asked', busy, () => asked.execute())
+  await refuseDuplicate('billing_intents_asked', busy, () => insert.execute())
   await tx.queue(billingReconcile, { intentId: id }, { at: heldUntil })
   return id
 }
 
-/** A task of the background; the same one twice is one. */
+/** Adds a background task, once for each key. */
 export async function addTask(
   tx: Context,
   task: { kind: TaskKind; provider: string; agreementId: string; subject?: string; terms?: object },
@@ -70,7 +70,7 @@ export async function addTask(
     })
     .onConflict((conflict) => {
       const known = conflict.columns(['store_id', 'key'])
-      // Money moves once for its key; what only sets a state may have to be set again.
+      // Money moves once for each key; a task that only sets a state may be reopened.
       return task.kind === 'refund' || task.kind === 'collect'
         ? known.doNothing()
         : known.doUpdateSet({ status: 'open', updated_at: now })
@@ -79,8 +79,8 @@ export async function addTask(
   await tx.queue(billingReconcile, {})
 }
 
-/** Open ones, oldest first. */
-export const openIntents = (ctx: Context, kinds: readonly string[]): Promise<IntentRow[]> =>
+/** Open intents, oldest first. */
+export const listOpenIntents = (ctx: Context, kinds: readonly string[]): Promise<IntentRow[]> =>
   ctx.db
     .selectFrom('billing_intents')
     .selectAll()
@@ -93,7 +93,7 @@ export const openIntents = (ctx: Context, kinds: readonly string[]): Promise<Int
 export const findIntent = (ctx: Context, id: string): Promise<IntentRow | undefined> =>
   ctx.db.selectFrom('billing_intents').selectAll().where('id', '=', id).executeTakeFirst()
 
-/** Closes an open intent; false when somebody has closed it before. */
+/** Closes an open intent; false when it was closed before. */
 export async function closeIntent(
   ctx: Context,
   id: string,
@@ -110,8 +110,8 @@ export async function closeIntent(
   return closed !== undefined
 }
 
-/** The provider's answer was lost: whoever comes next may look into it at once. */
-export async function letGo(ctx: Context, id: string, failure: string): Promise<void> {
+/** Releases the lease of an intent whose outcome is indeterminate, so that it is reconciled at once. */
+export async function releaseIntent(ctx: Context, id: string, failure: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     await tx.db
       .updateTable('billing_intents')
@@ -122,8 +122,8 @@ export async function letGo(ctx: Context, id: string, failure: string): Promise<
   })
 }
 
-/** Not done, and still to be: the next look tries again. */
-export async function noteRefusal(ctx: Context, id: string, failure: string): Promise<void> {
+/** Records the failure of an intent that stays open and is retried. */
+export async function recordRefusal(ctx: Context, id: string, failure: string): Promise<void> {
   await ctx.db
     .updateTable('billing_intents')
     .set({ failure, updated_at: ctx.now() })

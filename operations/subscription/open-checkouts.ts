@@ -1,9 +1,9 @@
-/** Checkouts that can be paid: what closes them does so here and, as a task, at the provider. */
+/** Closes open checkouts: here at once, at the provider as a task. */
 import type { Context } from '#runtime/context'
 import { addTask } from './intents.ts'
 
-/** Cancels what is open; `exceptCards`: a page where the card alone is changed stays. */
-export async function closeOpen(tx: Context, exceptCards = false): Promise<void> {
+/** Cancels open checkouts. `exceptCards` keeps card-update pages open. */
+export async function closeOpenCheckouts(tx: Context, exceptCards = false): Promise<void> {
   const closed = await tx.db
     .updateTable('checkouts')
     .set({ status: 'cancelled', completed_at: tx.now(), updated_at: tx.now() })

@@ -1,12 +1,12 @@
 /** Resources of the section. */
-import { plans, type SubscriptionStatus } from '#operations/store/door'
+import { plans, type SubscriptionStatus } from '#operations/store/index'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
 const paid = ['starter', 'growth', 'scale'] as const
 export const planId = z.enum(paid)
 
-/** What each plan has and costs: there is no read of it, and merchants ask what a smaller one takes away. */
-export const plansTold: string = paid
+/** Features and prices of every plan, for operation descriptions: no operation answers them. */
+export const planSummary: string = paid
   .map((id, i) => {
     const { features, messagesPerCycle, prices } = plans[id]!
     const before = paid[i - 1]
@@ -85,7 +85,7 @@ export const subscription = named(
     ...timestamps,
   }),
   {
-    moves: [
+    volatileFields: [
       'status',
       'canWrite',
       'planName',

@@ -19,8 +19,8 @@ export default section({
     'post_subscription_card_update',
   ],
   words: {
-    alike: ['plan subscription tier billing', 'payment invoice bill charge receipt', 'trial free'],
-    alikeHere: [
+    synonyms: ['plan subscription tier billing', 'payment invoice bill charge receipt', 'trial free'],
+    sectionSynonyms: [
       'card credit pay new',
       'trial day left period',
       'cancel leave end pay',
@@ -29,7 +29,7 @@ export default section({
       'price pay cost',
       'next bill charge',
     ],
-    abroad: [
+    translations: [
       'pagar pagamento pago: pay payment',
       'cobrar cobranca cobro cobraram cobraron: charge payment',
       'cartao tarjeta: card',

@@ -1,11 +1,11 @@
-/** The place of a row in a list that moves: where a reader goes on, strictly after it. */
+/** Cursors of paginated lists: the position of a row, strictly after which the next page begins. */
 import { createHash } from 'node:crypto'
 import { refuse } from '#runtime/errors'
-import { databaseInstantForm } from '#runtime/values/days'
+import { databaseInstantPattern } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
 
-/** Of these filters only: a cursor of other ones is refused. */
-export const fingerprintOf = (filters: object): string =>
+/** A cursor is bound to its filters: with other filters it is refused. */
+export const fingerprintFilters = (filters: object): string =>
   createHash('sha256')
     .update(
       JSON.stringify(
@@ -18,8 +18,8 @@ export const fingerprintOf = (filters: object): string =>
     .slice(0, 16)
 
 /**
- * Refuses what is no cursor of this list with these filters. `parts`: how many texts it holds, of which the last two
- * are an instant as the database writes it and an id.
+ * Parses a cursor of this list with these filters; refuses any other. `parts`: the number of its texts, of which the
+ * last two are an instant as the database writes it and an id.
  */
 export function readCursor(cursor: string, fingerprint: string, parts: number): string[] {
   const wrong = refuse(
@@ -34,10 +34,10 @@ export function readCursor(cursor: string, fingerprint: string, parts: number): 
   }
   if (!Array.isArray(read) || read.length !== parts + 1 || read[0] !== fingerprint) throw wrong
   if (!read.every((part) => typeof part === 'string')) throw wrong
-  if (!databaseInstantForm.test(read.at(-2)!) || !isId(read.at(-1)!)) throw wrong
+  if (!databaseInstantPattern.test(read.at(-2)!) || !isId(read.at(-1)!)) throw wrong
   return read.slice(1) as string[]
 }
 
-/** Base64 of a JSON array, in the URL's alphabet. */
+/** Base64url of a JSON array. */
 export const writeCursor = (fingerprint: string, parts: readonly string[]): string =>
   Buffer.from(JSON.stringify([fingerprint, ...parts])).toString('base64url')

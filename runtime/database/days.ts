@@ -9,28 +9,28 @@ import {
   daysBetween,
   firstDay,
   localDay,
-  refuseCrossedDays,
+  refuseReversedDays,
 } from '#runtime/values/days'
 
 export {
   addDays,
   type DayRange,
   daysBetween,
-  daysOf,
+  listDays as daysOf,
   localDay,
 } from '#runtime/values/days'
 
-/** Both included, as a caller says them. */
-export interface AskedDays {
+/** Both inclusive, as a caller writes them. */
+export interface DayRangeQuery {
   startDate?: string | undefined
   endDate?: string | undefined
 }
 
-/** The range asked for: by default the 30 days up to today. Refuses one that is turned around or has too many days. */
-export function dayRange(ctx: Context, query: AskedDays, atMost: number): DayRange {
+/** Parses a range of days; by default the last 30 days. Refuses a reversed range or one with too many days. */
+export function parseDayRange(ctx: Context, query: DayRangeQuery, atMost: number): DayRange {
   const endDate = query.endDate ?? localDay(ctx.now(), ctx.store.timezone)
   const [startDate] = [query.startDate ?? addDays(endDate, -29), firstDay].sort().reverse() as [string]
-  refuseCrossedDays({ startDate, endDate })
+  refuseReversedDays({ startDate, endDate })
   const days = daysBetween({ startDate, endDate })
   if (days > atMost) {
     throw refuse('bad_request', `startDate: the range may have at most ${atMost} days and has ${days}`)
@@ -38,26 +38,26 @@ export function dayRange(ctx: Context, query: AskedDays, atMost: number): DayRan
   return { startDate, endDate }
 }
 
-/** The days that the rows of a list are to lie on, among its filters: all of it or nothing. */
-export interface GivenDays extends Partial<DayRange> {
+/** Days among the filters of a list: all of it or nothing. */
+export interface DayFilter extends Partial<DayRange> {
   timezone?: string
 }
 
-/** A side that was left out is open. Refuses days that are turned around. */
-export function givenDays(ctx: Context, { startDate, endDate }: AskedDays): GivenDays {
-  refuseCrossedDays({ startDate, endDate })
+/** An absent side is open. Refuses a reversed range. */
+export function toDayFilter(ctx: Context, { startDate, endDate }: DayRangeQuery): DayFilter {
+  refuseReversedDays({ startDate, endDate })
   if (startDate === undefined && endDate === undefined) return {}
   const { timezone } = ctx.store
   return { startDate: startDate ?? '0001-01-02', endDate: endDate ?? '9999-12-30', timezone }
 }
 
 /** The local date of an instant. */
-export const localDateOf = (column: string, timezone: unknown): RawBuilder<string> =>
+export const localDate = (column: string, timezone: unknown): RawBuilder<string> =>
   sql<string>`(${sql.ref(column)} at time zone ${timezone}::text)::date`
 
 /**
- * Whether an instant lies on one of the days. Bounds that an index serves come first, and only instants near the
- * edges are asked for their date: that costs more than all the rest.
+ * Whether an instant is on one of the days. The bounds that an index serves come first; only instants near the edges
+ * need their date computed, which costs more than everything else.
  */
 export const isWithin = (column: string, range: DayRange & { timezone: unknown }): RawBuilder<boolean> => {
   const at = sql.ref(column)
@@ -66,33 +66,33 @@ export const isWithin = (column: string, range: DayRange & { timezone: unknown }
       + interval '${sql.raw(String(hours))} hours')`
   return sql<boolean>`(${at} >= ${edge(range.startDate, 0, -3)} and ${at} < ${edge(range.endDate, 1, 3)}
     and ((${at} >= ${edge(range.startDate, 0, 3)} and ${at} < ${edge(range.endDate, 1, -3)})
-      or ${localDateOf(column, range.timezone)} between ${range.startDate}::date and ${range.endDate}::date))`
+      or ${localDate(column, range.timezone)} between ${range.startDate}::date and ${range.endDate}::date))`
 }
 
 /**
- * The first instant of a local day. Where its midnight does not exist PostgreSQL answers the instant after the gap;
- * where it comes twice, the second: then the day began an hour before.
+ * The first instant of a local day. If its midnight does not exist PostgreSQL returns the instant after the gap; if it
+ * occurs twice, the second, so the day began an hour earlier.
  */
-export const firstInstantOf = (day: RawBuilder<unknown>, timezone: RawBuilder<unknown>): RawBuilder<Date> => {
+export const firstInstant = (day: RawBuilder<unknown>, timezone: RawBuilder<unknown>): RawBuilder<Date> => {
   const midnight = sql`((${day})::timestamp at time zone ${timezone})`
   const earlier = sql`${midnight} - interval '1 hour'`
   return sql<Date>`case when ((${earlier}) at time zone ${timezone})::date = (${day}) then ${earlier} else ${midnight} end`
 }
 
 export interface LocalDays {
-  /** Both included. */
+  /** Both inclusive. */
   startDate: unknown
   endDate: unknown
   timezone: unknown
 }
 
-/** Whether an instant lies on one of the days: the bounds are worked out once, nothing is asked of each row. */
+/** Whether an instant is on one of the days: the bounds are computed once, and nothing per row. */
 export function isWithinDays(
   column: string,
   { startDate, endDate, timezone }: LocalDays,
 ): RawBuilder<boolean> {
   const zone = sql`${timezone}::text`
-  const first = firstInstantOf(sql`${startDate}::date`, zone)
-  const next = firstInstantOf(sql`(${endDate}::date + 1)`, zone)
+  const first = firstInstant(sql`${startDate}::date`, zone)
+  const next = firstInstant(sql`(${endDate}::date + 1)`, zone)
   return sql<boolean>`(${sql.ref(column)} >= (select ${first}) and ${sql.ref(column)} < (select ${next}))`
 }

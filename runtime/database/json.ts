@@ -1,16 +1,16 @@
-/** JSON made by the database: a resource is written once as a projection, and its rows leave as text. */
+/** JSON built by the database: a resource is declared once as a projection, and its rows leave as text. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
-import { inCents } from './sql.ts'
+import { roundToCents } from './sql.ts'
 
 type Part = Expression<unknown> | string
 
 /**
  * `json_build_object` of a resource. A string names a column (`c.name`); anything else is an expression.
- * @example jsonObject({ id: 'c.id', createdAt: instantOf('c.created_at') })
+ * @example jsonObject({ id: 'c.id', createdAt: isoInstant('c.created_at') })
  */
 export function jsonObject(shape: Record<string, Part>): RawBuilder<unknown> {
   const entries = Object.entries(shape)
-  // A function takes at most 100 arguments: larger objects are put together.
+  // A function takes at most 100 arguments: larger objects are concatenated.
   const chunks: RawBuilder<unknown>[] = []
   for (let i = 0; i < entries.length; i += 45) {
     const parts = entries
@@ -29,9 +29,9 @@ const shapes = new WeakMap<object, Record<string, Part>>()
 const plainTexts = new WeakSet<object>()
 
 /**
- * The same object as its JSON text, put together by `||`. For the rows of a list: a third cheaper there than
- * `json_build_object`, which looks up the type of each argument for each row; a single row has nothing of it, since the
- * longer expression takes longer to prepare. Inside another object it would be a string.
+ * The same object as JSON text, concatenated with `||`. A third cheaper for the rows of a list than
+ * `json_build_object`, which looks up the type of each argument for each row. No gain for a single row, since the
+ * longer expression takes longer to plan. Inside another object it would be a string.
  */
 export function jsonText(object: RawBuilder<unknown>): RawBuilder<string> {
   const shape = shapes.get(object)
@@ -48,20 +48,20 @@ export function jsonText(object: RawBuilder<unknown>): RawBuilder<string> {
 
 /**
  * Fields of a `jsonb` column under their own names, for `jsonObject`.
- * @example jsonObject({ id: 'l.id', ...fieldsOf('l.content', ['title', 'items']) })
+ * @example jsonObject({ id: 'l.id', ...jsonFields('l.content', ['title', 'items']) })
  */
-export const fieldsOf = (column: string, keys: readonly string[]): Record<string, RawBuilder<unknown>> =>
+export const jsonFields = (column: string, keys: readonly string[]): Record<string, RawBuilder<unknown>> =>
   Object.fromEntries(keys.map((key) => [key, sql`${sql.ref(column)} -> ${sql.lit(key)}`]))
 
 /**
- * An instant as text: ISO 8601, UTC, milliseconds; null stays null. The body of `iso` written out: the planner would
- * parse the function anew for each instant of each query that it plans.
+ * An instant as text: ISO 8601, UTC, milliseconds; null stays null. The body of the SQL function `iso` is inlined: the
+ * planner would parse the function again for each use in each query.
  */
-export function instantOf(column: string): RawBuilder<string> {
+export function isoInstant(column: string): RawBuilder<string> {
   const text = sql<string>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   plainTexts.add(text)
   return text
 }
 
 /** Money as a JSON number. */
-export const moneyOf = (column: string): RawBuilder<number> => inCents<number>(sql.ref(column))
+export const moneyNumber = (column: string): RawBuilder<number> => roundToCents<number>(sql.ref(column))

@@ -1,6 +1,6 @@
 /**
- * A query compiled once and run often: the builder, the wall and the compiler do their work at the first call, later
- * calls only fill in values. For the hot reads; anything whose text depends on its input uses `ctx.db`.
+ * A query compiled once and run often: the builder, tenant isolation and the compiler run at the first call, later
+ * calls only fill in values. For hot reads; a query whose text depends on its input uses `ctx.db`.
  */
 import {
   type Compilable,
@@ -14,23 +14,23 @@ import {
 } from 'kysely'
 import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
-import { TenantWall } from '#db/wall'
+import { TenantScope } from '#db/tenant-scope'
 import type { Context } from '#runtime/context'
-import type { Wired } from '#runtime/wiring'
+import type { MergedExtensions } from '#runtime/extensions'
 
-/** Stands for a value while the text is made. */
-class Slot {
+/** Represents a value while the query is compiled. */
+class Placeholder {
   readonly name: string
   constructor(name: string) {
     this.name = name
   }
 }
 
-const storeSlot = new Slot('store')
+const storePlaceholder = new Placeholder('store')
 
 /**
- * Fewer values travel with each call: the store is one parameter, however many conditions of the wall name it, and a
- * number that is the same each time is part of the text.
+ * Sends fewer values per call: the store is one parameter however many conditions use it, and constant numbers are
+ * part of the text.
  */
 class StoreOnceCompiler extends PostgresQueryCompiler {
   #placeholder: string | null = null
@@ -41,11 +41,11 @@ class StoreOnceCompiler extends PostgresQueryCompiler {
   }
 
   protected override appendValue(parameter: unknown): void {
-    if (parameter === storeSlot && this.#placeholder) this.append(this.#placeholder)
+    if (parameter === storePlaceholder && this.#placeholder) this.append(this.#placeholder)
     else if (Number.isSafeInteger(parameter)) this.append(String(parameter))
     else {
       super.appendValue(parameter)
-      if (parameter === storeSlot) this.#placeholder = this.getCurrentParameterPlaceholder()
+      if (parameter === storePlaceholder) this.#placeholder = this.getCurrentParameterPlaceholder()
     }
   }
 }
@@ -57,48 +57,49 @@ const compiling = new Kysely<TenantTables>({
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new StoreOnceCompiler(),
   },
-}).withPlugin(new TenantWall(storeSlot))
+}).withPlugin(new TenantScope(storePlaceholder))
 
 /**
- * `build` gets placeholders instead of values: it must not look at them; and what sections give each other, which may
- * have parts of the text. Answers the rows. `plan` as of `Database.query`: `once` for rows by their id.
- * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('stores').select('name').where('id', '=', p.id))
+ * `build` gets placeholders instead of values, which it must not inspect, and the merged extensions, which may
+ * contribute parts of the query. Returns the rows. `plan` as in `Database.query`: `once` for rows by their id.
+ * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('stores').select('name').where('id', '=',
+ * p.id))
  */
 export function prepared<P extends object, Row>(
-  build: (db: Kysely<TenantTables>, values: P, wired: Wired) => Compilable<Row>,
+  build: (db: Kysely<TenantTables>, values: P, extensions: MergedExtensions) => Compilable<Row>,
   { plan }: { plan?: Plan | undefined } = {},
 ): (ctx: Context, values: P) => Promise<Row[]> {
-  const compile = (wired: Wired): Text => {
-    const slots = new Proxy({} as P, {
-      get: (_target, name) => new Slot(String(name)),
+  const compile = (extensions: MergedExtensions): CompiledText => {
+    const placeholders = new Proxy({} as P, {
+      get: (_target, name) => new Placeholder(String(name)),
       ownKeys() {
         throw new Error('Values of a prepared query are placeholders: take each by its name, spread none')
       },
     })
-    const { sql, parameters, query } = build(compiling, slots, wired).compile()
+    const { sql, parameters, query } = build(compiling, placeholders, extensions).compile()
     if ((plan === 'once' || plan === 'apart') && !SelectQueryNode.is(query)) {
       throw new Error(`A write goes by no plan '${plan}', whose connections do not wait for the disk`)
     }
-    // The compiler's text is a chain of pieces, which the driver would walk along at every call: made one here.
+    // The compiler's text is a rope of pieces, which the driver would walk at every call: flattened here.
     return { text: Buffer.from(sql).toString(), parameters }
   }
-  // One in a server; the apps of tests have wirings of their own.
-  const texts = new WeakMap<Wired, Text>()
+  // One per server; the apps of tests have their own extensions.
+  const texts = new WeakMap<MergedExtensions, CompiledText>()
   return (ctx, values) => {
-    let made = texts.get(ctx.wired)
-    if (!made) {
-      made = compile(ctx.wired)
-      texts.set(ctx.wired, made)
+    let compiled = texts.get(ctx.extensions)
+    if (!compiled) {
+      compiled = compile(ctx.extensions)
+      texts.set(ctx.extensions, compiled)
     }
-    const given = made.parameters.map((each) => {
-      if (each === storeSlot) return ctx.store.id
-      return each instanceof Slot ? ((values as Record<string, unknown>)[each.name] ?? null) : each
+    const bound = compiled.parameters.map((each) => {
+      if (each === storePlaceholder) return ctx.store.id
+      return each instanceof Placeholder ? ((values as Record<string, unknown>)[each.name] ?? null) : each
     })
-    return ctx.run<Row>(made.text, given, plan)
+    return ctx.runPrepared<Row>(compiled.text, bound, plan)
   }
 }
 
-interface Text {
+interface CompiledText {
   text: string
   parameters: readonly unknown[]
 }

@@ -1,4 +1,4 @@
-/** Many rows in one parameter: the statement's text is one whatever their number, so that it is prepared once. */
+/** Many rows in one parameter: the statement's text is independent of their number, so it is prepared once. */
 import { type InsertQueryBuilder, type InsertResult, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
@@ -11,16 +11,16 @@ export function recordset<R extends object>(
   rows: readonly R[],
 ) {
   const columns = Object.entries(types).map(([name, type]) => `${name} ${type}`)
-  return sql<R>`json_to_recordset(${JSON.stringify(rows, storable)}::json)`.as<'r'>(
+  return sql<R>`json_to_recordset(${JSON.stringify(rows, sanitizeText)}::json)`.as<'r'>(
     sql.raw(`r(${columns.join(', ')})`),
   )
 }
 
-/** What PostgreSQL's text cannot hold, a platform may still send. */
-const storable = (_key: string, value: unknown): unknown =>
+/** Platforms may send characters that PostgreSQL's text cannot store. */
+const sanitizeText = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
 
-/** Whether a column holds one of the values. */
+/** Whether a column has one of the values. */
 export const isAmong = (
   column: string,
   values: readonly string[],
@@ -28,20 +28,21 @@ export const isAmong = (
 ): RawBuilder<boolean> => sql<boolean>`${sql.ref(column)} = any(${values}::${sql.raw(type)}[])`
 
 /** The names of the columns. */
-export const columnsOf = <C extends string>(types: Readonly<Record<C, string>>): C[] =>
+export const columnNames = <C extends string>(types: Readonly<Record<C, string>>): C[] =>
   Object.keys(types) as C[]
 
 /**
- * An insert of rows that are one parameter: the columns of `types` from each of them, those of `same` alike for all.
- * @example await withRows(ctx.db.insertInto('things'), types, rows, { created_at: sql`${now}::timestamptz` }).execute()
+ * An insert of rows from one parameter: the columns of `types` per row, and those of `same` with one value for all.
+ * @example await insertRows(ctx.db.insertInto('things'), types, rows, { created_at: sql`${now}::timestamptz`
+ * }).execute()
  */
-export function withRows<T extends keyof TenantTables, C extends keyof TenantTables[T] & string>(
+export function insertRows<T extends keyof TenantTables, C extends keyof TenantTables[T] & string>(
   into: InsertQueryBuilder<TenantTables, T, InsertResult>,
   types: Readonly<Record<C, string>>,
   rows: readonly Readonly<Record<NoInfer<C>, unknown>>[],
   same?: Readonly<Partial<Record<keyof TenantTables[T] & string, RawBuilder<unknown>>>>,
 ): InsertQueryBuilder<TenantTables, T, InsertResult> {
-  const columns = columnsOf(types)
+  const columns = columnNames(types)
   const alike = Object.entries<RawBuilder<unknown>>((same ?? {}) as never)
   return into
     .columns([...columns, ...alike.map(([column]) => column)] as never)
@@ -59,13 +60,13 @@ const columnsFrom =
     but: readonly C[],
   ): Record<string, RawBuilder<never>> =>
     Object.fromEntries(
-      columnsOf(types)
+      columnNames(types)
         .filter((column) => !but.includes(column))
         .map((column) => [column, sql<never>`${sql.ref(`${table}.${column}`)}`]),
     )
 
-/** What `ON CONFLICT DO UPDATE` sets: every column from the row that was given, but for those named. */
+/** The assignments of `ON CONFLICT DO UPDATE`: every column from the given row, except the excluded ones. */
 export const excludedColumns = columnsFrom('excluded')
 
-/** What `UPDATE … FROM` a recordset sets: the same. */
+/** The assignments of `UPDATE … FROM` a recordset, likewise. */
 export const recordedColumns = columnsFrom('r')

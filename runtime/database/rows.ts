@@ -1,6 +1,6 @@
 /**
- * What small resources of a store have alike: one row by a caller's id, a bound on how many there are, a name that is
- * had once, an order that is dragged. A refusal's text is its resource's own, and given here.
+ * Queries that small resources of a store share: one row by a caller's id, a limit on their number, a unique name, an
+ * order that is dragged. The caller passes the texts of refusals.
  */
 import {
   type Compilable,
@@ -14,32 +14,32 @@ import {
 import type { Plan } from '#db/postgres/pool'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { isDuplicate, Refusal, refuse } from '#runtime/errors'
+import { ApiError, isDuplicate, refuse } from '#runtime/errors'
+import type { MergedExtensions } from '#runtime/extensions'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import type { Wording } from '#runtime/values/wording'
-import type { Wired } from '#runtime/wiring'
 import { prepared } from './query.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whichever table it is of
 type AnySelect = SelectQueryBuilder<any, any, any>
 
-/** A select, or an update or delete that returns something: what it did without returning is always a row. */
+/** A select, or an update or delete with RETURNING: without it the result is always a row. */
 type ById<Row> = {
   where(column: never, is: never, id: never): unknown
   executeTakeFirst(): Promise<Row | undefined>
 } & (Row extends UpdateResult | DeleteResult ? never : unknown)
 
-/** The row of a query that has an id; one of the wrong form finds nothing. `column`: where a join makes it ambiguous. */
+/** The row of a query with an id; a malformed id finds nothing. `column`: needed if a join makes it ambiguous. */
 export async function findRow<Row>(query: ById<Row>, id: string, column = 'id'): Promise<Row | undefined> {
   return isId(id) ? (query as unknown as AnySelect).where(column, '=', id).executeTakeFirst() : undefined
 }
 
 /**
- * The same, refused with `none` where there is no such row. A query that locks, changes or deletes does so to that row.
- * @example await oneRow(ctx.db.selectFrom('things').select('name').forUpdate(), id, 'There is no such thing')
+ * The same, refused with `none` if there is no such row. A query that locks, updates or deletes does so for that row.
+ * @example await requireRow(ctx.db.selectFrom('things').select('name').forUpdate(), id, 'There is no such thing')
  */
-export async function oneRow<Row>(
+export async function requireRow<Row>(
   query: ById<Row>,
   id: string,
   none: string,
@@ -50,10 +50,10 @@ export async function oneRow<Row>(
   return row
 }
 
-/** `oneRow` of a query that is compiled once (`prepared`) and says itself where its `id` goes. */
+/** `requireRow` for a query that is compiled once (`prepared`) and uses its `id` itself. */
 export function preparedRow<V extends { id: string }, Row>(
   none: string,
-  build: (db: Kysely<TenantTables>, values: V, wired: Wired) => Compilable<Row>,
+  build: (db: Kysely<TenantTables>, values: V, extensions: MergedExtensions) => Compilable<Row>,
   options?: { plan?: Plan | undefined },
 ): (ctx: Context, values: V) => Promise<Row> {
   const run = prepared(build, options)
@@ -65,24 +65,26 @@ export function preparedRow<V extends { id: string }, Row>(
 }
 
 /** FROM and WHERE, with the id; and the row as JSON. */
-interface OneParts {
+interface RowParts {
   rows: AnySelect
   item: RawBuilder<unknown>
 }
 
 /**
- * One resource as the database's JSON, by its id, beside its `preparedList`. `values`: what the text needs besides.
- * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('tags as t').where('t.id', '=', id), item: tagJson(db) }))
+ * One resource by its id as the database's JSON; the counterpart of `preparedList`. `values`: further values of the
+ * query.
+ * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('tags as
+ * t').where('t.id', '=', id), item: tagJson(db) }))
  */
 export function preparedOne<V extends object = object>(
   none: string,
-  build: (db: Kysely<TenantTables>, values: V & { id: string }, wired: Wired) => OneParts,
+  build: (db: Kysely<TenantTables>, values: V & { id: string }, extensions: MergedExtensions) => RowParts,
   { values, planOnce = true }: { values?: (ctx: Context) => V; planOnce?: boolean } = {},
 ): (ctx: Context, id: string) => Promise<JsonText> {
   const read = preparedRow<V & { id: string }, { text: string }>(
     none,
-    (db, given, wired) => {
-      const { rows, item } = build(db, given, wired)
+    (db, given, extensions) => {
+      const { rows, item } = build(db, given, extensions)
       return rows.select(sql<string>`${item}::text`.as('text')) as Compilable<{ text: string }>
     },
     { plan: planOnce ? 'once' : undefined },
@@ -90,17 +92,17 @@ export function preparedOne<V extends object = object>(
   return async (ctx, id) => new JsonText((await read(ctx, { ...(values?.(ctx) as V), id })).text)
 }
 
-/** How many rows a query without a selection has. */
+/** The number of rows of a query without a selection. */
 export async function countRows(rows: Pick<AnySelect, 'select'>): Promise<number> {
   const { n } = await rows.select(sql<number>`count(*)::int`.as('n')).executeTakeFirstOrThrow()
   return n as number
 }
 
 /**
- * Refuses with `full` where there are as many rows as there may be, and answers how many there are. Takes the store's
- * lock, which whoever adds a row under a bound does: of two at once the second sees the first's.
+ * Refuses with `full` if the limit on rows is reached, and returns their number. Takes the store's lock, as every
+ * writer under a limit does, so that concurrent writers see each other's rows.
  */
-export async function requireRoom(
+export async function requireCapacity(
   ctx: Context,
   rows: Pick<AnySelect, 'select'>,
   atMost: number,
@@ -112,24 +114,24 @@ export async function requireRoom(
   return n
 }
 
-/** What `write` answers; refused by `taken`, a conflict, where a unique index has another row of the same. */
-export async function unlessTaken<T>(
+/** Returns the result of `write`; refuses with the sentence `taken`, a conflict, if it violates the unique index. */
+export async function refuseDuplicate<T>(
   index: string,
-  taken: string | Wording | Refusal,
+  taken: string | Wording | ApiError,
   write: () => Promise<T>,
 ): Promise<T> {
   try {
     return await write()
   } catch (error) {
     if (!isDuplicate(error, index)) throw error
-    throw taken instanceof Refusal ? taken : refuse('conflict', taken)
+    throw taken instanceof ApiError ? taken : refuse('conflict', taken)
   }
 }
 
 /**
- * Puts all rows of a table into the order of `ids`, their places counted from 1; in the caller's transaction. Two at once
- * take turns, and with those who add and delete under the store's lock. Refuses an id given twice (`bad_request`), one
- * that is not there (`not_found`) and a row left out (`conflict`); then nothing moves. Answers the ids as rows have them, and
+ * Sorts all rows of a table in the order of `ids`, positions counted from 1, in the caller's transaction. Concurrent
+ * calls, and writers that hold the store's lock, are serialized. Refuses a duplicate id (`bad_request`), an unknown
+ * one (`not_found`) and a missing row (`conflict`); then nothing changes. Returns the ids as the rows have them, and
  * whether anything moved.
  */
 export async function reorder(
@@ -143,7 +145,7 @@ export async function reorder(
   if (twice !== undefined) throw refuse('bad_request', says.twice(twice))
   await ctx.lockStore()
   const db = ctx.db as unknown as Kysely<Record<string, { id: string; place: number; updated_at: Date }>>
-  // By id, as whoever else locks several of them does: neither waits for the other for ever.
+  // Ordered by id, as in every other lock of several rows: no deadlock.
   const rows = await db
     .selectFrom(table)
     .select(['id', sql<number>`${sql.ref(place)}`.as('place')])
@@ -155,11 +157,11 @@ export async function reorder(
   if (ids.length < rows.length) throw refuse('conflict', says.leftOut)
   const isMoved = ids.some((id, at) => places.get(id) !== at + 1)
   if (isMoved) {
-    const wanted = sql<number>`array_position(${ids}::uuid[], id)`
+    const newPlace = sql<number>`array_position(${ids}::uuid[], id)`
     await db
       .updateTable(table)
-      .set({ [place]: wanted, updated_at: ctx.now() } as never)
-      .where(sql<boolean>`${sql.ref(place)} <> ${wanted}`)
+      .set({ [place]: newPlace, updated_at: ctx.now() } as never)
+      .where(sql<boolean>`${sql.ref(place)} <> ${newPlace}`)
       .execute()
   }
   return { ids, isMoved }

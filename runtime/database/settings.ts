@@ -1,14 +1,14 @@
 /**
- * Settings of a store: one row over defaults, changed by what is given (runtime, rules 7 and 8). What they are is
- * declared as data; how they are read, laid over, checked, kept and told is written here, once.
+ * Settings of a store: one row merged over defaults (runtime, rules 7 and 8). Settings are declared as data; reading,
+ * merging, validating, storing and answering them is implemented here, once.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Row, RowChange, TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { type Change, canonical, merged } from '#runtime/values/changes'
-import { inWords, type Words } from '#runtime/values/wording'
+import { type Change, mergeChange, toCanonicalJson } from '#runtime/values/changes'
+import { translateBuiltIn, type Words } from '#runtime/values/wording'
 import { prepared } from './query.ts'
 
 // biome-ignore lint/complexity/noBannedTypes: nothing more, unless it is said
@@ -21,45 +21,47 @@ export interface SettingsSpec<
   Column extends keyof Row<Table> = never,
   More extends object = Nothing,
 > {
-  /** Theirs alone, among all settings: files are kept in this name. */
+  /** Unique among all settings: the files of these settings are kept under it. */
   name: string
   table: Table
-  /** What says which row, beside the store. */
+  /** The key of the row, in addition to the store. */
   key?: RowChange<Table>
-  /** Where the table calls them otherwise. */
+  /** Column names, if the table uses others. */
   columns?: { content?: string; updatedAt?: string }
-  /** Where the table does not say since when the row is there. */
+  /** If the table has no `created_at`. */
   isDated?: false
-  /** Columns that are read besides. */
-  reads?: readonly Column[]
+  /** Columns that are read as well. */
+  extraColumns?: readonly Column[]
   defaults: Content
-  /** Of the defaults, the texts that are for shoppers (rule 35). */
+  /** The default texts for shoppers (rule 35). */
   words?: Words<Content>
-  /** What is answered. Files that its marked fields name are kept, as what texts link to. */
+  /**
+   * The schema of the answer. Files that its marked fields reference are kept, and so are those that texts link to.
+   */
   schema: z.ZodTypeAny
-  /** What an empty text becomes; itself unless said. */
+  /** The stored value of an empty text; unchanged by default. */
   emptyIs?: null
-  /** The whole after a change; unless said, what is given at every depth. Refuses what cannot be read. */
+  /** Merges a change into the whole; by default at every depth. Refuses what cannot be parsed. */
   merge?: (ctx: Context, before: Content, change: Input) => Content
-  /** Refuses what the whole may not be. Looks, and writes nothing: it is asked again until the whole is kept. */
+  /** Refuses an invalid whole. Only reads: it runs again until the whole is stored. */
   check?: (ctx: Context, after: Content, before: Content) => Promise<void> | void
-  /** Things of these kinds that a save names for the first time must be there; outside a transaction. */
-  names?: { kinds: readonly string[]; live?: boolean }
-  /** What else a save asks of others, or has them do: outside a transaction, before anything is kept. */
+  /** Things of these kinds that a save references for the first time must exist; checked outside a transaction. */
+  references?: { kinds: readonly string[]; live?: boolean }
+  /** Further calls to others before a save, outside a transaction. */
   prepare?: (ctx: Context, after: Content, before: Content) => Promise<void>
-  /** Columns that follow from the whole. `row`: what `reads` names, as it was. */
-  also?: (after: Content, row: Pick<Row<Table>, Column> | null, now: Date) => RowChange<Table>
-  /** Told of what was kept, in its transaction. */
-  saved?: (tx: Context, after: Content, before: Content) => Promise<void>
-  /** Told, in a transaction, of a save that changed nothing. */
-  unchanged?: (tx: Context, content: Content) => Promise<void>
-  /** What is answered besides, or in the place of a field. */
-  shown?: (ctx: Context, content: Content) => More | Promise<More>
+  /** Columns derived from the whole. `row`: the `extraColumns` before the save. */
+  derivedColumns?: (after: Content, row: Pick<Row<Table>, Column> | null, now: Date) => RowChange<Table>
+  /** Called after a change, in its transaction. */
+  onSaved?: (tx: Context, after: Content, before: Content) => Promise<void>
+  /** Called in a transaction after a save that changed nothing. */
+  onUnchanged?: (tx: Context, content: Content) => Promise<void>
+  /** Additional or replaced fields of the answer. */
+  answerFields?: (ctx: Context, content: Content) => More | Promise<More>
 }
 
-interface Found<Content, Kept> {
+interface LoadedSettings<Content, Kept> {
   content: Content
-  /** Null until they were first saved. */
+  /** Null until the first save. */
   updatedAt: Date | null
   row: Kept | null
 }
@@ -69,27 +71,28 @@ export interface Settings<Content extends object, Input, Kept, More> {
   readonly name: string
   readonly defaults: Content
   readonly words: Words<Content> | undefined
-  /** What is in force: the defaults until they were first saved. */
-  inForce(ctx: Context): Promise<Content>
-  /** The same for shoppers: what is left as it is built in is said in the store's language. */
-  forShoppers(ctx: Context): Promise<Content>
-  find(ctx: Context): Promise<Found<Content, Kept>>
+  /** The effective settings: the defaults until the first save. */
+  getEffective(ctx: Context): Promise<Content>
+  /** The same for shoppers: unchanged default texts are in the store's language. */
+  getForShoppers(ctx: Context): Promise<Content>
+  find(ctx: Context): Promise<LoadedSettings<Content, Kept>>
   /** As they are answered. */
   read(ctx: Context): Promise<Omit<Content, keyof More> & More & { updatedAt: string | null }>
   /**
-   * Lays a change over them, and answers them. The same again changes nothing. Settings that ask others of what they
-   * save (`names`, `prepare`) are not saved inside a transaction, and ask again where somebody else saved meanwhile.
+   * Merges a change and answers the result. Repeating a save changes nothing. Settings that call others in a save
+   * (`references`, `prepare`) cannot be saved inside a transaction, and repeat the calls if another save came
+   * meanwhile.
    */
   save(ctx: Context, change: Input): ReturnType<this['read']>
-  /** The same in the caller's transaction, with nobody asked: for what the server itself decides. */
+  /** Merges in the caller's transaction, without any calls: for decisions of the server itself. */
   write(tx: Context, next: (before: Content) => Content): Promise<void>
 }
 
-interface Saved {
+interface SettingsRow {
   content: object | null
   updated_at: Date | null
 }
-/** Tables are named by who declares: their types are checked there. */
+/** Table names are checked in the types of the declaration. */
 type AnyTables = Kysely<Record<string, Record<string, unknown>>>
 
 export function settings<
@@ -102,43 +105,51 @@ export function settings<
   spec: SettingsSpec<Content, Table, Input, Column, More>,
 ): Settings<Content, Input, Pick<Row<Table>, Column>, More> {
   type Kept = Pick<Row<Table>, Column>
-  const { key = {}, reads = [], defaults, words, emptyIs = '', names, prepare } = spec
+  const { key = {}, extraColumns = [], defaults, words, emptyIs = '', references, prepare } = spec
   const table: string = spec.table
   const { content: contentColumn = 'content', updatedAt: timeColumn = 'updated_at' } = spec.columns ?? {}
   const keys = Object.entries(key)
 
-  const rows = prepared<object, Saved & Kept>(
+  const rows = prepared<object, SettingsRow & Kept>(
     (db) =>
       keys.reduce(
         (query, [column, value]) => query.where(column, '=', sql.lit(value)),
         (db as unknown as AnyTables)
           .selectFrom(table)
-          .select([`${contentColumn} as content`, `${timeColumn} as updated_at`, ...reads.map(String)]),
+          .select([
+            `${contentColumn} as content`,
+            `${timeColumn} as updated_at`,
+            ...extraColumns.map(String),
+          ]),
       ) as never,
     { plan: 'once' },
   )
-  async function find(ctx: Context): Promise<Found<Content, Kept> & { kept: object | null }> {
+  async function find(ctx: Context): Promise<LoadedSettings<Content, Kept> & { kept: object | null }> {
     const [row = null] = await rows(ctx, {})
     const kept = row?.content ?? null
-    const content = kept ? merged(defaults, kept as Change<Content>, emptyIs) : defaults
+    const content = kept ? mergeChange(defaults, kept as Change<Content>, emptyIs) : defaults
     return { content, updatedAt: row?.updated_at ?? null, row, kept }
   }
-  const inForce = async (ctx: Context): Promise<Content> => (await find(ctx)).content
-  const forShoppers = async (ctx: Context): Promise<Content> =>
-    words ? inWords(await inForce(ctx), words, ctx.store.locale) : inForce(ctx)
+  const getEffective = async (ctx: Context): Promise<Content> => (await find(ctx)).content
+  const getForShoppers = async (ctx: Context): Promise<Content> =>
+    words ? translateBuiltIn(await getEffective(ctx), words, ctx.store.locale) : getEffective(ctx)
   const read = async (ctx: Context) => {
     const { content, updatedAt } = await find(ctx)
-    const more = (await spec.shown?.(ctx, content)) as More
+    const more = (await spec.answerFields?.(ctx, content)) as More
     return { ...content, ...more, updatedAt: updatedAt?.toISOString() ?? null }
   }
 
-  /** Answers false where somebody who holds no lock of the store wrote since `found` was read. */
-  async function put(tx: Context, found: Awaited<ReturnType<typeof find>>, after: Content): Promise<boolean> {
+  /** False if a writer without the store's lock wrote since `found` was read. */
+  async function upsert(
+    tx: Context,
+    found: Awaited<ReturnType<typeof find>>,
+    after: Content,
+  ): Promise<boolean> {
     const now = tx.now()
     const row = {
       [contentColumn]: JSON.stringify(after),
       [timeColumn]: now,
-      ...spec.also?.(after, found.row, now),
+      ...spec.derivedColumns?.(after, found.row, now),
     }
     const kept = found.kept && JSON.stringify(found.kept)
     const written = await (tx.db as unknown as AnyTables)
@@ -155,8 +166,8 @@ export function settings<
     return written !== undefined
   }
 
-  /** What `next` makes of what is there; answers whether it is another than before. Two at once take turns. */
-  async function lay(tx: Context, next: (before: Content) => Content): Promise<boolean> {
+  /** Stores the result of `next`; false if it changes nothing. Concurrent changes are serialized. */
+  async function applyChange(tx: Context, next: (before: Content) => Content): Promise<boolean> {
     await tx.lockStore()
     for (;;) {
       const found = await find(tx)
@@ -164,47 +175,60 @@ export function settings<
       const after = next(before)
       await spec.check?.(tx, after, before)
       if (isSame(before, after)) return false
-      if (!(await put(tx, found, after))) continue
-      for (const keep of tx.wired.keeps) await keep(tx, spec.name, spec.schema, { before, after })
-      await spec.saved?.(tx, after, before)
+      if (!(await upsert(tx, found, after))) continue
+      for (const keep of tx.extensions.referencesChanged)
+        await keep(tx, spec.name, spec.schema, { before, after })
+      await spec.onSaved?.(tx, after, before)
       return true
     }
   }
 
-  const saveIn = (ctx: Context, next: (tx: Context, before: Content) => Content) =>
+  const saveInTransaction = (ctx: Context, next: (tx: Context, before: Content) => Content) =>
     ctx.transaction(async (tx) => {
-      if (!(await lay(tx, (before) => next(tx, before)))) await spec.unchanged?.(tx, await inForce(tx))
+      if (!(await applyChange(tx, (before) => next(tx, before))))
+        await spec.onUnchanged?.(tx, await getEffective(tx))
       return read(tx)
     })
 
   async function save(ctx: Context, change: Input) {
     const whole = (within: Context, before: Content): Content =>
-      spec.merge?.(within, before, change) ?? merged(before, change as never, emptyIs)
-    if (!names && !prepare) return saveIn(ctx, whole)
+      spec.merge?.(within, before, change) ?? mergeChange(before, change as never, emptyIs)
+    if (!references && !prepare) return saveInTransaction(ctx, whole)
     for (;;) {
-      const before = await inForce(ctx)
+      const before = await getEffective(ctx)
       const after = whole(ctx, before)
       await spec.check?.(ctx, after, before)
-      if (names) await requireReferences(ctx, spec.schema, { before, after, ...names })
+      if (references) await requireReferences(ctx, spec.schema, { before, after, ...references })
       await prepare?.(ctx, after, before)
       try {
-        return await saveIn(ctx, (_tx, now) => {
-          if (!isSame(now, before)) throw new Moved()
+        return await saveInTransaction(ctx, (_tx, now) => {
+          if (!isSame(now, before)) throw new ConcurrentChange()
           return after
         })
       } catch (error) {
-        if (!(error instanceof Moved)) throw error
+        if (!(error instanceof ConcurrentChange)) throw error
       }
     }
   }
 
   const write = async (tx: Context, next: (before: Content) => Content): Promise<void> => {
-    await lay(tx, next)
+    await applyChange(tx, next)
   }
-  return { kind: 'settings', name: spec.name, defaults, words, inForce, forShoppers, find, read, save, write }
+  return {
+    kind: 'settings',
+    name: spec.name,
+    defaults,
+    words,
+    getEffective: getEffective,
+    getForShoppers: getForShoppers,
+    find,
+    read,
+    save,
+    write,
+  }
 }
 
-/** Somebody saved while others were asked: the transaction does not hold, and all is asked again. */
-class Moved extends Error {}
+/** Another save came while others were called: the transaction is rolled back, and the calls are repeated. */
+class ConcurrentChange extends Error {}
 
-const isSame = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other)
+const isSame = (one: unknown, other: unknown): boolean => toCanonicalJson(one) === toCanonicalJson(other)

@@ -1,6 +1,6 @@
 /**
- * Whether a server's database has the zones' clocks that this process has: days are counted there, hours are kept here.
- * Both come from the IANA's data, each as old as what it was installed with.
+ * Whether the database's time zone data agrees with this process's: days are computed there, hours here. Both come
+ * from the IANA, and each is as old as its installation.
  */
 
 import { setImmediate as breath } from 'node:timers/promises'
@@ -9,25 +9,27 @@ import { IANAZone } from 'luxon'
 import type { RootDatabase } from '#db/database'
 import { dayMs } from '#runtime/durations'
 
-export interface ZonesApart {
-  /** Whose clocks differ within the next year. */
-  apart: string[]
-  /** Of which the database knows nothing. */
+export interface ZoneDifferences {
+  /** Zones whose offsets differ within the next year. */
+  differing: string[]
+  /** Zones that the database does not know. */
   missing: string[]
 }
 
-/** Once a month for a year: rules change with a season. */
+/** Once a month for a year: rules change with the seasons. */
 const months = 12
 const monthMs = 30 * dayMs
 const atATime = 20
 
-/** Of all zones that this process knows, unless some are named. For a server: the embedded database takes seconds. */
-export async function zonesApart(
+/**
+ * Compares all zones that this process knows, or the given ones. For a server: the embedded database takes seconds.
+ */
+export async function compareZones(
   db: RootDatabase,
   now: Date,
   zones: readonly string[] = Intl.supportedValuesOf('timeZone'),
   offsetOf = (zone: string, at: Date): number => IANAZone.create(zone).offset(at.getTime()),
-): Promise<ZonesApart> {
+): Promise<ZoneDifferences> {
   const instants = Array.from({ length: months + 1 }, (_, month) => new Date(now.getTime() + month * monthMs))
   const { rows } = await sql<{ zone: string; offsets: number[] }>`
     with known as materialized (select name as zone from pg_timezone_names where name = any(${[...zones]}::text[]))
@@ -42,5 +44,5 @@ export async function zonesApart(
     const offsets = there.get(zone)
     if (offsets?.some((offset, month) => offset !== offsetOf(zone, instants[month]!))) apart.push(zone)
   }
-  return { apart, missing: zones.filter((zone) => !there.has(zone)) }
+  return { differing: apart, missing: zones.filter((zone) => !there.has(zone)) }
 }

@@ -1,6 +1,6 @@
 /** Operations as `GET /operations` and the assistants describe them: what to send, and what a key needs for it. */
 import type { Access } from '#db/access'
-import { refusalOf } from '#runtime/gateway/access'
+import { checkAccess } from '#runtime/gateway/access'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Method, Scope } from '#runtime/roles'
 import type { z } from '#runtime/schema'
@@ -31,25 +31,25 @@ export interface Descriptor {
   scopes: readonly Scope[]
   readOnly: boolean
   pathParameters: PathParameter[]
-  /** Left out when the operation takes neither. */
+  /** Absent if the operation takes neither. */
   input?: { query?: InputSchema; body?: InputSchema }
 }
 
-const made = new WeakMap<LoadedOperation, { descriptor: Descriptor; text: string }>()
+const descriptors = new WeakMap<LoadedOperation, { descriptor: Descriptor; text: string }>()
 
-/** The descriptor, made once for each operation. */
-export const descriptorOf = (operation: LoadedOperation): Descriptor => describe(operation).descriptor
-/** The same as JSON text. */
-export const descriptorText = (operation: LoadedOperation): string => describe(operation).text
+/** The descriptor, built once for each operation. */
+export const getDescriptor = (operation: LoadedOperation): Descriptor => describe(operation).descriptor
+/** The descriptor as JSON text. */
+export const getDescriptorText = (operation: LoadedOperation): string => describe(operation).text
 
 function describe(operation: LoadedOperation): { descriptor: Descriptor; text: string } {
-  const known = made.get(operation)
+  const known = descriptors.get(operation)
   if (known) return known
   const { id, spec } = operation
   const { query, body } = spec.input ?? {}
   const input = {
-    ...(query ? { query: inputSchema(query) } : {}),
-    ...(body ? { body: inputSchema(body) } : {}),
+    ...(query ? { query: toInputSchema(query) } : {}),
+    ...(body ? { body: toInputSchema(body) } : {}),
   }
   const descriptor: Descriptor = {
     id,
@@ -58,16 +58,16 @@ function describe(operation: LoadedOperation): { descriptor: Descriptor; text: s
     description: spec.description,
     scopes: spec.scopes,
     readOnly: spec.readOnly,
-    pathParameters: pathParametersOf(operation),
+    pathParameters: listPathParameters(operation),
     ...(query || body ? { input } : {}),
   }
   const entry = { descriptor, text: JSON.stringify(descriptor) }
-  made.set(operation, entry)
+  descriptors.set(operation, entry)
   return entry
 }
 
-/** A choice between several objects has its fields in `anyOf`: the four keywords are there all the same. */
-function inputSchema(schema: z.ZodTypeAny): InputSchema {
+/** A choice between several objects has its fields in `anyOf`; the four keywords are set nevertheless. */
+function toInputSchema(schema: z.ZodTypeAny): InputSchema {
   const published = publish(schema)
   return {
     ...published,
@@ -79,17 +79,17 @@ function inputSchema(schema: z.ZodTypeAny): InputSchema {
 }
 
 /** The parameters of the path, in its order. */
-export function pathParametersOf({ spec, parameters }: LoadedOperation): PathParameter[] {
+export function listPathParameters({ spec, parameters }: LoadedOperation): PathParameter[] {
   return parameters.map((name) => ({
     name,
-    description: spec.input?.params?.[name] ?? parameterSentence(spec.path, name),
+    description: spec.input?.params?.[name] ?? describeParameter(spec.path, name),
     required: true,
     schema: { type: 'string' },
   }))
 }
 
 /** `/things/:id/send` → `Id of one of the things`. */
-function parameterSentence(path: string, name: string): string {
+function describeParameter(path: string, name: string): string {
   const words = asWords(name)
   const before =
     path
@@ -101,8 +101,8 @@ function parameterSentence(path: string, name: string): string {
   return `${words} of one of the ${before.replaceAll('-', ' ')}`
 }
 
-/** What the holder of a key may run at `now` (milliseconds), in the order of the documents. */
-export const runnableBy = (registry: Registry, access: Access, now: number): LoadedOperation[] =>
+/** The operations that the key's holder may run at `now` (milliseconds), in the order of the documents. */
+export const listRunnable = (registry: Registry, access: Access, now: number): LoadedOperation[] =>
   registry.operations.filter(
-    (operation) => refusalOf(operation, access, now, registry.wired.entitlement) === null,
+    (operation) => checkAccess(operation, access, now, registry.extensions.entitlement) === null,
   )

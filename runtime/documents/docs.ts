@@ -1,19 +1,19 @@
 /**
- * `/docs`: the interactive reference, Scalar over the live document (`reference/README.md`), and the guides that sections
- * give; with nothing from another host.
+ * `/docs`: the interactive reference, Scalar over the live document (`reference/README.md`), and the guides of
+ * sections; it loads nothing from another host.
  */
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import { Packed, packedAnswer } from '#runtime/http/packed'
-import type { Wired } from '#runtime/wiring'
-import { escaped, htmlOf } from './markdown.ts'
+import type { MergedExtensions } from '#runtime/extensions'
+import { answerCompressed, CompressedText } from '#runtime/http/compression-cache'
+import { escapeHtml, renderMarkdown } from './markdown.ts'
 
-type Guides = Wired['guides']
+type Guides = MergedExtensions['guides']
 
 const decompress = promisify(brotliDecompress)
 
-const page = (guides: Guides): string => `<!doctype html>
+const renderPage = (guides: Guides): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -24,7 +24,7 @@ const page = (guides: Guides): string => `<!doctype html>
 <link rel="preload" as="fetch" href="/v1/openapi.json" crossorigin="anonymous">
 </head>
 <body>
-${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
+${renderGuideLinks(guides)}<noscript>This page needs JavaScript. The document itself is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
 <div id="reference"></div>
 <script src="/docs/early.js"></script>
 <script src="/docs/scalar.js"></script>
@@ -33,35 +33,37 @@ ${guidesOf(guides)}<noscript>This page needs JavaScript. The document itself is 
 </html>
 `
 
-function guidesOf(guides: Guides): string {
+function renderGuideLinks(guides: Guides): string {
   const links = Object.entries(guides).map(
     ([key, guide]) =>
-      `<a href="/docs/guides/${key}">${escaped(guide!.title)}</a>: ${escaped(guide!.summary)}`,
+      `<a href="/docs/guides/${key}">${escapeHtml(guide!.title)}</a>: ${escapeHtml(guide!.summary)}`,
   )
   return links.length > 0
     ? `<nav aria-label="Guides"><strong>Guides</strong> ${links.join(' · ')}</nav>\n`
     : ''
 }
 
-const guidePage = (title: string, key: string, markdown: string): string => `<!doctype html>
+const renderGuide = (title: string, key: string, markdown: string): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)} · Merchant API</title>
+<title>${escapeHtml(title)} · Merchant API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/guide.css">
 </head>
 <body>
 <nav aria-label="Documents"><a href="/docs">Reference</a> · <a href="/docs/guides/${key}.md">As text</a></nav>
 <main>
-${htmlOf(markdown)}
+${renderMarkdown(markdown)}
 </main>
 </body>
 </html>
 `
 
-/** The key stays in the browser (`persistAuth`), and requests go to this server alone: nothing of Scalar's own hosts. */
+/**
+ * The key stays in the browser (`persistAuth`), and requests go to this server only: nothing from Scalar's own hosts.
+ */
 const script = `const draw = () => Scalar.createApiReference('#reference', {
   url: '/v1/openapi.json',
   authentication: { preferredSecurityScheme: 'apiKey' },
@@ -75,10 +77,10 @@ const script = `const draw = () => Scalar.createApiReference('#reference', {
   hideClientButton: true,
   showOperationId: true,
 })
-// It takes seconds, in which nothing else is painted.
+// Drawing takes seconds, in which nothing else is painted.
 if (globalThis.early) globalThis.early.then(draw)
 else draw()
-// What its elements tell screen readers and ought not to, or do not and ought.
+// Corrects its elements for screen readers.
 let notices = 0
 const mends = {
   '.scalar-code-copy:not([aria-label])': (each) => { each.ariaLabel = 'Copy' },
@@ -107,13 +109,13 @@ body > nav a { color: LinkText }
   background: Canvas; overflow-wrap: anywhere }
 #early code { font: .92em ui-monospace, monospace }
 noscript { display: block; padding: 2rem; font: 16px/1.5 system-ui, sans-serif }
-/* Its own greys and colours are too pale to be read by everybody, and some of its buttons too small to be hit. */
+/* Its own greys and colours lack contrast, and some of its buttons are too small to tap. */
 .light-mode.light-mode { --scalar-color-2: #595959; --scalar-color-3: #6b6b6b; --scalar-color-blue: #0062a8;
   --scalar-color-green: #00704f; --scalar-color-orange: #a34700; --scalar-color-red: #c4141f; --scalar-color-yellow: #7a5c00;
   --scalar-color-purple: #6b3fd4 }
 .dark-mode.dark-mode { --scalar-color-2: #b5b5b5; --scalar-color-3: #a0a0a0; --scalar-color-red: #ff7b7b }
 .scalar-app button.p-0\\.75 { min-width: 24px; min-height: 24px }
-/* A link leads to a whole section, which gets the focus to be read and cannot be pressed. */
+/* A link focuses a whole section, for reading: it cannot be pressed. */
 .scalar-app section[tabindex="-1"]:focus-visible { outline: none }
 `
 
@@ -128,7 +130,7 @@ pre { padding: 12px 14px; border-radius: 6px; background: color-mix(in srgb, Can
 code { font: .92em ui-monospace, monospace }
 `
 
-const made: Record<string, [contentType: string, text: string]> = {
+const staticFiles: Record<string, [contentType: string, text: string]> = {
   '/docs/reference.js': ['text/javascript; charset=utf-8', script],
   '/docs/reference.css': ['text/css; charset=utf-8', style],
   '/docs/guide.css': ['text/css; charset=utf-8', guideStyle],
@@ -145,43 +147,47 @@ const html = 'text/html; charset=utf-8'
 
 const early = new URL('reference/early.js', import.meta.url)
 
-/** What is made here; of a guide as it lies on the disk. */
-async function madeAt(path: string, guides: Guides): Promise<[contentType: string, text: string] | null> {
-  if (path === '/docs' || path === '/docs/') return [html, page(guides)]
+/** Content that is generated here; a guide is read from the disk. */
+async function findContent(
+  path: string,
+  guides: Guides,
+): Promise<[contentType: string, text: string] | null> {
+  if (path === '/docs' || path === '/docs/') return [html, renderPage(guides)]
   if (path === '/docs/early.js') return ['text/javascript; charset=utf-8', await readFile(early, 'utf8')]
   const [, key, isText] = /^\/docs\/guides\/([a-z-]+)(\.md)?$/.exec(path) ?? []
-  if (key === undefined || !Object.hasOwn(guides, key)) return made[path] ?? null
+  if (key === undefined || !Object.hasOwn(guides, key)) return staticFiles[path] ?? null
   const { title, file } = guides[key]!
   const markdown = await readFile(file, 'utf8')
-  return isText ? ['text/markdown; charset=utf-8', markdown] : [html, guidePage(title, key, markdown)]
+  return isText ? ['text/markdown; charset=utf-8', markdown] : [html, renderGuide(title, key, markdown)]
 }
 
-/** By path, of which there are few: compressed anew where a guide on the disk is another. */
-const packed = new Map<string, Packed>()
+/** By path, of which there are few; compressed again if a guide on the disk has changed. */
+const compressedByPath = new Map<string, CompressedText>()
 
-function packedOnce(path: string, [type, text]: [contentType: string, text: string]): Packed {
-  const known = packed.get(path)
+function compressOnce(path: string, [type, text]: [contentType: string, text: string]): CompressedText {
+  const known = compressedByPath.get(path)
   if (known?.text === text) return known
-  const made = new Packed(text, { type, effort: 'passing' })
-  packed.set(path, made)
-  return made
+  const compressed = new CompressedText(text, { type, effort: 'passing' })
+  compressedByPath.set(path, compressed)
+  return compressed
 }
 
-let scalar: Promise<Packed> | null = null
+let scalar: Promise<CompressedText> | null = null
 
-/** Megabytes that never change: they lie here compressed. */
-async function packedScalar(): Promise<Packed> {
+/** Megabytes that never change, stored compressed. */
+async function loadScalar(): Promise<CompressedText> {
   const br = Uint8Array.from(await readFile(new URL('reference/scalar.js.br', import.meta.url)))
   const text = (await decompress(br)).toString()
-  return new Packed(text, { type: 'text/javascript; charset=utf-8', effort: 'passing', br })
+  return new CompressedText(text, { type: 'text/javascript; charset=utf-8', effort: 'passing', br })
 }
 
-/** The page and its files by path, and the guides; null for what is none of them. */
-export async function docsAnswer(path: string, guides: Guides, asked: Headers): Promise<Response | null> {
+/** Answers the page, its files and the guides by path; null for any other path. */
+export async function answerDocs(path: string, guides: Guides, asked: Headers): Promise<Response | null> {
   const request = { header: (name: string) => asked.get(name) }
-  const own = await madeAt(path, guides)
-  if (own) return packedAnswer(packedOnce(path, own), request, { ...headers, 'cache-control': 'no-cache' })
+  const own = await findContent(path, guides)
+  if (own)
+    return answerCompressed(compressOnce(path, own), request, { ...headers, 'cache-control': 'no-cache' })
   if (path !== '/docs/scalar.js') return null
-  scalar ??= packedScalar()
-  return packedAnswer(await scalar, request, { ...headers, 'cache-control': 'public, max-age=86400' })
+  scalar ??= loadScalar()
+  return answerCompressed(await scalar, request, { ...headers, 'cache-control': 'public, max-age=86400' })
 }

@@ -1,13 +1,13 @@
-/** Values that fit a schema: the examples of the documents, where an operation gives none of its own. */
-import { sampleOf } from './pattern.ts'
+/** Values that match a schema: the examples of the documents, if an operation gives none. */
+import { findSample } from './pattern.ts'
 import type { JsonSchema } from './publish.ts'
 
 /**
- * A value valid against a published schema, the same each time. Read-only fields that need not be sent are left out.
- * `components` resolves `$ref`s; `name` is the field's, for texts that read well. Throws where a schema has no value
- * that can be found: the operation then gives an `example`.
+ * Builds a value that is valid for a published schema, the same each time. Optional read-only fields are omitted.
+ * `components` resolves `$ref`s; `name` is the field's name, for readable texts. Throws if no value is found: the
+ * operation then gives an `example`.
  */
-export function exampleOf(
+export function buildExample(
   schema: JsonSchema,
   components: ReadonlyMap<string, JsonSchema> = new Map(),
   name = '',
@@ -16,17 +16,17 @@ export function exampleOf(
   if ('const' in flat) return flat.const
   if ('default' in flat) return flat.default
   if (flat.enum) return flat.enum.find((value) => value !== null) ?? null
-  switch (typeOf(flat)) {
+  switch (getType(flat)) {
     case 'object':
-      return objectFor(flat, components)
+      return buildObject(flat, components)
     case 'array':
-      return arrayFor(flat, components, name)
+      return buildArray(flat, components, name)
     case 'string':
-      return stringFor(flat, name)
+      return buildString(flat, name)
     case 'integer':
-      return numberFor(flat, name === 'limit' ? 20 : 1, 1)
+      return buildNumber(flat, name === 'limit' ? 20 : 1, 1)
     case 'number':
-      return numberFor(flat, 49.9, 0.01)
+      return buildNumber(flat, 49.9, 0.01)
     case 'boolean':
       return true
     default:
@@ -35,8 +35,8 @@ export function exampleOf(
 }
 
 /**
- * The schema with an example at each text whose form its type does not tell. Readers put examples of whole answers
- * together out of these: no answer has to repeat what its schema says.
+ * Adds an example to each text whose form its type does not show. Readers of the document combine them into examples
+ * of whole answers.
  */
 export function withExamples(schema: JsonSchema, name = ''): JsonSchema {
   const { properties, items, anyOf, additionalProperties } = schema
@@ -55,20 +55,20 @@ export function withExamples(schema: JsonSchema, name = ''): JsonSchema {
     ...(typeof additionalProperties === 'object'
       ? { additionalProperties: each(additionalProperties, '') }
       : {}),
-    ...exampleOfText(schema, name),
+    ...buildTextExample(schema, name),
   }
 }
 
-function exampleOfText(schema: JsonSchema, name: string): { examples?: [string] } {
+function buildTextExample(schema: JsonSchema, name: string): { examples?: [string] } {
   if (['$ref', 'anyOf', 'const', 'default', 'enum'].some((key) => key in schema)) return {}
   const flat = flatten(schema, new Map())
-  if (typeOf(flat) !== 'string') return {}
-  const isTold =
-    restricts(flat.patterns) || (!flat.format && !/Id$|^id$/.test(name) && hintsFor(name).length > 0)
-  return isTold ? { examples: [stringFor(flat, name)] } : {}
+  if (getType(flat) !== 'string') return {}
+  const hasOwnForm =
+    restricts(flat.patterns) || (!flat.format && !/Id$|^id$/.test(name) && findHints(name).length > 0)
+  return hasOwnForm ? { examples: [buildString(flat, name)] } : {}
 }
 
-/** A schema without `$ref`, `allOf` and choices: the first choice that is not null is taken. */
+/** A schema without `$ref`, `allOf` and choices: the first choice that is not null is used. */
 interface Flat {
   type?: string | string[]
   const?: unknown
@@ -90,24 +90,25 @@ interface Flat {
   exclusiveMaximum?: number
   multipleOf?: number
   format?: string
-  /** Every one must hold. */
+  /** All of them must match. */
   patterns: string[]
 }
 
 function flatten(schema: JsonSchema, components: ReadonlyMap<string, JsonSchema>): Flat {
   const { $ref, allOf, anyOf, oneOf, pattern, ...rest } = schema
   let flat = { ...rest, patterns: typeof pattern === 'string' ? [pattern] : [] } as Flat
-  if (typeof $ref === 'string') flat = merged(flatten(referred($ref, components), components), flat)
-  for (const part of (allOf ?? []) as JsonSchema[]) flat = merged(flat, flatten(part, components))
+  if (typeof $ref === 'string')
+    flat = mergeFlat(flatten(resolveComponent($ref, components), components), flat)
+  for (const part of (allOf ?? []) as JsonSchema[]) flat = mergeFlat(flat, flatten(part, components))
   for (const choices of [anyOf, oneOf] as (JsonSchema[] | undefined)[]) {
     if (!choices) continue
     const choice = choices.find((each) => each.type !== 'null') ?? choices[0]!
-    flat = merged(flat, flatten(choice, components))
+    flat = mergeFlat(flat, flatten(choice, components))
   }
   return flat
 }
 
-function merged(a: Flat, b: Flat): Flat {
+function mergeFlat(a: Flat, b: Flat): Flat {
   return {
     ...a,
     ...b,
@@ -117,40 +118,42 @@ function merged(a: Flat, b: Flat): Flat {
   }
 }
 
-function referred($ref: string, components: ReadonlyMap<string, JsonSchema>): JsonSchema {
+function resolveComponent($ref: string, components: ReadonlyMap<string, JsonSchema>): JsonSchema {
   const found = components.get($ref.slice($ref.lastIndexOf('/') + 1))
   if (!found) throw new Error(`no schema is named ${$ref}`)
   return found
 }
 
-function typeOf(flat: Flat): string {
+function getType(flat: Flat): string {
   const type = Array.isArray(flat.type) ? (flat.type.find((each) => each !== 'null') ?? 'null') : flat.type
   return type ?? (flat.properties ? 'object' : 'null')
 }
 
-function objectFor(flat: Flat, components: ReadonlyMap<string, JsonSchema>): Record<string, unknown> {
-  const made: Record<string, unknown> = {}
+function buildObject(flat: Flat, components: ReadonlyMap<string, JsonSchema>): Record<string, unknown> {
+  const object: Record<string, unknown> = {}
   for (const [key, schema] of Object.entries(flat.properties ?? {})) {
     if (schema.readOnly === true && !flat.required?.includes(key)) continue
-    made[key] = exampleOf(schema, components, key)
+    object[key] = buildExample(schema, components, key)
   }
   const values = flat.additionalProperties
   if (typeof values === 'object' && Object.keys(values).length > 0) {
-    const key = flat.propertyNames ? exampleOf({ type: 'string', ...flat.propertyNames }, components) : 'key'
-    made[String(key)] = exampleOf(values, components, String(key))
+    const key = flat.propertyNames
+      ? buildExample({ type: 'string', ...flat.propertyNames }, components)
+      : 'key'
+    object[String(key)] = buildExample(values, components, String(key))
   }
-  return made
+  return object
 }
 
-function arrayFor(flat: Flat, components: ReadonlyMap<string, JsonSchema>, name: string): unknown[] {
-  const first = (flat.prefixItems ?? []).map((schema) => exampleOf(schema, components, name))
+function buildArray(flat: Flat, components: ReadonlyMap<string, JsonSchema>, name: string): unknown[] {
+  const first = (flat.prefixItems ?? []).map((schema) => buildExample(schema, components, name))
   const { items } = flat
   if (items === false || items === undefined || flat.maxItems === 0) return first
   const choices = flatten(items, components).enum?.filter((value) => value !== null)
-  const wanted = Math.max(flat.minItems ?? 0, first.length, 1)
-  while (first.length < wanted) {
+  const length = Math.max(flat.minItems ?? 0, first.length, 1)
+  while (first.length < length) {
     first.push(
-      choices ? choices[first.length % choices.length] : exampleOf(items, components, singular(name)),
+      choices ? choices[first.length % choices.length] : buildExample(items, components, singular(name)),
     )
   }
   return first
@@ -158,8 +161,8 @@ function arrayFor(flat: Flat, components: ReadonlyMap<string, JsonSchema>, name:
 
 const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '')
 
-/** The liked number, or the nearest that the bounds allow. */
-function numberFor(flat: Flat, liked: number, step: number): number {
+/** The preferred number, or the nearest within the bounds. */
+function buildNumber(flat: Flat, liked: number, step: number): number {
   const low = Math.max(flat.minimum ?? Number.NEGATIVE_INFINITY, (flat.exclusiveMinimum ?? -Infinity) + step)
   const high = Math.min(flat.maximum ?? Number.POSITIVE_INFINITY, (flat.exclusiveMaximum ?? Infinity) - step)
   const near = Math.min(Math.max(liked, low), high)
@@ -181,7 +184,7 @@ const byFormat: Record<string, string> = {
   ipv4: '203.0.113.7',
   ipv6: '2001:db8::7',
 }
-/** By the end of a field's name. A value is used only where the schema accepts it. */
+/** By the end of a field's name. A value is used only if the schema accepts it. */
 const byName: [RegExp, string][] = [
   [/^id$|Id$/, byFormat.uuid!],
   [/At$/, byFormat['date-time']!],
@@ -198,9 +201,9 @@ const byName: [RegExp, string][] = [
   [/slug$|handle$/i, 'summer-sale'],
   [/code$/i, 'WELCOME10'],
 ]
-const hintsFor = (name: string): string[] =>
+const findHints = (name: string): string[] =>
   byName.filter(([ending]) => ending.test(name)).map(([, text]) => text)
-/** Tried on a pattern before one is made up. */
+/** Tried on a pattern before a sample is generated. */
 const common = [
   ...Object.values(byFormat),
   ...byName.map(([, text]) => text),
@@ -210,7 +213,7 @@ const common = [
   'summer',
 ]
 
-function stringFor(flat: Flat, name: string): string {
+function buildString(flat: Flat, name: string): string {
   const { format, patterns, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = flat
   const fits = (text: string): boolean => {
     const length = [...text].length
@@ -223,21 +226,21 @@ function stringFor(flat: Flat, name: string): string {
     if (text !== undefined && fits(text)) return text
     throw new Error(`${name || 'a text'}: no example is known of the format ${format} within its bounds`)
   }
-  const hinted = hintsFor(name)
+  const hinted = findHints(name)
   const words = asWords(name) || 'Text'
   const long = words.padEnd(minLength, ' and more').slice(0, maxLength).padEnd(minLength, '.').trimEnd()
   const known = [...hinted, ...(restricts(patterns) ? common : []), long].find(fits)
   if (known !== undefined) return known
   for (const pattern of patterns) {
-    const made = sampleOf(pattern, fits)
-    if (made !== null) return made
+    const sample = findSample(pattern, fits)
+    if (sample !== null) return sample
   }
   const filled = 'x'.repeat(minLength)
   if (fits(filled)) return filled
   throw new Error(`${name || 'a text'}: no example is found of the pattern ${patterns.join(' and ')}`)
 }
 
-/** Whether the patterns ask for more than one line of any text. */
+/** Whether the patterns require more than any one line of text. */
 const restricts = (patterns: string[]): boolean =>
   patterns.some((each) => !new RegExp(each, 'u').test('Any text.'))
 

@@ -1,11 +1,11 @@
-/** What all operations of the OpenAPI document share: its introduction, headers, parameters and refusals. */
-import { type ErrorCode, errorBody, errorCodes, statusOf } from '#runtime/errors'
+/** Parts of the OpenAPI document that all operations share: its introduction, headers, parameters and refusals. */
+import { type ErrorCode, errorBody, errorCodes, toHttpStatus } from '#runtime/errors'
 import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
 import type { Operation } from '#runtime/operation'
 import type { JsonSchema } from './publish.ts'
 
-/** `about`: what the operations are about, in a sentence or two. */
-export const infoOf = (about: string | null) => ({
+/** `about`: the subject of the operations, in a sentence or two. */
+export const buildInfo = (about: string | null) => ({
   title: 'Merchant API',
   version: '1.0.0',
   summary: 'Everything a merchant does in the dashboard, one operation at a time.',
@@ -102,8 +102,8 @@ export const parameters = {
 }
 export type ParameterName = keyof typeof parameters
 
-/** On every response, refusals and answers without a body included. */
-export const headersOfAll: readonly HeaderName[] = [
+/** On every response, including refusals and answers without a body. */
+export const commonHeaders: readonly HeaderName[] = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
   'RateLimit-Reset',
@@ -139,23 +139,23 @@ const refusals: Record<ErrorCode, [description: string, message: string]> = {
   ],
 }
 
-/** `not_found` → `E404`: short, since every operation names all eight. */
-export const refusalName = (code: ErrorCode): string => `E${statusOf(code)}`
+/** `not_found` → `E404`: short, since every operation lists all eight. */
+export const toRefusalName = (code: ErrorCode): string => `E${toHttpStatus(code)}`
 
-/** The eight refusals, as `components.responses`; their `code` is the one constant. */
-export function refusalResponses(): Record<string, JsonSchema> {
+/** The eight refusals, as `components.responses`; each has a constant `code`. */
+export function buildRefusalResponses(): Record<string, JsonSchema> {
   return Object.fromEntries(
     errorCodes.map((code) => {
       const [description, message] = refusals[code]
       const waits = code === 'rate_limited' || code === 'unavailable'
       return [
-        refusalName(code),
+        toRefusalName(code),
         {
           description,
-          headers: headerReferences(waits ? [...headersOfAll, 'Retry-After'] : headersOfAll),
+          headers: buildHeaderReferences(waits ? [...commonHeaders, 'Retry-After'] : commonHeaders),
           content: {
             'application/json': {
-              schema: refusalSchema(code),
+              schema: buildRefusalSchema(code),
               example: JSON.parse(errorBody(code, message)),
             },
           },
@@ -165,19 +165,19 @@ export function refusalResponses(): Record<string, JsonSchema> {
   )
 }
 
-/** All eight by status, with the operation's own words where it has some. Any operation may answer any of them. */
-export function refusalReferences({
+/** All eight by status, with the operation's own descriptions. Any operation may answer any of them. */
+export function buildRefusalReferences({
   refuses = {},
 }: Pick<Operation['spec'], 'refuses'>): Record<string, JsonSchema> {
   return Object.fromEntries(
     errorCodes.map((code) => {
-      const $ref = `#/components/responses/${refusalName(code)}`
-      return [statusOf(code), refuses[code] ? { $ref, description: refuses[code] } : { $ref }]
+      const $ref = `#/components/responses/${toRefusalName(code)}`
+      return [toHttpStatus(code), refuses[code] ? { $ref, description: refuses[code] } : { $ref }]
     }),
   )
 }
 
-const refusalSchema = (code: ErrorCode): JsonSchema => ({
+const buildRefusalSchema = (code: ErrorCode): JsonSchema => ({
   type: 'object',
   properties: {
     error: {
@@ -194,10 +194,10 @@ const refusalSchema = (code: ErrorCode): JsonSchema => ({
   additionalProperties: false,
 })
 
-export const headerReferences = (names: readonly HeaderName[]): Record<string, JsonSchema> =>
+export const buildHeaderReferences = (names: readonly HeaderName[]): Record<string, JsonSchema> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${shortNames[name]}` }]))
 
-/** As the components have them: nearly every answer names four and more. */
+/** Names of the components, short since nearly every answer lists four or more. */
 const shortNames: Record<HeaderName, string> = {
   'RateLimit-Limit': 'Limit',
   'RateLimit-Remaining': 'Remaining',
@@ -209,8 +209,8 @@ const shortNames: Record<HeaderName, string> = {
   Warning: 'Warning',
   'Idempotency-Replayed': 'Replayed',
 }
-/** Those that are referred to. */
-export const headerComponents = (names: ReadonlySet<HeaderName>): Record<string, JsonSchema> =>
+/** The headers that are referenced. */
+export const buildHeaderComponents = (names: ReadonlySet<HeaderName>): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, header]) =>
       names.has(name as HeaderName) ? [[shortNames[name as HeaderName], header]] : [],

@@ -1,15 +1,15 @@
-/** Text that a pattern accepts, for the examples of the documents. */
+/** Sample texts that match a pattern, for the examples of the documents. */
 
-/** Tried first, so that examples read well: `[0-9a-f]` becomes `a`, `\d` becomes `1`. */
-const liked = 'a1A-_ .,:/@#+x0'
-/** Repetitions of `*`, `+` and `{n,}`, over their least. */
+/** Tried first, so that examples are readable: `[0-9a-f]` becomes `a`, `\d` becomes `1`. */
+const preferred = 'a1A-_ .,:/@#+x0'
+/** Repetitions of `*`, `+` and `{n,}` beyond their minimum. */
 const stretches = [1, 0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
 
 /**
- * A text that matches and that `fits` takes too; null where none is found (look-arounds and back-references are read
- * over, then the text is tried on the pattern itself).
+ * A text that matches and that `fits` accepts; null if none is found. Look-arounds and back-references are ignored,
+ * and the text is then tested against the whole pattern.
  */
-export function sampleOf(pattern: string, fits: (text: string) => boolean): string | null {
+export function findSample(pattern: string, fits: (text: string) => boolean): string | null {
   const whole = new RegExp(pattern, 'u')
   for (const stretch of stretches) {
     const text = new Sampler(pattern, stretch).alternatives()
@@ -18,7 +18,7 @@ export function sampleOf(pattern: string, fits: (text: string) => boolean): stri
   return null
 }
 
-/** Anchors and back-references stand for no character of their own. */
+/** Anchors and back-references match no character of their own. */
 const isEmpty = /^(?:[$^]|\\[bBk\d])$/
 
 class Sampler {
@@ -31,7 +31,7 @@ class Sampler {
     this.#stretch = stretch
   }
 
-  /** Reads up to the end or the closing parenthesis; answers the first alternative. */
+  /** Reads up to the end or the closing parenthesis; returns the first alternative. */
   alternatives(): string {
     const first = this.#sequence()
     while (this.#peek() === '|') {
@@ -58,7 +58,7 @@ class Sampler {
         rest,
       )![0]
     this.#at += token.length
-    return isEmpty.test(token) ? '' : characterFor(token)
+    return isEmpty.test(token) ? '' : findCharacter(token)
   }
 
   #group(rest: string): string {
@@ -87,10 +87,10 @@ class Sampler {
   }
 }
 
-/** A character that a class, an escape or a literal stands for; empty where there is none. */
-function characterFor(token: string): string {
+/** A character that a class, an escape or a literal matches; empty if there is none. */
+function findCharacter(token: string): string {
   const one = new RegExp(`^${token}$`, 'su')
-  for (const character of liked) if (one.test(character)) return character
+  for (const character of preferred) if (one.test(character)) return character
   for (let code = 32; code < 0x3000; code += 1) {
     const character = String.fromCodePoint(code)
     if (one.test(character)) return character

@@ -1,36 +1,39 @@
-/** zod schemas as JSON Schema 2020-12, as OpenAPI 3.1 takes them. What would be published wrong is refused. */
+/**
+ * Converts zod schemas to JSON Schema 2020-12, as OpenAPI 3.1 uses it. Schemas that it would publish wrongly are
+ * refused.
+ */
 import { ignoreOverride, zodToJsonSchema } from 'zod-to-json-schema'
-import { day, ignoredKeys, instant, nameOf, offsetInstant, z } from '#runtime/schema'
+import { day, getSchemaName, ignoredKeys, instant, offsetInstant, z } from '#runtime/schema'
 
 export type JsonSchema = Record<string, unknown>
 
 /**
- * The schema, without `$schema`. Without `components` it holds no reference. With them, every named schema in it
- * (itself, nested, nullable, in arrays) is a `$ref` to `#/components/schemas/<name>` and is added to them once.
- * Throws, naming the remedy, where a schema cannot be said in JSON Schema or two schemas share a name.
+ * The schema, without `$schema`. Without `components` it contains no reference. With them, every named schema in it
+ * (itself, nested, nullable, in arrays) becomes a `$ref` to `#/components/schemas/<name>` and is added to them once.
+ * Throws, naming the remedy, if a schema has no JSON Schema or two schemas share a name.
  */
 export function publish(schema: z.ZodTypeAny, components?: Map<string, JsonSchema>): JsonSchema {
-  const within = everythingIn(schema)
+  const within = collectSchemas(schema)
   if (!components) return convert(schema, within, null)
   const names = new Map<unknown, string>()
   for (const each of within) {
-    const name = nameOf(each)
+    const name = getSchemaName(each)
     if (name) names.set(each._def, name)
   }
   for (const each of within) {
-    const name = nameOf(each)
+    const name = getSchemaName(each)
     if (name) addComponent(name, each, components, within, names)
   }
-  const own = nameOf(schema)
-  return own ? referenceTo(own) : convert(schema, within, names)
+  const own = getSchemaName(schema)
+  return own ? buildReference(own) : convert(schema, within, names)
 }
 
-/** Of schemas by their definition; null where no reference is wanted. */
+/** Names of schemas by their definition; null to inline everything. */
 type Names = ReadonlyMap<unknown, string> | null
 
-const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+const buildReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** Which schema a component was made of, so that it is made once. */
+/** The schema that a component was built from, so that it is built once. */
 const origins = new WeakMap<JsonSchema, z.ZodTypeAny>()
 
 function addComponent(
@@ -66,15 +69,15 @@ function convert(root: z.ZodTypeAny, within: ReadonlySet<z.ZodTypeAny>, names: N
   const { $schema: _, ...converted } = zodToJsonSchema(root as never, {
     target: 'jsonSchema7',
     $refStrategy: 'none',
-    // An object that drops what it does not know accepts it: only a strict one refuses.
+    // A non-strict object accepts unknown fields and drops them: only a strict one refuses.
     removeAdditionalStrategy: 'strict',
     override: (def) => {
       refuseUnpublishable(def)
       const name = names?.get(def)
-      return name === undefined || (def as unknown) === root._def ? ignoreOverride : referenceTo(name)
+      return name === undefined || (def as unknown) === root._def ? ignoreOverride : buildReference(name)
     },
     postProcess: (made, def) =>
-      made && (finished(made as JsonSchema, def as Definition, ignored.get(def), names) as typeof made),
+      made && (toDraft2020(made as JsonSchema, def as Definition, ignored.get(def), names) as typeof made),
   }) as JsonSchema
   return converted
 }
@@ -84,7 +87,7 @@ const unpublishable = new Map([
   ['ZodPipeline', 'a pipe checks twice and publishes neither: write one schema'],
   ['ZodCatch', 'a schema that hides its errors tells the caller nothing: leave catch out'],
 ])
-/** JSON Schema knows none of these flags; the converter's own rewriting of `i` turns `\S` into `\s`. */
+/** JSON Schema has no such flags; the converter's own rewriting of `i` turns `\S` into `\s`. */
 const flagsThatMatter = /[ims]/
 const literalChecks = ['startsWith', 'endsWith', 'includes']
 
@@ -108,19 +111,19 @@ function refuseUnpublishable(def: Definition): void {
   }
 }
 
-const patternOf = (schema: z.ZodString | z.ZodEffects<z.ZodString>): string => {
+const getPattern = (schema: z.ZodString | z.ZodEffects<z.ZodString>): string => {
   const text = schema instanceof z.ZodEffects ? schema.innerType() : schema
   return text._def.checks.find((check) => check.kind === 'regex')!.regex.source
 }
-/** Patterns that stand for a format which generators of clients know. */
+/** Patterns of a format that client generators know. */
 const formats = new Map([
-  [patternOf(instant), 'date-time'],
-  [patternOf(offsetInstant), 'date-time'],
-  [patternOf(day), 'date'],
+  [getPattern(instant), 'date-time'],
+  [getPattern(offsetInstant), 'date-time'],
+  [getPattern(day), 'date'],
 ])
 
-/** Draft 7 as 2020-12, and shorter where both say the same. */
-function finished(
+/** Draft 7 as 2020-12, shortened where possible. */
+function toDraft2020(
   made: JsonSchema,
   def: Definition,
   ignored: ReadonlySet<string> | undefined,
@@ -136,12 +139,12 @@ function finished(
       return { ...rest, prefixItems: items, items: additionalItems ?? false }
     }
     case 'ZodNullable':
-      return orNull(unlessNamedSo(made, def, names))
+      return simplifyNullable(omitRepeatedDescription(made, def, names))
     case 'ZodOptional':
-      return orNothing(unlessNamedSo(made, def, names))
+      return simplifyOptional(omitRepeatedDescription(made, def, names))
     case 'ZodUnion':
     case 'ZodDiscriminatedUnion':
-      return names ? told(made, (def as unknown as { options: z.ZodTypeAny[] }).options) : made
+      return names ? addDiscriminator(made, (def as unknown as { options: z.ZodTypeAny[] }).options) : made
     case 'ZodObject': {
       const properties = made.properties as Record<string, JsonSchema>
       for (const key of ignored ?? []) if (properties[key]) properties[key].readOnly = true
@@ -152,17 +155,17 @@ function finished(
   }
 }
 
-/** A wrapper has the description of what it wraps: a reference says it already. */
-function unlessNamedSo(made: JsonSchema, def: Definition, names: Names): JsonSchema {
+/** A wrapper repeats the description of its inner schema: a reference has it already. */
+function omitRepeatedDescription(made: JsonSchema, def: Definition, names: Names): JsonSchema {
   const inner = (def as unknown as { innerType: z.ZodTypeAny }).innerType._def as Definition
   if (!names?.has(inner) || made.description !== inner.description) return made
   const { description: _, ...rest } = made
   return rest
 }
 
-/** A choice of objects with the field that tells them apart, where there is one; OpenAPI tells by their names. */
-function told(made: JsonSchema, options: readonly z.ZodTypeAny[]): JsonSchema {
-  const telling = tellingField(options)
+/** A choice of objects gets a discriminator, if it has one; OpenAPI maps its values to the names of schemas. */
+function addDiscriminator(made: JsonSchema, options: readonly z.ZodTypeAny[]): JsonSchema {
+  const telling = findDiscriminator(options)
   if (!telling) return made
   const references = (made.anyOf as JsonSchema[]).map((each) => each.$ref)
   if (!references.every((each) => typeof each === 'string')) {
@@ -174,27 +177,28 @@ function told(made: JsonSchema, options: readonly z.ZodTypeAny[]): JsonSchema {
   return { ...made, discriminator: { propertyName: telling.field, mapping } }
 }
 
-/** The field that has another constant in each of the objects. */
-function tellingField(options: readonly z.ZodTypeAny[]): { field: string; values: string[] } | null {
+/** The field with a different constant in each of the objects. */
+function findDiscriminator(options: readonly z.ZodTypeAny[]): { field: string; values: string[] } | null {
   const shapes = options.map((each) => (each instanceof z.ZodObject ? (each.shape as z.ZodRawShape) : {}))
   for (const field of Object.keys(shapes[0] ?? {})) {
     const values = shapes.map((shape) => (shape[field] instanceof z.ZodLiteral ? shape[field].value : null))
-    const isTold = values.every((each) => typeof each === 'string') && new Set(values).size === values.length
-    if (isTold) return { field, values: values as string[] }
+    const isDiscriminator =
+      values.every((each) => typeof each === 'string') && new Set(values).size === values.length
+    if (isDiscriminator) return { field, values: values as string[] }
   }
   return null
 }
 
-/** What may be left out as a whole is said where it stands: `anyOf` with what nothing fits says nothing. */
-function orNothing(made: JsonSchema): JsonSchema {
+/** Removes the impossible member from the `anyOf` of an optional schema: it is optional where it is used. */
+function simplifyOptional(made: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = made
   if (!Array.isArray(anyOf)) return made
-  const left = anyOf.filter((each: JsonSchema) => !(each.not && Object.keys(each.not).length === 0))
-  return left.length === 1 ? { ...(left[0] as JsonSchema), ...rest } : { ...rest, anyOf: left }
+  const remaining = anyOf.filter((each: JsonSchema) => !(each.not && Object.keys(each.not).length === 0))
+  return remaining.length === 1 ? { ...(remaining[0] as JsonSchema), ...rest } : { ...rest, anyOf: remaining }
 }
 
-/** `anyOf` of one type and null as that type with null beside it. */
-function orNull(made: JsonSchema): JsonSchema {
+/** `anyOf` of one type and null becomes that type or null. */
+function simplifyNullable(made: JsonSchema): JsonSchema {
   if (!Array.isArray(made.anyOf)) return made
   const { anyOf, ...rest } = made
   const base = anyOf[0] as JsonSchema
@@ -203,16 +207,16 @@ function orNull(made: JsonSchema): JsonSchema {
   return Array.isArray(base.enum) ? { ...nullable, enum: [...base.enum, null] } : nullable
 }
 
-/** The schema and all below it. */
-function everythingIn(schema: z.ZodTypeAny, found = new Set<z.ZodTypeAny>()): Set<z.ZodTypeAny> {
+/** The schema and everything below it. */
+function collectSchemas(schema: z.ZodTypeAny, found = new Set<z.ZodTypeAny>()): Set<z.ZodTypeAny> {
   if (found.has(schema)) return found
   found.add(schema)
-  for (const child of childrenOf(schema)) everythingIn(child, found)
+  for (const child of getChildSchemas(schema)) collectSchemas(child, found)
   return found
 }
 
 /** The schemas directly inside one. */
-export function childrenOf(schema: z.ZodTypeAny): z.ZodTypeAny[] {
+export function getChildSchemas(schema: z.ZodTypeAny): z.ZodTypeAny[] {
   if (schema instanceof z.ZodObject) {
     const { catchall } = schema._def
     return [

@@ -4,18 +4,21 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 
 const rank = { agent: 0, member: 1, owner: 2 } as const
 
-/** What a store has paid for; `now` in milliseconds. */
+/** The entitlement of a store: the features it has paid for; `now` in milliseconds. */
 export interface Entitlement {
-  /** Every feature there is: what operations may name. */
+  /** All features that operations may declare. */
   features: readonly string[]
-  /** Why the store may not use the feature, as one sentence; null: it may. */
+  /** Why the store may not use the feature, as one sentence; null if it may. */
   refusesFeature(access: Access, feature: string, now: number): string | null
-  /** The same of writes. */
+  /** Why the store may not write, as one sentence; null if it may. */
   refusesWrites(access: Access, now: number): string | null
 }
 
-/** Why not, as one sentence; null when it may. Without an `entitlement` every store has all. `now` in milliseconds. */
-export function refusalOf(
+/**
+ * Why the key may not run the operation, as one sentence; null if it may. Without an `entitlement` every store has all
+ * features. `now` in milliseconds.
+ */
+export function checkAccess(
   operation: LoadedOperation,
   access: Access,
   now: number,

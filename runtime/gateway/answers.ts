@@ -1,5 +1,5 @@
-/** Answers, and the one place where an error becomes one: below `/v1`, of pages, and before there is a request. */
-import { Refusal, statusOf } from '#runtime/errors'
+/** Answers, and the only place where an error becomes one: below `/v1`, for pages, and before a request is parsed. */
+import { ApiError, toHttpStatus } from '#runtime/errors'
 import type { Logger } from '#runtime/server/log'
 
 export interface Answer {
@@ -16,17 +16,17 @@ export const jsonHeaders = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,
 })
 
-/** `headers`: what the answer has besides the refusal's own; they are added to. */
-export function refusalAnswer(refusal: Refusal, headers: Record<string, string>): Answer {
+/** `headers`: further headers of the answer; those of the refusal are added to them. */
+export function toErrorAnswer(refusal: ApiError, headers: Record<string, string>): Answer {
   if (refusal.code === 'unavailable') headers['retry-after'] = '5'
   Object.assign(headers, refusal.headers)
-  return { status: statusOf(refusal.code), body: refusal.body(), headers }
+  return { status: toHttpStatus(refusal.code), body: refusal.body(), headers }
 }
 
-/** Logs the cause of what `refusal` says to the caller: a failure of ours, or an error that no code of ours threw. */
-export function logFailure(log: Logger, error: unknown, refusal: Refusal, fields: object): void {
+/** Logs the cause of a refusal: an internal failure, or an error that is not one of our own classes. */
+export function logFailure(log: Logger, error: unknown, refusal: ApiError, fields: object): void {
   if (refusal.code === 'unavailable') log.error({ ...fields, err: error }, 'failed')
-  else if (!(error instanceof Refusal)) log.warn({ ...fields, err: error }, 'failed')
+  else if (!(error instanceof ApiError)) log.warn({ ...fields, err: error }, 'failed')
 }
 
 export function toResponse({ status, body, headers }: Answer): Response {

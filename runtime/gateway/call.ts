@@ -1,4 +1,4 @@
-/** A request on its way through the steps, and what it comes in and leaves as. */
+/** The state of a request while it passes the steps, its input and its answer. */
 import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
@@ -9,7 +9,7 @@ import type { Claim } from './idempotency.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter, Verdict } from './rate-limit.ts'
 
-/** A request as the gateway reads it: from HTTP, or from an assistant's tool. */
+/** A request as the gateway reads it: from HTTP, or from an assistant's tool call. */
 export interface IncomingCall {
   readonly method: string
   /** As sent, percent-encoded. */
@@ -17,38 +17,42 @@ export interface IncomingCall {
   /** The query as sent, with its question mark. */
   readonly search: string
   readonly ip: string
-  /** Whether its address is counted already: with the message that this request is a part of. */
+  /** Whether its address was counted already, with the message that carried this request. */
   readonly isCounted?: boolean
   header(name: string): string | undefined
-  /** Bytes that have come on its connection. */
+  /** Bytes that have arrived on its connection. */
   received?(): number
-  /** The body as text; refuses past `atMost` bytes while it streams. */
+  /** The body as text; refuses more than `atMost` bytes while it streams. */
   readBody(atMost: number): Promise<string>
 }
 
-/** What all calls share. */
-export interface Shared {
+/** The services that all calls share. */
+export interface GatewayServices {
   readonly services: Services
   readonly registry: Registry
   readonly keys: KeyRing
   readonly addresses: RateLimiter
   readonly stores: RateLimiter
   readonly deadline: Deadline
-  /** Tests: every answer must fit its schema, every refusal be declared, every readOnly operation only read. */
+  /**
+   * Tests: every answer must fit its schema, every refusal must be declared, every readOnly operation must only read.
+   */
   readonly strict: boolean
 }
 
 export interface Call {
-  readonly gateway: Shared
+  readonly gateway: GatewayServices
   readonly request: IncomingCall
   readonly operation: LoadedOperation | null
   readonly requestId: string
   readonly trace: Trace | null
-  /** On the machine's own running clock. */
+  /** By the monotonic clock, in milliseconds. */
   readonly startedAt: number
-  /** The clock, in milliseconds, as read since the last wait; `running` is the machine's own, likewise. */
+  /**
+   * The clock in milliseconds, as read after the last await; `monotonicMs` is the machine's monotonic clock, likewise.
+   */
   now: number
-  running: number
+  monotonicMs: number
   readonly headers: Record<string, string>
   access: Access | null
   text: string
@@ -56,15 +60,18 @@ export interface Call {
   params: Record<string, string>
   query: unknown
   body: unknown
-  /** Of its Idempotency-Key, while it runs. */
+  /** Its claim on the Idempotency-Key, while it runs. */
   claim: Claim | null
   context: Context | null
   answer: Answer | null
-  /** Of the limit that counted last: the headers tell of it. */
+  /** The verdict of the last limit that counted, for the headers. */
   verdict: Verdict | null
-  /** Counts that the shared database has not answered yet: a read waits for them before it answers, a write before it begins. */
-  counting: { verdict: Promise<Verdict>; whose: string }[] | null
-  /** It was answered without its result, which must not hold any more. */
+  /**
+   * Counts that the shared database has not answered yet: a read awaits them before it answers, a write before it
+   * begins.
+   */
+  pendingCounts: { verdict: Promise<Verdict>; whose: string }[] | null
+  /** It was answered with a timeout: its result must not be committed any more. */
   isLate: boolean
 }
 

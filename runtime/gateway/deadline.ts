@@ -1,25 +1,22 @@
-/**
- * Answers that somebody waits for, each with a time by which there is one. Nobody sets a timer for a request: once in a
- * while it is looked who has waited too long.
- */
-import { type Refusal, refuse } from '#runtime/errors'
+/** Deadlines of answers. No request sets a timer: one interval checks all pending answers. */
+import { type ApiError, refuse } from '#runtime/errors'
 
-const lookEveryMs = 1000
-/** The shortest time is looked at so often. */
-const looksAtLeast = 5
+const checkEveryMs = 1000
+/** Checks within the shortest deadline. */
+const leastChecks = 5
 
-/** One that is waited for. */
-export interface Waiting {
-  /** It takes longer by its nature. */
+/** An answer that somebody waits for. */
+export interface PendingAnswer {
+  /** Extends the deadline of slow work. */
   allow(milliseconds: number): void
-  /** Its answer is there; false where it was too late. */
+  /** The answer has arrived; false if it was too late. */
   end(): boolean
 }
 
-interface Held {
+interface PendingRequest {
   since: number
-  turns: number
-  /** How much of the request had come when it was last looked at: who is still sending is not waiting. */
+  ticks: number
+  /** Received bytes at the last check: a client that is still sending is not waiting. */
   bytes: number
   received: () => number
   late: () => void
@@ -29,38 +26,38 @@ const nothing = (): number => 0
 
 export class Deadline {
   readonly ms: number
-  readonly #held = new Set<Held>()
-  readonly #lookMs: number
+  readonly #pending = new Set<PendingRequest>()
+  readonly #tickMs: number
   readonly #timer: NodeJS.Timeout
-  /** Counted rather than read from a clock: while this process stood still itself nobody was waited for. */
-  #turn = 0
+  /** Counted rather than read from a clock: time in which this process was suspended does not count. */
+  #tick = 0
 
   constructor(ms: number) {
     this.ms = ms
-    this.#lookMs = Math.min(lookEveryMs, ms / looksAtLeast)
-    this.#timer = setInterval(() => this.#look(), this.#lookMs).unref()
+    this.#tickMs = Math.min(checkEveryMs, ms / leastChecks)
+    this.#timer = setInterval(() => this.#check(), this.#tickMs).unref()
   }
 
-  /** Calls `late` where it takes too long. `received` counts the bytes that have come of the request. */
-  begin(received: () => number, late: () => void): Waiting {
-    const held = { since: this.#turn, turns: this.#turnsOf(this.ms), bytes: received(), received, late }
-    this.#held.add(held)
+  /** Calls `late` after the deadline. `received` counts the bytes of the request that have arrived. */
+  begin(received: () => number, late: () => void): PendingAnswer {
+    const request = { since: this.#tick, ticks: this.#toTicks(this.ms), bytes: received(), received, late }
+    this.#pending.add(request)
     return {
       allow: (milliseconds) => {
-        held.turns = this.#turnsOf(milliseconds)
+        request.ticks = this.#toTicks(milliseconds)
       },
       end: () => {
-        // A Set that grew leaves its old table to the next full collection, with all that the entries of then refer to:
-        // whole requests, a seventh of a read's CPU time.
-        held.received = nothing
-        held.late = nothing
-        return this.#held.delete(held)
+        // A Set that grew keeps its old table until the next full collection, with everything that its old entries
+        // refer to: whole requests, a seventh of a read's CPU time.
+        request.received = nothing
+        request.late = nothing
+        return this.#pending.delete(request)
       },
     }
   }
 
-  /** Settles as `work` does; as `late` returns or throws where `work` takes too long. */
-  race<T>(work: (waiting: Waiting) => Promise<T>, received: () => number, late: () => T): Promise<T> {
+  /** Settles like `work`, or like `late` after the deadline. */
+  race<T>(work: (waiting: PendingAnswer) => Promise<T>, received: () => number, late: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = this.begin(received, () => resolve(Promise.try(late)))
       work(waiting)
@@ -73,33 +70,33 @@ export class Deadline {
     clearInterval(this.#timer)
   }
 
-  #turnsOf(milliseconds: number): number {
-    return Math.ceil(milliseconds / this.#lookMs)
+  #toTicks(milliseconds: number): number {
+    return Math.ceil(milliseconds / this.#tickMs)
   }
 
-  #look(): void {
-    this.#turn += 1
-    for (const held of this.#held) {
-      const bytes = held.received()
-      if (bytes !== held.bytes) {
-        held.bytes = bytes
-        held.since = this.#turn
-      } else if (this.#turn - held.since >= held.turns) {
-        this.#held.delete(held)
-        held.late()
+  #check(): void {
+    this.#tick += 1
+    for (const request of this.#pending) {
+      const bytes = request.received()
+      if (bytes !== request.bytes) {
+        request.bytes = bytes
+        request.since = this.#tick
+      } else if (this.#tick - request.since >= request.ticks) {
+        this.#pending.delete(request)
+        request.late()
       }
     }
   }
 }
 
-export const tooLate = ({ ms }: Pick<Deadline, 'ms'>): Refusal =>
+export const timeoutError = ({ ms }: Pick<Deadline, 'ms'>): ApiError =>
   refuse('unavailable', `This took longer than ${Math.ceil(ms / 1000)} seconds: try again later`)
 
 /**
- * What `pending` answers, or after so many milliseconds what `late` throws; what comes after that is nobody's, and its
- * failure ends nothing.
+ * Resolves like `pending`, or rejects with `late()` after so many milliseconds. A later result is ignored, and a later
+ * failure is not unhandled.
  */
-export async function withinMs<T>(
+export async function withTimeout<T>(
   milliseconds: number,
   pending: Promise<T>,
   late: () => Error = () => new Error(`nothing within ${milliseconds} ms`),

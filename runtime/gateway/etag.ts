@@ -3,20 +3,21 @@ import { hash } from 'node:crypto'
 const digest = (text: string): string => hash('sha1', text, 'base64url')
 
 /**
- * A strong ETag of a body. Where a part of it moves by itself the tag has two halves: `"<identity>.<body>"`. A reader
- * who holds the answer compares all of it, a writer (`If-Match`) the first half alone.
+ * Builds the strong ETag of a body. If some fields change by themselves the tag has two halves: `"<identity>.<body>"`.
+ * A reader (`If-None-Match`) compares all of it, a writer (`If-Match`) the first half only.
  */
-export const etagOf = (body: string, identity = body): string =>
+export const buildEtag = (body: string, identity = body): string =>
   identity === body ? `"${digest(body)}"` : `"${digest(identity)}.${digest(body)}"`
 
-/** What `If-Match` compares of a tag: also of one that was given out before tags had halves. */
-export const identityOfTag = (tag: string): string => tag.replace(/\.[\w-]+"$/, '"')
+/** The part of a tag that `If-Match` compares; tags from before the two halves are compared whole. */
+export const toIdentityTag = (tag: string): string => tag.replace(/\.[\w-]+"$/, '"')
 
 /**
- * The tags that a header names. Ours are strong; a proxy that packs an answer makes `W/"…"` of it (nginx, HAProxy,
- * Cloudflare) or `"…-gzip"` (Apache, Caddy), and the caller can send no other. It still says which state was read.
+ * Parses the tags of a header. Ours are strong; a proxy that compresses an answer turns one into `W/"…"` (nginx,
+ * HAProxy, Cloudflare) or `"…-gzip"` (Apache, Caddy), and the caller can send no other. It still identifies the state
+ * that was read.
  */
-export function tagsOf(header: string): string[] {
+export function parseTags(header: string): string[] {
   return header.split(',').flatMap((each) => {
     const tag = each.trim().replace(/^W\//, '')
     const unpacked = tag.replace(/--?(?:gzip|br|zstd|deflate)"$/, '"')
@@ -25,44 +26,44 @@ export function tagsOf(header: string): string[] {
   })
 }
 
-/** Whether an `If-None-Match` names this ETag: in a list, or as `*`. */
-export function isNamedBy(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
+/** Whether an `If-None-Match` matches this ETag: in a list, or as `*`. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false
-  return tagsOf(ifNoneMatch).some((each) => each === etag || each === '*')
+  return parseTags(ifNoneMatch).some((each) => each === etag || each === '*')
 }
 
-/** What is left of a resource's JSON without the fields that move by themselves (`movesOf`), as a text to compare. */
-export function withoutMoves(text: string, moves: readonly string[]): string {
+/** A resource's JSON without its volatile fields (`getVolatileFields`), as a text to compare. */
+export function omitVolatileFields(text: string, moves: readonly string[]): string {
   if (moves.length === 0) return text
-  if (moves.every((path) => !path.includes('.')) && text.startsWith('{')) return withoutFields(text, moves)
+  if (moves.every((path) => !path.includes('.')) && text.startsWith('{')) return omitFields(text, moves)
   const resource: unknown = JSON.parse(text)
-  for (const path of moves) leaveOut(resource, path.split('.'))
+  for (const path of moves) deleteField(resource, path.split('.'))
   return JSON.stringify(resource)
 }
 
-function leaveOut(value: unknown, [name, ...rest]: readonly string[]): void {
-  if (Array.isArray(value)) for (const each of value) leaveOut(each, [name!, ...rest])
+function deleteField(value: unknown, [name, ...rest]: readonly string[]): void {
+  if (Array.isArray(value)) for (const each of value) deleteField(each, [name!, ...rest])
   else if (typeof value === 'object' && value !== null && name !== undefined && name in value) {
     const fields = value as Record<string, unknown>
-    if (rest.length > 0) leaveOut(fields[name], rest)
+    if (rest.length > 0) deleteField(fields[name], rest)
     else delete fields[name]
   }
 }
 
-/** The fields of an object as they stand in its JSON, but for these. Every read asks: parsing costs three times as much. */
-function withoutFields(text: string, names: readonly string[]): string {
-  let kept = ''
+/** The text of an object's fields except these. Every read calls it: parsing costs three times as much. */
+function omitFields(text: string, names: readonly string[]): string {
+  let rest = ''
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
     const close = stringEnd(text, at)
     const end = valueEnd(text, close + 1)
-    // The last value is followed by the line break before `}` where the JSON is pretty-printed, the others by a comma.
-    if (!names.includes(text.slice(at + 1, close))) kept += text.slice(at, end).trimEnd()
+    // In pretty-printed JSON a line break before `}` follows the last value, a comma the others.
+    if (!names.includes(text.slice(at + 1, close))) rest += text.slice(at, end).trimEnd()
     at = end
   }
-  return kept
+  return rest
 }
 
-/** Where the text that opens here ends. */
+/** The index of the closing quote of the string that opens here. */
 function stringEnd(json: string, open: number): number {
   for (let at = json.indexOf('"', open + 1); ; at = json.indexOf('"', at + 1)) {
     let before = at - 1
@@ -71,7 +72,7 @@ function stringEnd(json: string, open: number): number {
   }
 }
 
-/** Where the value after a name ends: at the comma behind it, or the end of its object. */
+/** The index after the value of a field: of the comma behind it, or of the end of its object. */
 function valueEnd(json: string, from: number): number {
   let depth = 0
   for (let at = from; at < json.length; at += 1) {

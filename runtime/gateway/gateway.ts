@@ -1,31 +1,31 @@
-/** Every request below `/v1` passes the steps in their order. Each refuses by throwing, or leaves its result on the call. */
-import { performance } from 'node:perf_hooks' // the global of that name is looked up anew at each use
+/** Every request below `/v1` passes the steps in order. Each refuses by throwing, or leaves its result on the call. */
+import { performance } from 'node:perf_hooks' // the global of that name is looked up at each use
 import type { Services } from '#runtime/context'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
-import { type RequestLine, requestLogOf } from '#runtime/server/log'
+import { getRequestLog, type RequestLine } from '#runtime/server/log'
 import type { Metrics } from '#runtime/server/metrics'
-import { currentTrace, traceOf, within } from '#runtime/trace'
-import { type Answer, jsonHeaders, logFailure, refusalAnswer } from './answers.ts'
-import type { Call, IncomingCall, Shared, Step } from './call.ts'
-import { type Deadline, tooLate } from './deadline.ts'
+import { currentTrace, parseTrace, runWithTrace } from '#runtime/trace'
+import { type Answer, jsonHeaders, logFailure, toErrorAnswer } from './answers.ts'
+import { isExpectedFailure, toApiError } from './api-error.ts'
+import type { Call, GatewayServices, IncomingCall, Step } from './call.ts'
+import { type Deadline, timeoutError } from './deadline.ts'
 import type { KeyRing } from './keys.ts'
 import type { RateLimiter } from './rate-limit.ts'
-import { isSaid, refusalFrom } from './refusal.ts'
 import { authorise, findRoute } from './steps/access.ts'
 import { makeContext } from './steps/context.ts'
 import { runHandler } from './steps/handler.ts'
 import { readBody, readInput } from './steps/input.ts'
 import { identifyKey } from './steps/key.ts'
 import {
+  awaitCounts,
+  awaitCountsBeforeWrite,
   limitAddress,
   limitStore,
-  overruled,
-  settleBeforeWrite,
-  settleCounts,
-  tellLimit,
+  preferLimitError,
+  setLimitHeaders,
 } from './steps/limits.ts'
 import { replay } from './steps/replay.ts'
-import { undeclared } from './steps/strict.ts'
+import { findUndeclaredRefusal } from './steps/strict.ts'
 
 /** The order of the checks (rule 14). */
 const steps: readonly Step[] = [
@@ -37,14 +37,14 @@ const steps: readonly Step[] = [
   readBody,
   readInput,
   makeContext,
-  settleBeforeWrite,
+  awaitCountsBeforeWrite,
   replay,
   runHandler,
 ]
 
-export type GatewayOptions = Partial<Pick<Shared, 'strict'>>
+export type GatewayOptions = Partial<Pick<GatewayServices, 'strict'>>
 
-export class Gateway implements Shared {
+export class Gateway implements GatewayServices {
   readonly services: Services
   readonly registry: Registry
   readonly keys: KeyRing
@@ -60,11 +60,11 @@ export class Gateway implements Shared {
   constructor(
     services: Services,
     registry: Registry,
-    parts: Pick<Shared, 'keys' | 'addresses' | 'stores' | 'deadline'> & { metrics: Metrics },
+    parts: Pick<GatewayServices, 'keys' | 'addresses' | 'stores' | 'deadline'> & { metrics: Metrics },
     options: GatewayOptions = {},
   ) {
     this.services = services
-    this.#logRequest = requestLogOf(services.log)
+    this.#logRequest = getRequestLog(services.log)
     this.registry = registry
     this.keys = parts.keys
     this.addresses = parts.addresses
@@ -74,20 +74,20 @@ export class Gateway implements Shared {
     this.strict = options.strict ?? false
   }
 
-  /** Answers a request, in time; never rejects. `operation` null: no route has this path. */
+  /** Answers a request within the deadline; never rejects. `operation` is null if no route has this path. */
   handle(operation: LoadedOperation | null, request: IncomingCall): Promise<Answer> {
     const call = this.#begin(operation, request)
     const received = (): number => request.received?.() ?? 0
-    return within(call.trace, () =>
+    return runWithTrace(call.trace, () =>
       this.deadline.race(
         () => this.#answer(call),
         received,
-        () => this.#late(call),
+        () => this.#answerTimeout(call),
       ),
     )
   }
 
-  /** A step that has nothing to wait for returns no promise: a read whose key is cached waits for its handler alone. */
+  /** A step with nothing to await returns no promise: a read with a cached key only awaits its handler. */
   async #answer(call: Call): Promise<Answer> {
     try {
       for (const step of steps) {
@@ -96,13 +96,13 @@ export class Gateway implements Shared {
         if (!pending) continue
         await pending
         call.now = this.services.clock.ms()
-        call.running = performance.now()
+        call.monotonicMs = performance.now()
       }
-      if (call.counting) await settleCounts(call)
+      if (call.pendingCounts) await awaitCounts(call)
     } catch (error) {
-      return this.#refused(call, error)
+      return this.#answerError(call, error)
     }
-    return this.#answered(call, call.answer!)
+    return this.#finish(call, call.answer!)
   }
 
   #begin(operation: LoadedOperation | null, request: IncomingCall): Call {
@@ -114,11 +114,11 @@ export class Gateway implements Shared {
       request,
       operation,
       requestId,
-      // An assistant's call is within the request that brought it.
-      trace: traceOf(request) ?? currentTrace(),
+      // An assistant's call belongs to the trace of the request that carried it.
+      trace: parseTrace(request) ?? currentTrace(),
       startedAt,
       now: this.services.clock.ms(),
-      running: startedAt,
+      monotonicMs: startedAt,
       headers: jsonHeaders(requestId),
       access: null,
       text: '',
@@ -129,42 +129,42 @@ export class Gateway implements Shared {
       context: null,
       answer: null,
       verdict: null,
-      counting: null,
+      pendingCounts: null,
       isLate: false,
     }
   }
 
   /**
-   * For a door of another form than an operation's: counts the address, then looks up the key. Answers the refusal, or
-   * null and the headers of the count.
+   * For surfaces whose requests are not operations: counts the address, then looks up the key. Returns the refusal, or
+   * the headers of the rate limit.
    */
   async enter(request: IncomingCall): Promise<{ refusal: Answer } | { headers: Record<string, string> }> {
     const call = this.#begin(null, request)
     try {
       limitAddress(call)
       await identifyKey(call)
-      if (call.counting) await settleCounts(call)
+      if (call.pendingCounts) await awaitCounts(call)
     } catch (error) {
-      return { refusal: await this.#refused(call, error) }
+      return { refusal: await this.#answerError(call, error) }
     }
     const headers = { 'x-request-id': call.requestId }
-    tellLimit(headers, call.verdict)
+    setLimitHeaders(headers, call.verdict)
     return { headers }
   }
 
-  /** What the request still does is undone where it can be, and answers nobody. */
-  #late(call: Call): Answer {
-    const refusal = tooLate(this.deadline)
+  /** The request goes on, but its transaction is rolled back if possible, and its answer is dropped. */
+  #answerTimeout(call: Call): Answer {
+    const refusal = timeoutError(this.deadline)
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
-    const answer = this.#answered(call, refusalAnswer(refusal, { ...call.headers }))
+    const answer = this.#finish(call, toErrorAnswer(refusal, { ...call.headers }))
     call.isLate = true
     return answer
   }
 
-  /** Counts and logs what leaves. */
-  #answered(call: Call, answer: Answer): Answer {
+  /** Counts and logs the answer. */
+  #finish(call: Call, answer: Answer): Answer {
     if (call.isLate) return answer
-    tellLimit(answer.headers, call.verdict)
+    setLimitHeaders(answer.headers, call.verdict)
     const endedAt = performance.now()
     const milliseconds = endedAt - call.startedAt
     const name = call.operation?.id ?? 'unknown'
@@ -183,32 +183,32 @@ export class Gateway implements Shared {
     return answer
   }
 
-  async #refused(call: Call, thrown: unknown): Promise<Answer> {
-    const error = call.counting ? await overruled(call, thrown) : thrown
-    let refusal = refusalFrom(error, { ifMatch: call.request.header('if-match') !== undefined })
+  async #answerError(call: Call, thrown: unknown): Promise<Answer> {
+    const error = call.pendingCounts ? await preferLimitError(call, thrown) : thrown
+    let refusal = toApiError(error, { ifMatch: call.request.header('if-match') !== undefined })
     logFailure(this.services.log, error, refusal, {
       requestId: call.requestId,
       operation: call.operation?.id,
     })
-    if (this.strict) refusal = undeclared(call, refusal) ?? refusal
-    const answer = refusalAnswer(refusal, call.headers)
+    if (this.strict) refusal = findUndeclaredRefusal(call, refusal) ?? refusal
+    const answer = toErrorAnswer(refusal, call.headers)
     if (call.claim && call.context) {
       const { claim, context } = call
-      claim.end()
+      claim.stopRenewal()
       const settle = (): Promise<unknown> =>
-        refusal.code === 'unavailable' || refusal.isPassing
-          ? claim.giveBack(context, isSaid(error))
-          : claim.keep(context, { ...answer, headers: {} })
-      // Where the connections were lost together, the next one holds; settling twice counts once.
+        refusal.code === 'unavailable' || refusal.isTransient
+          ? claim.release(context, isExpectedFailure(error))
+          : claim.storeAnswer(context, { ...answer, headers: {} })
+      // If the connections were lost, the second attempt gets a new one; recording twice has the same effect as once.
       await settle()
         .catch(settle)
         .catch((failure) =>
           this.services.log.error(
             { requestId: call.requestId, err: failure },
-            'idempotency key was not settled',
+            'idempotency claim result not recorded',
           ),
         )
     }
-    return this.#answered(call, answer)
+    return this.#finish(call, answer)
   }
 }

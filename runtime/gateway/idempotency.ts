@@ -9,81 +9,81 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs, minuteMs } from '#runtime/durations'
-import { type Refusal, refuse, sqlState } from '#runtime/errors'
+import { type ApiError, refuse, sqlState } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
 import type { Answer } from './answers.ts'
 
-const keptMs = dayMs
-/** A claim that was not renewed for this long belongs to a process that died, or to one that stands still. */
+const retentionMs = dayMs
+/** A claim without a renewal for this long belongs to a process that died or is suspended. */
 const leaseMs = minuteMs
 const renewEveryMs = 20_000
-/** Up to here a claim is known to hold without asking; what is left of the lease is for a commit to arrive. */
-const sureForMs = 45_000
-const visible = /^[\x21-\x7e]{1,255}$/
+/** Until then a claim is trusted without asking; the rest of the lease is for the commit to arrive. */
+const trustedForMs = 45_000
+const visibleCharacters = /^[\x21-\x7e]{1,255}$/
 
-/** The key of a request, or null. Refuses one of the wrong form. */
+/** Parses the key of a request; null without one. Refuses an invalid one. */
 export function idempotencyKey(header: string | undefined, atLeast = 1): string | null {
   if (header === undefined) return null
-  if (!visible.test(header) || header.length < atLeast) {
+  if (!visibleCharacters.test(header) || header.length < atLeast) {
     throw refuse('bad_request', `Idempotency-Key: must have ${atLeast} to 255 visible characters`)
   }
   return header
 }
 
-/** `condition`: with another one it is another request, whose answer is not that of before. */
+/** `condition`: the same request with another condition is a different one, with its own answer. */
 export const requestHash = (method: string, address: string, body: string, condition?: string): string =>
   sha256(`${method}\n${address}\n${body}${condition === undefined ? '' : `\n${condition}`}`)
 
-export const stillRunning = (): Refusal =>
+export const stillRunningError = (): ApiError =>
   refuse('conflict', 'The first request with this Idempotency-Key is still running')
 
 /**
- * What one request holds of its key. It has an owner, a lease by the database's clock that is renewed while the
- * request runs, and nothing holds without it: who was held up for so long that another took over keeps no answer, and
- * its transaction fails.
+ * A request's claim on its key. It has an owner and a lease by the database's clock, renewed while the request runs.
+ * Nothing commits without it: if a request was suspended for so long that another took over, its answer is not stored
+ * and its transaction fails.
  */
 export class Claim {
   readonly key: string
   readonly #hash: string
-  /** Its transactions say that they have committed: where its answer is lost it is not run again. */
+  /** Its transactions mark that they have committed: if the answer is lost the request is not run again. */
   #isMarked: boolean
   readonly #owner = randomUUID()
-  /** On the machine's running clock. */
+  /** By the monotonic clock. */
   #renewedAt = 0
   #renewal: NodeJS.Timeout | null = null
-  #isKept = false
+  #isStored = false
 
-  /** `isOwn`: it is of an operation with transactions of its own, whose answer is kept after they have committed. */
+  /** `isOwn`: the operation opens its own transactions, and its answer is stored after they have committed. */
   constructor(key: string, hash: string, isOwn = false) {
     this.key = key
     this.#hash = hash
     this.#isMarked = isOwn
   }
 
-  /** Null when the key is ours to run, otherwise the stored answer of who ran before, or that it still runs. */
+  /** Null if the claim was acquired; otherwise the stored answer, or that the first request is still running. */
   async take(ctx: Context): Promise<Answer | 'running' | null> {
     const now = ctx.now()
     const askedAt = performance.now()
-    const claimed = await taken(ctx, {
-      ...this.#named,
+    const claimed = await insertClaim(ctx, {
+      ...this.#claimKey,
       hash: this.#hash,
       now: now.toISOString(),
-      forgottenBefore: new Date(now.getTime() - keptMs).toISOString(),
+      forgottenBefore: new Date(now.getTime() - retentionMs).toISOString(),
     })
-    if (claimed.length === 0) return this.#before(ctx)
+    if (claimed.length === 0) return this.#findEarlierAnswer(ctx)
     this.#renewedAt = askedAt
-    this.#renewLater(ctx)
+    this.#scheduleRenewal(ctx)
     return null
   }
 
-  async #before(ctx: Context): Promise<Answer | 'running'> {
-    const [row] = await before(ctx, { key: this.key })
+  async #findEarlierAnswer(ctx: Context): Promise<Answer | 'running'> {
+    const [row] = await findStoredAnswer(ctx, { key: this.key })
     if (!row)
       throw refuse('conflict', 'The first request with this Idempotency-Key failed just now: send it again')
     if (row.request_hash !== this.#hash) {
       throw refuse('conflict', 'This Idempotency-Key was used for another request: use a new one')
     }
-    if (row.status === null) return row.is_lost ? lostAnswer() : 'running'
+    if (row.status === null) return row.is_lost ? buildLostAnswer() : 'running'
     return {
       status: row.status,
       body: row.body ?? '',
@@ -91,110 +91,115 @@ export class Claim {
     }
   }
 
-  /** Keeps the answer, as the last statement of the operation's transaction; throws where the key is another's now. */
-  async keepAtLast(ctx: Context, answer: Answer): Promise<void> {
-    await this.#asOurs(keptOrFailed(ctx, this.#stored(answer)))
-    this.#isKept = true
+  /**
+   * Stores the answer, as the last statement of the operation's transaction; throws if another request has taken over
+   * the key.
+   */
+  async storeAnswerLast(ctx: Context, answer: Answer): Promise<void> {
+    await this.#failIfLost(storeAnswerOrFail(ctx, this.#stored(answer)))
+    this.#isStored = true
   }
 
   /**
-   * What a transaction that does not keep the answer ends with: from then on the request is never run again. Fails where
-   * the key is another's, or a crash of the database forgot the claim.
+   * The last statement of a transaction that does not store the answer: from then on the request is never run again.
+   * It fails if another request has taken over the key, or if the database lost the claim in a crash.
    */
-  closing(tx: Context): (() => Promise<void>) | null {
-    return this.#isMarked ? () => this.#asOurs(noteWritten(tx, this.#named)) : null
+  closingStatement(tx: Context): (() => Promise<void>) | null {
+    return this.#isMarked ? () => this.#failIfLost(recordWritten(tx, this.#claimKey)) : null
   }
 
-  resumes(): void {
+  markResumable(): void {
     this.#isMarked = false
   }
 
-  /** Keeps the answer outside of any transaction. False: the key is another's now. */
-  async keep(ctx: Context, answer: Answer): Promise<boolean> {
-    const rows = await kept(ctx, this.#stored(answer))
-    this.#isKept = rows.length > 0
-    return this.#isKept
+  /** Stores the answer outside any transaction. False if another request has taken over the key. */
+  async storeAnswer(ctx: Context, answer: Answer): Promise<boolean> {
+    const rows = await storeAnswerRow(ctx, this.#stored(answer))
+    this.#isStored = rows.length > 0
+    return this.#isStored
   }
 
-  /** The same, also in the place of one that a transaction of this request has kept. */
-  async keepAnew(ctx: Context, answer: Answer): Promise<boolean> {
-    const rows = await keptAnew(ctx, this.#stored(answer))
-    this.#isKept = rows.length > 0
-    return this.#isKept
+  /** Stores the answer, also over one that a transaction of this request has stored. */
+  async overwriteAnswer(ctx: Context, answer: Answer): Promise<boolean> {
+    const rows = await overwriteStoredAnswer(ctx, this.#stored(answer))
+    this.#isStored = rows.length > 0
+    return this.#isStored
   }
 
   /**
-   * Gives the key back: what failed on our side may be sent again. Where the handler did not end by itself (`isSaid`) and
-   * something of it holds, the key answers that instead.
+   * Releases the key, so that a request that failed on our side may be sent again. If the handler failed unexpectedly
+   * (not `isExpected`) after a commit, the key answers that instead.
    */
-  async giveBack(ctx: Context, isSaid = true): Promise<void> {
-    const given = await givenBack(ctx, { ...this.#named, isSaid })
-    if (given.length === 0 && !isSaid) await this.keep(ctx, lostAnswer())
+  async release(ctx: Context, isExpected = true): Promise<void> {
+    const deleted = await deleteClaim(ctx, { ...this.#claimKey, isExpected })
+    if (deleted.length === 0 && !isExpected) await this.storeAnswer(ctx, buildLostAnswer())
   }
 
-  /** Before a transaction commits: asks, and renews, where it is not sure any more that the key is ours. */
+  /** Before a transaction commits: renews the claim if it is not certain any more that it still holds. */
   async confirm(ctx: Context): Promise<void> {
-    if (this.#isKept || performance.now() - this.#renewedAt < sureForMs) return
-    if (!(await this.#renew(ctx))) throw lost()
+    if (this.#isStored || performance.now() - this.#renewedAt < trustedForMs) return
+    if (!(await this.#renew(ctx))) throw claimLostError()
   }
 
-  /** Nothing is renewed from here on. */
-  end(): void {
+  /** Stops the renewal. */
+  stopRenewal(): void {
     if (this.#renewal) clearTimeout(this.#renewal)
     this.#renewal = null
   }
 
-  #renewLater(ctx: Context): void {
+  #scheduleRenewal(ctx: Context): void {
     this.#renewal = setTimeout(() => {
       this.#renew(ctx)
         .then((holds) => {
-          if (holds && this.#renewal) this.#renewLater(ctx)
+          if (holds && this.#renewal) this.#scheduleRenewal(ctx)
         })
         // Without a renewal every commit asks: see confirm.
-        .catch((error) => ctx.log.warn({ err: error }, 'an idempotency key was not renewed'))
+        .catch((error) => ctx.log.warn({ err: error }, 'idempotency claim renewal failed'))
     }, renewEveryMs).unref()
   }
 
   async #renew(ctx: Context): Promise<boolean> {
     const askedAt = performance.now()
-    const renewed = await renewal(ctx, this.#named)
+    const renewed = await renewClaim(ctx, this.#claimKey)
     if (renewed.length > 0) this.#renewedAt = askedAt
     return renewed.length > 0
   }
 
-  async #asOurs(asked: Promise<unknown>): Promise<void> {
+  async #failIfLost(asked: Promise<unknown>): Promise<void> {
     try {
       await asked
     } catch (error) {
-      throw sqlState(error) === divisionByZero ? lost() : error
+      throw sqlState(error) === divisionByZero ? claimLostError() : error
     }
   }
 
-  get #named(): Named {
+  get #claimKey(): ClaimKey {
     return { key: this.key, owner: this.#owner }
   }
 
-  #stored({ status, body, headers }: Answer): Named & StoredText {
-    return { ...this.#named, status, body, headers: JSON.stringify(headers) }
+  #stored({ status, body, headers }: Answer): ClaimKey & StoredText {
+    return { ...this.#claimKey, status, body, headers: JSON.stringify(headers) }
   }
 }
 
-interface Named {
+interface ClaimKey {
   key: string
   owner: string
 }
 
-/** Instances agree on the database's clock; ours may be moved, and a process that dies has none. */
+/** Instances agree on the database's clock; ours may be moved, and a suspended process would renew nothing. */
 const leaseStart = sql<Date>`clock_timestamp()`
-/** Compared by a difference, which a cluster takes too: what it gives to its nodes must not depend on their settings. */
+/**
+ * Compared as a difference, which a cluster accepts: expressions sent to its nodes must not depend on their settings.
+ */
 const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
 
 /**
- * A crash of the database may forget it. What the request commits takes it along; what it had not committed is lost too, and
- * it may be sent again, as after the lease.
+ * Not durable: a crash of the database may lose it. Its transaction's commit makes it durable; without one, nothing
+ * was written, and the request may be sent again, as after the lease.
  */
-const taken = prepared(
-  (db, values: Named & { hash: string; now: string; forgottenBefore: string }) => {
+const insertClaim = prepared(
+  (db, values: ClaimKey & { hash: string; now: string; forgottenBefore: string }) => {
     const claim = {
       request_hash: values.hash,
       owner: values.owner,
@@ -215,7 +220,7 @@ const taken = prepared(
             eb.or([
               eb.and([
                 eb('idempotency_keys.created_at', '<=', sql<Date>`${values.forgottenBefore}::timestamptz`),
-                // A clock that was moved leaves what runs alone.
+                // Moving the clock forward must not release a running claim.
                 eb.or([eb('idempotency_keys.status', 'is not', null), isLeaseOver]),
               ]),
               eb.and([
@@ -232,37 +237,37 @@ const taken = prepared(
   { plan: 'noted' },
 )
 
-/** Its process died after a commit, before the answer was kept. */
+/** Its process died after a commit, before the answer was stored. */
 const isLost = sql<boolean>`has_written and statement_timestamp() - claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
 
-const before = prepared((db, values: { key: string }) =>
+const findStoredAnswer = prepared((db, values: { key: string }) =>
   db
     .selectFrom('idempotency_keys')
     .select(['request_hash', 'status', 'body', 'headers', isLost.as('is_lost')])
     .where('key', '=', values.key),
 )
 
-const keepingAnew = (db: Kysely<TenantTables>, values: Named & StoredText) =>
+const overwriteAnswerQuery = (db: Kysely<TenantTables>, values: ClaimKey & StoredText) =>
   db
     .updateTable('idempotency_keys')
     .set({ status: values.status, body: values.body, headers: values.headers })
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
     .returning('key')
-const keptAnew = prepared(keepingAnew)
+const overwriteStoredAnswer = prepared(overwriteAnswerQuery)
 
-const keeping = (db: Kysely<TenantTables>, values: Named & StoredText) =>
-  keepingAnew(db, values).where('status', 'is', null)
-const kept = prepared(keeping)
+const storeAnswerQuery = (db: Kysely<TenantTables>, values: ClaimKey & StoredText) =>
+  overwriteAnswerQuery(db, values).where('status', 'is', null)
+const storeAnswerRow = prepared(storeAnswerQuery)
 
-/** Its commit is on the way already: where there is no such row the statement itself has to fail, and does so by 1 / 0. */
-const keptOrFailed = prepared((db, values: Named & StoredText) =>
+/** Its commit is already on the way: if there is no such row the statement itself must fail, by 1 / 0. */
+const storeAnswerOrFail = prepared((db, values: ClaimKey & StoredText) =>
   db
-    .with('kept', () => keeping(db, values))
+    .with('kept', () => storeAnswerQuery(db, values))
     .selectFrom('kept')
     .select(sql<number>`1 / count(*)`.as('kept')),
 )
-const noteWritten = prepared((db, values: Named) =>
+const recordWritten = prepared((db, values: ClaimKey) =>
   db
     .with('noted', (within) =>
       within
@@ -278,10 +283,10 @@ const noteWritten = prepared((db, values: Named) =>
 )
 const divisionByZero = '22012'
 
-const renewal = prepared((db, values: Named) =>
+const renewClaim = prepared((db, values: ClaimKey) =>
   db
     .updateTable('idempotency_keys')
-    // The same, of a statement that waits for nobody: what a cluster updates by must not change while it runs.
+    // The same time, since this statement waits for no lock; a cluster needs a value that is stable while it runs.
     .set({ claimed_at: sql<Date>`statement_timestamp()` })
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
@@ -289,13 +294,13 @@ const renewal = prepared((db, values: Named) =>
     .returning('key'),
 )
 
-const givenBack = prepared((db, values: Named & { isSaid: boolean }) =>
+const deleteClaim = prepared((db, values: ClaimKey & { isExpected: boolean }) =>
   db
     .deleteFrom('idempotency_keys')
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
     .where('status', 'is', null)
-    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isSaid}::boolean`]))
+    .where((eb) => eb.or([eb('has_written', '=', false), sql<boolean>`${values.isExpected}::boolean`]))
     .returning('key'),
 )
 
@@ -306,13 +311,13 @@ interface StoredText {
   headers: string
 }
 
-export const lost = (): Refusal =>
+export const claimLostError = (): ApiError =>
   refuse(
     'conflict',
     'This request was held up until another with its Idempotency-Key took over: send it again for the answer',
   )
 
-const lostAnswer = (): Answer => ({
+const buildLostAnswer = (): Answer => ({
   status: 409,
   body: refuse(
     'conflict',
@@ -326,45 +331,45 @@ const firstLookMs = 25
 const looksAtMostEveryMs = 400
 
 /**
- * Runs once for each key what is no operation, outside any transaction. Who comes while the first still runs waits for
- * its answer: behind it is a person who pressed twice. Only what had an effect is kept (below 400): what was refused
- * may be mended and sent again. What would be answered otherwise, once it is done, is kept by the transaction that does it
- * (`keepAtLast`).
+ * Runs a request that is not an operation once per key, outside any transaction. A repeated request waits for the
+ * answer of the first: usually a person pressed twice. Only answers below 400 are stored: a refused request may be
+ * corrected and sent again. If the answer would differ once the work is done, the transaction of the work stores it
+ * (`storeAnswerLast`).
  */
-export async function once(
+export async function runOnce(
   ctx: Context,
   claim: Claim,
   run: (ctx: Context) => Promise<Answer>,
 ): Promise<{ answer: Answer; isReplayed: boolean }> {
-  const stored = await takenOrAnswered(ctx, claim)
+  const stored = await claimOrAwaitAnswer(ctx, claim)
   if (stored) return { answer: stored, isReplayed: true }
-  const held = ctx.holding(claim)
+  const claimed = ctx.withClaim(claim)
   try {
-    const answer = await run(held)
-    claim.end()
-    if (answer.status >= 400) await claim.giveBack(held)
-    else if (!(await claim.keepAnew(held, answer))) throw lost()
+    const answer = await run(claimed)
+    claim.stopRenewal()
+    if (answer.status >= 400) await claim.release(claimed)
+    else if (!(await claim.overwriteAnswer(claimed, answer))) throw claimLostError()
     return { answer, isReplayed: false }
   } catch (error) {
-    claim.end()
-    await claim.giveBack(held)
+    claim.stopRenewal()
+    await claim.release(claimed)
     throw error
   }
 }
 
-async function takenOrAnswered(ctx: Context, claim: Claim): Promise<Answer | null> {
+async function claimOrAwaitAnswer(ctx: Context, claim: Claim): Promise<Answer | null> {
   const askedAt = performance.now()
   for (let pause = firstLookMs; ; pause = Math.min(pause * 2, looksAtMostEveryMs)) {
     const stored = await claim.take(ctx)
     if (stored !== 'running') return stored
-    if (performance.now() - askedAt > waitsMs) throw stillRunning()
+    if (performance.now() - askedAt > waitsMs) throw stillRunningError()
     await sleep(pause)
   }
 }
 
-/** Deletes what is older than 24 hours, of all stores. */
+/** Deletes keys older than 24 hours, of all stores. */
 export async function sweepIdempotencyKeys(system: Context['system'], now: Date): Promise<void> {
-  await sql`delete from idempotency_keys where created_at < ${new Date(now.getTime() - keptMs)}`.execute(
+  await sql`delete from idempotency_keys where created_at < ${new Date(now.getTime() - retentionMs)}`.execute(
     system,
   )
 }

@@ -1,25 +1,25 @@
-/** Path, query and body: read strictly, refused with sentences that name the field. */
+/** Strict parsing of path, query and body; refusals are sentences that name the field. */
 
-import { childrenOf } from '#runtime/documents/publish'
+import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
 import { ignoredKeys, isFileContent, z } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
-import { isSeen } from '#runtime/values/signs'
-import { boundOf, refuseBulk } from './json-bounds.ts'
+import { hasVisible } from '#runtime/values/confusables'
+import { truncate } from '#runtime/values/truncate'
+import { getValueLimit, refuseTooManyValues } from './json-bounds.ts'
 
-const faultsShown = 5
+const issuesShown = 5
 export const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
-/** What a control character that JSON lets through, or a forbidden name, cannot be written without. */
-const mayBeOdd = (text: string): boolean =>
+/** Every escaped control character, and every forbidden name, needs one of these in its text. */
+const mayHoldForbidden = (text: string): boolean =>
   text.includes('\\') || text.includes('proto') || text.includes('constructor') || text.includes('\u007f')
 export const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
-/** Of a form, its files too. */
+/** Fields of a form, including its files. */
 export const formFieldsAtMost = 1000
 
 /**
- * The body as JSON, or undefined when there is none. Refuses what is no JSON or holds what no text may, and more than
- * `valuesAtMost` values before any of them is made. `files`: fields that are read as files are, row by row.
+ * Parses a JSON body; undefined if it is empty. Refuses invalid JSON and forbidden text, and more than `valuesAtMost`
+ * values before any of them is created. `files`: fields with the content of a file, which is checked row by row.
  */
 export function parseJson(
   text: string,
@@ -27,68 +27,70 @@ export function parseJson(
   files: ReadonlySet<string> = noFiles,
 ): unknown {
   if (text.trim() === '') return undefined
-  refuseBulk(text, valuesAtMost)
+  refuseTooManyValues(text, valuesAtMost)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     throw refuse('bad_request', 'body: is not valid JSON')
   }
-  const odd = mayBeOdd(text) ? oddityOf(value, files) : null
-  if (odd) throw refuse('bad_request', `${shown(odd.path.join('.') || 'body')}: ${odd.wrong}`)
+  const forbidden = mayHoldForbidden(text) ? findForbidden(value, files) : null
+  if (forbidden)
+    throw refuse('bad_request', `${shorten(forbidden.path.join('.') || 'body')}: ${forbidden.reason}`)
   return value
 }
 
 const noFiles: ReadonlySet<string> = new Set()
 
-interface Oddity {
+interface ForbiddenContent {
   path: string[]
-  wrong: string
+  reason: string
 }
 
-/** What no text may be, within a value that `refuseBulk` let in: its path is made only where there is a fault. */
-function oddityOf(value: unknown, files: ReadonlySet<string> = noFiles): Oddity | null {
+/** Finds forbidden text in a value that `refuseTooManyValues` let in. The path is built only if there is an issue. */
+function findForbidden(value: unknown, files: ReadonlySet<string> = noFiles): ForbiddenContent | null {
   if (typeof value === 'string') {
-    const wrong = wrongWith(value)
-    return wrong === null ? null : { path: [], wrong }
+    const reason = findTextIssue(value)
+    return reason === null ? null : { path: [], reason }
   }
   if (typeof value !== 'object' || value === null) return null
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i += 1) {
-      const odd = oddityOf(value[i])
-      if (odd) return { ...odd, path: [String(i), ...odd.path] }
+      const forbidden = findForbidden(value[i])
+      if (forbidden) return { ...forbidden, path: [String(i), ...forbidden.path] }
     }
     return null
   }
   for (const key of Object.keys(value)) {
-    if (forbiddenKeys.has(key)) return { path: [key], wrong: 'is not allowed as the name of a field' }
+    if (forbiddenKeys.has(key)) return { path: [key], reason: 'is not allowed as the name of a field' }
     if (files.has(key)) continue
-    const wrong = wrongWith(key)
-    const odd = wrong === null ? oddityOf((value as Record<string, unknown>)[key]) : { path: [], wrong }
-    if (odd) return { ...odd, path: [key, ...odd.path] }
+    const reason = findTextIssue(key)
+    const forbidden =
+      reason === null ? findForbidden((value as Record<string, unknown>)[key]) : { path: [], reason }
+    if (forbidden) return { ...forbidden, path: [key, ...forbidden.path] }
   }
   return null
 }
 
-/** Why a text is none that we keep, or null. */
-export function wrongWith(text: string): string | null {
+/** Why a text may not be stored, or null. */
+export function findTextIssue(text: string): string | null {
   if (controls.test(text)) return 'must not contain control characters'
   return text.isWellFormed() ? null : 'is not valid Unicode text'
 }
 
-/** Refuses control characters but tabs and line ends, and halves of characters. */
-function refuseOddText(text: string, path: string): void {
-  const wrong = wrongWith(text)
-  if (wrong !== null) throw refuse('bad_request', `${shown(path)}: ${wrong}`)
+/** Refuses control characters, except tabs and line ends, and lone surrogates. */
+function refuseInvalidText(text: string, path: string): void {
+  const wrong = findTextIssue(text)
+  if (wrong !== null) throw refuse('bad_request', `${shorten(path)}: ${wrong}`)
 }
 
-const shown = (path: string): string => (path.length > 100 ? `${cut(path, 100)}…` : path)
+const shorten = (path: string): string => (path.length > 100 ? `${truncate(path, 100)}…` : path)
 
-/** Query text as an object: a repeated parameter becomes an array. */
+/** Parses a query: a repeated parameter becomes an array. */
 export function parseQuery(search: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null)
   if (search === '' || search === '?') return query
-  for (const [name, value] of pairsOf(search.startsWith('?') ? search.slice(1) : search, 'query')) {
+  for (const [name, value] of parsePairs(search.startsWith('?') ? search.slice(1) : search, 'query')) {
     const before = query[name]
     query[name] = before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value]
   }
@@ -96,16 +98,16 @@ export function parseQuery(search: string): Record<string, string | string[]> {
 }
 
 interface FormOptions {
-  /** Refuses a field that is given twice; otherwise the last counts. */
+  /** Refuses a field that is given twice; otherwise the last one counts. */
   once?: boolean
 }
 
-/** The body of a form without files, as its browser encodes it. */
+/** The body of a form without files, as a browser encodes it. */
 export const parseForm = (text: string, options: FormOptions = {}): Record<string, string> =>
-  formFields(pairsOf(text, 'body'), options)
+  formFields(parsePairs(text, 'body'), options)
 
-/** The pairs of a query or a form, decoded. Refuses what is no text, and more of them than anybody needs. */
-function* pairsOf(text: string, place: 'query' | 'body'): Generator<[string, string]> {
+/** The pairs of a query or a form, decoded. Refuses invalid text and too many pairs. */
+function* parsePairs(text: string, place: 'query' | 'body'): Generator<[string, string]> {
   let pairs = 0
   for (const pair of text.split('&')) {
     if (pair === '') continue
@@ -123,28 +125,28 @@ function decode(text: string, place: string): string {
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw refuse('bad_request', `${shown(place)}: is not valid percent-encoded UTF-8`)
+    throw refuse('bad_request', `${shorten(place)}: is not valid percent-encoded UTF-8`)
   }
-  refuseOddText(decoded, place)
+  refuseInvalidText(decoded, place)
   return decoded
 }
 
-/** A segment of a path as text. Refuses what is no text. */
+/** Decodes a segment of a path. Refuses invalid text. */
 export function decodeParameter(raw: string, name: string): string {
   if (!raw.includes('%')) return raw
   let decoded: string
   try {
     decoded = decodeURIComponent(raw)
   } catch {
-    throw refuse('bad_request', `${shown(name)}: is not valid percent-encoded UTF-8`)
+    throw refuse('bad_request', `${shorten(name)}: is not valid percent-encoded UTF-8`)
   }
-  if (lineEnds.test(decoded)) throw refuse('bad_request', `${shown(name)}: must be one line`)
-  refuseOddText(decoded, name)
+  if (lineEnds.test(decoded)) throw refuse('bad_request', `${shorten(name)}: must be one line`)
+  refuseInvalidText(decoded, name)
   return decoded
 }
 const lineEnds = /[\t\r\n]/
 
-/** The parameters of a path by the names in its pattern (`/things/:id`). Refuses what is no text. */
+/** The parameters of a path by the names in its pattern (`/things/:id`). Refuses invalid text. */
 export function readParameters(pattern: string, path: string): Record<string, string> {
   const segments = path.split('/')
   const parameters: Record<string, string> = {}
@@ -154,42 +156,46 @@ export function readParameters(pattern: string, path: string): Record<string, st
   return parameters
 }
 
-/** The fields of a form that were filled in. Refuses one that holds what no text may; browsers end lines with two characters. */
+/** The non-empty fields of a form, with line ends normalized. Refuses forbidden text. */
 export function formFields(
   entries: Iterable<readonly [string, string]>,
   { once = false }: FormOptions = {},
 ): Record<string, string> {
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of entries) {
-    refuseOddText(name, 'body')
-    refuseOddText(value, name || 'body')
+    refuseInvalidText(name, 'body')
+    refuseInvalidText(value, name || 'body')
     if (forbiddenKeys.has(name)) throw refuse('bad_request', `${name}: is not allowed as the name of a field`)
-    if (once && name in fields) throw refuse('bad_request', `${shown(name)}: must be given once`)
+    if (once && name in fields) throw refuse('bad_request', `${shorten(name)}: must be given once`)
     if (value.trim() !== '') fields[name] = value.replaceAll('\r\n', '\n')
   }
   return fields
 }
 
-/** The text of a body, read with its schema: no more of it than that can hold. */
+/** Parses the text of a body with its schema, up to as many values as the schema can hold. */
 export const readBodyAs = <S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> =>
-  read(schema, parseJson(text, boundOf(schema), filesOf(schema)) ?? {}, 'body')
+  parseInput(schema, parseJson(text, getValueLimit(schema), findFileFields(schema)) ?? {}, 'body')
 
-function filesOf(schema: z.ZodTypeAny): ReadonlySet<string> {
+function findFileFields(schema: z.ZodTypeAny): ReadonlySet<string> {
   if (!(schema instanceof z.ZodObject)) return noFiles
   const fields = Object.entries(schema.shape as z.ZodRawShape)
   return new Set(fields.filter(([, field]) => isFileContent(field)).map(([name]) => name))
 }
 
-/** Parses with a schema and drops read-only fields; a 400 names each fault, five at most. */
-export function read<S extends z.ZodTypeAny>(schema: S, value: unknown, place: 'query' | 'body'): z.infer<S> {
-  refuseCrowds(schema, value, '')
+/** Parses with a schema and drops read-only fields; a 400 names each issue, five at most. */
+export function parseInput<S extends z.ZodTypeAny>(
+  schema: S,
+  value: unknown,
+  place: 'query' | 'body',
+): z.infer<S> {
+  refuseLarge(schema, value, '')
   const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
-  if (!result.success) throw refuse('bad_request', faultsOf(result.error, place))
+  if (!result.success) throw refuse('bad_request', describeIssues(result.error, place))
   dropIgnored(schema, result.data)
   return result.data
 }
 
-/** Takes read-only fields out of what was read, at every depth. */
+/** Removes read-only fields from parsed input, at every depth. */
 function dropIgnored(schema: z.ZodTypeAny, value: unknown): void {
   if (typeof value !== 'object' || value === null || !ignoresWithin(schema)) return
   if (schema instanceof z.ZodObject) {
@@ -209,36 +215,33 @@ function dropIgnored(schema: z.ZodTypeAny, value: unknown): void {
   } else if (schema instanceof z.ZodRecord) {
     for (const entry of Object.values(value)) dropIgnored(schema.valueSchema, entry)
   } else {
-    const members = childrenOf(schema)
+    const members = getChildSchemas(schema)
     const member = members.length > 1 ? members.find((each) => each.safeParse(value).success) : members[0]
     if (member) dropIgnored(member, value)
   }
 }
 
-const ignoring = new WeakMap<z.ZodTypeAny, boolean>()
+const ignoresCache = new WeakMap<z.ZodTypeAny, boolean>()
 
-/** Whether a schema, or one within it, drops fields. */
+/** Whether a schema, or one inside it, drops fields. */
 function ignoresWithin(schema: z.ZodTypeAny): boolean {
-  const known = ignoring.get(schema)
+  const known = ignoresCache.get(schema)
   if (known !== undefined) return known
-  const found = ignoredKeys(schema).size > 0 || childrenOf(schema).some(ignoresWithin)
-  ignoring.set(schema, found)
+  const found = ignoredKeys(schema).size > 0 || getChildSchemas(schema).some(ignoresWithin)
+  ignoresCache.set(schema, found)
   return found
 }
 
 const fieldsAtMost = 1000
 
-/**
- * Lists, maps and texts beyond their bound, before each of their entries is looked at: zod would collect a fault for
- * every entry of a body of fifteen MiB, and try every pattern on a text that is too long already.
- */
-function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void {
+/** Refuses oversized lists, maps and texts first: zod would collect an issue per entry, and match every pattern. */
+function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
   if (typeof value === 'string') {
     refuseLongText(schema, value, path)
     refuseBlankText(schema, value, path)
   }
   if (typeof value !== 'object' || value === null) return
-  const at = shown(path || 'body')
+  const at = shorten(path || 'body')
   if (Array.isArray(value)) {
     const list = arrayWithin(schema)
     const bound = list?._def.maxLength?.value
@@ -246,7 +249,7 @@ function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void 
       throw refuse('bad_request', `${at}: must have at most ${bound} entries`)
     }
     if (list && bound !== undefined && bound <= fieldsAtMost) {
-      for (const [i, entry] of value.entries()) refuseCrowds(list.element, entry, `${path}.${i}`)
+      for (const [i, entry] of value.entries()) refuseLarge(list.element, entry, `${path}.${i}`)
     }
     return
   }
@@ -256,17 +259,17 @@ function refuseCrowds(schema: z.ZodTypeAny, value: unknown, path: string): void 
   }
   const entry = recordWithin(schema)?.valueSchema
   if (entry) {
-    for (const [key, each] of Object.entries(value)) refuseCrowds(entry, each, path ? `${path}.${key}` : key)
+    for (const [key, each] of Object.entries(value)) refuseLarge(entry, each, path ? `${path}.${key}` : key)
   }
   for (const shape of objectsWithin(schema)) {
     for (const key of fields) {
       const field = Object.hasOwn(shape, key) ? shape[key] : undefined
-      if (field) refuseCrowds(field, (value as Record<string, unknown>)[key], path ? `${path}.${key}` : key)
+      if (field) refuseLarge(field, (value as Record<string, unknown>)[key], path ? `${path}.${key}` : key)
     }
   }
 }
 
-/** Shorter ones any pattern may look at. */
+/** Shorter texts may be matched against any pattern. */
 const longText = 10_000
 
 function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void {
@@ -274,76 +277,76 @@ function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void
   const check = textWithin(schema)?._def.checks.find(({ kind }) => kind === 'max')
   if (check?.kind !== 'max' || value.length <= check.value || value.trim().length <= check.value) return
   const sentence = check.message ?? `must have at most ${check.value} characters`
-  throw refuse('bad_request', `${shown(path || 'body')}: ${sentence}`)
+  throw refuse('bad_request', `${shorten(path || 'body')}: ${sentence}`)
 }
 
-/** A text that may not be empty has something to see: blanks and marks without width are nothing. */
+/** A required text needs a visible character: blanks and zero-width characters do not count. */
 function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): void {
-  if (value === '' || isSeen(value)) return
+  if (value === '' || hasVisible(value)) return
   const checks = textWithin(schema)?._def.checks
   if (!checks?.some((check) => check.kind === 'min' && check.value > 0)) return
-  // Trimmed it is empty: the schema has its own words for that.
+  // Empty after trimming: the schema has its own message for that.
   if (checks.some(({ kind }) => kind === 'trim') && value.trim() === '') return
-  throw refuse('bad_request', `${shown(path || 'body')}: must not be empty`)
+  throw refuse('bad_request', `${shorten(path || 'body')}: must not be empty`)
 }
 
-/** The text a schema stands for, where it can be nothing else that is written as text. */
+/** The string schema inside a schema, if that accepts no other text. */
 function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
   if (schema instanceof z.ZodString) return schema
   if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord || schema instanceof z.ZodArray)
     return null
-  const children = childrenOf(schema)
+  const children = getChildSchemas(schema)
   return children.length === 1 ? textWithin(children[0]!) : null
 }
 
-/** The list a schema stands for, through optional, nullable, default and effects. */
+/** The array schema inside a schema, through optional, nullable, default and effects. */
 function arrayWithin(schema: z.ZodTypeAny): z.ZodArray<z.ZodTypeAny> | null {
   if (schema instanceof z.ZodArray) return schema
   if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord) return null
-  for (const child of childrenOf(schema)) {
+  for (const child of getChildSchemas(schema)) {
     const found = arrayWithin(child)
     if (found) return found
   }
   return null
 }
 
-/** The map a schema stands for, where it can be nothing else. */
+/** The record schema inside a schema, if that accepts nothing else. */
 function recordWithin(schema: z.ZodTypeAny): z.ZodRecord<z.ZodTypeAny, z.ZodTypeAny> | null {
   if (schema instanceof z.ZodRecord) return schema
   if (schema instanceof z.ZodObject || schema instanceof z.ZodArray) return null
-  const children = childrenOf(schema)
+  const children = getChildSchemas(schema)
   return children.length === 1 ? recordWithin(children[0]!) : null
 }
 
 function objectsWithin(schema: z.ZodTypeAny): Record<string, z.ZodTypeAny>[] {
   if (schema instanceof z.ZodObject) return [schema.shape as Record<string, z.ZodTypeAny>]
   if (schema instanceof z.ZodArray || schema instanceof z.ZodRecord) return []
-  return childrenOf(schema).flatMap(objectsWithin)
+  return getChildSchemas(schema).flatMap(objectsWithin)
 }
 
-/** The sentence of a 400. */
-function faultsOf(error: z.ZodError, place: string): string {
+/** The message of a 400. */
+function describeIssues(error: z.ZodError, place: string): string {
   const sentences: string[] = []
-  for (const issue of error.issues.flatMap(leaves)) {
+  for (const issue of error.issues.flatMap(flattenUnionIssues)) {
     const path = issue.path.join('.')
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys)
-        sentences.push(`${shown(path ? `${path}.${key}` : key)}: is not a known field`)
-    } else sentences.push(`${shown(path || place)}: ${issue.message}`)
+        sentences.push(`${shorten(path ? `${path}.${key}` : key)}: is not a known field`)
+    } else sentences.push(`${shorten(path || place)}: ${issue.message}`)
   }
-  return [...new Set(sentences)].slice(0, faultsShown).join('; ')
+  return [...new Set(sentences)].slice(0, issuesShown).join('; ')
 }
 
-/** Of a union, the faults of the member that came closest. */
-function leaves(issue: z.ZodIssue): z.ZodIssue[] {
+/** For a union, the issues of the member that came closest. */
+function flattenUnionIssues(issue: z.ZodIssue): z.ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
-  const members = issue.unionErrors.map((error) => error.issues.flatMap(leaves))
+  const members = issue.unionErrors.map((error) => error.issues.flatMap(flattenUnionIssues))
   const closest = members.sort(
-    (a, b) => Number(isTypeFault(a)) - Number(isTypeFault(b)) || a.length - b.length,
+    (a, b) => Number(isTypeIssue(a)) - Number(isTypeIssue(b)) || a.length - b.length,
   )[0]
   return closest ?? [issue]
 }
-const isTypeFault = (issues: z.ZodIssue[]): boolean =>
+const isTypeIssue = (issues: z.ZodIssue[]): boolean =>
   issues.length === 1 && (issues[0]!.code === 'invalid_type' || issues[0]!.code === 'invalid_literal')
 
 const typeNames: Record<string, string> = {

@@ -1,24 +1,24 @@
-/** What a JSON body may hold at most, counted in its text: before anything is made of it. */
+/** Bounds on the size of a JSON body, counted in its text before it is parsed. */
 
-import { childrenOf } from '#runtime/documents/publish'
+import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 
 export const levelsAtMost = 64
-/** Of a body whose schema does not ask for more. */
+/** For a body whose schema does not allow more. */
 export const valuesAtMost = 20_000
-/** Of any: a file of 100,000 rows with twenty columns. */
-const valuesOfAnyAtMost = 2_000_000
+/** For any body: a file of 100,000 rows with twenty columns. */
+const hardValuesAtMost = 2_000_000
 
 const [quote, backslash, comma] = [34, 92, 44]
 const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const space = 32
 
 /**
- * Refuses a text of too many values or levels: a body of fifteen MiB may hold five million objects, and each costs
- * the whole server time. One pass, and no further than the first value too many.
+ * Refuses a text with too many values or levels: a 15 MiB body may hold five million objects, and each costs the whole
+ * server time. One pass, which stops at the first value too many.
  */
-export function refuseBulk(text: string, atMost = valuesAtMost): void {
+export function refuseTooManyValues(text: string, atMost = valuesAtMost): void {
   let levels = 0
   let values = 1
   let last = space
@@ -42,7 +42,7 @@ export function refuseBulk(text: string, atMost = valuesAtMost): void {
   }
 }
 
-/** Where the text that begins here is closed: at a quote behind an even number of backslashes. */
+/** The index of the closing quote: one after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
@@ -55,20 +55,20 @@ function isEscaped(text: string, at: number): boolean {
   return (at - before) % 2 === 1
 }
 
-const bounds = new WeakMap<z.ZodTypeAny, number>()
+const valueLimits = new WeakMap<z.ZodTypeAny, number>()
 
-/** How many values a body of this schema may hold: what it can hold, within reason. */
-export function boundOf(schema: z.ZodTypeAny): number {
-  let bound = bounds.get(schema)
+/** The most values that a body of this schema can hold, within reason. */
+export function getValueLimit(schema: z.ZodTypeAny): number {
+  let bound = valueLimits.get(schema)
   if (bound === undefined) {
-    bound = Math.min(Math.max(valuesWithin(schema), valuesAtMost), valuesOfAnyAtMost)
-    bounds.set(schema, bound)
+    bound = Math.min(Math.max(countValues(schema), valuesAtMost), hardValuesAtMost)
+    valueLimits.set(schema, bound)
   }
   return bound
 }
 
-function valuesWithin(schema: z.ZodTypeAny): number {
-  const within = childrenOf(schema).map(valuesWithin)
+function countValues(schema: z.ZodTypeAny): number {
+  const within = getChildSchemas(schema).map(countValues)
   if (schema instanceof z.ZodObject) return within.reduce((sum, each) => sum + each, 1)
   const most = Math.max(0, ...within)
   if (schema instanceof z.ZodArray) return 1 + (schema._def.maxLength?.value ?? 0) * most

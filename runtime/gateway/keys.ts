@@ -1,9 +1,8 @@
 /**
- * Keys, looked up by hash and remembered for a short lease.
- *
- * A change of who may do what (a key revoked, a member removed) must hold on every instance once its answer is out.
- * So an instance acts on what it read only until the lease since it *asked* is over, and whoever makes such a change
- * waits that long after the commit: nobody can then still act on the old state. No messages, no missed ones.
+ * API keys, looked up by hash and cached for a short lease.
+ * A change of access (a key revoked, a member removed) must hold on every instance once it is answered. So an instance
+ * uses a cached entry only until the lease since it *asked* is over, and the writer of a change waits that long after
+ * the commit: no instance can then still act on the old state. This needs no messages, so none can be missed.
  */
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -12,49 +11,49 @@ import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { minuteMs } from '#runtime/durations'
 import { sha256 } from '#runtime/values/ids'
-import { Gathered } from './gathered.ts'
+import { BatchLoader } from './batch-loader.ts'
 
-interface Remembered {
+interface CachedAccess {
   access: Access | null
-  /** On the machine's own running clock. */
+  /** By the monotonic clock. */
   askedAt: number
 }
 
 const keyShape = /^mk_(?:live|test)_[0-9A-Za-z]{43}$/
 const useWrittenEveryMs = minuteMs
-const rememberedAtMost = 50_000
+const cachedAtMost = 50_000
 
 export class KeyRing {
   readonly #database: Database
   readonly #clock: Clock
   readonly #leaseMs: number
-  readonly #alone: boolean
-  readonly #remembered = new Map<string, Remembered>()
-  /** Of keys that are remembered: hashing one costs as much as looking up its route. */
+  readonly #isOnlyProcess: boolean
+  readonly #cached = new Map<string, CachedAccess>()
+  /** Hashes of cached keys: hashing costs as much as a route lookup. */
   readonly #hashes = new Map<string, string>()
   readonly #asking = new Map<string, Promise<Access | null>>()
-  readonly #read: Gathered<string, Access | null>
-  /** By key, those that are to be written. */
+  readonly #read: BatchLoader<string, Access | null>
+  /** Uses by key that are to be written. */
   readonly #uses = new Map<string, KeyUse>()
-  /** By key, what was written within the last minute. */
+  /** Writes of the last minute, by key. */
   readonly #written = new Map<string, number>()
-  readonly #owner = new Map<string, Set<string>>()
+  readonly #hashesByStore = new Map<string, Set<string>>()
 
-  /** `alone`: no other process acts on this database, so forgetting here is enough. */
+  /** `alone`: no other process acts on this database, so clearing this cache is enough. */
   constructor(database: Database, clock: Clock, leaseMs: number, alone: boolean) {
     this.#database = database
     this.#clock = clock
     this.#leaseMs = leaseMs
-    this.#alone = alone
-    this.#read = new Gathered(
+    this.#isOnlyProcess = alone
+    this.#read = new BatchLoader(
       (hashes) => findAccesses(database, hashes),
       (hash) => hash,
     )
   }
 
   /**
-   * The holder of a key, or null; synchronous while remembered. `now` as the clock says, `running` as the machine's own
-   * running clock, both in milliseconds and read since anything was last waited for.
+   * Finds the holder of a key, or null; synchronous while cached. `now` by the clock and `monotonicMs` by the monotonic
+   * clock, both in milliseconds and read after the last await.
    */
   find(
     key: string,
@@ -63,24 +62,24 @@ export class KeyRing {
   ): Access | null | Promise<Access | null> {
     const hash = this.#hashes.get(key) ?? this.#hashOf(key)
     if (hash === null) return null
-    const known = this.#remembered.get(hash)
+    const known = this.#cached.get(hash)
     const age = known ? running - known.askedAt : Number.POSITIVE_INFINITY
     if (age >= this.#leaseMs) return this.#ask(hash)
-    // Who comes often does not wait: the next lease is asked for while this one holds.
+    // A frequent caller does not wait: the next lease is requested while this one is valid.
     if (age >= this.#leaseMs / 2 && !this.#asking.has(hash)) this.#ask(hash).catch(() => undefined)
     return this.#current(known!.access, now)
   }
 
-  /** Whether this instance has seen the key work lately; nothing is asked. */
+  /** Whether this instance knows that the key worked recently, without a query. */
   hasWorked(key: string): boolean {
     return this.#hashes.has(key)
   }
 
-  /** Null: it is no key at all. */
+  /** Null: it does not have the form of a key. */
   #hashOf(key: string): string | null {
     if (!keyShape.test(key)) return null
     const hash = sha256(key)
-    if (this.#remembered.get(hash)?.access) this.#hashes.set(key, hash)
+    if (this.#cached.get(hash)?.access) this.#hashes.set(key, hash)
     return hash
   }
 
@@ -89,10 +88,10 @@ export class KeyRing {
     if (!asking) {
       const askedAt = performance.now()
       asking = this.#read
-        .ask(hash)
+        .load(hash)
         .then((access) => {
-          // A ring that forgot while the question was under way must not remember the answer.
-          if (this.#asking.get(hash) === asking) this.#remember(hash, access, askedAt)
+          // If the cache was cleared while the query ran, the result must not be cached.
+          if (this.#asking.get(hash) === asking) this.#cache(hash, access, askedAt)
           return access
         })
         .finally(() => {
@@ -103,20 +102,20 @@ export class KeyRing {
     return this.#current(await asking, this.#clock.ms())
   }
 
-  #remember(hash: string, access: Access | null, askedAt: number): void {
-    if (this.#remembered.size >= rememberedAtMost) {
-      this.#remembered.clear()
+  #cache(hash: string, access: Access | null, askedAt: number): void {
+    if (this.#cached.size >= cachedAtMost) {
+      this.#cached.clear()
       this.#hashes.clear()
-      this.#owner.clear()
+      this.#hashesByStore.clear()
     }
-    this.#remembered.set(hash, { access, askedAt })
+    this.#cached.set(hash, { access, askedAt })
     if (access) {
-      const hashes = this.#owner.get(access.storeId) ?? new Set()
-      this.#owner.set(access.storeId, hashes.add(hash))
+      const hashes = this.#hashesByStore.get(access.storeId) ?? new Set()
+      this.#hashesByStore.set(access.storeId, hashes.add(hash))
     }
   }
 
-  /** Expiry is compared with the clock at every request, whatever is remembered. */
+  /** Expiry is compared with the clock at every request, cached or not. */
   #current(access: Access | null, now: number): Access | null {
     if (!access) return null
     if (access.expiresAt !== null && now >= access.expiresAt) return null
@@ -127,22 +126,22 @@ export class KeyRing {
     return access
   }
 
-  /** Holds on every instance once it is done. Called after the commit of a change. */
-  async changed(storeId: string): Promise<void> {
-    for (const hash of this.#owner.get(storeId) ?? []) {
-      this.#remembered.delete(hash)
+  /** Makes a change of access hold on every instance. Called after its commit. */
+  async invalidateStore(storeId: string): Promise<void> {
+    for (const hash of this.#hashesByStore.get(storeId) ?? []) {
+      this.#cached.delete(hash)
       this.#asking.delete(hash)
     }
     this.#asking.clear()
-    if (!this.#alone) await wait(this.#leaseMs + 20)
+    if (!this.#isOnlyProcess) await wait(this.#leaseMs + 20)
   }
 
-  /** Writes down the last uses; called now and then, and at the end. */
-  async writeUses(): Promise<void> {
+  /** Writes the last uses; called periodically and at shutdown. */
+  async flushUses(): Promise<void> {
     const now = this.#clock.ms()
     for (const [keyId, at] of this.#written) if (now - at >= useWrittenEveryMs) this.#written.delete(keyId)
-    const { awayStores } = this.#database
-    const uses = [...this.#uses.values()].filter(({ storeId }) => !awayStores.has(storeId))
+    const { unreachableStores } = this.#database
+    const uses = [...this.#uses.values()].filter(({ storeId }) => !unreachableStores.has(storeId))
     if (uses.length === 0) return
     for (const { keyId, at } of uses) {
       this.#uses.delete(keyId)
@@ -151,7 +150,7 @@ export class KeyRing {
     try {
       await recordKeyUse(this.#database, uses)
     } catch (error) {
-      // They are written with the next ones: a key that was used once, just then, would seem never to have been.
+      // Written with the next ones: otherwise a key that was used only once would seem never used.
       for (const use of uses) if (!this.#uses.has(use.keyId)) this.#uses.set(use.keyId, use)
       throw error
     }

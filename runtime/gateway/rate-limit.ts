@@ -1,8 +1,8 @@
 /**
- * Rate limits by fixed windows. The first request of a key (a store, an address) begins its window, a minute unless said
- * otherwise; a request whose place in the window is above the limit is refused. A lone process (the embedded database)
- * counts in a Map. Instances that share a PostgreSQL count there, exactly: requests that arrive while a statement is under
- * way are counted by the next one, all keys together, so a busy instance sends one statement at a time. A key known to be
+ * Rate limits by fixed windows. The first request of a key (a store, an address) begins its window, a minute by
+ * default; requests in a window beyond the limit are refused. A single process (the embedded database) counts in a
+ * Map. Instances that share a PostgreSQL count there, exactly: requests that arrive while a statement is running are
+ * counted by the next one, all keys together, so a busy instance sends one statement at a time. A key known to be
  * above its limit is refused without a statement until its window ends.
  */
 
@@ -10,7 +10,7 @@ import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { minuteMs } from '#runtime/durations'
 
-/** The longest window there may be: counters are kept as long. */
+/** The longest window; counters are kept as long. */
 const longestWindowMs = 60 * minuteMs
 const keysAtOnce = 500
 
@@ -44,7 +44,9 @@ export class SharedCounters {
     this.#database = database
   }
 
-  /** Counts one request; answers its place in the window. A window that is over begins again at `startedAt`. */
+  /**
+   * Counts one request and returns its position in the window. A window that is over is reset to begin at `startedAt`.
+   */
   async add(key: string, startedAt: number, windowMs: number): Promise<Counter> {
     let batch = this.#open.get(key)
     if (!batch) {
@@ -55,7 +57,7 @@ export class SharedCounters {
     const place = batch.size
     if (!this.#isCounting) {
       this.#isCounting = true
-      // Includes what else this turn of the event loop counts.
+      // Includes other requests of the same turn of the event loop.
       queueMicrotask(() => void this.#countAll())
     }
     const counter = await batch.counted.promise
@@ -82,7 +84,7 @@ export class SharedCounters {
     this.#isCounting = false
   }
 
-  /** Those of one window's length. */
+  /** The batches of one window length. */
   #next(): Map<string, Batch> {
     const open = [...this.#open]
     const { windowMs } = open[0]![1]
@@ -122,7 +124,7 @@ export class RateLimiter {
   readonly #counters = new Map<string, Counter>()
   #sweptAt = 0
 
-  /** `shared` null: this process is the only one. `prefix` keeps kinds of keys apart. */
+  /** `shared` null: this process is the only one. `prefix` separates kinds of keys. */
   constructor(
     clock: Clock,
     limit: number,
@@ -139,8 +141,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request. Synchronous where nothing has to be asked. `now` in milliseconds, read since anything was last
-   * waited for: a later instant may have been counted already otherwise, and an earlier one begins a new window.
+   * Counts a request. Synchronous if no query is needed. `now` in milliseconds, read after the last await: otherwise a
+   * later instant may have been counted already, and an earlier one begins a new window.
    */
   hit(key: string, now = this.#clock.ms()): Verdict | Promise<Verdict> {
     if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
@@ -179,19 +181,19 @@ export class RateLimiter {
   }
 }
 
-/** Limiters by name, so that whoever names the same one counts on the same. */
+/** Limiters by name: equal names share their counts. */
 export class Limits {
   readonly #clock: Clock
   readonly #shared: SharedCounters | null
   readonly #limiters = new Map<string, RateLimiter>()
 
-  /** `shared` as `RateLimiter` takes it. */
+  /** `shared` as in `RateLimiter`. */
   constructor(clock: Clock, shared: SharedCounters | null) {
     this.#clock = clock
     this.#shared = shared
   }
 
-  /** Counts one of at most `limit` in a window (milliseconds, an hour at most). */
+  /** Counts one request of at most `limit` in a window (milliseconds, an hour at most). */
   hit(name: string, key: string, limit: number, windowMs = minuteMs): Verdict | Promise<Verdict> {
     let limiter = this.#limiters.get(name)
     if (!limiter) {

@@ -1,8 +1,8 @@
-/** Another way to all operations than `/v1`: it goes through the same gateway, under the same key. */
+/** Another surface of all operations besides `/v1`: it uses the same gateway and the same keys. */
 import type { Registry } from '#runtime/registry/loaded'
 import type { Gateway } from './gateway.ts'
 
-/** What a surface is made of. */
+/** The parts that a surface needs. */
 export interface SurfaceParts {
   gateway: Gateway
   registry: Registry
@@ -10,6 +10,6 @@ export interface SurfaceParts {
 type SurfaceAnswer = (parts: SurfaceParts, request: Request, address: string) => Promise<Response>
 
 export interface Surface {
-  /** Called for each request: what it imports is loaded by the first, since many servers have none. */
+  /** Called for each request: the first one loads its imports, since many servers have no such request. */
   load(): Promise<SurfaceAnswer>
 }

@@ -1,27 +1,30 @@
 /**
- * What a write that went well warns of, in the header `Warning` (rule 36): bodies have exactly the fields that their
- * resource has, so that what is read can be compared and sent back, and the warning stands beside them.
+ * Warnings about a successful write, in the header `Warning` (rule 36). A body has exactly the fields of its resource,
+ * so that a read can be compared and sent back; warnings therefore go into a header.
  */
-import { faintness, groundOf } from '#runtime/contrast'
-import { childrenOf } from '#runtime/documents/publish'
+import { checkContrast, getContrastRule } from '#runtime/contrast'
+import { getChildSchemas } from '#runtime/documents/publish'
 import { z } from '#runtime/schema'
 
-const known = new WeakMap<z.ZodTypeAny, boolean>()
+const mayWarnCache = new WeakMap<z.ZodTypeAny, boolean>()
 
-/** Whether there is anything in it that is warned of. */
+/** Whether a schema has anything that can cause a warning. */
 export function mayWarn(schema: z.ZodTypeAny): boolean {
-  let may = known.get(schema)
+  let may = mayWarnCache.get(schema)
   if (may === undefined) {
-    may = groundOf(schema) !== undefined || childrenOf(schema).some(mayWarn)
-    known.set(schema, may)
+    may = getContrastRule(schema) !== undefined || getChildSchemas(schema).some(mayWarn)
+    mayWarnCache.set(schema, may)
   }
   return may
 }
 
 const atMost = 5
 
-/** Sentences about a resource as it was answered, each beginning with its field; as many as a refusal would name. */
-export function warningsOf(schema: z.ZodTypeAny, resource: unknown): string[] {
+/**
+ * Warnings about a resource as it was answered, each beginning with its field; at most as many as a refusal would
+ * name.
+ */
+export function findWarnings(schema: z.ZodTypeAny, resource: unknown): string[] {
   const found = new Set<string>()
   collect(schema, resource, '', found)
   return [...found].slice(0, atMost)
@@ -35,33 +38,33 @@ function collect(schema: z.ZodTypeAny, value: unknown, path: string, found: Set<
   } else if (schema instanceof z.ZodObject) {
     const fields = value as Record<string, unknown>
     for (const [field, its] of Object.entries(schema.shape as z.ZodRawShape)) {
-      const ground = groundWithin(its)
-      const sentence = ground ? faintness(ground, field, path, fields) : null
+      const ground = findContrastRule(its)
+      const sentence = ground ? checkContrast(ground, field, path, fields) : null
       if (sentence) found.add(sentence)
       collect(its, fields[field], `${path}${field}.`, found)
     }
   } else {
-    for (const child of childrenOf(schema)) collect(child, value, path, found)
+    for (const child of getChildSchemas(schema)) collect(child, value, path, found)
   }
 }
 
-/** Of a field, through what makes it optional, nullable or defaulted. */
-function groundWithin(schema: z.ZodTypeAny): ReturnType<typeof groundOf> {
-  const ground = groundOf(schema)
+/** The rule of a field, through optional, nullable and default. */
+function findContrastRule(schema: z.ZodTypeAny): ReturnType<typeof getContrastRule> {
+  const ground = getContrastRule(schema)
   if (ground || schema instanceof z.ZodObject || schema instanceof z.ZodArray) return ground
-  for (const child of childrenOf(schema)) {
-    const its = groundWithin(child)
+  for (const child of getChildSchemas(schema)) {
+    const its = findContrastRule(child)
     if (its) return its
   }
   return undefined
 }
 
-/** As a header: `299` is a warning that stays until something is done about it, `-` says nothing of who warns. */
+/** As a header: `299` is a persistent warning, `-` an unnamed agent. */
 export const warningHeader = (sentences: readonly string[]): string =>
   sentences
     .map((each) => `299 - "${each.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`)
     .join(', ')
 
-/** The sentences of a header again. */
-export const warningsIn = (header: string | undefined): string[] =>
+/** Parses the warnings of a header. */
+export const parseWarnings = (header: string | undefined): string[] =>
   [...(header ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map(([, text]) => text!.replace(/\\(.)/g, '$1'))

@@ -1,4 +1,4 @@
-/** The routes below `/v1`: one for each operation, answered by the gateway. All other paths are the pages'. */
+/** The routes below `/v1`: one per operation, answered by the gateway. All other paths belong to the pages. */
 import { type Context, Hono } from 'hono'
 import { toResponse } from '#runtime/gateway/answers'
 import type { IncomingCall } from '#runtime/gateway/call'
@@ -12,8 +12,8 @@ type ApiContext = Context<{ Bindings: Env }>
 export type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
 
 /**
- * `pages` is an app of its own: their middleware matches every path, and Hono runs an operation's handler without a
- * middleware chain only where nothing else matches. Paths are matched as sent: a fixed segment has one spelling.
+ * `pages` is a separate app: its middleware matches every path, and Hono runs an operation's handler without a
+ * middleware chain only if nothing else matches. Paths are matched as sent: a fixed segment has one spelling.
  */
 export function apiRoutes(
   gateway: Gateway,
@@ -24,15 +24,17 @@ export function apiRoutes(
   const hono = new Hono<{ Bindings: Env }>({ getPath: rawPath })
   const answer = async (c: ApiContext, operation: LoadedOperation | null): Promise<Response> =>
     toResponse(await gateway.handle(operation, new HttpCall(c, trustProxy)))
-  for (const operation of inRouteOrder(operations)) {
+  for (const operation of sortByRoute(operations)) {
     hono.on(operation.spec.method, `/v1${operation.spec.path}`, (c) => answer(c, operation))
   }
   hono.notFound((c) => (/^\/v1(\/|$)/.test(c.req.path) ? answer(c, null) : pages(c.req.raw, c.env)))
   return (request, env) => hono.fetch(request, env)
 }
 
-/** Hono takes the first route that matches: a fixed segment comes before a parameter, the leftmost difference decides. */
-export function inRouteOrder(operations: readonly LoadedOperation[]): LoadedOperation[] {
+/**
+ * Hono takes the first route that matches: a fixed segment comes before a parameter, the leftmost difference decides.
+ */
+export function sortByRoute(operations: readonly LoadedOperation[]): LoadedOperation[] {
   const rank = ({ spec }: LoadedOperation): string => spec.path.replace(/:\w+/g, '~')
   return operations.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }

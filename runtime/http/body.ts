@@ -1,11 +1,11 @@
-/** Bodies, read with a limit: refused as soon as they are known to be too large, also while they stream. */
-import { Refusal, refuse } from '#runtime/errors'
+/** Reads bodies with a limit: refused as soon as they are known to be too large, also while they stream. */
+import { ApiError, refuse } from '#runtime/errors'
 
-/** Of an operation. */
+/** The limit for an operation. */
 export const bodyAtMost = 15 * 1024 * 1024
 
-const tooLarge = (atMost: number): Refusal =>
-  new Refusal('payload_too_large', `The body is larger than ${sizeText(atMost)}`)
+const tooLargeError = (atMost: number): ApiError =>
+  new ApiError('payload_too_large', `The body is larger than ${sizeText(atMost)}`)
 /** `32 KiB`, `1.5 MiB`. */
 function sizeText(bytes: number): string {
   const kibibytes = bytes / 1024
@@ -15,11 +15,11 @@ function sizeText(bytes: number): string {
       `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
 }
 
-/** The client went away, or sent a body that is none: there is nobody to answer, and nothing of ours failed. */
-const brokenOff = (): Refusal => refuse('bad_request', 'body: broke off before its end')
+/** The client went away, or sent an invalid body: nobody reads the answer, and nothing of ours failed. */
+const bodyAbortedError = (): ApiError => refuse('bad_request', 'body: broke off before its end')
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Refuses what is not UTF-8. */
+/** Refuses anything but UTF-8. */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -32,23 +32,23 @@ export function utf8Text(bytes: Uint8Array): string {
   }
 }
 
-/** The body of a request. `length`: its `Content-Length`. */
+/** Reads the body of a request. `length`: its `Content-Length`. */
 export async function readBytes(
   request: Request,
   length: string | undefined,
   atMost: number,
 ): Promise<Uint8Array> {
-  if (length !== undefined && Number(length) > atMost) throw tooLarge(atMost)
+  if (length !== undefined && Number(length) > atMost) throw tooLargeError(atMost)
   if (length === '0') return new Uint8Array()
   try {
     if (length !== undefined) return new Uint8Array(await request.arrayBuffer())
     return request.body ? await readChunks(request.body, atMost) : new Uint8Array()
   } catch (error) {
-    throw error instanceof Refusal ? error : brokenOff()
+    throw error instanceof ApiError ? error : bodyAbortedError()
   }
 }
 
-/** The refusal leaves while the rest still comes: it is read and dropped, so that the client gets to see the answer. */
+/** The refusal is sent while the rest still arrives: it is drained, so that the client can read the answer. */
 async function readChunks(body: ReadableStream<Uint8Array>, atMost: number): Promise<Uint8Array> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -59,7 +59,7 @@ async function readChunks(body: ReadableStream<Uint8Array>, atMost: number): Pro
     size += value.byteLength
     if (size > atMost) {
       void drop(reader, atMost)
-      throw tooLarge(atMost)
+      throw tooLargeError(atMost)
     }
     chunks.push(value)
   }
@@ -74,6 +74,6 @@ async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, atMost: num
     }
     await reader.cancel()
   } catch {
-    // The client went away: nothing is left to drop.
+    // The client went away: nothing is left to drain.
   }
 }

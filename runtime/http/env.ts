@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from './address.ts'
 
-/** Set by `@hono/node-server`; tests set the address alone. */
+/** Set by `@hono/node-server`; tests set only the address. */
 export interface Env {
   incoming?: IncomingMessage
   outgoing?: ServerResponse
@@ -14,7 +14,7 @@ interface Connected {
   req: { header(name: string): string | undefined }
 }
 
-/** The client's address as it counts for limits. */
+/** The client's address as rate limits count it. */
 export function callerAddress({ env, req }: Connected, trustProxy: number): string {
   const peer = env?.incoming?.socket.remoteAddress ?? env?.ip ?? 'unknown'
   return clientAddress(peer, trustProxy === 0 ? null : req.header('x-forwarded-for'), trustProxy)

@@ -1,4 +1,4 @@
-/** From Node's HTTP server to the app. What Node or `@hono/node-server` would answer by itself is answered in our form. */
+/** Connects Node's HTTP server to the app. Answers of Node or `@hono/node-server` themselves get our form. */
 import { randomUUID } from 'node:crypto'
 import {
   type IncomingMessage,
@@ -9,63 +9,63 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { getRequestListener, RequestError } from '@hono/node-server'
-import { type Refusal, refuse } from '#runtime/errors'
-import { type Answer, jsonHeaders, refusalAnswer, toResponse } from '#runtime/gateway/answers'
-import { refusalFrom } from '#runtime/gateway/refusal'
+import { type ApiError, refuse } from '#runtime/errors'
+import { type Answer, jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
+import { toApiError } from '#runtime/gateway/api-error'
 import type { Logger } from '#runtime/server/log'
 import type { Fetch } from './api.ts'
 import { canonicalPath } from './target.ts'
 
-/** `hostname`: of a request without a Host, which HTTP/1.0 allows. */
+/** `hostname`: for a request without a Host, which HTTP/1.0 allows. */
 export function requestListener(app: Fetch, log: Logger, hostname: string): RequestListener {
   const answer = getRequestListener((request, env) => app(request, env as never), {
     hostname,
-    // It would cut the connection half a second after a refusal, before a slow client has read it. Node reads the rest of
-    // a body and throws it away, for as long as `requestTimeout`.
+    // Otherwise it would cut the connection half a second after a refusal, before a slow client has read it. Node
+    // drains the rest of a body, for as long as `requestTimeout`.
     autoCleanupIncoming: false,
-    errorHandler: (error) => toResponse(closingAnswer(readRefusal(error, log))),
+    errorHandler: (error) => toResponse(closingAnswer(toReadError(error, log))),
   })
   return (incoming, outgoing) => {
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
       sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
       return
     }
-    // The adapter would resolve dot segments, and a page would be reached by a second name.
+    // The adapter would resolve dot segments, so a page would have a second address.
     if (canonicalPath(incoming.url!) === null) {
       sendRefusal(outgoing, refuse('not_found', 'No such address'))
       return
     }
     answer(incoming, outgoing).catch((error) => {
-      log.error({ err: error }, 'answer could not be sent')
+      log.error({ err: error }, 'sending answer failed')
       outgoing.destroy()
     })
   }
 }
 
-/** `RequestError`: the adapter could make no request of it, such as one with an invalid Host. */
-function readRefusal(error: unknown, log: Logger): Refusal {
+/** `RequestError`: the adapter could not build a request, for example with an invalid Host. */
+function toReadError(error: unknown, log: Logger): ApiError {
   if (error instanceof RequestError) return refuse('bad_request', 'Host: is not valid')
   log.error({ err: error }, 'failed')
-  return refusalFrom(error)
+  return toApiError(error)
 }
 
 export function answerBrokenRequests(server: Server, log: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    log.debug({ code: error.code }, 'no request could be made of what a client sent')
+    log.debug({ code: error.code }, 'invalid request received')
     const isAnswering = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent
-    // Who went away hears nothing; in the midst of an answer another one would be taken for a part of it.
+    // A client that went away gets no answer; during an answer, a second one would be taken for a part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy()
-    else endWith(socket, faultOf(error.code))
+    else endSocket(socket, toClientError(error.code))
   })
   server.on('checkExpectation', (_incoming: IncomingMessage, outgoing: ServerResponse) =>
     sendRefusal(outgoing, refuse('bad_request', 'Expect: only 100-continue is known')),
   )
   server.on('connect', (_incoming: IncomingMessage, socket: Duplex) =>
-    endWith(socket, refuse('not_found', 'No such address')),
+    endSocket(socket, refuse('not_found', 'No such address')),
   )
 }
 
-function faultOf(code: string | undefined): Refusal {
+function toClientError(code: string | undefined): ApiError {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return refuse('payload_too_large', 'The address and the headers are larger than 16 KiB')
@@ -78,10 +78,10 @@ function faultOf(code: string | undefined): Refusal {
   }
 }
 
-/** Outside the app's routes: the connection ends with it. */
-export function closingAnswer(refusal: Refusal): Answer {
+/** For answers outside the app's routes: the connection ends with it. */
+export function closingAnswer(refusal: ApiError): Answer {
   const length = String(Buffer.byteLength(refusal.body()))
-  return refusalAnswer(refusal, {
+  return toErrorAnswer(refusal, {
     ...jsonHeaders(randomUUID()),
     'content-length': length,
     connection: 'close',
@@ -89,7 +89,7 @@ export function closingAnswer(refusal: Refusal): Answer {
 }
 
 /** Ends the connection with an answer. */
-function endWith(socket: Duplex, refusal: Refusal): void {
+function endSocket(socket: Duplex, refusal: ApiError): void {
   const { status, headers, body } = closingAnswer(refusal)
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`
@@ -97,7 +97,7 @@ function endWith(socket: Duplex, refusal: Refusal): void {
   socket.end(text, () => socket.destroy())
 }
 
-function sendRefusal(outgoing: ServerResponse, refusal: Refusal): void {
+function sendRefusal(outgoing: ServerResponse, refusal: ApiError): void {
   const { status, headers, body } = closingAnswer(refusal)
   outgoing.writeHead(status, headers).end(body)
 }

@@ -1,10 +1,13 @@
-/** Addresses that others name, asked on the public internet alone: never in this server's own network, whatever a name resolves to. */
+/**
+ * Fetches addresses that others supply, on the public internet only: never in this server's own network, whatever a
+ * name resolves to.
+ */
 import { lookup as dnsLookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-const closed = new BlockList()
+const blockedRanges = new BlockList()
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -21,51 +24,51 @@ for (const [network, prefix] of [
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
 ] as const) {
-  closed.addSubnet(network, prefix, 'ipv4')
+  blockedRanges.addSubnet(network, prefix, 'ipv4')
 }
-const open6 = new BlockList()
-open6.addSubnet('2000::', 3, 'ipv6')
-/** Within the open range, these lead into IPv4 or nowhere. */
+const publicRange6 = new BlockList()
+publicRange6.addSubnet('2000::', 3, 'ipv6')
+/** Ranges inside the public one that lead to IPv4 or nowhere. */
 for (const [network, prefix] of [
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
   ['3fff::', 20],
 ] as const) {
-  closed.addSubnet(network, prefix, 'ipv6')
+  blockedRanges.addSubnet(network, prefix, 'ipv6')
 }
 
-/** Whether an address is one of the public internet. */
+/** Whether an address belongs to the public internet. */
 export function isPublicAddress(address: string): boolean {
-  if (isIP(address) === 4) return !closed.check(address, 'ipv4')
-  return isIP(address) === 6 && open6.check(address, 'ipv6') && !closed.check(address, 'ipv6')
+  if (isIP(address) === 4) return !blockedRanges.check(address, 'ipv4')
+  return isIP(address) === 6 && publicRange6.check(address, 'ipv6') && !blockedRanges.check(address, 'ipv6')
 }
 
-/** Why an address gives nothing, in words that follow its name: "it is at no public address". */
-export class NotFetched extends Error {}
+/** Why an address could not be fetched, in words that follow its name: "it is at no public address". */
+export class FetchFailed extends Error {}
 
-export interface Means {
-  /** What tests put in the place of the internet. */
+export interface FetchOverrides {
+  /** Tests replace the internet with it. */
   get?: typeof https.get
   isPublic?: (address: string) => boolean
 }
 
-export interface Wanted {
-  /** What it is told to send: a media type, or a list of them. */
+export interface FetchOptions {
+  /** The Accept header: a media type, or a list of them. */
   accept: string
   withinMs: number
   bytesAtMost: number
-  /** How often it may lead on to another address, which is looked at as the first one was. */
+  /** The most redirects; each address is checked like the first one. */
   redirectsAtMost: number
-  /** Looks at the type (lower case, without parameters) before any of the content is read; throws `NotFetched`. */
+  /** Checks the type (lower case, without parameters) before the content is read; throws `FetchFailed`. */
   checkType(contentType: string): void
 }
 
-/** The content of an https address. Throws `NotFetched` for whatever is in the way. */
+/** The content of an https address. Throws `FetchFailed` on any failure. */
 export async function fetchPublic(
   address: string,
-  wanted: Wanted,
-  means: Means = {},
+  wanted: FetchOptions,
+  means: FetchOverrides = {},
 ): Promise<{ bytes: Buffer; contentType: string }> {
   const signal = AbortSignal.timeout(wanted.withinMs)
   let url = new URL(address)
@@ -74,32 +77,37 @@ export async function fetchPublic(
     const { statusCode = 0, headers } = response
     if (statusCode >= 300 && statusCode < 400 && headers.location) {
       response.destroy()
-      if (hops >= wanted.redirectsAtMost) throw new NotFetched('it leads on too often')
-      if (!URL.canParse(headers.location, url.href)) throw new NotFetched('it leads on to no address')
+      if (hops >= wanted.redirectsAtMost) throw new FetchFailed('it leads on too often')
+      if (!URL.canParse(headers.location, url.href)) throw new FetchFailed('it leads on to no address')
       url = new URL(headers.location, url)
       continue
     }
-    return contentOf(response, wanted)
+    return readContent(response, wanted)
   }
 }
 
-function open(url: URL, accept: string, signal: AbortSignal, means: Means): Promise<IncomingMessage> {
+function open(
+  url: URL,
+  accept: string,
+  signal: AbortSignal,
+  means: FetchOverrides,
+): Promise<IncomingMessage> {
   const { get = https.get, isPublic = isPublicAddress } = means
-  if (url.protocol !== 'https:') throw new NotFetched('it is not at an https address')
+  if (url.protocol !== 'https:') throw new FetchFailed('it is not at an https address')
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  // Names are looked at where they are resolved: an address is resolved by nobody.
-  if (isIP(host) !== 0 && !isPublic(host)) throw notPublic()
+  // Names are checked when they are resolved; an IP address is never resolved.
+  if (isIP(host) !== 0 && !isPublic(host)) throw notPublicError()
   return new Promise((resolve, reject) => {
     const request = get(
       url,
-      { signal, lookup: lookupOf(isPublic), agent: false, headers: { accept } },
+      { signal, lookup: publicLookup(isPublic), agent: false, headers: { accept } },
       resolve,
     )
     request.on('error', (error) => {
-      if (error instanceof NotFetched) reject(error)
+      if (error instanceof FetchFailed) reject(error)
       else
         reject(
-          new NotFetched(signal.aborted ? 'it takes too long' : 'its server does not answer', {
+          new FetchFailed(signal.aborted ? 'it takes too long' : 'its server does not answer', {
             cause: error,
           }),
         )
@@ -107,40 +115,40 @@ function open(url: URL, accept: string, signal: AbortSignal, means: Means): Prom
   })
 }
 
-const notPublic = () => new NotFetched('it is at no public address')
+const notPublicError = () => new FetchFailed('it is at no public address')
 
-const lookupOf =
+const publicLookup =
   (isPublic: (address: string) => boolean): LookupFunction =>
   (hostname, options, done) => {
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, '')
       const first = addresses.find(({ address }) => isPublic(address))
-      // One name for an inside and an outside address is no accident.
-      if (!first || addresses.some(({ address }) => !isPublic(address))) return done(notPublic(), '')
+      // A name with an internal and a public address is no accident.
+      if (!first || addresses.some(({ address }) => !isPublic(address))) return done(notPublicError(), '')
       if (options.all) return done(null, addresses)
       return done(null, first.address, first.family)
     })
   }
 
-async function contentOf(
+async function readContent(
   response: IncomingMessage,
-  { bytesAtMost, checkType }: Wanted,
+  { bytesAtMost, checkType }: FetchOptions,
 ): Promise<{ bytes: Buffer; contentType: string }> {
   const { statusCode, headers } = response
   const contentType = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   const chunks: Buffer[] = []
   let size = 0
   try {
-    if (statusCode !== 200) throw new NotFetched(`its server answers ${statusCode}`)
+    if (statusCode !== 200) throw new FetchFailed(`its server answers ${statusCode}`)
     checkType(contentType)
     for await (const chunk of response) {
       size += (chunk as Buffer).length
-      if (size > bytesAtMost) throw new NotFetched(`it has more than ${sizeText(bytesAtMost)}`)
+      if (size > bytesAtMost) throw new FetchFailed(`it has more than ${sizeText(bytesAtMost)}`)
       chunks.push(chunk as Buffer)
     }
   } catch (error) {
-    if (error instanceof NotFetched) throw error
-    throw new NotFetched('it takes too long, or breaks off', { cause: error })
+    if (error instanceof FetchFailed) throw error
+    throw new FetchFailed('it takes too long, or breaks off', { cause: error })
   } finally {
     response.destroy()
   }

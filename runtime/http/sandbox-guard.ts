@@ -1,13 +1,13 @@
 /**
- * Who may play the world outside. The pages of the sandbox have no key: only programs of this machine may call them,
- * and no web page but its own. Without this any page that a developer opens could move the clock or read the mail.
+ * Access to the sandbox's simulated providers. Its pages have no key: only programs of this machine may call them, and
+ * no web page but its own. Otherwise any page that a developer opens could move the clock or read the mail.
  */
 
 import { SettingsError } from '#db/settings-error'
-import { type Refusal, refuse } from '#runtime/errors'
+import { type ApiError, refuse } from '#runtime/errors'
 import type { Settings } from '#runtime/server/settings'
 
-/** Whether only programs of this machine reach what listens there. */
+/** Whether only programs of this machine can reach this host. */
 function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase()
   return (
@@ -15,7 +15,7 @@ function isLoopback(host: string): boolean {
   )
 }
 
-/** Refuses to open the sandbox to a network, whatever else the environment says, unless somebody insists. */
+/** Refuses to open the sandbox to a network, whatever else the environment says, except with `SANDBOX=insist`. */
 export function refuseOpenSandbox({ sandbox, sandboxInsisted, host }: Settings): void {
   if (!sandbox || sandboxInsisted || isLoopback(host)) return
   throw new SettingsError(
@@ -24,22 +24,23 @@ export function refuseOpenSandbox({ sandbox, sandboxInsisted, host }: Settings):
   )
 }
 
-/** Why a request to a page of the sandbox is refused; null where it may come in. */
-export function refusalOfSandbox(request: Request, settings: Settings): Refusal | null {
+/** Why a request to a sandbox page is refused; null if it is allowed. */
+export function checkSandboxRequest(request: Request, settings: Settings): ApiError | null {
   const { hostname, host } = new URL(request.url)
   const own = new URL(settings.publicUrl)
-  // A name of somebody else's that resolves to this machine makes their page one of the same origin.
-  const isOurs = isLoopback(hostname) || hostname === own.hostname || hostname === bare(settings.host)
+  // Somebody else's name that resolves to this machine would give their page the same origin (DNS rebinding).
+  const isOurs = isLoopback(hostname) || hostname === own.hostname || hostname === bracketIPv6(settings.host)
   if (!isOurs) return refuse('forbidden', `${host} is not the name of this server: call it by ${own.host}`)
   const origin = request.headers.get('origin')
   const site = request.headers.get('sec-fetch-site')
-  // A link may lead here from anywhere, such as one of a provider's; it only shows the page.
+  // A link may come from anywhere, for example a provider's; it only shows the page.
   const isLink =
     request.method === 'GET' &&
     request.headers.get('sec-fetch-mode') === 'navigate' &&
     request.headers.get('sec-fetch-dest') === 'document'
   if (isLink) return null
-  // What the browser says itself goes before the origin, which a form of a page without referrer sends as `null`.
+  // The browser's own statement takes precedence over the origin, which a form on a page without referrer sends as
+  // `null`.
   const isForeign =
     site !== null
       ? site !== 'same-origin' && site !== 'none'
@@ -47,7 +48,7 @@ export function refusalOfSandbox(request: Request, settings: Settings): Refusal 
   return isForeign ? refuse('forbidden', 'Pages of other sites may not play in the sandbox') : null
 }
 
-const bare = (host: string): string => (host.includes(':') ? `[${host}]` : host)
+const bracketIPv6 = (host: string): string => (host.includes(':') ? `[${host}]` : host)
 
 const isSame = (origin: string, hosts: readonly string[]): boolean =>
   URL.canParse(origin) && hosts.includes(new URL(origin).host)

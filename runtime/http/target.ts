@@ -1,11 +1,11 @@
 /** Request targets (RFC 9112): path and query as they were sent, percent-encoded. */
 
-/** Segments that a URL parser resolves, in any encoding, and the backslash that some programs take for a slash. */
+/** Segments that a URL parser resolves, in any encoding, and the backslash that some programs treat as a slash. */
 const resolvable = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /**
- * The path of a request target (`/path?query`, or an absolute URL). Null where a proxy may have read another path than we
- * would: what the proxy forbids must not be reachable by a second name.
+ * The path of a request target (`/path?query`, or an absolute URL). Null if a proxy may have read another path than we
+ * would: a path that the proxy forbids must not have a second name.
  */
 export function canonicalPath(target: string): string | null {
   const end = target.indexOf('?')

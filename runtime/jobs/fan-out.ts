@@ -1,23 +1,23 @@
 /**
- * The job that the clock runs for another: it queues that one for each store with something to do, under the other's
- * name and `-all`. Made from what a job says in `every`.
+ * The server job behind a scheduled job of stores: it queues that job for each store with something to do. Built from
+ * the job's `every`; its name is the job's name and `-all`.
  */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
-import { type Every, type Job, serverJob } from '#runtime/job'
+import { type Job, type Schedule, serverJob } from '#runtime/job'
 import { object } from '#runtime/schema'
 import { handle } from './handle.ts'
 import type { Envelope } from './rows.ts'
 
-/** What is held of one look at once; all of a store's rows are on one page. */
+/** Stores per page; all rows of a store are on one page. */
 const storesAtOnce = 500
 const mostSeconds = 300
-/** One that comes again sooner than it would be tried again is not. */
-const triedAgainFromSeconds = 300
+/** A job with a shorter interval is not retried. */
+const retriedFromSeconds = 300
 
 export const fanOutName = (job: Job): string => `${job.name}-all`
 
-/** Nothing where the job does not run by the clock for each store. */
+/** Empty for a job without `every`. */
 export function fanOut(job: Job): Job[] {
   const { every } = job.spec
   if (!every) return []
@@ -25,7 +25,7 @@ export function fanOut(job: Job): Job[] {
   return [
     serverJob(handle(fanOutName(job), object({})), {
       description: `Queues ${job.name} for every store that has something to do`,
-      retry: { limit: seconds < triedAgainFromSeconds ? 0 : 2, backoffSeconds: 30 },
+      retry: { limit: seconds < retriedFromSeconds ? 0 : 2, backoffSeconds: 30 },
       timeoutSeconds: Math.min(mostSeconds, seconds - 5),
       everySeconds: seconds,
       storeByStore: true,
@@ -38,19 +38,24 @@ export function fanOut(job: Job): Job[] {
 
 type Due = { store_id: string }
 
-/** A store whose job cannot be queued keeps no other from its own; the job fails then, and is tried again for all. */
-async function queueAll(system: SystemContext, job: Job, every: Every, signal: AbortSignal): Promise<void> {
+/** A store whose job cannot be queued does not affect the others; the job then fails, and is retried for all. */
+async function queueAll(
+  system: SystemContext,
+  job: Job,
+  every: Schedule,
+  signal: AbortSignal,
+): Promise<void> {
   const failures: unknown[] = []
   for (let after: string | null = null; ; ) {
     signal.throwIfAborted()
-    const due: Due[] = await pageAfter(system, every, after)
+    const due: Due[] = await readPage(system, every, after)
     const envelopes: Envelope[] = []
     for (const row of due) {
       try {
-        envelopes.push(...envelopeOf(system, job, every, row))
+        envelopes.push(...buildEnvelopes(system, job, every, row))
       } catch (error) {
         failures.push(error)
-        system.log.error({ err: error, storeId: row.store_id }, `${job.name} could not be queued for a store`)
+        system.log.error({ err: error, storeId: row.store_id }, `queueing ${job.name} for a store failed`)
       }
     }
     await system.services.queue.sendScheduled(job.handle, envelopes)
@@ -61,8 +66,8 @@ async function queueAll(system: SystemContext, job: Job, every: Every, signal: A
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} stores got no ${job.name}`)
 }
 
-/** The whole is found before it is cut: a page alone may look worth reading by store, which reads whole tables. */
-async function pageAfter(system: SystemContext, every: Every, after: string | null): Promise<Due[]> {
+/** Materialized before it is cut: for a single page the planner may read by store, through whole tables. */
+async function readPage(system: SystemContext, every: Schedule, after: string | null): Promise<Due[]> {
   const { rows } = await sql<Due>`
     with found as materialized (${every.stores(system)})
     select distinct * from found where ${after}::uuid is null or store_id > ${after}::uuid
@@ -70,10 +75,10 @@ async function pageAfter(system: SystemContext, every: Every, after: string | nu
   return rows
 }
 
-/** None where there is nothing to do after all. Throws where the payload is not the job's. */
-function envelopeOf(system: SystemContext, job: Job, every: Every, row: Due): Envelope[] {
+/** Empty if there is nothing to do after all. Throws if the payload does not fit the job. */
+function buildEnvelopes(system: SystemContext, job: Job, every: Schedule, row: Due): Envelope[] {
   const payload = every.payload ? every.payload(row as never, system.now()) : {}
   if (payload === null) return []
-  job.handle.payload.parse(payload) // here, where it is one store's fault
+  job.handle.payload.parse(payload) // here, so that only one store fails
   return [{ storeId: row.store_id, userId: null, requestId: system.requestId, payload }]
 }

@@ -1,21 +1,21 @@
 /**
- * A job as those know it who queue it: its name, and what it is told. Whoever has it needs no file of a job,
- * whose logic may therefore be the very one that queues it, and the compiler checks what is queued.
+ * A job's handle, for callers that queue it: its name and payload. It does not import the job's file, so the job's own
+ * logic may queue it, and the compiler checks the payload.
  */
 import type { z } from '#runtime/schema'
 
 export interface Handle<P extends z.ZodTypeAny = z.ZodTypeAny> {
   readonly kind: 'handle'
-  /** Of its file below `jobs/`. */
+  /** The name of its file below `jobs/`. */
   readonly name: string
-  /** Travels as JSON; store and request id travel beside it. No secrets. */
+  /** Sent as JSON, next to the store and request id. No secrets. */
   readonly payload: P
 }
 
 export const handle = <P extends z.ZodTypeAny>(name: string, payload: P): Handle<P> =>
   Object.freeze({ kind: 'handle', name, payload })
 
-/** What the queue knows of a job: what it is told, and how it is to be queued. */
+/** The part of a job that the queue needs: its handle and its options. */
 export interface QueuedJob {
   readonly name: string
   readonly handle: Handle

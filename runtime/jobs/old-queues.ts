@@ -1,22 +1,22 @@
-/** Releases until 1.0 had a queue for each job: what waits there moves to the queues of today. */
+/** Releases until 1.0 had a queue per job: their waiting jobs move to the current queues. */
 import type { Kysely } from 'kysely'
 import { type Db, fromKysely, type JobWithMetadata, type PgBoss } from 'pg-boss'
 import type { Tables } from '#db/tables'
-import { messageOf, sqlState } from '#runtime/errors'
+import { getMessage, sqlState } from '#runtime/errors'
 import { queueNames } from './boss.ts'
 
 const atOnce = 100
 
 /**
- * Moves what waits, due or not, where nothing runs: a worker of such a release goes on with its own until it is gone.
- * `unseen`: also where pg-boss's counts, which are of some seconds ago, tell of nothing.
+ * Moves waiting jobs, due or not, of queues in which nothing runs: a worker of such a release continues with its own
+ * jobs until it is gone. `unseen`: also if pg-boss's counts, which are some seconds old, show none.
  */
 export async function moveOldJobs(
   boss: PgBoss,
   root: Kysely<Tables>,
   unseen: boolean,
   isJob: (name: string) => boolean,
-  queueAnew: (db: Db, job: JobWithMetadata) => Promise<void>,
+  queueAgain: (db: Db, job: JobWithMetadata) => Promise<void>,
 ): Promise<void> {
   const today: readonly string[] = queueNames
   for (const { name, queuedCount, activeCount } of await boss.getQueues()) {
@@ -25,16 +25,16 @@ export async function moveOldJobs(
     for (let moved = atOnce; moved === atOnce; ) {
       moved = await root.transaction().execute(async (transaction) => {
         const db = fromKysely(transaction)
-        const asked = { batchSize: atOnce, ignoreStartAfter: true, includeMetadata: true, db } as const
-        const jobs = await boss.fetch<object>(name, asked)
+        const options = { batchSize: atOnce, ignoreStartAfter: true, includeMetadata: true, db } as const
+        const jobs = await boss.fetch<object>(name, options)
         for (const job of jobs) {
           try {
-            await queueAnew(db, job)
+            await queueAgain(db, job)
             await boss.deleteJob(name, job, { db })
           } catch (error) {
             if (sqlState(error)) throw error
-            // One whose payload does not fit any longer keeps no other from being moved: it fails.
-            await boss.fail(name, job, { message: messageOf(error) }, { db })
+            // A job whose payload does not fit any longer does not stop the others: it fails.
+            await boss.fail(name, job, { message: getMessage(error) }, { db })
           }
         }
         return jobs.length

@@ -1,13 +1,13 @@
-/** Background jobs on pg-boss: sent within the caller's transaction, claimed, and settled. */
+/** Background jobs on pg-boss: sent within the caller's transaction, claimed, and their results recorded. */
 import type { Transaction } from 'kysely'
 import { type Db, fromKysely, type JobInsert, type JobWithMetadata, PgBoss } from 'pg-boss'
-import { commitTogether } from '#db/citus/commits'
-import { announce } from '#db/citus/settled'
+import { forceDistributedCommit } from '#db/citus/commits'
+import { acquireBarrier } from '#db/citus/visibility-barrier'
 import type { Database } from '#db/database'
 import { jobGraceMs } from '#db/deadlines'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
-import { Gathered } from '#runtime/gateway/gathered'
+import { BatchLoader } from '#runtime/gateway/batch-loader'
 import type { z } from '#runtime/schema'
 import { currentTrace } from '#runtime/trace'
 import { newId } from '#runtime/values/ids'
@@ -19,21 +19,21 @@ import {
   type QueueName,
   queueClasses,
   queueNames,
-  quickDatabase,
+  requestDatabase,
 } from './boss.ts'
 import type { Handle, QueuedJob } from './handle.ts'
 import { moveOldJobs } from './old-queues.ts'
-import { type Data, type Envelope, type FetchedJob, fetchedJob, keyOf } from './rows.ts'
-import { backlogs, runningJobs, waitingOfKeys } from './statements.ts'
+import { type Data, type Envelope, type FetchedJob, toFetchedJob, toSingletonKey } from './rows.ts'
+import { backlogs, runningJobs, waitingByKeys } from './statements.ts'
 
 export interface QueueOptions {
   /** Not before this instant of the clock. */
   at?: Date
   afterSeconds?: number
-  /** For a row that must carry the job's id; default a new one. */
+  /** For a row that must store the job's id; default: a new one. */
   id?: string
   transaction?: Transaction<Tables> | null
-  /** Does something once the transaction is committed: whoever looks for the job before finds nothing. */
+  /** Runs a function after the commit: before, nobody can find the job. */
   afterCommit?(act: () => void): unknown
 }
 
@@ -41,8 +41,8 @@ interface Backlog {
   queue: QueueName
   waiting: number
   due: number
-  /** Put back, and due in a moment. */
-  putBack: number
+  /** Requeued, and due in a moment. */
+  requeued: number
   running: number
   lagSeconds: number | null
 }
@@ -55,59 +55,61 @@ interface JobState {
 
 export interface Queue {
   readonly boss: PgBoss
-  /** To the job that takes the handle: one of those that the queue was opened with. Answers its id, or of one that waits. */
+  /**
+   * Queues the handle's job, one of those that the queue was opened with. Returns its id, or that of a waiting one.
+   */
   send<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     envelope: Envelope<z.input<P>>,
     options?: QueueOptions,
   ): Promise<string>
-  /** What the server's own clock has due, of many jobs in one statement. */
-  sendClocked(handles: readonly Handle[], transaction: Transaction<Tables>): Promise<void>
-  /** Many at once, as the clock queues them for stores. Of a key one waits. */
+  /** Queues due server jobs, all in one statement. */
+  sendServerJobs(handles: readonly Handle[], transaction: Transaction<Tables>): Promise<void>
+  /** Queues scheduled jobs of many stores. Per key one waits. */
   sendScheduled<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     envelopes: readonly Envelope<z.input<P>>[],
   ): Promise<void>
-  /** Claims what is due, at most so many, and of one store so many at once over all workers. */
+  /** Claims due jobs, up to a limit in total, and up to another per store over all workers. */
   fetch(queue: QueueName, atMost: number, perStore?: number): Promise<FetchedJob[]>
-  /** The ids of those before which another of their key began to run. */
-  behindAnother(jobs: readonly FetchedJob[]): Promise<Set<string>>
-  /** What is said of an attempt that is this worker's no longer changes nothing. */
+  /** The ids of jobs whose key another running job has. */
+  findBlocked(jobs: readonly FetchedJob[]): Promise<Set<string>>
+  /** Results of an attempt that is not this worker's any longer are ignored. */
   complete(job: FetchedJob): Promise<void>
   fail(job: FetchedJob, reason: string): Promise<void>
-  /** Says that running jobs are alive; answers the ids of those that are this worker's no longer. */
+  /** Sends heartbeats of running jobs; returns the ids of those that are not this worker's any longer. */
   touch(jobs: readonly FetchedJob[]): Promise<string[]>
-  /** Puts a running job back for so long, its tries uncounted. `provider`: `bringForward` ends that. */
-  putBack(job: FetchedJob, seconds: number, waits?: 'provider'): Promise<void>
-  /** Puts back whatever runs: for the only process of a database, before it runs anything. */
-  putBackAll(): Promise<void>
-  /** Jobs of a store, or of all, that wait for a provider are due. */
-  bringForward(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
-  /** Brings waiting jobs forward, as if that time had passed; a negative time puts them off, but for those due now (`keepDue`). */
+  /** Requeues a running job for so long without counting the attempt. `provider`: `resumeWaiting` ends the delay. */
+  requeue(job: FetchedJob, seconds: number, waits?: 'provider'): Promise<void>
+  /** Requeues all running jobs: for the only process of a database, before it runs anything. */
+  requeueAll(): Promise<void>
+  /** Makes jobs that wait for a provider due, of a store or of all. */
+  resumeWaiting(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
+  /** Moves waiting jobs forward by that time; a negative time delays them, except those due now (`keepDue`). */
   advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
   backlog(queues?: readonly QueueName[]): Promise<Backlog[]>
   /** Whether the job waits or runs. */
   isUnfinished(handle: Handle, jobId: string): Promise<boolean>
-  /** All that is kept of a store. */
-  jobsOf(storeId: string): Promise<JobState[]>
-  /** Takes over what waits in the queues of releases that had one for each job. `unseen`: also where counts tell of none. */
+  /** All stored jobs of a store. */
+  listJobs(storeId: string): Promise<JobState[]>
+  /** Takes over waiting jobs of old releases, which had a queue per job. `unseen`: also if counts show none. */
   moveOldJobs(unseen?: boolean): Promise<void>
-  /** Tells what listens in this process that something was queued. */
+  /** Adds a listener for jobs queued in this process. */
   onSent(listener: (queue: QueueName) => void): void
   stop(): Promise<void>
 }
 
-/** How soon after it was put back a job counts as unfinished. */
-const putBackAtMostSeconds = 5
+/** How soon after a requeue a job counts as unfinished. */
+const requeuedWithinSeconds = 5
 const keepSeconds = 3 * 24 * 3600
-/** What the clock queued for thousands of stores, many times an hour: nobody asks for it once it is done. */
+/** Retention of scheduled jobs of thousands of stores, many times an hour: nobody reads them once they are done. */
 const keepScheduledSeconds = 600
-/** How often those that were kept long enough are deleted: once a day, as pg-boss would, there are millions of them. */
+/** Interval of deleting expired jobs: with pg-boss's daily one there are millions of them. */
 const deletesEverySeconds = 300
-/** So long after its time a job is taken from a worker that has not ended it. */
+/** How long after its timeout a job is taken from a worker that has not ended it. */
 const lateSeconds = (2 * jobGraceMs) / 1000
 
-/** Connects, creating the schema of pg-boss and the queues where they are missing. */
+/** Connects; creates the schema of pg-boss and the queues if they are missing. */
 export async function openQueue(
   database: Database,
   jobs: readonly QueuedJob[],
@@ -127,44 +129,44 @@ export async function openQueue(
   boss.on('error', options.onError)
   await boss.start()
   await createQueues(boss)
-  // Here, where nobody holds a connection: a send within a transaction must not ask for another.
+  // Checked here, without a held connection: a send within a transaction must not need another one.
   const isDistributed = await database.isDistributed()
 
-  const quick = quickDatabase(database)
+  const quick = requestDatabase(database)
   const within = (transaction: Transaction<Tables> | null): Db =>
     transaction ? fromKysely(transaction) : quick
-  const ask = async <Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> =>
+  const runQuery = async <Row>(db: Db, text: string, values: unknown[]): Promise<Row[]> =>
     (await db.executeSql(text, values)).rows
   const byName = new Map(jobs.map((job) => [job.name, job]))
-  const jobOf = (name: string): QueuedJob => {
+  const getJob = (name: string): QueuedJob => {
     const job = byName.get(name)
     if (!job) throw new Error(`No job takes the handle ${name}: write jobs/${name}.ts, or queue another`)
     return job
   }
   const listeners: ((queue: QueueName) => void)[] = []
-  const sent = (queue: QueueName): void => {
+  const notifyListeners = (queue: QueueName): void => {
     for (const listener of listeners) listener(queue)
   }
 
-  /** As it is queued; of a key one waits, and what has none is its own. */
-  const jobFor = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}) => {
-    const { handle, spec } = jobOf(name)
+  /** The row of a job; per key one waits, and a job without a key has its own. */
+  const buildRow = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}) => {
+    const { handle, spec } = getJob(name)
     const payload = handle.payload.parse(envelope.payload)
     const key = spec.oneAtATimePer?.(payload as never)
-    // As the database writes it, whose answer tells which are queued.
+    // In the database's spelling, since its answer shows which were queued.
     const jobId = (id ?? newId(clock.ms())).toLowerCase()
     const seconds = at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds
     return {
       id: jobId,
       data: { ...envelope, payload, job: name } satisfies Data,
-      singletonKey: key === undefined ? jobId : keyOf(name, envelope, key),
-      // What is of no store is held up by none.
+      singletonKey: key === undefined ? jobId : toSingletonKey(name, envelope, key),
+      // A job without a store blocks none.
       group: { id: envelope.storeId ?? jobId },
       startAfter: interval(seconds),
       retryLimit: spec.retry.limit,
       retryDelay: spec.retry.backoffSeconds,
       retryBackoff: true,
-      // The worker ends it by itself, a little before: this is for one that cannot.
+      // The worker ends it itself a little earlier: this is for a worker that cannot.
       expireInSeconds: spec.timeoutSeconds + lateSeconds,
       deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
     } satisfies JobInsert<Data>
@@ -173,20 +175,20 @@ export async function openQueue(
   const insert = async (db: Db, queue: QueueName, rows: JobInsert[]): Promise<Set<string>> =>
     new Set(await boss.insert(queue, rows, { db, returnId: true }))
 
-  /** The job's id, or of the one of its key that waits: no longer than this one would. */
+  /** Returns the job's id, or that of the waiting job of its key, which is then due no later than this one. */
   async function insertOrJoin(db: Db, queue: QueueName, row: JobInsert): Promise<string> {
-    // What waits may be taken up by a worker between the two looks: then there is room for another.
+    // A worker may claim the waiting job between the two statements: then the insert succeeds.
     for (let looks = 0; looks < 3; looks += 1) {
       if ((await insert(db, queue, [row])).size > 0) return row.id!
-      const waiting = await hasten(db, queue, [row.singletonKey!], row.startAfter as number)
+      const waiting = await expedite(db, queue, [row.singletonKey!], row.startAfter as number)
       if (waiting.length > 0) return waiting[0]!
     }
     throw new Error(`A job was not queued: ${queue} refused it`)
   }
 
-  /** Those of these keys that wait, none of them for longer than so many seconds; answers their ids. */
-  async function hasten(db: Db, queue: QueueName, keys: string[], seconds: number): Promise<string[]> {
-    const waiting = await ask<{ id: string; jobId: string; isLater: boolean }>(db, waitingOfKeys, [
+  /** Makes waiting jobs of these keys due within so many seconds; returns their ids. */
+  async function expedite(db: Db, queue: QueueName, keys: string[], seconds: number): Promise<string[]> {
+    const waiting = await runQuery<{ id: string; jobId: string; isLater: boolean }>(db, waitingByKeys, [
       queue,
       keys,
       seconds,
@@ -197,8 +199,8 @@ export async function openQueue(
     return waiting.map(({ jobId }) => jobId)
   }
 
-  /** Those that end together are written together. */
-  const completed = new Gathered<FetchedJob, void>(
+  /** Jobs that end together are completed together. */
+  const completed = new BatchLoader<FetchedJob, void>(
     async (ended) => {
       for (const [of, some] of Map.groupBy(ended, (job) => job.queue)) {
         await boss.complete(of, some, null, { db: quick })
@@ -208,7 +210,7 @@ export async function openQueue(
     ({ id }) => id,
   )
 
-  /** Each that waits in these queues, where it is what is asked for. */
+  /** Waiting jobs in all queues, with this data. */
   async function* waitingJobs(
     db: Db,
     data: Partial<Data> = {},
@@ -222,35 +224,35 @@ export async function openQueue(
     boss,
     async send({ name }, envelope, { transaction = null, afterCommit, ...given } = {}) {
       const trace = currentTrace()
-      const row = jobFor(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
-      const of = classOf(jobOf(name))
+      const row = buildRow(name, { ...envelope, ...(trace ? { trace } : {}) }, given)
+      const of = getClass(getJob(name))
       const jobId = await insertOrJoin(within(transaction), of, row)
       if (transaction && envelope.storeId !== null && isDistributed) {
-        await announce(transaction, envelope.storeId, jobId)
+        await acquireBarrier(transaction, envelope.storeId, jobId)
       }
-      sent(of)
-      await afterCommit?.(() => sent(of))
+      notifyListeners(of)
+      await afterCommit?.(() => notifyListeners(of))
       return jobId
     },
-    async sendClocked(handles, transaction) {
+    async sendServerJobs(handles, transaction) {
       const rows = handles.map(({ name }) =>
-        jobFor(name, { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }),
+        buildRow(name, { storeId: null, userId: null, requestId: `clock-${name}`, payload: {} }),
       )
       const db = within(transaction)
       const queued = await insert(db, 'maintenance', rows)
       for (const row of rows) if (!queued.has(row.id)) await insertOrJoin(db, 'maintenance', row)
-      sent('maintenance')
+      notifyListeners('maintenance')
     },
     async sendScheduled({ name }, envelopes) {
       if (envelopes.length === 0) return
       const rows = envelopes.map((envelope) => ({
-        ...jobFor(name, envelope),
+        ...buildRow(name, envelope),
         deleteAfterSeconds: keepScheduledSeconds,
       }))
       const queued = await insert(quick, 'scheduled', rows)
       const refused = rows.filter(({ id }) => !queued.has(id)).map(({ singletonKey }) => singletonKey)
-      if (refused.length > 0) await hasten(quick, 'scheduled', refused, 0)
-      sent('scheduled')
+      if (refused.length > 0) await expedite(quick, 'scheduled', refused, 0)
+      notifyListeners('scheduled')
     },
     async fetch(of, atMost, perStore) {
       const fetched = await boss.fetch<Data>(of, {
@@ -259,25 +261,25 @@ export async function openQueue(
         ...(perStore === undefined ? {} : { groupConcurrency: perStore }),
         db: quick,
       })
-      return fetched.map((job) => fetchedJob(of, job))
+      return fetched.map((job) => toFetchedJob(of, job))
     },
-    async behindAnother(of) {
+    async findBlocked(of) {
       const keyed = of.filter(({ key }) => key !== null)
       if (keyed.length === 0) return new Set()
-      // Of a server's sessions one may claim what another has not seen yet: only a second look tells.
-      const running = await ask<{ id: string; key: string }>(quick, runningJobs, [queueClasses])
+      // A server's session may claim a job that another one does not see yet: only a second query detects it.
+      const running = await runQuery<{ id: string; key: string }>(quick, runningJobs, [queueClasses])
       const mine = new Set(keyed.map(({ id }) => id))
       const first = new Map<string, string>()
-      // Another's comes first, whenever it says that it began: it may have looked before these could be seen.
+      // Another worker's job comes first, whenever it started: that worker may have checked before these were visible.
       for (const { id, key } of running) {
         const before = first.get(key)
         if (before === undefined || (mine.has(before) && !mine.has(id))) first.set(key, id)
       }
       return new Set(keyed.filter(({ id, key }) => (first.get(key!) ?? id) !== id).map(({ id }) => id))
     },
-    complete: (job) => completed.ask(job),
+    complete: (job) => completed.load(job),
     async fail(job, reason) {
-      // A column of text takes no zero and no half of a character.
+      // A text column cannot store NUL or lone surrogates.
       const message = reason.toWellFormed().replaceAll('\0', '')
       await boss.fail(job.queue, job, { message }, { db: quick })
     },
@@ -286,19 +288,19 @@ export async function openQueue(
       for (const name of queueNames) {
         const mine = of.filter((job) => job.queue === name)
         if (mine.length === 0) continue
-        if (affected(await boss.touch(name, mine, { db: quick })) === mine.length) continue
+        if (countAffected(await boss.touch(name, mine, { db: quick })) === mine.length) continue
         for (const job of mine) {
-          if (affected(await boss.touch(name, job, { db: quick })) === 0) lost.push(job.id)
+          if (countAffected(await boss.touch(name, job, { db: quick })) === 0) lost.push(job.id)
         }
       }
       return lost
     },
-    async putBack(job, seconds, waits) {
+    async requeue(job, seconds, waits) {
       await database.root.transaction().execute(async (transaction) => {
         const db = fromKysely(transaction)
         const { waits: _before, ...data } = job.data as Data
         const [left] = await boss.findJobs<Data>(job.queue, { id: job.id, db })
-        if (!left || affected(await boss.deleteJob(job.queue, job, { db })) === 0) return
+        if (!left || countAffected(await boss.deleteJob(job.queue, job, { db })) === 0) return
         const id = newId(clock.ms())
         await insertOrJoin(db, job.queue, {
           id,
@@ -320,20 +322,20 @@ export async function openQueue(
         })
       })
     },
-    async putBackAll() {
-      const running = await ask<{ queue: QueueName; id: string }>(quick, runningJobs, [queueNames])
+    async requeueAll() {
+      const running = await runQuery<{ queue: QueueName; id: string }>(quick, runningJobs, [queueNames])
       for (const { queue: of, id } of running) {
         const [job] = await boss.findJobs<Data>(of, { id, db: quick })
-        if (job) await queue.putBack(fetchedJob(of, job), 0)
+        if (job) await queue.requeue(toFetchedJob(of, job), 0)
       }
     },
-    async bringForward(storeId, transaction = null) {
+    async resumeWaiting(storeId, transaction = null) {
       const db = within(transaction)
-      if (transaction && isDistributed) await commitTogether(transaction)
+      if (transaction && isDistributed) await forceDistributedCommit(transaction)
       const which: Partial<Data> = { waits: 'provider', ...(storeId === null ? {} : { storeId }) }
       for await (const [of, { id }] of waitingJobs(db, which)) {
         await boss.update(of, undefined, { id, startAfter: 0, db })
-        sent(of)
+        notifyListeners(of)
       }
     },
     async advance(milliseconds, { keepDue = false } = {}) {
@@ -345,19 +347,19 @@ export async function openQueue(
         await boss.update(of, undefined, { id, startAfter: at, db: quick })
       }
     },
-    backlog: (of = queueNames) => ask(quick, backlogs, [of, putBackAtMostSeconds]),
+    backlog: (of = queueNames) => runQuery(quick, backlogs, [of, requeuedWithinSeconds]),
     async isUnfinished({ name }, jobId) {
-      const of = classOf(jobOf(name))
+      const of = getClass(getJob(name))
       const [job] = await boss.findJobs(of, { id: jobId, db: quick })
-      // It was put back, or is gone.
+      // It was requeued, or is gone.
       const found = job ? [job] : await boss.findJobs(of, { data: { jobId }, db: quick })
       return found.some(({ state }) => ['created', 'retry', 'active'].includes(state))
     },
-    async jobsOf(storeId) {
+    async listJobs(storeId) {
       const found: JobState[] = []
       for (const name of queueNames) {
         for (const job of await boss.findJobs<Data>(name, { data: { storeId }, db: quick })) {
-          const { jobId, name: of } = fetchedJob(name, job)
+          const { jobId, name: of } = toFetchedJob(name, job)
           found.push({ id: jobId, name: name === failedQueue ? name : of, state: job.state })
         }
       }
@@ -370,13 +372,13 @@ export async function openQueue(
         unseen,
         (name) => byName.has(name),
         async (db, old) => {
-          const of = old.priority < 0 ? 'scheduled' : classOf(jobOf(old.name))
-          const row = jobFor(old.name, old.data as Envelope, { id: old.id })
+          const of = old.priority < 0 ? 'scheduled' : getClass(getJob(old.name))
+          const row = buildRow(old.name, old.data as Envelope, { id: old.id })
           const retryLimit = Math.max(0, old.retryLimit - old.retryCount)
           // biome-ignore lint/nursery/noJsRestrictedProperties: pg-boss dates its jobs by the database's own clock
           const startAfter = interval((old.startAfter.getTime() - Date.now()) / 1000)
           await insertOrJoin(db, of, { ...row, startAfter, retryLimit })
-          sent(of)
+          notifyListeners(of)
         },
       ),
     onSent(listener) {
@@ -387,11 +389,11 @@ export async function openQueue(
   return queue
 }
 
-const classOf = ({ spec }: QueuedJob): QueueClass =>
+const getClass = ({ spec }: QueuedJob): QueueClass =>
   spec.everySeconds ? 'maintenance' : spec.isBulk ? 'bulk' : 'interactive'
 
-/** Seconds, as PostgreSQL reads an interval: never in the past, no smaller part than a millisecond. */
+/** Seconds, as PostgreSQL parses an interval: never negative, in whole milliseconds. */
 const interval = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000)
 
-/** Of how many jobs it was so. pg-boss answers it, and leaves it out of its types. */
-const affected = (response: object): number => (response as { affected: number }).affected
+/** The number of affected jobs, which pg-boss returns but does not declare. */
+const countAffected = (response: object): number => (response as { affected: number }).affected

@@ -1,4 +1,4 @@
-/** What a row of pg-boss has of a job, and what a worker reads of it. */
+/** The data of a job in pg-boss's rows, and as a worker reads it. */
 import type { JobWithMetadata } from 'pg-boss'
 import type { Trace } from '#runtime/trace'
 import { sha256 } from '#runtime/values/ids'
@@ -9,41 +9,41 @@ export interface Envelope<Payload = unknown> {
   userId: string | null
   requestId: string
   payload: Payload
-  /** Of the request that it comes from. */
+  /** The trace of the request that caused it. */
   trace?: Trace
 }
 
-/** What a row of the queue has. */
+/** The data column of a row. */
 export interface Data extends Envelope {
-  /** Its job. */
+  /** The name of its job. */
   job: string
-  /** Of a job that was put back: as it was queued first. */
+  /** The original id of a requeued job. */
   jobId?: string
-  /** It was put back until its provider answers. */
+  /** Requeued until its provider answers. */
   waits?: 'provider'
-  /** Of a job that was given up and put back: why. */
+  /** Why a requeued dead letter failed. */
   reason?: string
 }
 
 /** One attempt. */
 export interface FetchedJob {
   queue: QueueName
-  /** Of its row: another each time it is put back. */
+  /** The id of its row, a new one after each requeue. */
   id: string
-  /** As it was queued. */
+  /** The id under which it was queued. */
   jobId: string
-  /** Of its job. */
+  /** The name of its job. */
   name: string
   data: Envelope
   retryCount: number
   retryLimit: number
-  /** Of a job that runs one at a time. */
+  /** The key of a one-at-a-time job. */
   key: string | null
-  /** Why it was given up; of what lies in `failedQueue`. */
+  /** Why it failed, for a dead letter. */
   reason: string | null
 }
 
-export function fetchedJob(queue: QueueName, job: JobWithMetadata<Data>): FetchedJob {
+export function toFetchedJob(queue: QueueName, job: JobWithMetadata<Data>): FetchedJob {
   const { id, data, retryCount, retryLimit, singletonKey, sourceId, sourceName, sourceOutput } = job
   const isGivenUp = queue === failedQueue
   return {
@@ -55,16 +55,16 @@ export function fetchedJob(queue: QueueName, job: JobWithMetadata<Data>): Fetche
     retryCount,
     retryLimit,
     key: isGivenUp || singletonKey === id ? null : singletonKey,
-    reason: isGivenUp ? (data.reason ?? reasonOf(sourceOutput)) : null,
+    reason: isGivenUp ? (data.reason ?? parseReason(sourceOutput)) : null,
   }
 }
 
-/** An index of pg-boss takes no key of more than 2,704 bytes: of a long one, its hash. */
-export const keyOf = (name: string, { storeId }: Envelope, key: string): string =>
+/** An index of pg-boss accepts no key of more than 2,704 bytes: a long one is hashed. */
+export const toSingletonKey = (name: string, { storeId }: Envelope, key: string): string =>
   `${name}:${storeId ?? ''}:${key.length > 500 ? sha256(key) : key}`
 
-/** Why a job was given up: what it threw last, or what pg-boss says of one whose worker is gone. */
-function reasonOf(output: unknown): string {
+/** Why a job failed: its last error, or pg-boss's message about a dead worker. */
+function parseReason(output: unknown): string {
   const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
   return message ?? value?.message ?? 'unknown'
 }

@@ -1,20 +1,20 @@
 // biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
-/** The only statements of ours that name a table of pg-boss. They write nothing; its API does not answer these questions. */
+/** The only statements of ours that name a table of pg-boss. They write nothing; its API has no such queries. */
 
 /**
- * Of these keys, the jobs that wait. `findJobs` by key reads every waiting job of the queue; this is by the index that
- * the policy `short` has. Each row is locked, so that nobody takes the job up before what it is asked for with is there.
+ * Waiting jobs of these keys. `findJobs` by key reads every waiting job of the queue; this uses the index of the
+ * policy `short`. Each row is locked, so that no worker claims the job before the caller's data is committed.
  * Upstream: https://github.com/timgit/pg-boss/pull/596 (open). Parameters: queue, keys, seconds from now.
  */
-export const waitingOfKeys = `select id, coalesce(data ->> 'jobId', id::text) as "jobId",
+export const waitingByKeys = `select id, coalesce(data ->> 'jobId', id::text) as "jobId",
     start_after > now() + ($3::float8 + 1) * interval '1 second' as "isLater"
   from pgboss.job
   where name = $1 and coalesce(singleton_key, '') = any($2::text[]) and state = 'created' and policy = 'short'
   order by id for key share`
 
 /**
- * What runs, in the order in which it began, whichever worker has it. `findJobs` cannot ask for a state, and the policies
- * that let one job of a key run at a time hold its successor for up to a minute. Upstream:
+ * Running jobs of all workers, in the order of their start. `findJobs` cannot filter by state, and the policies with
+ * one running job per key delay its successor for up to a minute. Upstream:
  * https://github.com/timgit/pg-boss/issues/612. Parameters: queues.
  */
 export const runningJobs = `select name as queue, id, singleton_key as key
@@ -23,16 +23,16 @@ export const runningJobs = `select name as queue, id, singleton_key as key
   order by started_on, id`
 
 /**
- * How many jobs of each queue wait, are due, are due within so many seconds after they were put back, and run; and since
- * when the longest is due. `getQueues` has counts of some seconds ago, and no age. Upstream:
+ * Per queue, the numbers of waiting jobs, due jobs, requeued jobs due within so many seconds, and running jobs, and
+ * the age of the longest due one. The counts of `getQueues` are some seconds old, without an age. Upstream:
  * https://github.com/timgit/pg-boss/issues/269 (open). Parameters: queues, seconds.
  */
-export const backlogs = `select q.name as queue, w.waiting, w.due, w."putBack", w."lagSeconds", r.running
+export const backlogs = `select q.name as queue, w.waiting, w.due, w.requeued, w."lagSeconds", r.running
   from unnest($1::text[]) as q(name)
   cross join lateral (
     select count(*)::int as waiting, count(*) filter (where start_after <= now())::int as due,
       count(*) filter (where start_after > now() and start_after <= now() + $2::float8 * interval '1 second'
-        and data ->> 'jobId' is not null)::int as "putBack",
+        and data ->> 'jobId' is not null)::int as requeued,
       extract(epoch from now() - min(start_after) filter (where start_after <= now()))::float8 as "lagSeconds"
     from pgboss.job where name = q.name and state < 'active' and not blocked) as w
   cross join lateral (

@@ -1,14 +1,14 @@
-/** The adapters of this server: its own mail and storage, and those of each port that sections give. */
+/** The adapters of this server: its own mail and storage, and those of each port that sections provide. */
 import { join } from 'node:path'
-import { makePrivate } from '#db/private-folder'
+import { makePrivateFolder } from '#db/private-folder'
+import type { MergedExtensions } from '#runtime/extensions'
 import type { Settings } from '#runtime/server/settings'
-import type { Wired } from '#runtime/wiring'
 import type { Clock } from '../clock.ts'
-import { derivedSecrets } from '../secrets.ts'
+import { deriveSecrets } from '../secrets.ts'
 import type { MailPort } from './mail/port.ts'
 import { openMail } from './mail/providers.ts'
 import type { SectionPorts } from './ports.ts'
-import type { Opening } from './spec.ts'
+import type { PortContext } from './spec.ts'
 import { diskFiles, diskStorage } from './storage/disk.ts'
 import type { StoragePort } from './storage/port.ts'
 import { s3Storage } from './storage/s3.ts'
@@ -16,17 +16,20 @@ import { s3Storage } from './storage/s3.ts'
 interface OwnAdapters {
   readonly mail: MailPort
   readonly storage: StoragePort
-  /** Answers `/files/…`, where files are on this server's disk. */
+  /** Serves `/files/…`, if files are on this server's disk. */
   readonly files: ((request: Request) => Promise<Response>) | null
   close(): Promise<void>
 }
-/** Of each section's port by the provider's name. */
+/** The adapters of each section's port by the provider's name. */
 export type SectionAdapters = {
   readonly [Port in keyof SectionPorts]: Readonly<Record<string, SectionPorts[Port]>>
 }
 export type Adapters = OwnAdapters & SectionAdapters
 
-export async function openAdapters(ports: Wired['ports'], opening: Opening): Promise<Adapters> {
+export async function openAdapters(
+  ports: MergedExtensions['ports'],
+  opening: PortContext,
+): Promise<Adapters> {
   const { settings, database, clock } = opening
   const { storage, files } = await openStorage(settings, clock)
   const { mail, close } = await openMail({ url: settings.mailUrl, from: settings.mailFrom, database, clock })
@@ -43,11 +46,11 @@ async function openStorage(
   if (settings.storageUrl !== 'disk')
     return { storage: await s3Storage({ url: settings.storageUrl }), files: null }
   const dir = join(settings.dataDir, 'files')
-  makePrivate(dir, { forGroup: true })
+  makePrivateFolder(dir, { forGroup: true })
   const options = {
     dir,
     publicUrl: settings.publicUrl,
-    secrets: derivedSecrets(settings, 'files'),
+    secrets: deriveSecrets(settings, 'files'),
     clock,
   }
   return { storage: diskStorage(options), files: diskFiles(options) }

@@ -1,7 +1,7 @@
 /**
- * What a provider can answer instead of success. Adapters translate their provider's own errors into these,
- * so that a caller decides by kind: tell the merchant (Refused), try again (Unavailable, Throttled), or look
- * whether it happened after all (Unavailable with `accepted: 'unknown'`).
+ * Errors of providers. Adapters translate their provider's own errors into these, so that a caller decides by kind:
+ * tell the merchant (Refused), retry (Unavailable, Throttled), or check whether it happened after all (Unavailable
+ * with `accepted: 'unknown'`).
  */
 
 type Cause = { cause?: unknown }
@@ -18,8 +18,8 @@ export class Refused extends Error {
 }
 
 /**
- * The provider did not answer, or is not working: time-outs, 5xx, bad credentials. `accepted` says whether
- * the request may have taken effect: `no` is safe to repeat, `unknown` is safe only with an idempotency key.
+ * The provider did not answer, or is not working: timeouts, 5xx, bad credentials. `accepted` says whether the request
+ * may have taken effect: `no` is safe to repeat, `unknown` only with an idempotency key.
  */
 export class Unavailable extends Error {
   override readonly name: string = 'Unavailable'
@@ -33,7 +33,7 @@ export class Unavailable extends Error {
 
 /**
  * Our access is gone (uninstalled, revoked, a wrong key): nothing was done, and nothing will be until somebody acts.
- * `code` is kebab-case; `remedy` tells who can what to do.
+ * `code` is kebab-case; `remedy` says who can do what.
  */
 export class AccessLost extends Unavailable {
   override readonly name: string = 'AccessLost'
@@ -47,7 +47,7 @@ export class AccessLost extends Unavailable {
   }
 }
 
-/** Too fast: nothing was sent, and the same request may be made again after `retryAfterMs` milliseconds. */
+/** Rate limit: nothing was sent, and the same request may be repeated after `retryAfterMs` milliseconds. */
 export class Throttled extends Error {
   override readonly name: string = 'Throttled'
   readonly retryAfterMs: number
@@ -58,12 +58,12 @@ export class Throttled extends Error {
   }
 }
 
-/** Too fast for this one recipient: others may be written to meanwhile. */
+/** Rate limit of this one recipient: other recipients may get messages meanwhile. */
 export class RecipientThrottled extends Throttled {
   override readonly name = 'RecipientThrottled'
 }
 
-/** The sender's number has used up what it may send; nothing was sent. */
+/** The sender's number has used up its sending limit; nothing was sent. */
 export class NumberLimit extends Error {
   override readonly name = 'NumberLimit'
 

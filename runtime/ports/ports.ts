@@ -1,4 +1,4 @@
-/** The names of the ports, and what is known of their calls. */
+/** The names of the ports, and the properties of their calls. */
 
 /** The adapter of each port by the port's name: a section adds its own by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: sections add to it
@@ -9,10 +9,10 @@ export type OwnPort = 'mail' | 'storage'
 export type PortName = keyof SectionPorts | OwnPort
 
 export interface PortFacts {
-  /** Whose account it is at the provider: each store's own, over its connection, or this server's. */
+  /** The owner of the account at the provider: each store, with its own connection, or this server. */
   account: 'store' | 'server'
-  /** Methods that need not ask the provider: that they succeed says nothing. */
+  /** Methods that need not call the provider: their success proves nothing. */
   local?: readonly string[]
-  /** Whether what a method answered shows that the provider still takes our access; null: as of every port. */
+  /** Whether a method's result proves that the provider still accepts our access; null: the default applies. */
   provesAccess?(method: string, answer: unknown): boolean | null
 }

@@ -1,34 +1,34 @@
-/** What every provider port speaks of. */
+/** Types that all provider ports share. */
 import type { PortName } from './ports.ts'
 
-/** Which of a store's connections a call goes over, as its row stood when it was read. */
+/** The connection of a store that a call uses, as its row was when it was read. */
 export interface ConnectionRef {
   port: PortName
-  /** Which of the store's numbers; empty where a port has one connection. */
+  /** Which of the store's numbers; empty if the port has one connection. */
   part: string
   /** Another connection has another instant. */
   connectedAt: Date | null
-  /** Whether something was wrong with it: then a call that succeeds is news. */
-  isTroubled: boolean
+  /** Whether it was failing: then a successful call is a change. */
+  isFailing: boolean
 }
 
-/** A store as an adapter sees it: its id and the credentials of its connection, unsealed. */
+/** A store as an adapter sees it: its id and the decrypted credentials of its connection. */
 export interface ProviderStore {
   id: string
   credentials: unknown
   /**
-   * For credentials that run out: `change` gets those that are kept now and answers those to keep, and what is kept then
-   * is answered. One at a time over all processes; whoever comes meanwhile waits, and gets what the other one kept.
-   * Left out where nothing is kept yet.
+   * Renews credentials that expire: `change` gets the stored ones and returns those to store, which `renew` returns.
+   * One at a time over all processes; a concurrent caller waits and gets the credentials that were stored meanwhile.
+   * Absent if nothing is stored yet.
    */
   renew?: (change: (kept: unknown) => Promise<unknown>) => Promise<unknown>
-  /** Left out: credentials that are being tried, or let go; what becomes of them says nothing of a connection. */
+  /** Absent for credentials that are being tried or removed: their outcome does not concern a connection. */
   connection?: ConnectionRef
 }
 
-/** Something a provider told us, as it is stored in `provider_events`. */
+/** An event of a provider, as it is stored in `provider_events`. */
 export interface ProviderEvent {
-  /** The same event twice has the same key. */
+  /** Deduplicates events: the same event twice has the same key. */
   key: string
   kind: string
   occurredAt: string
@@ -37,13 +37,13 @@ export interface ProviderEvent {
   data: unknown
 }
 
-/** One thing that a connection needs, as `check` of an adapter found it; it changes nothing. */
-export interface Finding {
-  /** Kebab-case, the same each time. */
+/** One precondition of a connection, as an adapter's `check` found it; the check changes nothing. */
+export interface Precondition {
+  /** Kebab-case, stable. */
   code: string
   isFine: boolean
-  /** What was found, in a sentence. */
+  /** The result, as a sentence. */
   message: string
-  /** What to do about it, where it is not fine. */
+  /** The remedy, if it is not met. */
   remedy?: string
 }

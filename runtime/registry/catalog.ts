@@ -1,17 +1,19 @@
-/** What handlers may know of the operations and jobs beside theirs. */
+/** The other operations and jobs, as far as handlers may know them. */
 import type { Catalog } from '#runtime/context'
-import { descriptorText, runnableBy } from '#runtime/documents/descriptors'
-import { openApiText } from '#runtime/documents/openapi'
-import { refusalOf } from '#runtime/gateway/access'
+import { getDescriptorText, listRunnable } from '#runtime/documents/descriptors'
+import { getOpenApiText } from '#runtime/documents/openapi'
+import { checkAccess } from '#runtime/gateway/access'
 import { JsonText } from '#runtime/operation'
 import type { Registry } from './loaded.ts'
 
-export const catalogOf = (registry: Registry): Catalog => ({
-  document: () => openApiText(registry),
-  runnable: (access, now) => runnableBy(registry, access, now).map(descriptorText),
+export const buildCatalog = (registry: Registry): Catalog => ({
+  document: () => getOpenApiText(registry),
+  runnable: (access, now) => listRunnable(registry, access, now).map(getDescriptorText),
   mayRun(id, access, now) {
     const operation = registry.byId(id)
-    return operation !== undefined && refusalOf(operation, access, now, registry.wired.entitlement) === null
+    return (
+      operation !== undefined && checkAccess(operation, access, now, registry.extensions.entitlement) === null
+    )
   },
   async read(ctx, path, query) {
     const operation = registry.operations.find(
@@ -25,6 +27,6 @@ export const catalogOf = (registry: Registry): Catalog => ({
   },
   job(name) {
     const found = registry.jobs.find((each) => each.name === name)
-    return found && { description: found.spec.description, tellsOfFailure: found.spec.failed !== undefined }
+    return found && { description: found.spec.description, handlesFailure: found.spec.failed !== undefined }
   },
 })

@@ -1,14 +1,14 @@
-/** Faults of declarations: found at start and by `npm run check`, all at once, each with its remedy. */
+/** Issues of declarations: found at start and by `npm run check`, all at once, each with its remedy. */
 
 import { basename } from 'node:path/posix'
-import { childrenOf, type JsonSchema, publish } from '#runtime/documents/publish'
+import { getChildSchemas, type JsonSchema, publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
 import { fanOutName } from '#runtime/jobs/fan-out'
 import { allScopes, roles } from '#runtime/roles'
 import { z } from '#runtime/schema'
 import type { LoadedOperation } from './loaded.ts'
 
-export interface Fault {
+export interface Issue {
   file: string
   wrong: string
   remedy: string
@@ -17,91 +17,92 @@ export interface Fault {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const extraScopes = ['messages:send', 'billing:write', 'team:write', 'integrations:write']
 
-/** The faults of operations and jobs, each alone and among each other. */
-export function faultsOf(
+/** The issues of operations and jobs, each alone and among each other. */
+export function findIssues(
   operations: readonly LoadedOperation[],
   jobs: readonly { file: string; job: Job }[],
-): Fault[] {
-  const faults = operations.flatMap(operationFaults)
-  faults.push(...collisions(operations))
-  faults.push(...jobFaults(jobs))
-  return faults
+): Issue[] {
+  const issues = operations.flatMap(findOperationIssues)
+  issues.push(...findCollisions(operations))
+  issues.push(...findJobIssues(jobs))
+  return issues
 }
 
 /**
- * Of what the documents tell of operations: to look at all of it is a sixth of what a start takes. A server comes to it when
- * it makes the documents, once it listens; `npm run check` and the tests look always.
+ * Issues of published schemas: checking all of them takes a sixth of a start. A server checks them when it builds the
+ * documents, after it listens; `npm run check` and the tests always do.
  */
-export function schemaFaultsOf(operations: readonly LoadedOperation[]): Fault[] {
-  /** The named schemas of the operations before, of which each name may stand for one. */
+export function findSchemaIssues(operations: readonly LoadedOperation[]): Issue[] {
+  /** Named schemas of the previous operations: each name may stand for one schema. */
   const components = new Map<string, JsonSchema>()
   return operations.flatMap(({ file, spec: { input, answer } }) => {
-    const faults: Fault[] = []
-    const fault = (wrong: string, remedy: string) => faults.push({ file, wrong, remedy })
-    if (input?.query) unpublishable(input.query, 'query', fault)
-    if (input?.body) unpublishable(input.body, 'body', fault, components)
-    if (answer?.body) unpublishable(answer.body, 'answer', fault, components)
-    return faults
+    const issues: Issue[] = []
+    const report = (wrong: string, remedy: string) => issues.push({ file, wrong, remedy })
+    if (input?.query) checkPublishable(input.query, 'query', report)
+    if (input?.body) checkPublishable(input.body, 'body', report, components)
+    if (answer?.body) checkPublishable(answer.body, 'answer', report, components)
+    return issues
   })
 }
 
-function operationFaults({ file, spec }: LoadedOperation): Fault[] {
-  const faults: Fault[] = []
-  const fault = (wrong: string, remedy: string) => faults.push({ file, wrong, remedy })
+function findOperationIssues({ file, spec }: LoadedOperation): Issue[] {
+  const issues: Issue[] = []
+  const report = (wrong: string, remedy: string) => issues.push({ file, wrong, remedy })
 
-  if (!methods.includes(spec.method)) fault(`method ${spec.method} is none`, `one of ${methods.join(', ')}`)
+  if (!methods.includes(spec.method)) report(`method ${spec.method} is none`, `one of ${methods.join(', ')}`)
   if (!/^(\/(:[a-zA-Z]+|[a-z0-9][a-z0-9.-]*))+$/.test(spec.path ?? '')) {
-    fault(`path ${spec.path} is not of the form /words/:parameter`, 'write it without /v1, in lower case')
+    report(`path ${spec.path} is not of the form /words/:parameter`, 'write it without /v1, in lower case')
   }
-  if (!spec.description?.trim()) fault('has no description', 'say in one sentence what it does to whom')
-  if (typeof spec.handler !== 'function') fault('has no handler', 'write `async handler(ctx, input) { … }`')
+  if (!spec.description?.trim()) report('has no description', 'say in one sentence what it does to whom')
+  if (typeof spec.handler !== 'function') report('has no handler', 'write `async handler(ctx, input) { … }`')
   if (typeof spec.readOnly !== 'boolean')
-    fault('does not say readOnly', 'true when it only reads, else false')
+    report('does not say readOnly', 'true when it only reads, else false')
 
-  if (!Array.isArray(spec.scopes)) fault('has no scopes', 'list them, `[]` only for what any key may call')
+  if (!Array.isArray(spec.scopes)) report('has no scopes', 'list them, `[]` only for what any key may call')
   else {
     for (const scope of spec.scopes) {
-      if (!allScopes.includes(scope)) fault(`scope ${scope} is unknown`, `one of ${allScopes.join(', ')}`)
+      if (!allScopes.includes(scope)) report(`scope ${scope} is unknown`, `one of ${allScopes.join(', ')}`)
     }
     const extra = spec.scopes.filter((scope) => extraScopes.includes(scope))
     if (extra.length > 0 && !spec.scopes.includes('platform:write')) {
-      fault(`scope ${extra[0]} stands without platform:write`, 'add platform:write')
+      report(`scope ${extra[0]} stands without platform:write`, 'add platform:write')
     }
     const writes = spec.scopes.includes('platform:write')
     if (spec.readOnly === true && writes) {
-      fault('is readOnly and asks for platform:write', 'readOnly: false, or platform:read alone')
+      report('is readOnly and asks for platform:write', 'readOnly: false, or platform:read alone')
     }
     if (spec.readOnly === false && !writes) {
-      fault('writes and does not ask for platform:write', 'add platform:write, or readOnly: true')
+      report('writes and does not ask for platform:write', 'add platform:write, or readOnly: true')
     }
-    if (spec.scopes.length === 0 && !spec.readOnly) fault('writes without a scope', 'add platform:write')
+    if (spec.scopes.length === 0 && !spec.readOnly) report('writes without a scope', 'add platform:write')
   }
   if (spec.readOnly && spec.lookFirst)
-    fault('is readOnly and says where to look first', 'leave lookFirst out')
+    report('is readOnly and says where to look first', 'leave lookFirst out')
   if (spec.minimumRole !== undefined && !roles.includes(spec.minimumRole)) {
-    fault(`minimumRole ${spec.minimumRole} is unknown`, `one of ${roles.join(', ')}`)
+    report(`minimumRole ${spec.minimumRole} is unknown`, `one of ${roles.join(', ')}`)
   }
   if (spec.readOnly && spec.transaction && spec.transaction !== 'own') {
-    fault(
+    report(
       'is readOnly and names a transaction',
       "leave transaction out, or write 'own' when it calls a provider",
     )
   }
 
   const answer = spec.answer
-  if (!answer) fault('has no answer', 'write `answer: { status, body }`')
+  if (!answer) report('has no answer', 'write `answer: { status, body }`')
   else {
     if (![200, 201, 202, 204].includes(answer.status)) {
-      fault(`answers ${answer.status}`, 'one of 200, 201, 202, 204')
+      report(`answers ${answer.status}`, 'one of 200, 201, 202, 204')
     }
     if (answer.status !== 204 && !answer.body) {
-      fault('its answer has no schema', 'write the schema of the body, or status 204')
+      report('its answer has no schema', 'write the schema of the body, or status 204')
     }
-    if (answer.status === 204 && answer.body) fault('204 has no body', 'leave answer.body out, or status 200')
+    if (answer.status === 204 && answer.body)
+      report('204 has no body', 'leave answer.body out, or status 200')
   }
   if (spec.method === 'DELETE' && spec.input?.body)
-    fault('a DELETE takes no body', 'use the path or the query')
-  if (spec.method === 'GET' && spec.input?.body) fault('a GET takes no body', 'use the query')
+    report('a DELETE takes no body', 'use the path or the query')
+  if (spec.method === 'GET' && spec.input?.body) report('a GET takes no body', 'use the query')
   for (const [part, schema] of [
     ['query', spec.input?.query],
     ['body', spec.input?.body],
@@ -109,24 +110,24 @@ function operationFaults({ file, spec }: LoadedOperation): Fault[] {
     if (!schema) continue
     const loose = findLoose(schema, part)
     if (loose)
-      fault(`${loose} lets unknown fields pass`, 'make it with object() or writeBody() of #runtime/schema')
-    const endless = findEndless(schema, part)
-    if (endless) fault(`${endless} is a list without a bound`, 'add .max(n): a body may have fifteen MiB')
+      report(`${loose} lets unknown fields pass`, 'make it with object() or writeBody() of #runtime/schema')
+    const endless = findUnbounded(schema, part)
+    if (endless) report(`${endless} is a list without a bound`, 'add .max(n): a body may have fifteen MiB')
   }
-  return faults
+  return issues
 }
 
-function unpublishable(
+function checkPublishable(
   schema: z.ZodTypeAny,
   part: string,
-  fault: (wrong: string, remedy: string) => void,
+  report: (wrong: string, remedy: string) => void,
   components?: Map<string, JsonSchema>,
 ): void {
   const shapeless = findShapeless(schema, part)
-  if (shapeless) fault(`${shapeless} may be anything`, 'write its shape, or .describe() why it has none')
-  const odd = findOdd(schema, part)
+  if (shapeless) report(`${shapeless} may be anything`, 'write its shape, or .describe() why it has none')
+  const odd = findUnpublishable(schema, part)
   if (odd) {
-    fault(
+    report(
       `${odd} cannot be published`,
       'use instant, day, money, phone, queryInt, queryFlag of #runtime/schema',
     )
@@ -135,20 +136,20 @@ function unpublishable(
   try {
     publish(schema, components)
   } catch (error) {
-    fault(`the schema of its ${part} cannot be published (${(error as Error).message})`, 'simplify it')
+    report(`the schema of its ${part} cannot be published (${(error as Error).message})`, 'simplify it')
   }
 }
 
-/** Where a schema transforms or holds what JSON does not know. */
-function findOdd(schema: z.ZodTypeAny, at: string): string | null {
+/** A schema that transforms or holds something that JSON cannot. */
+function findUnpublishable(schema: z.ZodTypeAny, at: string): string | null {
   if (schema instanceof z.ZodEffects && schema._def.effect.type === 'transform') return `${at} (a transform)`
   const forbidden = [z.ZodDate, z.ZodBigInt, z.ZodMap, z.ZodSet, z.ZodSymbol, z.ZodFunction, z.ZodPromise]
   for (const type of forbidden) if (schema instanceof type) return `${at} (${type.name})`
   if ((schema._def as { coerce?: boolean }).coerce) return `${at} (coerce)`
-  return firstBelow(schema, at, findOdd)
+  return firstBelow(schema, at, findUnpublishable)
 }
 
-/** `any` and `unknown` where nothing on the way from the field to it says what comes there. */
+/** `any` and `unknown` without a description on the way from the field. */
 function findShapeless(schema: z.ZodTypeAny, at: string): string | null {
   if (schema.description) {
     return schema instanceof z.ZodObject
@@ -159,7 +160,7 @@ function findShapeless(schema: z.ZodTypeAny, at: string): string | null {
   return firstBelow(schema, at, findShapeless)
 }
 
-/** What is described here is; fields of objects below it still are to be. */
+/** A description covers the field, but not the fields of objects below it. */
 const firstObjectBelow = (schema: z.ZodTypeAny, at: string): string | null =>
   firstBelow(schema, at, (child, place) =>
     child instanceof z.ZodObject ? findShapeless(child, place) : firstObjectBelow(child, place),
@@ -170,9 +171,9 @@ function findLoose(schema: z.ZodTypeAny, at: string): string | null {
   return firstBelow(schema, at, findLoose)
 }
 
-function findEndless(schema: z.ZodTypeAny, at: string): string | null {
+function findUnbounded(schema: z.ZodTypeAny, at: string): string | null {
   if (schema instanceof z.ZodArray && schema._def.maxLength === null) return at
-  return firstBelow(schema, at, findEndless)
+  return firstBelow(schema, at, findUnbounded)
 }
 
 function firstBelow(
@@ -186,7 +187,7 @@ function firstBelow(
           `${at}.${key}`,
           value,
         ])
-      : childrenOf(schema).map((child) => [at, child])
+      : getChildSchemas(schema).map((child) => [at, child])
   for (const [place, child] of named) {
     const found = find(child, place)
     if (found) return found
@@ -194,15 +195,15 @@ function firstBelow(
   return null
 }
 
-function collisions(operations: readonly LoadedOperation[]): Fault[] {
-  const faults: Fault[] = []
+function findCollisions(operations: readonly LoadedOperation[]): Issue[] {
+  const issues: Issue[] = []
   const shapes = new Map<string, LoadedOperation>()
   const ids = new Map<string, LoadedOperation>()
   for (const operation of operations) {
     const shape = `${operation.spec.method} ${(operation.spec.path ?? '').replace(/:[a-zA-Z]+/g, ':')}`
     const twin = shapes.get(shape) ?? ids.get(operation.id)
     if (twin) {
-      faults.push({
+      issues.push({
         file: operation.file,
         wrong: `answers the same requests as ${twin.file} (${operation.spec.method} ${operation.spec.path})`,
         remedy: 'change one of the two paths, or remove one file',
@@ -211,31 +212,31 @@ function collisions(operations: readonly LoadedOperation[]): Fault[] {
     shapes.set(shape, operation)
     ids.set(operation.id, operation)
   }
-  return faults
+  return issues
 }
 
-function jobFaults(jobs: readonly { file: string; job: Job }[]): Fault[] {
-  const faults: Fault[] = []
+function findJobIssues(jobs: readonly { file: string; job: Job }[]): Issue[] {
+  const issues: Issue[] = []
   const byName = new Map<string, string>()
   for (const { file, job } of jobs) {
     const name = basename(file, '.ts')
     if (job.name !== name) {
       const remedy = `name the file ${job.name}.ts, or take the handle ${name}: jobs lie queued under the handle's name`
-      faults.push({ file, wrong: `takes the handle ${job.name}`, remedy })
+      issues.push({ file, wrong: `takes the handle ${job.name}`, remedy })
     }
-    for (const taken of [job.name, ...(job.spec.every ? [fanOutName(job)] : [])]) {
-      const twin = byName.get(taken)
+    for (const handleName of [job.name, ...(job.spec.every ? [fanOutName(job)] : [])]) {
+      const twin = byName.get(handleName)
       if (twin) {
         const remedy = 'give each a handle of its own name'
-        faults.push({ file, wrong: `takes the handle ${taken}, as ${twin} does`, remedy })
+        issues.push({ file, wrong: `takes the handle ${handleName}, as ${twin} does`, remedy })
       }
-      byName.set(taken, file)
+      byName.set(handleName, file)
     }
     if (!job.spec.safeTwice?.trim()) {
-      faults.push({ file, wrong: 'does not say why it is safe to run twice', remedy: 'write safeTwice' })
+      issues.push({ file, wrong: 'does not say why it is safe to run twice', remedy: 'write safeTwice' })
     }
     if (!(job.spec.timeoutSeconds > 0))
-      faults.push({ file, wrong: 'has no timeout', remedy: 'write timeoutSeconds' })
+      issues.push({ file, wrong: 'has no timeout', remedy: 'write timeoutSeconds' })
   }
-  return faults
+  return issues
 }

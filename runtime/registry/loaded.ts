@@ -1,10 +1,11 @@
-/** What the registry found: every operation, job and page, checked and frozen. */
+/** The registry's content: every operation, job and page, checked and frozen. */
+
+import type { AnyExtensionPoint, MergedExtensions, SectionExtensions } from '#runtime/extensions'
 import type { Job } from '#runtime/job'
 import type { Operation } from '#runtime/operation'
 import type { Page } from '#runtime/page'
 import type { Role } from '#runtime/roles'
 import type { Section } from '#runtime/section'
-import type { AnyPoint, Given, Wired } from '#runtime/wiring'
 
 export interface LoadedOperation {
   readonly id: string
@@ -12,17 +13,17 @@ export interface LoadedOperation {
   readonly section: Section
   readonly spec: Operation['spec']
   readonly minimumRole: Role
-  /** Names of the path's parameters, in its order. */
+  /** Names of the path's parameters, in their order. */
   readonly parameters: readonly string[]
 }
 
-export interface LoadedPoints {
+export interface LoadedExtensionPoints {
   readonly file: string
-  readonly declared: Readonly<Record<string, AnyPoint>>
+  readonly declared: Readonly<Record<string, AnyExtensionPoint>>
 }
-export interface LoadedWiring {
+export interface LoadedExtensions {
   readonly file: string
-  readonly given: Given
+  readonly given: SectionExtensions
 }
 
 export interface Registry {
@@ -31,9 +32,9 @@ export interface Registry {
   readonly jobs: readonly Job[]
   readonly pages: readonly Page[]
   readonly sections: readonly Section[]
-  /** What sections give each other, and where it comes from. */
-  readonly wired: Wired
-  readonly points: readonly LoadedPoints[]
-  readonly wirings: readonly LoadedWiring[]
+  /** The merged extensions, and the sections that they come from. */
+  readonly extensions: MergedExtensions
+  readonly extensionPoints: readonly LoadedExtensionPoints[]
+  readonly sectionExtensions: readonly LoadedExtensions[]
   byId(id: string): LoadedOperation | undefined
 }

@@ -1,45 +1,45 @@
-/** Puts together what all wirings give to all points, and finds what does not fit. */
-import type { AnyPoint, Known, Wired } from '#runtime/wiring'
-import type { Fault } from './checks.ts'
-import type { LoadedPoints, LoadedWiring } from './loaded.ts'
+/** Merges the extensions of all sections into all extension points, and validates them. */
+import type { AnyExtensionPoint, MergedExtensions, ValidationContext } from '#runtime/extensions'
+import type { Issue } from './checks.ts'
+import type { LoadedExtensionPoints, LoadedExtensions } from './loaded.ts'
 
-interface Row {
+interface EntryRow {
   file: string
   key: string
   entry: unknown
 }
 
-/** In the order of the wirings. What is at fault is told, and left out. */
+/** In the order of the sections. Invalid entries are reported and left out. */
 export function merge(
-  points: readonly LoadedPoints[],
-  wirings: readonly LoadedWiring[],
-  known: Pick<Known, 'jobs' | 'features'>,
-): { wired: Wired; faults: Fault[] } {
-  const faults: Fault[] = []
+  extensionPoints: readonly LoadedExtensionPoints[],
+  sectionExtensions: readonly LoadedExtensions[],
+  known: Pick<ValidationContext, 'jobs' | 'features'>,
+): { extensions: MergedExtensions; issues: Issue[] } {
+  const issues: Issue[] = []
   const owners = new Map<string, string>()
-  const wired: Record<string, unknown> = {}
-  for (const { file, declared } of points) {
+  const extensions: Record<string, unknown> = {}
+  for (const { file, declared } of extensionPoints) {
     for (const [name, point] of Object.entries(declared)) {
       const owner = owners.get(name)
       if (owner) {
         const remedy = 'give one of the two another name'
-        faults.push({ file, wrong: `declares the point ${name}, which ${owner} has`, remedy })
+        issues.push({ file, wrong: `declares the extension point ${name}, as ${owner} does`, remedy })
         continue
       }
       owners.set(name, file)
-      const rows = wirings.flatMap((each) => rowsOf(each, name, point, faults))
-      faults.push(...faultsOfRows(name, point, rows, known))
-      wired[name] = together(point, rows)
+      const rows = sectionExtensions.flatMap((each) => listEntries(each, name, point, issues))
+      issues.push(...findEntryIssues(name, point, rows, known))
+      extensions[name] = combineEntries(point, rows)
     }
   }
-  for (const { file, given } of wirings) {
+  for (const { file, given } of sectionExtensions) {
     for (const name of Object.keys(given)) {
       if (owners.has(name)) continue
       const remedy = `one of ${[...owners.keys()].sort().join(', ')}`
-      faults.push({ file, wrong: `wires ${name}, and there is no such point`, remedy })
+      issues.push({ file, wrong: `registers ${name}, but there is no such extension point`, remedy })
     }
   }
-  return { wired: Object.freeze(wired) as Wired, faults }
+  return { extensions: Object.freeze(extensions) as MergedExtensions, issues }
 }
 
 const isLists = (value: unknown): value is Record<string, unknown[]> =>
@@ -47,60 +47,67 @@ const isLists = (value: unknown): value is Record<string, unknown[]> =>
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What one wiring gives to a point. */
-function rowsOf({ file, given }: LoadedWiring, name: string, { how }: AnyPoint, faults: Fault[]): Row[] {
+/** The entries of one section for one extension point. */
+function listEntries(
+  { file, given }: LoadedExtensions,
+  name: string,
+  { mode }: AnyExtensionPoint,
+  issues: Issue[],
+): EntryRow[] {
   const value = (given as Record<string, unknown>)[name]
   if (!Object.hasOwn(given, name)) return []
-  if (how === 'single') return [{ file, key: '', entry: value }]
-  if (how === 'in-order' && Array.isArray(value)) {
+  if (mode === 'single') return [{ file, key: '', entry: value }]
+  if (mode === 'in-order' && Array.isArray(value)) {
     return value.map((entry, place) => ({ file, key: String(place), entry }))
   }
-  if (how === 'by-key' && isRecord(value)) {
+  if (mode === 'by-key' && isRecord(value)) {
     return Object.entries(value).map(([key, entry]) => ({ file, key, entry }))
   }
-  if (how === 'lists-by-key' && isLists(value)) {
+  if (mode === 'lists-by-key' && isLists(value)) {
     return Object.entries(value).flatMap(([key, list]) => list.map((entry) => ({ file, key, entry })))
   }
-  const form = { 'by-key': '{ key: entry }', 'lists-by-key': '{ key: [entry] }', 'in-order': '[entry]' }[how]
-  faults.push({ file, wrong: `${name} is not of its point's form`, remedy: `write ${name}: ${form}` })
+  const form = { 'by-key': '{ key: entry }', 'lists-by-key': '{ key: [entry] }', 'in-order': '[entry]' }[mode]
+  issues.push({
+    file,
+    wrong: `${name} has not the form of its extension point`,
+    remedy: `write ${name}: ${form}`,
+  })
   return []
 }
 
-const pathOf = (name: string, key: string): string => (key === '' ? name : `${name}.${key}`)
+const toPath = (name: string, key: string): string => (key === '' ? name : `${name}.${key}`)
 
-function faultsOfRows(
+function findEntryIssues(
   name: string,
-  { how, faultOf }: AnyPoint,
-  rows: readonly Row[],
-  known: Pick<Known, 'jobs' | 'features'>,
-): Fault[] {
+  { mode, validate }: AnyExtensionPoint,
+  rows: readonly EntryRow[],
+  known: Pick<ValidationContext, 'jobs' | 'features'>,
+): Issue[] {
   const all = Object.fromEntries(rows.map(({ key, entry }) => [key, entry]))
-  const isUnique = how === 'by-key' || how === 'single'
+  const isUnique = mode === 'by-key' || mode === 'single'
   const seen = new Map<string, string>()
   return rows.flatMap(({ file, key, entry }) => {
-    const path = pathOf(name, key)
+    const path = toPath(name, key)
     const first = isUnique ? seen.get(key) : undefined
     seen.set(key, file)
     if (first) {
-      return [
-        { file, wrong: `wires ${path}, which ${first} has wired`, remedy: 'leave it to one of the two' },
-      ]
+      return [{ file, wrong: `registers ${path}, as ${first} does`, remedy: 'leave it to one of the two' }]
     }
     if (entry === undefined || entry === null) {
-      return [{ file, wrong: `${path} is ${entry}`, remedy: 'mend what it is imported from' }]
+      return [{ file, wrong: `${path} is ${entry}`, remedy: 'correct its import' }]
     }
-    const found = faultOf?.(entry as never, { key, all, ...known })
+    const found = validate?.(entry as never, { key, all, ...known })
     return found ? [{ file, wrong: `${path} ${found.wrong}`, remedy: found.remedy }] : []
   })
 }
 
-function together({ how }: AnyPoint, rows: readonly Row[]): unknown {
+function combineEntries({ mode }: AnyExtensionPoint, rows: readonly EntryRow[]): unknown {
   for (const { entry } of rows) Object.freeze(entry)
-  if (how === 'single') return rows[0]?.entry ?? null
-  if (how === 'in-order') return Object.freeze(rows.map(({ entry }) => entry))
+  if (mode === 'single') return rows[0]?.entry ?? null
+  if (mode === 'in-order') return Object.freeze(rows.map(({ entry }) => entry))
   // Without a prototype: a key may come from a caller.
   const byKey: Record<string, unknown> = Object.create(null)
-  if (how === 'by-key') for (const { key, entry } of rows) byKey[key] ??= entry
+  if (mode === 'by-key') for (const { key, entry } of rows) byKey[key] ??= entry
   else {
     for (const [key, ofKey] of Map.groupBy(rows, (row) => row.key)) {
       byKey[key] = Object.freeze(ofKey.map(({ entry }) => entry))

@@ -1,48 +1,48 @@
 /**
- * Finds every operation, job, page and section by folder, and what they are given by wirings; checks them all, sorts
- * and freezes them.
+ * Finds every operation, job, page and section by folder, and the extensions of all sections; checks, sorts and
+ * freezes them.
  */
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import runtimeExtensionPoints from '#runtime/extension-points'
+import type { Extensions, SectionExtensionPoints } from '#runtime/extensions'
 import type { Job } from '#runtime/job'
 import { fanOut } from '#runtime/jobs/fan-out'
 import type { Operation } from '#runtime/operation'
 import type { Page } from '#runtime/page'
-import ofRuntime from '#runtime/points'
 import type { Role } from '#runtime/roles'
 import type { Section } from '#runtime/section'
-import type { PointsOfSection, Wiring } from '#runtime/wiring'
-import { type Fault, faultsOf, schemaFaultsOf } from './checks.ts'
+import { findIssues, findSchemaIssues, type Issue } from './checks.ts'
 import { operationsFolder } from './folder.ts'
-import type { LoadedOperation, LoadedPoints, LoadedWiring, Registry } from './loaded.ts'
+import type { LoadedExtensionPoints, LoadedExtensions, LoadedOperation, Registry } from './loaded.ts'
 import { merge } from './merge.ts'
 
-/** Thrown with every fault of every file, each with its remedy. */
+/** Thrown with every issue of every file, each with its remedy. */
 export class RegistryError extends Error {
-  readonly faults: readonly Fault[]
-  constructor(faults: readonly Fault[]) {
-    super(faults.map((fault) => `${fault.file}: ${fault.wrong} → ${fault.remedy}`).join('\n'))
-    this.faults = faults
+  readonly issues: readonly Issue[]
+  constructor(issues: readonly Issue[]) {
+    super(issues.map((issue) => `${issue.file}: ${issue.wrong} → ${issue.remedy}`).join('\n'))
+    this.issues = issues
   }
 }
 
-/** What of a registry is looked at: all, or what a server must know before it answers. */
-export type Looked = 'all' | 'to answer'
+/** The part of a registry that is checked: all of it, or only what a server needs before it answers. */
+export type CheckScope = 'all' | 'to answer'
 
-/** Loads the folder and throws all its faults at once. */
-export async function loadRegistry(folder = operationsFolder, looked: Looked = 'all'): Promise<Registry> {
-  const { registry, faults } = await readRegistry(folder, looked)
-  if (faults.length > 0) throw new RegistryError(faults)
+/** Loads the folder; throws all issues at once. */
+export async function loadRegistry(folder = operationsFolder, looked: CheckScope = 'all'): Promise<Registry> {
+  const { registry, issues } = await readRegistry(folder, looked)
+  if (issues.length > 0) throw new RegistryError(issues)
   return registry
 }
 
-/** The same, answering the faults. */
+/** Loads the folder and returns the issues. */
 export async function readRegistry(
   folder = operationsFolder,
-  looked: Looked = 'all',
-): Promise<{ registry: Registry; faults: Fault[] }> {
-  const faults: Fault[] = []
+  looked: CheckScope = 'all',
+): Promise<{ registry: Registry; issues: Issue[] }> {
+  const issues: Issue[] = []
   const files = findFiles(folder)
   const loaded: { path: string; file: string; value: unknown }[] = []
   const modules = await importAll(files)
@@ -50,21 +50,23 @@ export async function readRegistry(
     const file = relative(join(folder, '..'), path).split(sep).join('/')
     const module = modules[i]!
     if ('value' in module) loaded.push({ path, file, value: module.value })
-    else faults.push({ file, wrong: `cannot be loaded (${module.error})`, remedy: 'mend the import' })
+    else issues.push({ file, wrong: `cannot be loaded (${module.error})`, remedy: 'correct the import' })
   }
 
   const sections = new Map<string, Section>()
   const jobs: { file: string; job: Job }[] = []
   const pages: Page[] = []
-  const points: LoadedPoints[] = [{ file: 'runtime/points.ts', declared: ofRuntime.declared }]
-  const wirings: LoadedWiring[] = []
+  const extensionPoints: LoadedExtensionPoints[] = [
+    { file: 'runtime/extension-points.ts', declared: runtimeExtensionPoints.declared },
+  ]
+  const sectionExtensions: LoadedExtensions[] = []
   const operations: { file: string; folder: string; operation: Operation }[] = []
   for (const { path, file, value } of loaded) {
     const parts = relative(folder, path).split(sep)
-    const expected = kindOf(parts)
+    const expected = getKind(parts)
     const kind = (value as { kind?: string } | undefined)?.kind
     if (kind !== expected) {
-      faults.push({
+      issues.push({
         file,
         wrong: value === undefined ? 'has no default export' : `its default export is no ${expected}`,
         remedy: `write \`export default ${expected}({…})\`, or move what is no ${expected} beside ${basename(dirname(path))}/`,
@@ -75,10 +77,11 @@ export async function readRegistry(
     else if (expected === 'job') {
       const job = value as Job
       jobs.push({ file, job })
-      if (job.wires) wirings.push({ file, given: job.wires })
+      if (job.extensions) sectionExtensions.push({ file, given: job.extensions })
     } else if (expected === 'page') pages.push(value as Page)
-    else if (expected === 'points') points.push({ file, declared: (value as PointsOfSection).declared })
-    else if (expected === 'wiring') wirings.push({ file, given: (value as Wiring).given })
+    else if (expected === 'extension-points')
+      extensionPoints.push({ file, declared: (value as SectionExtensionPoints).declared })
+    else if (expected === 'extensions') sectionExtensions.push({ file, given: (value as Extensions).given })
     else operations.push({ file, folder: parts[0]!, operation: value as Operation })
   }
 
@@ -86,19 +89,20 @@ export async function readRegistry(
   for (const { file, folder: owner, operation } of operations) {
     const section = sections.get(owner)
     if (!section) {
-      faults.push({ file, wrong: `its section ${owner} has no section.ts`, remedy: 'write one beside it' })
+      issues.push({ file, wrong: `its section ${owner} has no section.ts`, remedy: 'write one beside it' })
       continue
     }
-    complete.push(loadedOperation(file, section, operation))
+    complete.push(loadOperation(file, section, operation))
   }
-  faults.push(...faultsOf(complete, jobs))
-  if (looked === 'all') faults.push(...schemaFaultsOf(complete))
+  issues.push(...findIssues(complete, jobs))
+  if (looked === 'all') issues.push(...findSchemaIssues(complete))
   const allJobs = jobs.flatMap(({ job }) => [job, ...fanOut(job)])
-  const merged = merge(points, wirings, namesOf(allJobs, wirings))
-  faults.push(...merged.faults)
+  const merged = merge(extensionPoints, sectionExtensions, collectNames(allJobs, sectionExtensions))
+  issues.push(...merged.issues)
 
   const inOrder = [...complete].sort(
-    (a, b) => a.section.position - b.section.position || place(a) - place(b) || (a.id < b.id ? -1 : 1),
+    (a, b) =>
+      a.section.position - b.section.position || getPosition(a) - getPosition(b) || (a.id < b.id ? -1 : 1),
   )
   const byId = new Map(inOrder.map((operation) => [operation.id, operation]))
   const registry: Registry = Object.freeze({
@@ -110,21 +114,21 @@ export async function readRegistry(
         .filter((section) => complete.some((operation) => operation.section === section))
         .sort((a, b) => a.position - b.position),
     ),
-    wired: merged.wired,
-    points: Object.freeze(points),
-    wirings: Object.freeze(wirings),
+    extensions: merged.extensions,
+    extensionPoints: Object.freeze(extensionPoints),
+    sectionExtensions: Object.freeze(sectionExtensions),
     byId: (id: string) => byId.get(id),
   })
-  return { registry, faults: faults.sort((a, b) => (a.file < b.file ? -1 : 1)) }
+  return { registry, issues: issues.sort((a, b) => (a.file < b.file ? -1 : 1)) }
 }
 
-/** What a file exports by default, or what is wrong with it. */
+/** A file's default export, or the error of its import. */
 type Imported = { value: unknown } | { error: string }
 
 /**
- * The default exports, by one module that imports them all: for each import of its own Node walks anew all that is
- * linked already, which took a third of a start and half again of its memory. Where one cannot be loaded, which is told
- * by importing each by itself.
+ * Imports the default exports through one generated module: for each separate import Node walks everything that is
+ * linked already, which took a third of a start and half of its memory. If that fails, each file is imported
+ * separately to find the broken one.
  */
 async function importAll(paths: readonly string[]): Promise<Imported[]> {
   const urls = paths.map((path) => pathToFileURL(path).href)
@@ -146,19 +150,23 @@ async function importAll(paths: readonly string[]): Promise<Imported[]> {
   }
 }
 
-/** The same with other wirings: an app of a test has its own. Throws their faults. */
-export function rewired(registry: Registry, wirings: readonly LoadedWiring[]): Registry {
-  const { wired, faults } = merge(registry.points, wirings, namesOf(registry.jobs, wirings))
-  if (faults.length > 0) throw new RegistryError(faults)
-  return Object.freeze({ ...registry, wired, wirings })
+/** The registry with other extensions: an app of a test has its own. Throws their issues. */
+export function withExtensions(registry: Registry, sectionExtensions: readonly LoadedExtensions[]): Registry {
+  const { extensions, issues } = merge(
+    registry.extensionPoints,
+    sectionExtensions,
+    collectNames(registry.jobs, sectionExtensions),
+  )
+  if (issues.length > 0) throw new RegistryError(issues)
+  return Object.freeze({ ...registry, extensions, sectionExtensions })
 }
 
-const namesOf = (jobs: readonly Job[], wirings: readonly LoadedWiring[]) => ({
+const collectNames = (jobs: readonly Job[], sectionExtensions: readonly LoadedExtensions[]) => ({
   jobs: new Set(jobs.map(({ name }) => name)),
-  features: new Set(wirings.flatMap(({ given }) => given.entitlement?.features ?? [])),
+  features: new Set(sectionExtensions.flatMap(({ given }) => given.entitlement?.features ?? [])),
 })
 
-export function loadedOperation(file: string, section: Section, { spec }: Operation): LoadedOperation {
+export function loadOperation(file: string, section: Section, { spec }: Operation): LoadedOperation {
   const parameters = (spec.path ?? '').split('/').filter((part) => part.startsWith(':'))
   return Object.freeze({
     id: operationId(spec.method, spec.path ?? ''),
@@ -184,27 +192,27 @@ export function operationId(method: string, path: string): string {
   return [String(method).toLowerCase(), ...segments].join('_')
 }
 
-const place = (operation: LoadedOperation): number => {
+const getPosition = (operation: LoadedOperation): number => {
   const index = operation.section.order.indexOf(operation.id)
   return index < 0 ? Number.MAX_SAFE_INTEGER : index
 }
 
-type Kind = 'section' | 'operation' | 'job' | 'page' | 'points' | 'wiring' | 'logic'
+type Kind = 'section' | 'operation' | 'job' | 'page' | 'extension-points' | 'extensions' | 'logic'
 const contracts: Readonly<Record<string, Kind>> = { api: 'operation', jobs: 'job', pages: 'page' }
 
-function kindOf(parts: string[]): Kind {
+function getKind(parts: string[]): Kind {
   const name = parts.at(-1)
   if (parts.length === 2 && name === 'section.ts') return 'section'
-  if (parts.length === 2 && name === 'points.ts') return 'points'
-  if (parts.length === 2 && name === 'wiring.ts') return 'wiring'
+  if (parts.length === 2 && name === 'extension-points.ts') return 'extension-points'
+  if (parts.length === 2 && name === 'extensions.ts') return 'extensions'
   return contracts[parts.at(-2) ?? ''] ?? 'logic'
 }
 
 function findFiles(folder: string): string[] {
-  // All at once: folder by folder each would wait for its turn beside the database's opening.
+  // All at once: folder by folder, each call would wait behind the opening of the database.
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => kindOf(relative(folder, path).split(sep)) !== 'logic')
+    .filter((path) => getKind(relative(folder, path).split(sep)) !== 'logic')
     .sort()
 }

@@ -1,19 +1,21 @@
-/** Puts the whole together: the only place that builds things. `npm start`, the worker alone and the tests use it. */
+/**
+ * Assembles the server: the only place that builds services. `npm start`, the separate worker and the tests use it.
+ */
 
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { FolderRole, OpenedDatabase } from '#db/embedded/open'
 import { isMigrated } from '#db/migrate'
 import { openPostgres } from '#db/open'
-import { NotDirect } from '#db/postgres/sessions'
+import { PoolerError } from '#db/postgres/sessions'
 import { SettingsError } from '#db/settings-error'
 // biome-ignore lint/style/noRestrictedImports: it gives the server its clock
 import { type MovableClock, machineClock } from '#runtime/clock'
 import { type Services, SystemContext } from '#runtime/context'
-import { docsAnswer } from '#runtime/documents/docs'
-import { frontAnswer, llmsText, waysFrom } from '#runtime/documents/front'
+import { answerDocs } from '#runtime/documents/docs'
+import { answerFrontPage, listEntryPoints, renderLlmsText } from '#runtime/documents/front-page'
 import { minuteMs } from '#runtime/durations'
-import { Deadline, withinMs } from '#runtime/gateway/deadline'
+import { Deadline, withTimeout } from '#runtime/gateway/deadline'
 import { Gateway, type GatewayOptions } from '#runtime/gateway/gateway'
 import { sweepIdempotencyKeys } from '#runtime/gateway/idempotency'
 import { KeyRing } from '#runtime/gateway/keys'
@@ -21,8 +23,8 @@ import { Limits, RateLimiter, SharedCounters } from '#runtime/gateway/rate-limit
 import { apiRoutes, type Fetch } from '#runtime/http/api'
 import { callerAddress } from '#runtime/http/env'
 import {
-  answerInTime,
   corsRoutes,
+  enforceDeadline,
   logBrokenAnswers,
   type PublicRoutes,
   pageRoutes,
@@ -32,16 +34,20 @@ import {
 import { openQueue } from '#runtime/jobs/queue'
 import { Worker } from '#runtime/jobs/worker'
 import { openAdapters } from '#runtime/ports/adapters'
-import { heardAdapters, type Outcome, type Trouble } from '#runtime/ports/heard'
-import { catalogOf } from '#runtime/registry/catalog'
+import {
+  type ConnectionFailure,
+  instrumentAdapters,
+  type ProviderOutcome,
+} from '#runtime/ports/instrumentation'
+import { buildCatalog } from '#runtime/registry/catalog'
 import { operationsFolder } from '#runtime/registry/folder'
 import type { Registry } from '#runtime/registry/loaded'
 import { loadRegistry, RegistryError } from '#runtime/registry/registry'
 import type { Logger } from './log.ts'
-import { mendable, migrated } from './mendable.ts'
 import { type Metrics, openMetrics } from './metrics.ts'
-import { whyNotConnected } from './sentences.ts'
 import type { Settings } from './settings.ts'
+import { migrateDatabase, toSettingsError } from './startup-errors.ts'
+import { describeConnectError } from './startup-messages.ts'
 
 export interface App {
   readonly services: Services
@@ -49,11 +55,11 @@ export interface App {
   readonly gateway: Gateway
   readonly worker: Worker
   readonly metrics: Metrics
-  /** The whole server as a function; `env` carries the address of the client where there is one. */
+  /** The whole server as a function; `env` carries the client's address if there is one. */
   readonly fetch: Fetch
   /** The routes outside `/v1`. */
   readonly publicRoutes: readonly { method: string; path: string }[]
-  /** Whether the database answers and nothing is left to migrate. */
+  /** Whether the database answers and no migration is missing. */
   ready(): Promise<boolean>
   close(): Promise<void>
 }
@@ -61,15 +67,15 @@ export interface App {
 export interface AppOptions extends GatewayOptions {
   settings: Settings
   log: Logger
-  /** Opened by the caller; otherwise as the settings say. */
+  /** Opened by the caller; by default opened from the settings. */
   database?: Database
   clock?: MovableClock
   registry?: Registry
-  /** Whether to look after the queue (dead jobs, old ones): every process but a short-lived one. */
+  /** Whether to maintain the queue (dead jobs, old ones): every process except a short-lived one. */
   supervise?: boolean
-  /** Other processes act on the caller's `database` too. */
+  /** Other processes also use the caller's `database`. */
   shared?: boolean
-  /** What this process is to the embedded database (`openEmbedded`); default a command. */
+  /** This process's role for the embedded database (`openEmbedded`); default: a command. */
   role?: FolderRole
 }
 
@@ -78,11 +84,11 @@ const analyseEveryMs = 10 * minuteMs
 
 export async function openApp(options: AppOptions): Promise<App> {
   const opening = options.database
-    ? Promise.resolve(given(options.database, options.shared))
+    ? Promise.resolve(useDatabase(options.database, options.shared))
     : openDatabase(options.settings, options.role)
-  // A process that reads its modules hears nothing meanwhile, for seconds where others are busy: a server would seem silent.
+  // Loading modules blocks the event loop, for seconds on a busy machine: PostgreSQL would seem not to answer.
   if (options.settings.databaseUrl) await opening.catch(() => null)
-  // Much of the embedded database's opening is the work of other threads.
+  // The embedded database opens mostly on other threads.
   const [database, registry] = await Promise.allSettled([
     opening,
     options.registry ?? loadRegistry(operationsFolder, 'to answer'),
@@ -101,25 +107,25 @@ export async function openApp(options: AppOptions): Promise<App> {
 async function assemble(options: AppOptions, registry: Registry, opened: OpenedDatabase): Promise<App> {
   const { settings, log } = options
   const { shared } = opened
-  // Nobody waits for the answers of a command as one waits for those of a server.
+  // A command may wait longer for its answers than a server.
   const isCommand = !options.database && (options.role ?? 'command') === 'command'
-  const database = isCommand ? opened.database.patient : opened.database
-  if (!options.database) await migrated(settings, database.patient)
-  const clock = options.clock ?? machineClock(await savedOffset(database, settings))
+  const database = isCommand ? opened.database.longRunning : opened.database
+  if (!options.database) await migrateDatabase(settings, database.longRunning)
+  const clock = options.clock ?? machineClock(await readClockOffset(database, settings))
   const queue = await openQueue(database, registry.jobs, clock, {
     supervise: options.supervise ?? true,
     onError: (error) => log.error({ err: error }, 'job queue'),
   })
-  const opening = await openAdapters(registry.wired.ports, { settings, database, clock })
-  const names = { mail: schemeOf(settings.mailUrl), storage: schemeOf(settings.storageUrl) }
+  const opening = await openAdapters(registry.extensions.ports, { settings, database, clock })
+  const names = { mail: getScheme(settings.mailUrl), storage: getScheme(settings.storageUrl) }
   const metrics = openMetrics(database, queue)
-  for (const counter of registry.wired.counters) metrics.declare(counter)
-  const { adapters, watch } = heardAdapters(
+  for (const counter of registry.extensions.counters) metrics.declare(counter)
+  const { adapters, watch } = instrumentAdapters(
     opening,
-    registry.wired.ports,
+    registry.extensions.ports,
     names,
     clock,
-    (outcome) => hear(outcome),
+    (outcome) => recordOutcome(outcome),
     metrics.observeProvider,
   )
   const keys = new KeyRing(database, clock, settings.keyLeaseMs, !shared)
@@ -131,24 +137,25 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     adapters,
     queue,
     log,
-    catalog: catalogOf(registry),
-    wired: registry.wired,
+    catalog: buildCatalog(registry),
+    extensions: registry.extensions,
     limits: new Limits(clock, counters),
-    accessChanged: (storeId) => keys.changed(storeId),
+    accessChanged: (storeId) => keys.invalidateStore(storeId),
     count: metrics.count,
-    ending: new AbortController().signal,
+    abortSignal: new AbortController().signal,
   }
-  const hearing = new SystemContext(services, log, 'health')
-  const hear = async (outcome: Outcome): Promise<Trouble | null> => {
+  const healthContext = new SystemContext(services, log, 'health')
+  const recordOutcome = async (outcome: ProviderOutcome): Promise<ConnectionFailure | null> => {
     try {
-      return (await services.wired.heard?.(hearing, outcome)) ?? null
+      return (await services.extensions.providerOutcome?.(healthContext, outcome)) ?? null
     } catch (error) {
-      // Who called goes by what they were told; the next call is heard again.
-      log.error({ err: error, port: outcome.port }, 'how a connection stands could not be written down')
+      // The caller has its answer; the next call is recorded again.
+      log.error({ err: error, port: outcome.port }, 'recording connection health failed')
       return null
     }
   }
-  for (const gauge of services.wired.gauges) metrics.watch(gauge, new SystemContext(services, log, 'metrics'))
+  for (const gauge of services.extensions.gauges)
+    metrics.addGauge(gauge, new SystemContext(services, log, 'metrics'))
   const deadline = new Deadline(settings.requestTimeoutMs)
   const gateway = new Gateway(
     services,
@@ -167,8 +174,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   analysing?.unref()
   const housekeeping = setInterval(() => {
     for (const part of [
-      ...keepHouse(services, keys, clock, counters),
-      async () => watch((await services.wired.troubledProviders?.(hearing)) ?? []),
+      ...housekeepingTasks(services, keys, clock, counters),
+      async () => watch((await services.extensions.failingProviders?.(healthContext)) ?? []),
     ]) {
       part().catch((error) => log.error({ err: error }, 'housekeeping failed'))
     }
@@ -180,16 +187,18 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     asking ??= isMigrated(database).finally(() => {
       asking = null
     })
-    return withinMs(readyMs, asking)
+    return withTimeout(readyMs, asking)
   }
-  const others = otherRoutes({ registry, services, metrics, worker, deadline, ready })
-  for (const [path, surface] of Object.entries(registry.wired.surfaces)) {
-    const taken = others.routes.find((route) => route.path === path || route.path.startsWith(`${path}/`))
-    if (taken)
+  const publicApp = buildPublicRoutes({ registry, services, metrics, worker, deadline, ready })
+  for (const [path, surface] of Object.entries(registry.extensions.surfaces)) {
+    const existing = publicApp.routes.find(
+      (route) => route.path === path || route.path.startsWith(`${path}/`),
+    )
+    if (existing)
       throw new RegistryError([
-        { file: 'surfaces', wrong: `${path} is ${taken.path}'s already`, remedy: 'choose another path' },
+        { file: 'surfaces', wrong: `${path} is ${existing.path}'s already`, remedy: 'choose another path' },
       ])
-    others.all(path, async (c) => {
+    publicApp.all(path, async (c) => {
       const answer = await surface!.load()
       return answer({ gateway, registry }, c.req.raw, callerAddress(c, settings.trustProxy))
     })
@@ -200,8 +209,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     gateway,
     worker,
     metrics,
-    fetch: apiRoutes(gateway, registry, settings.trustProxy, (request, env) => others.fetch(request, env)),
-    publicRoutes: others.routes.filter(
+    fetch: apiRoutes(gateway, registry, settings.trustProxy, (request, env) => publicApp.fetch(request, env)),
+    publicRoutes: publicApp.routes.filter(
       ({ path, method }) => path !== '*' && path !== '/*' && method !== 'OPTIONS',
     ),
     ready,
@@ -209,8 +218,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
       clearInterval(housekeeping)
       deadline.close()
       if (analysing) clearInterval(analysing)
-      await opened.cutOff?.()
-      await keys.writeUses()
+      await opened.disconnectClients?.()
+      await keys.flushUses()
       await queue.stop()
       await adapters.close()
       await opened.close()
@@ -218,14 +227,17 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
   }
 }
 
-/** The database of the settings: a server, which is told the `name` of who connects, or the embedded one in `DATA_DIR`. */
+/**
+ * Opens the database of the settings: a server, which gets `name` as the application name, or the embedded one in
+ * `DATA_DIR`.
+ */
 export async function openDatabase(
   settings: Settings,
   role?: FolderRole,
   name?: string,
 ): Promise<OpenedDatabase> {
   if (!settings.databaseUrl) {
-    // A server on PostgreSQL never needs it.
+    // Loaded on demand: a server on PostgreSQL never needs it.
     const { openEmbedded } = await import('#db/embedded/open')
     return openEmbedded(settings, role)
   }
@@ -240,24 +252,24 @@ export async function openDatabase(
     await database.verify()
   } catch (error) {
     await database.close()
-    throw error instanceof NotDirect
+    throw error instanceof PoolerError
       ? new SettingsError(error.message)
-      : mendable(whyNotConnected(error, settings.databaseUrl), error)
+      : toSettingsError(describeConnectError(error, settings.databaseUrl), error)
   }
   return { database, shared: true, close: () => database.close() }
 }
 
-/** The caller's own, which the caller closes. */
-const given = (database: Database, shared = database.kind === 'postgres'): OpenedDatabase => ({
+/** The caller's own database, which the caller closes. */
+const useDatabase = (database: Database, shared = database.kind === 'postgres'): OpenedDatabase => ({
   database,
   shared,
   close: async () => {},
 })
 
-const schemeOf = (url: string): string => url.split(':')[0]!
+const getScheme = (url: string): string => url.split(':')[0]!
 
-/** How far ahead of the machine the clock is, in milliseconds: one that the sandbox moved stays moved. */
-export async function savedOffset(database: Database, settings: Settings): Promise<number> {
+/** How far the clock is ahead of the machine, in milliseconds: the sandbox's offset is persisted. */
+export async function readClockOffset(database: Database, settings: Settings): Promise<number> {
   if (!settings.sandbox) return 0
   const [row] = await database.query<{ value: number }>(
     `select value from server_settings where name = 'clock-offset-ms'`,
@@ -266,30 +278,32 @@ export async function savedOffset(database: Database, settings: Settings): Promi
   return row?.value ?? 0
 }
 
-/** PGlite has no autovacuum: without this its planner would know the tables only as they were when they were empty. */
+/** PGlite has no autovacuum: otherwise the planner would keep the statistics of empty tables. */
 async function analyse({ database, log }: Services): Promise<void> {
   try {
     await database.query('analyze', [])
   } catch (error) {
-    log.error({ err: error }, 'the statistics of the embedded database were not brought up to date')
+    log.error({ err: error }, 'analyze of the embedded database failed')
   }
 }
 
-/** Each by itself: what fails, as a look over all stores does while a node is gone, leaves the others alone. */
-const keepHouse = (
+/**
+ * Independent tasks: a failing one, such as a query over all stores while a node is down, does not stop the others.
+ */
+const housekeepingTasks = (
   { database, settings }: Services,
   keys: KeyRing,
   clock: MovableClock,
   counters: SharedCounters | null,
 ): (() => Promise<void>)[] => [
-  () => keys.writeUses(),
+  () => keys.flushUses(),
   async () => counters?.sweep(clock.ms()),
   async () => {
-    // On a cluster it would wait for the node that is away, with locks on all others.
-    if (database.awayStores.size === 0) await sweepIdempotencyKeys(database.root, clock.now())
+    // On a cluster it would wait for the missing node, with locks on all others.
+    if (database.unreachableStores.size === 0) await sweepIdempotencyKeys(database.root, clock.now())
   },
   async () => {
-    if (clock.frozenAt === null) clock.offset = await savedOffset(database, settings)
+    if (clock.frozenAt === null) clock.offset = await readClockOffset(database, settings)
   },
 ]
 
@@ -305,12 +319,12 @@ interface Parts {
 const retrySoon = { 'retry-after': '5' }
 
 /** The routes outside `/v1`. */
-function otherRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
+function buildPublicRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = publicRoutes(services)
   corsRoutes(hono, pages)
   logBrokenAnswers(hono, services)
-  answerInTime(hono, deadline)
+  enforceDeadline(hono, deadline)
   refuseInvalidText(hono)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
@@ -325,13 +339,13 @@ function otherRoutes({ registry, services, metrics, worker, deadline, ready }: P
   hono.get('/metrics', async (c) =>
     c.text(await metrics.text(), 200, { 'content-type': metrics.contentType }),
   )
-  const { guides } = services.wired
+  const { guides } = services.extensions
   const { publicUrl } = services.settings
-  const ways = waysFrom(guides, pages)
-  hono.get('/', (c) => frontAnswer(ways, publicUrl, c.req.header('accept')))
-  hono.get('/llms.txt', (c) => c.text(llmsText(ways, publicUrl, registry.sections)))
+  const ways = listEntryPoints(guides, pages)
+  hono.get('/', (c) => answerFrontPage(ways, publicUrl, c.req.header('accept')))
+  hono.get('/llms.txt', (c) => c.text(renderLlmsText(ways, publicUrl, registry.sections)))
   for (const path of ['/docs', '/docs/*']) {
-    hono.get(path, async (c) => (await docsAnswer(c.req.path, guides, c.req.raw.headers)) ?? c.notFound())
+    hono.get(path, async (c) => (await answerDocs(c.req.path, guides, c.req.raw.headers)) ?? c.notFound())
   }
   pageRoutes(hono, services, pages, worker)
   return hono

@@ -1,7 +1,7 @@
-/** Variables of the environment, as the runtime and each section's `environment.ts` declare them. */
+/** Environment variables, as the runtime and each section's `environment.ts` declare them. */
 import { z } from '#runtime/schema'
 
-/** `MAIL_URL` → `mailUrl`: a setting's name is its variable's. */
+/** `MAIL_URL` → `mailUrl`: a setting is named after its variable. */
 type SettingName<Variable> = Variable extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<SettingName<Rest>>}`
   : Variable extends string
@@ -11,38 +11,43 @@ export type SettingsOf<Variables extends z.ZodRawShape> = {
   [Variable in keyof Variables as SettingName<Variable>]: z.output<Variables[Variable]>
 }
 
-/** Says what is wrong with several of them together, as `VARIABLE: what is wrong`; one that is wrong by itself is left out. */
-type FaultsOf<Variables extends z.ZodRawShape> = (settings: Partial<SettingsOf<Variables>>) => string[]
+/**
+ * Validates several settings together: issues as `VARIABLE: what is wrong`. A setting that is invalid itself is
+ * absent.
+ */
+type ValidateSettings<Variables extends z.ZodRawShape> = (
+  settings: Partial<SettingsOf<Variables>>,
+) => string[]
 
 /** The default export of an `environment.ts`. */
 export interface Environment<Variables extends z.ZodRawShape = z.ZodRawShape> {
   readonly kind: 'environment'
   readonly variables: Variables
-  readonly faultsOf: { of: FaultsOf<Variables> }['of']
+  readonly validate: { of: ValidateSettings<Variables> }['of']
 }
 export const environment = <Variables extends z.ZodRawShape>(
   variables: Variables,
-  faultsOf: FaultsOf<Variables> = () => [],
-): Environment<Variables> => ({ kind: 'environment', variables, faultsOf })
+  validate: ValidateSettings<Variables> = () => [],
+): Environment<Variables> => ({ kind: 'environment', variables, validate })
 
-/** The settings of one declaration, complete where there are no faults. An empty variable counts as not set. */
+/** The settings of one declaration, complete if there are no issues. An empty variable counts as not set. */
 export function readEnvironment<Variables extends z.ZodRawShape>(
-  { variables, faultsOf }: Environment<Variables>,
+  { variables, validate }: Environment<Variables>,
   env: Record<string, string | undefined>,
-): { settings: SettingsOf<Variables>; faults: string[] } {
+): { settings: SettingsOf<Variables>; issues: string[] } {
   const settings: Record<string, unknown> = {}
-  const faults: string[] = []
+  const issues: string[] = []
   for (const [variable, schema] of Object.entries(variables)) {
     const parsed = schema.safeParse(env[variable] || undefined)
     if (parsed.success) settings[settingName(variable)] = parsed.data
-    else faults.push(...parsed.error.issues.map(({ message }) => `${variable}: ${message}`))
+    else issues.push(...parsed.error.issues.map(({ message }) => `${variable}: ${message}`))
   }
-  faults.push(...faultsOf(settings as Partial<SettingsOf<Variables>>))
-  return { settings: settings as SettingsOf<Variables>, faults }
+  issues.push(...validate(settings as Partial<SettingsOf<Variables>>))
+  return { settings: settings as SettingsOf<Variables>, issues }
 }
 
-/** What is wrong with a setting that `read` throws at, as `VARIABLE: what is wrong`. */
-export function faultsOfReading(variable: string, read: () => unknown): string[] {
+/** The issues of a setting whose parser throws, as `VARIABLE: what is wrong`. */
+export function findReadIssues(variable: string, read: () => unknown): string[] {
   try {
     read()
     return []

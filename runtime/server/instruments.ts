@@ -1,16 +1,16 @@
-/** What sections add to `/metrics`. */
+/** Metrics that sections add to `/metrics`. */
 import type { SystemContext } from '#runtime/context'
 
-/** A number for Prometheus that a section knows. Its labels are few and known: none is of a store. */
+/** A gauge of a section. Its labels have few known values: none is a store. */
 export interface Gauge {
   name: string
   help: string
   labels: readonly string[]
-  /** Asked at each look, by one cheap statement. */
+  /** Called at each scrape; one cheap statement. */
   values(system: SystemContext): Promise<{ labels: Record<string, string>; value: number }[]>
 }
 
-/** Of what happens, by labels whose values are few. */
+/** A counter of events; its labels have few values. */
 export interface Counter {
   name: string
   help: string

@@ -1,9 +1,9 @@
 import { type Logger, pino } from 'pino'
-import { currentTrace, type Trace, traceIdOf } from '#runtime/trace'
-import { loggedError, loggedReason } from './logged-error.ts'
+import { currentTrace, getTraceId, type Trace } from '#runtime/trace'
+import { serializeError, serializeReason } from './logged-error.ts'
 
-const heldBytes = 64 * 1024
-const heldAtMostMs = 200
+const bufferBytes = 64 * 1024
+const flushAfterMs = 200
 
 // biome-ignore lint/plugin/clock: an operator reads when it was on the machine
 const time = (): string => `,"time":"${new Date().toISOString()}"`
@@ -12,14 +12,14 @@ const digits = Array.from({ length: 10 }, (_none, n) => String(n))
 const decimals = Array.from({ length: 100 }, (_none, n) => `.${String(n).padStart(2, '0')}`)
 
 /**
- * Many lines leave in one write; only a kill -9 loses what was held. Not pino's own batches: those sync the file to
- * the disk five times a second, and every commit of a database on that disk waits for it. Lines are kept as bytes: as
- * text they would be put together, and copied, once more. One that is written often can be put together from bytes:
- * `begin`, then its parts.
+ * Buffers log lines and writes many at once; only a kill -9 loses the buffered ones. Not pino's own buffering, which
+ * syncs the file to disk five times a second, and every commit of a database on that disk waits for it. Lines are kept
+ * as bytes: as text they would be concatenated and copied once more. A frequent line may be written in parts: `begin`,
+ * then its parts.
  */
-export class HeldLines {
+export class LineBuffer {
   readonly #send: (bytes: Buffer, done: () => void) => void
-  #held: Buffer = Buffer.allocUnsafe(heldBytes)
+  #buffer: Buffer = Buffer.allocUnsafe(bufferBytes)
   #length = 0
   #timer: NodeJS.Timeout | null = null
   #spare: Buffer | null = null
@@ -29,36 +29,36 @@ export class HeldLines {
     this.#send = send
   }
 
-  /** A line with its end. */
+  /** A line including its line end. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line)
-    if (bytes > heldBytes) {
+    if (bytes > bufferBytes) {
       this.flush()
       this.#send(Buffer.from(line), () => undefined)
       return
     }
     this.begin(bytes)
-    this.#length += this.#held.write(line, this.#length)
+    this.#length += this.#buffer.write(line, this.#length)
   }
 
-  /** Makes room for a line of at most so many bytes, no more than 64 KiB, whose parts follow at once. */
+  /** Reserves space for a line of at most so many bytes, up to 64 KiB; its parts must follow at once. */
   begin(atMost: number): void {
-    if (this.#length + atMost > heldBytes) this.flush()
-    this.#timer ??= setTimeout(() => this.flush(), heldAtMostMs).unref()
+    if (this.#length + atMost > bufferBytes) this.flush()
+    this.#timer ??= setTimeout(() => this.flush(), flushAfterMs).unref()
   }
 
   part(bytes: Buffer): void {
-    this.#held.set(bytes, this.#length)
+    this.#buffer.set(bytes, this.#length)
     this.#length += bytes.length
   }
 
-  /** A few characters of ASCII. */
+  /** A few ASCII characters. */
   ascii(text: string): void {
-    for (let i = 0; i < text.length; i += 1) this.#held[this.#length + i] = text.charCodeAt(i)
+    for (let i = 0; i < text.length; i += 1) this.#buffer[this.#length + i] = text.charCodeAt(i)
     this.#length += text.length
   }
 
-  /** A number from 0 on with two decimals. */
+  /** A number of at least 0 with two decimals. */
   hundredths(value: number): void {
     // biome-ignore lint/plugin/cents: milliseconds, not money
     const all = Math.round(value * 100)
@@ -71,9 +71,9 @@ export class HeldLines {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     if (this.#length === 0) return
-    const full = this.#held
+    const full = this.#buffer
     const bytes = full.subarray(0, this.#length)
-    this.#held = this.#spare ?? Buffer.allocUnsafe(heldBytes)
+    this.#buffer = this.#spare ?? Buffer.allocUnsafe(bufferBytes)
     this.#spare = null
     this.#length = 0
     this.#send(bytes, () => {
@@ -82,44 +82,44 @@ export class HeldLines {
   }
 }
 
-function standardOutput(): HeldLines {
-  const lines = new HeldLines((bytes, done) => process.stdout.write(bytes, done))
+function standardOutput(): LineBuffer {
+  const lines = new LineBuffer((bytes, done) => process.stdout.write(bytes, done))
   process.once('exit', () => lines.flush())
-  process.stdout.on('error', () => undefined) // whoever read the lines has gone
+  process.stdout.on('error', () => undefined) // the reader has gone
   return lines
 }
 
 const none = {}
-function traced(): object {
+function addTrace(): object {
   const trace = currentTrace()
-  return trace ? { traceId: traceIdOf(trace) } : none
+  return trace ? { traceId: getTraceId(trace) } : none
 }
 
-const baseOf = (level: string) => ({
+const baseOptions = (level: string) => ({
   level,
   base: undefined,
   timestamp: time,
-  mixin: traced,
-  serializers: { err: loggedError, reason: loggedReason },
+  mixin: addTrace,
+  serializers: { err: serializeError, reason: serializeReason },
 })
 
 /** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */
 export function openLog(level: string): Logger {
   if (process.stdout.isTTY) {
     return pino({
-      ...baseOf(level),
+      ...baseOptions(level),
       transport: {
         target: 'pino-pretty',
         options: { colorize: process.stdout.hasColors(), singleLine: true },
       },
     })
   }
-  return logInto(level, standardOutput())
+  return openLogInto(level, standardOutput())
 }
 
 /** JSON lines. */
-export function logInto(level: string, output: HeldLines): Logger {
-  const log = pino(baseOf(level), output)
+export function openLogInto(level: string, output: LineBuffer): Logger {
+  const log = pino(baseOptions(level), output)
   const lines = new RequestLines(output)
   requestLogs.set(log, (line) => {
     if (log.isLevelEnabled('info')) lines.write(line)
@@ -127,7 +127,7 @@ export function logInto(level: string, output: HeldLines): Logger {
   return log
 }
 
-/** Nothing in it needs escaping, and all is ASCII: our own ids, a method that HTTP knows. */
+/** Nothing in it needs escaping, and all of it is ASCII: our own ids, a known HTTP method. */
 export interface RequestLine {
   requestId: string
   method: string
@@ -135,7 +135,7 @@ export interface RequestLine {
   status: number
   /** Written with two decimals. */
   ms: number
-  /** On the machine's own running clock, in milliseconds. */
+  /** By the monotonic clock, in milliseconds. */
   endedAt: number
   trace: Trace | null
   store: string | undefined
@@ -144,10 +144,10 @@ export interface RequestLine {
 
 const holdersAtMost = 10_000
 
-/** The lines of requests, as pino would write them: put together from what each operation and each key always has. */
+/** Writes request lines as pino would, from cached parts per operation and per key. */
 export class RequestLines {
-  readonly #output: HeldLines
-  /** With the time in it, which is read once in a millisecond. */
+  readonly #output: LineBuffer
+  /** Includes the time, which is read once per millisecond. */
   #start = Buffer.alloc(0)
   #startUntil = 0
   /** By method and operation, then by status. */
@@ -155,7 +155,7 @@ export class RequestLines {
   /** By key. */
   readonly #ends = new Map<string | undefined, Buffer>()
 
-  constructor(output: HeldLines) {
+  constructor(output: LineBuffer) {
     this.#output = output
   }
 
@@ -168,7 +168,7 @@ export class RequestLines {
       this.#middles.get(method)?.get(operation)?.[status] ?? this.#middle(method, operation, status)
     const end = this.#ends.get(key) ?? this.#end(store, key)
     const output = this.#output
-    const ids = trace ? `${requestId}","traceId":"${traceIdOf(trace)}` : requestId
+    const ids = trace ? `${requestId}","traceId":"${getTraceId(trace)}` : requestId
     output.begin(this.#start.length + ids.length + middle.length + 25 + end.length)
     output.part(this.#start)
     output.ascii(ids)
@@ -197,8 +197,8 @@ export class RequestLines {
 }
 
 const requestLogs = new WeakMap<Logger, (line: RequestLine) => void>()
-/** Writes the line of a request, at a small part of what pino's general way costs. */
-export const requestLogOf = (log: Logger): ((line: RequestLine) => void) =>
+/** Writes the line of a request, at a fraction of the cost of pino's general way. */
+export const getRequestLog = (log: Logger): ((line: RequestLine) => void) =>
   requestLogs.get(log) ??
   (({ endedAt: _, trace: __, ...line }) =>
     // biome-ignore lint/plugin/cents: milliseconds, not money

@@ -1,4 +1,4 @@
-/** Numbers for Prometheus at `/metrics`. */
+/** Prometheus metrics at `/metrics`. */
 import {
   collectDefaultMetrics,
   Histogram,
@@ -10,25 +10,25 @@ import {
 import type { Database } from '#db/database'
 import { readyMs } from '#db/deadlines'
 import type { SystemContext } from '#runtime/context'
-import { withinMs } from '#runtime/gateway/deadline'
+import { withTimeout } from '#runtime/gateway/deadline'
 import type { Queue } from '#runtime/jobs/queue'
 import type { Counter, Gauge } from '#runtime/server/instruments'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void
-  /** One that a section knows; not told while the database does not answer. */
-  watch(gauge: Gauge, system: SystemContext): void
-  /** From then on `count` adds to it. */
+  /** Adds a section's gauge; it has no value while the database does not answer. */
+  addGauge(gauge: Gauge, system: SystemContext): void
+  /** Declares a counter, which `count` increments. */
   declare(counter: Counter): void
   count(counter: string, labels: Record<string, string>): void
-  observeProvider(port: string, provider: string, outcome: ProviderOutcome, milliseconds: number): void
+  observeProvider(port: string, provider: string, outcome: CallResult, milliseconds: number): void
   observeJob(queue: string, outcome: 'completed' | 'failed' | 'waiting', milliseconds: number): void
   text(): Promise<string>
   readonly contentType: string
 }
 
-/** `answered` includes a refusal of what was asked; `silent`: it did not answer, or not as it should. */
-type ProviderOutcome = 'answered' | 'silent'
+/** `answered` includes a refusal; `silent`: no answer, or an invalid one. */
+type CallResult = 'answered' | 'silent'
 
 export function openMetrics(database: Database, queue: Queue): Metrics {
   const registry = new Registry()
@@ -52,10 +52,10 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   })
   const counters = new Map<string, PromCounter>()
   let asking: Promise<Awaited<ReturnType<Queue['backlog']>> | null> | null = null
-  /** Null where the database does not answer: everything else here is known without it. */
-  const counted = () => {
-    asking ??= withinMs(readyMs, queue.backlog())
-      .catch(() => null) // `database_up` tells
+  /** Null if the database does not answer: everything else here is known without it. */
+  const readBacklog = () => {
+    asking ??= withTimeout(readyMs, queue.backlog())
+      .catch(() => null) // `database_up` reports it
       .finally(() => {
         asking = null
       })
@@ -66,7 +66,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     help: 'Whether the database answered just now; where it did not, jobs are not told',
     registers: [registry],
     async collect() {
-      this.set((await counted()) ? 1 : 0)
+      this.set((await readBacklog()) ? 1 : 0)
     },
   })
   new PromGauge({
@@ -76,7 +76,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     registers: [registry],
     async collect() {
       this.reset()
-      for (const { queue, waiting, due, running } of (await counted()) ?? []) {
+      for (const { queue, waiting, due, running } of (await readBacklog()) ?? []) {
         for (const [state, count] of Object.entries({ waiting, due, running }))
           this.set({ queue, state }, count)
       }
@@ -89,7 +89,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     registers: [registry],
     async collect() {
       this.reset()
-      for (const { queue, lagSeconds } of (await counted()) ?? []) {
+      for (const { queue, lagSeconds } of (await readBacklog()) ?? []) {
         if (lagSeconds !== null) this.set({ queue }, lagSeconds)
       }
     },
@@ -110,21 +110,23 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
     },
     count(name, labels) {
       const counter = counters.get(name)
-      if (!counter) throw new Error(`No counter is declared as ${name}: wire one`)
+      if (!counter) throw new Error(`No counter is declared as ${name}: register one`)
       counter.inc(labels)
     },
     observeProvider: (port, provider, outcome, milliseconds) =>
       providers.labels(port, provider, outcome).observe(milliseconds / 1000),
     observeJob: (name, outcome, milliseconds) => jobs.labels(name, outcome).observe(milliseconds / 1000),
-    watch(told, system) {
+    addGauge(told, system) {
       new PromGauge({
         name: told.name,
         help: told.help,
         labelNames: [...told.labels],
         registers: [registry],
         async collect() {
-          // Whether the database answers is asked first, once for all of them.
-          const values = (await counted()) ? await withinMs(readyMs, told.values(system)).catch(() => []) : []
+          // The database is checked first, once for all gauges.
+          const values = (await readBacklog())
+            ? await withTimeout(readyMs, told.values(system)).catch(() => [])
+            : []
           this.reset()
           for (const { labels, value } of values) this.set(labels, value)
         },
@@ -136,7 +138,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
 }
 
 interface OperationTally {
-  /** By bucket of `upTo`, the last for what took longer than all. */
+  /** By bucket of `bucketBounds`; the last one for anything longer. */
   buckets: number[]
   milliseconds: number
   /** By status. */
@@ -144,11 +146,11 @@ interface OperationTally {
 }
 
 /** Upper bounds in milliseconds. */
-const upTo = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
+const bucketBounds = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
 
 /**
- * Requests by operation, counted in plain numbers and put into Prometheus's form when somebody looks. The library's own
- * counters find theirs by a text made of the labels: for each request that costs as much as half of its other checks.
+ * Requests by operation, counted in plain numbers and converted to Prometheus's form at a scrape. The library's
+ * counters build a text from the labels: per request that costs as much as half of its other checks.
  */
 class RequestTally {
   readonly #operations = new Map<string, OperationTally>()
@@ -156,17 +158,17 @@ class RequestTally {
   observe(operation: string, status: number, milliseconds: number): void {
     let tally = this.#operations.get(operation)
     if (!tally) {
-      tally = { buckets: new Array<number>(upTo.length + 1).fill(0), milliseconds: 0, statuses: [] }
+      tally = { buckets: new Array<number>(bucketBounds.length + 1).fill(0), milliseconds: 0, statuses: [] }
       this.#operations.set(operation, tally)
     }
     let bucket = 0
-    while (bucket < upTo.length && milliseconds > upTo[bucket]!) bucket += 1
+    while (bucket < bucketBounds.length && milliseconds > bucketBounds[bucket]!) bucket += 1
     tally.buckets[bucket]! += 1
     tally.milliseconds += milliseconds
     tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
   }
 
-  readonly counts = collected({
+  readonly counts = buildMetric({
     name: 'http_requests_total',
     help: 'Requests by operation and status',
     type: 'counter',
@@ -176,11 +178,11 @@ class RequestTally {
       ),
   })
 
-  readonly times = collected({
+  readonly times = buildMetric({
     name: 'http_request_duration_seconds',
     help: 'Time to answer, by operation',
     type: 'histogram',
-    values: () => [...this.#operations].flatMap(([operation, tally]) => histogramOf(operation, tally)),
+    values: () => [...this.#operations].flatMap(([operation, tally]) => toHistogram(operation, tally)),
   })
 }
 
@@ -190,12 +192,12 @@ interface Sample {
   metricName?: string
 }
 
-function histogramOf(operation: string, { buckets, milliseconds }: OperationTally): Sample[] {
+function toHistogram(operation: string, { buckets, milliseconds }: OperationTally): Sample[] {
   const name = 'http_request_duration_seconds'
   let count = 0
   const samples: Sample[] = buckets.map((inBucket, i) => {
     count += inBucket
-    const le = i < upTo.length ? upTo[i]! / 1000 : '+Inf'
+    const le = i < bucketBounds.length ? bucketBounds[i]! / 1000 : '+Inf'
     return { labels: { le, operation }, value: count, metricName: `${name}_bucket` }
   })
   return [
@@ -205,8 +207,8 @@ function histogramOf(operation: string, { buckets, milliseconds }: OperationTall
   ]
 }
 
-/** A metric whose samples are made when it is asked for; all that a registry asks of one. */
-function collected(of: { name: string; help: string; type: string; values(): Sample[] }): Metric {
+/** A metric whose samples are computed at a scrape; it has all that a registry uses. */
+function buildMetric(of: { name: string; help: string; type: string; values(): Sample[] }): Metric {
   const { name, help, type, values } = of
   return {
     name,

@@ -1,19 +1,19 @@
-/** Starts the server, says where it is, and stops it without losing anything. */
+/** Starts the server, prints its address, and stops it gracefully. */
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { finishMs, stopMs } from '#db/deadlines'
-import { zonesApart } from '#runtime/database/zones'
+import { compareZones } from '#runtime/database/zones'
 import { prepareOpenApi } from '#runtime/documents/openapi'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { toResponse } from '#runtime/gateway/answers'
 import { answerBrokenRequests, closingAnswer, requestListener } from '#runtime/http/node-adapter'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
 import { type App, openApp } from './app.ts'
 import { openLog } from './log.ts'
-import { isMendable, mendable } from './mendable.ts'
-import { whyNotListening } from './sentences.ts'
 import type { Settings } from './settings.ts'
+import { isUserError, toSettingsError } from './startup-errors.ts'
+import { describeListenError } from './startup-messages.ts'
 
 export interface RunningServer {
   app: App
@@ -23,18 +23,22 @@ export interface RunningServer {
 }
 
 const idleSweepMs = 100
-/** A caller that asked so lately may ask again: the next answer tells its connection to leave, up to `lameMs`. */
+/**
+ * A caller that was active so recently may send another request: its next answer closes the connection, up to
+ * `drainMs`.
+ */
 const recentMs = 1_000
-const lameMs = 2_000
-/** What nobody waits for is left until a start is over: it has a processor to itself seldom enough. */
-const settledMs = 10_000
+const drainMs = 2_000
+/** Background work is delayed until the start is over: CPU is scarce then. */
+const warmUpMs = 10_000
 
 export const serverOptions: ServerOptions = {
   // A request without a Host is refused in our own form (`runtime/http/node-adapter.ts`).
   requireHostHeader: false,
   // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
   optimizeEmptyRequests: true,
-  // Longer than load balancers keep theirs (60 seconds and less): who closes first must not do it under a request.
+  // Longer than load balancers keep their connections (60 seconds or less): the server must not close first, under a
+  // request.
   keepAliveTimeout: 75_000,
 }
 
@@ -51,22 +55,22 @@ export async function startServer(
     )
   }
   let stopping: Promise<void> | null = null
-  // The port is taken first, so that links know it even where it was left to the system.
+  // The port is taken first, so that links contain it even if the system chose it.
   let app: App | null = null
-  const starting = new Refusal('unavailable', 'The server is starting', { 'retry-after': '1' })
+  const starting = new ApiError('unavailable', 'The server is starting', { 'retry-after': '1' })
   const answer = requestListener(
     (request, env) => (app ? app.fetch(request, env) : toResponse(closingAnswer(starting))),
     log,
     settings.host,
   )
   let askedAt = Number.NEGATIVE_INFINITY
-  const toldToLeave = new WeakSet<object>()
+  const closingSockets = new WeakSet<object>()
   const server = createServer(serverOptions, (incoming, outgoing) => {
     askedAt = performance.now()
     if (stopping) {
-      // Sent along with the last that is answered: done, it would be told to nobody.
-      if (toldToLeave.has(incoming.socket)) return
-      toldToLeave.add(incoming.socket)
+      // Pipelined after the last answered request: its answer could not be delivered.
+      if (closingSockets.has(incoming.socket)) return
+      closingSockets.add(incoming.socket)
       outgoing.setHeader('connection', 'close')
     }
     answer(incoming, outgoing)
@@ -79,48 +83,48 @@ export async function startServer(
   answerBrokenRequests(server, log)
   server.listen(settings.port, settings.host)
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(mendable(whyNotListening(error, settings), error)))
+    server.once('error', (error) => reject(toSettingsError(describeListenError(error, settings), error)))
     if (server.listening) resolve()
     else server.once('listening', () => resolve())
   })
   const { port } = server.address() as AddressInfo
   const url = `http://${settings.host.includes(':') ? `[${settings.host}]` : settings.host}:${port}`
-  const known =
+  const effectiveSettings =
     settings.port === 0 && !process.env.PUBLIC_URL ? { ...settings, port, publicUrl: url } : settings
   try {
-    const opened = await openApp({ settings: known, log, role: 'gateway' })
+    const opened = await openApp({ settings: effectiveSettings, log, role: 'gateway' })
     await options.afterOpen?.(opened)
-    app = opened // from here on it answers
+    app = opened // from now on it answers
   } catch (error) {
     server.close()
     throw error
   }
   if (settings.worker) await app.worker.start()
   prepareOpenApi(app.registry).catch((error) =>
-    log.error({ err: error }, 'the OpenAPI document cannot be made: npm run check says of which operation'),
+    log.error({ err: error }, 'building the OpenAPI document failed: npm run check names the operation'),
   )
   const { services } = app
   const comparing = setTimeout(() => {
     if (services.database.kind !== 'postgres') return
-    tellOfZones(services).catch((error) => {
-      if (!stopping) log.warn({ err: error }, 'zones could not be compared')
+    warnAboutZones(services).catch((error) => {
+      if (!stopping) log.warn({ err: error }, 'time zone comparison failed')
     })
-  }, settledMs).unref()
+  }, warmUpMs).unref()
 
-  const letGo = async (): Promise<void> => {
+  const closeConnections = async (): Promise<void> => {
     const late = setTimeout(() => server.closeAllConnections(), finishMs)
     try {
-      // Busy connections are told to leave by their next answer. Closed at once, one that happens to have none under
-      // way would be reset under the request that is on its way.
-      const until = performance.now() + lameMs
+      // Busy connections close with their next answer. An idle one that is closed at once might reset a request that
+      // is on its way.
+      const until = performance.now() + drainMs
       await sleep(idleSweepMs)
       while (performance.now() < Math.min(until, askedAt + recentMs) && sockets.size > 0)
         await sleep(idleSweepMs)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // A connection that is kept open ends with its next answer, or when it has nothing to answer.
+      // A kept-alive connection ends with its next answer, or when it is idle.
       const sweep = setInterval(() => {
         server.closeIdleConnections()
-        // Browsers keep a spare one, which the server does not count as idle.
+        // Browsers keep a spare connection, which the server does not count as idle.
         for (const each of sockets) if (each.bytesRead === 0) each.destroy()
       }, idleSweepMs)
       await closed
@@ -132,7 +136,7 @@ export async function startServer(
   const stop = (): Promise<void> => {
     clearTimeout(comparing)
     stopping ??= (async () => {
-      await Promise.all([letGo(), settings.worker ? app.worker.stop() : undefined])
+      await Promise.all([closeConnections(), settings.worker ? app.worker.stop() : undefined])
       await app.close()
     })()
     return stopping
@@ -140,38 +144,40 @@ export async function startServer(
   return { app, server, url, stop }
 }
 
-/** An operator alone can mend it, and nothing fails: a day of such a store would begin at another hour than its own. */
-async function tellOfZones({ database, clock, log }: App['services']): Promise<void> {
-  const { apart, missing } = await zonesApart(database.root, clock.now())
-  if (apart.length === 0 && missing.length === 0) return
+/**
+ * Only an operator can correct it, and nothing fails: a day of such a store would begin at another hour than its own.
+ */
+async function warnAboutZones({ database, clock, log }: App['services']): Promise<void> {
+  const { differing, missing } = await compareZones(database.root, clock.now())
+  if (differing.length === 0 && missing.length === 0) return
   log.warn(
-    { apart, missing },
+    { apart: differing, missing },
     "The database's time zones are not the server's: days of stores there are counted by other clocks, or fail. " +
       "Update the tzdata of the database's machine (or Node), then restart the database",
   )
 }
 
-/** What is left of the time to stop in when it is given up: the process has to end before somebody kills it. */
-const lastMomentMs = 1_000
+/** The time reserved for exiting when a stop takes too long: the process has to end before it is killed. */
+const exitReserveMs = 1_000
 
 /**
- * Ends the process on SIGTERM and SIGINT once everything is put away, with 1 where that did not succeed in time; a
- * second signal ends it at once.
+ * Stops gracefully on SIGTERM and SIGINT, with exit code 1 if that does not succeed in time; a second signal exits at
+ * once.
  */
 export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {
-  let asked = false
+  let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (asked) process.exit(1)
-      asked = true
+      if (isStopping) process.exit(1)
+      isStopping = true
       setTimeout(() => {
-        log.error('could not stop in time: something does not answer')
+        log.error('graceful shutdown timed out')
         process.exit(1)
-      }, stopMs - lastMomentMs)
+      }, stopMs - exitReserveMs)
       stop().then(
         () => process.exit(0),
         (error) => {
-          log.error({ err: error }, 'could not stop cleanly')
+          log.error({ err: error }, 'graceful shutdown failed')
           process.exit(1)
         },
       )
@@ -180,19 +186,19 @@ export function stopOnSignals(stop: () => Promise<void>, log: App['services']['l
 }
 
 /**
- * Ends the process where its embedded database has failed, as its server's end ends a database: who starts it again finds
- * all that was committed.
+ * Exits the process if its embedded database has failed, like a database server that ends: after a restart everything
+ * committed is there.
  */
-export function endWithDatabase({ database, log }: Pick<App['services'], 'database' | 'log'>): void {
+export function exitOnDatabaseFailure({ database, log }: Pick<App['services'], 'database' | 'log'>): void {
   void database.pglite?.whenFailed.then((failure) => {
     log.fatal({ err: failure }, failure.message)
     process.exit(1)
   })
 }
 
-/** One clear message for what a person can mend; the whole error for what they cannot. */
+/** Prints one clear message for an error that a person can correct, otherwise the whole error. */
 export function explainAndExit(error: unknown): never {
-  if (isMendable(error)) console.error(error.message)
+  if (isUserError(error)) console.error(error.message)
   else console.error(error)
   process.exit(1)
 }

@@ -1,20 +1,20 @@
-/** Settings from the environment, checked at start: every fault is listed at once. */
+/** Settings from the environment, checked at start: all issues are listed at once. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { makeDataDir, whyNotWritten } from '#db/data-dir'
-import { silenceMs, usualDeadlines } from '#db/deadlines'
+import { describeWriteError, makeDataDir } from '#db/data-dir'
+import { defaultDeadlines, toSilenceMs } from '#db/deadlines'
 import { isAddress } from '#db/postgres/address'
 import { SettingsError } from '#db/settings-error'
-import { mailUrl, readMailUrl } from '#runtime/ports/mail/providers'
-import { readS3Url } from '#runtime/ports/storage/s3'
+import { mailUrl, parseMailUrl } from '#runtime/ports/mail/providers'
+import { parseS3Url } from '#runtime/ports/storage/s3'
 import { operationsFolder } from '#runtime/registry/folder'
 import { z } from '#runtime/schema'
 import {
   type Environment,
   environment,
-  faultsOfReading,
+  findReadIssues,
   onOrOff,
   readEnvironment,
   type SettingsOf,
@@ -22,7 +22,7 @@ import {
   wholeNumber,
 } from './environment.ts'
 
-const usualDataDir = './data'
+const defaultDataDir = './data'
 const secretKey = z.string().min(32, 'must have at least 32 characters').nullable().default(null)
 
 const variables = {
@@ -34,9 +34,9 @@ const variables = {
     .default(null),
   DATABASE_READS: wholeNumber(3, 1),
   DATABASE_TRANSACTIONS: wholeNumber(10, 1),
-  /** Between this server and PostgreSQL is a pooler of connections. */
+  /** A connection pooler is between this server and PostgreSQL. */
   DATABASE_POOLER: onOrOff('off'),
-  DATA_DIR: z.string().default(usualDataDir),
+  DATA_DIR: z.string().default(defaultDataDir),
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(3000).refine((value) => value <= 65_535, 'must be at most 65535'),
   PUBLIC_URL: z.string().url('must be an address such as https://api.example.com').nullable().default(null),
@@ -64,50 +64,51 @@ const variables = {
     .string()
     .regex(/^(s3:\/\/.+|disk)$/, 'must begin with s3://')
     .default('disk'),
-  /** How long an instance may act on what it last read of a key. */
+  /** How long an instance may use a cached key. */
   KEY_LEASE_MS: wholeNumber(500, 1),
-  /** By when a request is answered, and by when PostgreSQL ends a statement of one. */
-  REQUEST_TIMEOUT_MS: wholeNumber(usualDeadlines.requestMs, 100),
-  STATEMENT_TIMEOUT_MS: wholeNumber(usualDeadlines.statementMs, 50),
+  /** The deadline of a request, and PostgreSQL's timeout of its statements. */
+  REQUEST_TIMEOUT_MS: wholeNumber(defaultDeadlines.requestMs, 100),
+  STATEMENT_TIMEOUT_MS: wholeNumber(defaultDeadlines.statementMs, 50),
 }
-type Given = SettingsOf<typeof variables>
+type RuntimeSettings = SettingsOf<typeof variables>
 
-const ofRuntime = environment(variables, (settings) => [
-  ...keyFaults(settings),
-  ...deadlineFaults(settings),
-  ...addressFaults(settings),
+const runtimeEnvironment = environment(variables, (settings) => [
+  ...findKeyIssues(settings),
+  ...findDeadlineIssues(settings),
+  ...findAddressIssues(settings),
 ])
 
-/** With those that sections add by declaration merging (`environment.ts`). */
-export interface Settings extends Omit<Given, 'nodeEnv' | 'sandbox' | 'secretKeyPrevious' | 'logLevel'> {
+/** Includes the settings that sections add by declaration merging (`environment.ts`). */
+export interface Settings
+  extends Omit<RuntimeSettings, 'nodeEnv' | 'sandbox' | 'secretKeyPrevious' | 'logLevel'> {
   logLevel: string
-  /** Base of the links it hands out; without a slash at its end. */
+  /** Base of the links that the server sends; without a slash at its end. */
   publicUrl: string
   production: boolean
   sandbox: boolean
-  /** The sandbox is on although others may reach it. */
+  /** The sandbox is on although other machines may reach it. */
   sandboxInsisted: boolean
   secretKey: string
-  /** Opens what it sealed and verifies what it signed, for as long as it is set. */
+  /** Decrypts and verifies data of the previous key, for as long as it is set. */
   previousSecretKey: string | null
 }
 
-/** Where the embedded database and the files are. */
-export const dataDirOf = (env: { DATA_DIR?: string | undefined }): string =>
-  resolve(env.DATA_DIR || usualDataDir)
+/** The folder of the embedded database and the files. */
+export const resolveDataDir = (env: { DATA_DIR?: string | undefined }): string =>
+  resolve(env.DATA_DIR || defaultDataDir)
 
-/** Reads the settings; makes and keeps a secret key in `DATA_DIR` where none is set outside production. */
+/** Reads the settings; creates a secret key in `DATA_DIR` if none is set outside production. */
 export async function readSettings(
   env: Record<string, string | undefined>,
   folder = operationsFolder,
 ): Promise<Settings> {
-  const own = readEnvironment(ofRuntime, env)
-  const others = (await environmentsIn(folder)).map((each) => readEnvironment(each, env))
-  const faults = [own, ...others].flatMap((each) => each.faults)
-  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
+  const own = readEnvironment(runtimeEnvironment, env)
+  const others = (await loadEnvironments(folder)).map((each) => readEnvironment(each, env))
+  const issues = [own, ...others].flatMap((each) => each.issues)
+  if (issues.length > 0) throw new SettingsError(issues.join('\n'))
   const { nodeEnv, sandbox, secretKeyPrevious, publicUrl, ...settings } = own.settings
   const production = nodeEnv === 'production'
-  const dataDir = dataDirOf(env)
+  const dataDir = resolveDataDir(env)
   return Object.assign({}, ...others.map((each) => each.settings), {
     ...settings,
     dataDir,
@@ -115,20 +116,20 @@ export async function readSettings(
     production,
     sandbox: sandbox === null ? !production : sandbox !== 'off',
     sandboxInsisted: sandbox === 'insist',
-    secretKey: settings.secretKey ?? keptSecret(dataDir),
+    secretKey: settings.secretKey ?? readOrCreateSecret(dataDir),
     previousSecretKey: secretKeyPrevious,
   })
 }
 
-/** Settings that are made from variables under other names. */
+/** Settings that are derived from variables under other names. */
 const derived = ['PRODUCTION', 'SANDBOX_INSISTED', 'PREVIOUS_SECRET_KEY']
 
-/** What sections read of the environment. */
-async function environmentsIn(folder: string): Promise<Environment[]> {
+/** The variables that sections declare. */
+async function loadEnvironments(folder: string): Promise<Environment[]> {
   const files = readdirSync(folder)
     .map((section) => join(folder, section, 'environment.ts'))
     .filter((file) => existsSync(file))
-  const environments = await Promise.all(files.map(environmentOf))
+  const environments = await Promise.all(files.map(loadEnvironment))
   const declaredBy = new Map(
     [...Object.keys(variables), ...derived].map((each) => [settingName(each), 'the runtime']),
   )
@@ -146,49 +147,52 @@ async function environmentsIn(folder: string): Promise<Environment[]> {
   return environments
 }
 
-async function environmentOf(file: string): Promise<Environment> {
+async function loadEnvironment(file: string): Promise<Environment> {
   const module: { default?: Environment } = await import(pathToFileURL(file).href)
   if (module.default?.kind === 'environment') return module.default
   throw new SettingsError(`${file}: write \`export default environment({…})\``)
 }
 
-function keyFaults({ nodeEnv, secretKey }: Partial<Given>): string[] {
+function findKeyIssues({ nodeEnv, secretKey }: Partial<RuntimeSettings>): string[] {
   if (nodeEnv !== 'production' || secretKey !== null) return []
   return ['SECRET_KEY: is required in production (32 characters or more)']
 }
 
-function addressFaults({
+function findAddressIssues({
   mailUrl: mail = 'sandbox',
   storageUrl: storage = 'disk',
-}: Partial<Given>): string[] {
+}: Partial<RuntimeSettings>): string[] {
   return [
-    ...faultsOfReading('MAIL_URL', () => readMailUrl(mail)),
-    ...(storage === 'disk' ? [] : faultsOfReading('STORAGE_URL', () => readS3Url(storage))),
+    ...findReadIssues('MAIL_URL', () => parseMailUrl(mail)),
+    ...(storage === 'disk' ? [] : findReadIssues('STORAGE_URL', () => parseS3Url(storage))),
   ]
 }
 
-/** A statement that outlived its request would do what nobody is told of. */
-function deadlineFaults({ statementTimeoutMs: statementMs, requestTimeoutMs }: Partial<Given>): string[] {
+/** A statement that outlives its request would do work without an answer. */
+function findDeadlineIssues({
+  statementTimeoutMs: statementMs,
+  requestTimeoutMs,
+}: Partial<RuntimeSettings>): string[] {
   if (statementMs === undefined || requestTimeoutMs === undefined) return []
-  const shortest = silenceMs({ statementMs })
+  const shortest = toSilenceMs({ statementMs })
   return shortest < requestTimeoutMs
     ? []
     : [`REQUEST_TIMEOUT_MS: must be more than ${shortest}, a third above STATEMENT_TIMEOUT_MS`]
 }
 
-function keptSecret(dataDir: string): string {
+function readOrCreateSecret(dataDir: string): string {
   const file = join(dataDir, 'secret-key')
   try {
     makeDataDir(dataDir)
-    if (!existsSync(file)) makeSecret(file)
+    if (!existsSync(file)) createSecret(file)
     return readFileSync(file, 'utf8').trim()
   } catch (error) {
-    const why = whyNotWritten(error, dataDir)
+    const why = describeWriteError(error, dataDir)
     throw why === null ? error : new SettingsError(why)
   }
 }
 
-function makeSecret(file: string): void {
+function createSecret(file: string): void {
   try {
     writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   } catch (error) {

@@ -1,11 +1,11 @@
-/** Changes of what is kept: what is left out stays. */
+/** Partial changes: an absent field keeps its value. */
 
 /** The fields that were given. */
-export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-/** Of each field at every depth of object; a list is whole. */
+/** Optional fields at every depth of objects; a list is replaced whole. */
 export type Change<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -13,15 +13,19 @@ export type Change<T> = T extends readonly unknown[]
     : T
 
 /**
- * A change laid over what was: what is left out stays, at every depth of object; lists are replaced whole. `emptyIs`:
- * what an empty text becomes, where only what may be null may be empty.
+ * Merges a change: an absent field keeps its value, at every depth of objects; lists are replaced whole. `emptyIs`:
+ * the stored value of an empty text, for fields that may be null but not empty.
  */
-export function merged<T extends object>(before: T, change: NoInfer<Change<T>>, emptyIs: '' | null = ''): T {
+export function mergeChange<T extends object>(
+  before: T,
+  change: NoInfer<Change<T>>,
+  emptyIs: '' | null = '',
+): T {
   const whole = { ...before } as Record<string, unknown>
   for (const [key, value] of Object.entries(change)) {
     if (value === undefined) continue
     const there = whole[key]
-    if (isPlain(there) && isPlain(value)) whole[key] = merged(there, value, emptyIs)
+    if (isPlain(there) && isPlain(value)) whole[key] = mergeChange(there, value, emptyIs)
     else whole[key] = value === '' ? emptyIs : value
   }
   return whole as T
@@ -30,8 +34,8 @@ export function merged<T extends object>(before: T, change: NoInfer<Change<T>>, 
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON whatever the order of its keys: two values are the same when this is. */
-export const canonical = (value: unknown): string =>
+/** JSON with sorted keys: two values are equal if these texts are. */
+export const toCanonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)
       ? Object.fromEntries(Object.entries(each).sort(([x], [y]) => (x < y ? -1 : 1)))

@@ -1,4 +1,4 @@
-/** How well one colour is told from another: WCAG 2.2, "contrast ratio" and "relative luminance". */
+/** Contrast of two colours: WCAG 2.2, "contrast ratio" and "relative luminance". */
 
 /** Red, green and blue from 0 to 255; alpha from 0 to 1. */
 type Colour = readonly [red: number, green: number, blue: number, alpha: number]
@@ -11,8 +11,8 @@ const names: Readonly<Record<string, string>> = {
 const hex = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/
 const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+(\d+(?:\.\d+)?|\.\d+)(%)?)?\s*\)$/
 
-/** Null: a form that is not known, of which nothing is said. */
-function colourIn(text: string): Colour | null {
+/** Null for an unknown form, which is not checked. */
+function parseColour(text: string): Colour | null {
   const lower = text.trim().toLowerCase()
   const known = names[lower] ?? lower
   if (hex.test(known)) {
@@ -27,7 +27,7 @@ function colourIn(text: string): Colour | null {
   return [red!, green!, blue!, Math.min(alpha, 1)]
 }
 
-const laidOver = ([red, green, blue, alpha]: Colour, under: Colour): Colour => {
+const blend = ([red, green, blue, alpha]: Colour, under: Colour): Colour => {
   const mix = (over: number, below: number): number => over * alpha + below * (1 - alpha)
   return [mix(red, under[0]), mix(green, under[1]), mix(blue, under[2]), 1]
 }
@@ -40,41 +40,44 @@ function luminance([red, green, blue]: Colour): number {
   return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
 }
 
-/** Below 1 where the front is the darker one. */
-const ratioOf = (front: Colour, ground: Colour): number =>
+/** Below 1 if the front is the darker one. */
+const computeRatio = (front: Colour, ground: Colour): number =>
   (luminance(front) + 0.05) / (luminance(ground) + 0.05)
-const asTold = (ratio: number): number => Math.max(ratio, 1 / ratio)
+const toContrast = (ratio: number): number => Math.max(ratio, 1 / ratio)
 
 const white: Colour = [255, 255, 255, 1]
 const black: Colour = [0, 0, 0, 1]
 
 /**
- * From 1 to 21, of what is in front where it is told worst. What lies behind a ground that lets the page through is
- * not known: anything from white to black. Null where the ground is the page itself, or a form is not known.
+ * The contrast from 1 to 21, at its worst. The page behind a translucent background is unknown: anything from white to
+ * black. Null if the background is the page itself, or the form of a colour is unknown.
  */
-export function contrastOf(front: string, ground: string): number | null {
-  const [over, under] = [colourIn(front), colourIn(ground)]
+export function computeContrast(front: string, ground: string): number | null {
+  const [over, under] = [parseColour(front), parseColour(ground)]
   if (!over || !under || under[3] === 0) return null
   const [onWhite, onBlack] = [white, black].map((page) => {
-    const ground = laidOver(under, page)
-    return ratioOf(laidOver(over, ground), ground)
+    const ground = blend(under, page)
+    return computeRatio(blend(over, ground), ground)
   }) as [number, number]
-  // Lighter than the one, darker than the other: like one that is between them.
+  // Lighter than the one and darker than the other: like a colour between them.
   if (onWhite < 1 !== onBlack < 1) return 1
-  return Math.min(asTold(onWhite), asTold(onBlack))
+  return Math.min(toContrast(onWhite), toContrast(onBlack))
 }
 
-/** The shade next to a colour that is told from the ground; null where none is, since the page shows through. */
-export function shadeFor(front: string, ground: string, least: number): string | null {
-  const colour = colourIn(front)
+/**
+ * The nearest shade of a colour with enough contrast to the background; null if there is none, since the page shows
+ * through.
+ */
+export function findShade(front: string, ground: string, least: number): string | null {
+  const colour = parseColour(front)
   if (!colour) return null
   for (let step = 1; step <= 50; step += 1) {
     for (const end of [black, white]) {
-      const shade = `#${laidOver([end[0], end[1], end[2], step / 50], colour)
+      const shade = `#${blend([end[0], end[1], end[2], step / 50], colour)
         .slice(0, 3)
         .map((each) => Math.round(each).toString(16).padStart(2, '0'))
         .join('')}`
-      if ((contrastOf(shade, ground) ?? 0) >= least) return shade
+      if ((computeContrast(shade, ground) ?? 0) >= least) return shade
     }
   }
   return null

@@ -1,9 +1,9 @@
 /**
- * Pages for people who follow a link: plain HTML, no scripts, nothing from elsewhere. On a phone all text is at least
- * 16 px (below, iOS zooms into a field) and all that is pressed at least 44 px high.
+ * Pages for people who follow a link: plain HTML, no scripts, nothing from other hosts. On a phone all text is at
+ * least 16 px (below, iOS zooms into a field) and everything to tap is at least 44 px high.
  */
 
-export const escaped = (text: string): string =>
+export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 const style =
@@ -21,10 +21,10 @@ const style =
   '@media(max-width:30rem){button{width:100%}}'
 
 /**
- * An answer with a page; `body` is HTML, its texts escaped already. `moreStyle`: CSS of its own. `formTarget`: the
- * origin that a form's answer leads on to, where that is another site. `lang`: of its texts.
+ * A page as an answer; `body` is HTML with its texts escaped. `moreStyle`: additional CSS. `formTarget`: the origin
+ * that a submitted form redirects to, if it is another site. `lang`: of its texts.
  */
-export const htmlAnswer = (
+export const answerHtml = (
   title: string,
   body: string,
   status = 200,
@@ -35,9 +35,9 @@ export const htmlAnswer = (
   }: { moreStyle?: string; formTarget?: string; lang?: string } = {},
 ): Response =>
   new Response(
-    `<!doctype html><html lang="${escaped(lang)}"><head><meta charset="utf-8"><title>${escaped(title)}</title>` +
+    `<!doctype html><html lang="${escapeHtml(lang)}"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
       '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">' +
-      `<style>${style}${moreStyle}</style></head><body><main><h1>${escaped(title)}</h1>${body}</main></body></html>`,
+      `<style>${style}${moreStyle}</style></head><body><main><h1>${escapeHtml(title)}</h1>${body}</main></body></html>`,
     {
       status,
       headers: {

@@ -1,3 +1,3 @@
-/** Whether a text is an address that anybody can ask for securely, with nothing around it and no blank in it. */
+/** Whether a text is exactly one https address, without blanks. */
 export const isHttpsAddress = (text: string): boolean =>
   /^https:\/\/[^\s/]\S*$/.test(text) && URL.canParse(text)

@@ -4,8 +4,8 @@ let lastMs = 0
 let sequence = 0
 
 /**
- * A UUIDv7: sorts by time, and in the order made within one process and millisecond. The counter has 26 bits, the last
- * 14 of them behind the variant: twelve are over within one bulk write, and then order is lost.
+ * A UUIDv7: sorts by time, and in the order of creation within one process and millisecond. The counter has 26 bits,
+ * the last 14 of them after the variant: twelve would overflow within one bulk write, and the order would be lost.
  */
 export function newId(ms: number): string {
   if (ms > lastMs) {
@@ -24,12 +24,12 @@ export function newId(ms: number): string {
   return format(ms, sequence >>> 14, tail)
 }
 
-/** Random bytes in advance: asking for eight costs as much as asking for hundreds. */
+/** Random bytes in advance: eight cost as much as hundreds. */
 const pool = Buffer.alloc(512)
 let taken = pool.length
 
-/** The same id for the same name: for seeds, and for what must not be made twice. `ms` gives it its place in time. */
-export function namedId(name: string, ms: number): string {
+/** A deterministic id of a name: for seeds, and for objects that must not be created twice. `ms` sets its time. */
+export function idFromName(name: string, ms: number): string {
   const digest = createHash('sha256').update(name).digest()
   return format(ms, digest.readUInt16BE(8) & 0xfff, digest)
 }
@@ -42,7 +42,7 @@ function format(ms: number, low: number, random: Buffer): string {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** An id of the wrong form finds nothing: asked before a query, which would fail on it. */
+/** Checked before a query, which would fail on a malformed id. */
 export const isId = (text: string): boolean => uuid.test(text)
 
 export const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'hex')

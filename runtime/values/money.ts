@@ -1,9 +1,9 @@
 /**
- * Money: whole cents in bigint, and every way an amount is divided. Nothing is made or lost by rounding: the parts of an
+ * Money: whole cents in bigint, and every division of an amount. Rounding loses and adds nothing: the parts of an
  * amount sum to it, none is below 0, and none is above it.
  */
 
-/** `12.5` as 1250n, of decimal text or a number; what is finer than a cent goes half away from zero. */
+/** `12.5` as 1250n, from decimal text or a number; fractions of a cent are rounded half away from zero. */
 export function toCents(amount: string | number): bigint {
   // biome-ignore lint/plugin/cents: the one place for amounts
   const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
@@ -21,60 +21,60 @@ export function toMoney(cents: bigint): string {
   return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
 }
 
-/** So many units less what is taken off them, to the cent: rounded once, also where a price has three decimals. */
-export function unitsLess(price: string, units: number, off: readonly string[]): bigint {
-  const left = millionths(price) * BigInt(units) - sumOf(off.map(millionths))
-  return left > 0n ? halfUp(left, 10_000n) : 0n
+/** The price of some units minus discounts, to the cent: rounded once, also if a price has three decimals. */
+export function priceAfterDiscounts(price: string, units: number, off: readonly string[]): bigint {
+  const left = toMillionths(price) * BigInt(units) - sumCents(off.map(toMillionths))
+  return left > 0n ? divideHalfUp(left, 10_000n) : 0n
 }
 
-function millionths(amount: string): bigint {
+function toMillionths(amount: string): bigint {
   const [whole = '', decimals = ''] = amount.trim().split('.')
   return BigInt(whole + decimals.slice(0, 6).padEnd(6, '0'))
 }
 
-/** The most that an amount is kept as, in whole currency units; and a count. */
+/** The largest amount that is stored, in whole currency units; and the largest count. */
 export const amountAtMost = '999999999999.99'
 const centsAtMost = toCents(amountAtMost)
 const countAtMost = 2 ** 31 - 1
 
 /**
- * What somebody else says an amount is, as it can be kept: to the cent, and at the bound where it is beyond it. A price
- * that stands for "not for sale", or a sum of a million of everything, must not hold up all that comes with it.
+ * An amount from outside as it can be stored: rounded to the cent and clamped to the bound. A price that means "not
+ * for sale", or the total of a million items, must not block everything that arrives with it.
  */
-export function keptAmount(amount: string | number): string {
+export function clampAmount(amount: string | number): string {
   const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
   const cents = isBeyond ? (amount > 0 ? centsAtMost : -centsAtMost) : toCents(amount)
   return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
 }
 
-/** The same of units. */
-export const keptCount = (count: number): number =>
+/** Clamps a count likewise. */
+export const clampCount = (count: number): number =>
   Math.max(-countAtMost, Math.min(Math.trunc(count), countAtMost))
 
 /** 12.5 as `12.50`. */
-export const amountText = (amount: number): string => toMoney(toCents(amount))
+export const formatAmount = (amount: number): string => toMoney(toCents(amount))
 
 /** 1250n as 12.5, for JSON. */
 export const toNumber = (cents: bigint): number => Number(cents) / 100
 
-export const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b)
-export const notNegative = (cents: bigint): bigint => (cents > 0n ? cents : 0n)
-export const sumOf = (cents: Iterable<bigint>): bigint => {
+export const minCents = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+export const atLeastZero = (cents: bigint): bigint => (cents > 0n ? cents : 0n)
+export const sumCents = (cents: Iterable<bigint>): bigint => {
   let sum = 0n
   for (const each of cents) sum += each
   return sum
 }
 
-/** Of what is not negative. */
-export const halfUp = (numerator: bigint, denominator: bigint): bigint =>
+/** For non-negative values. */
+export const divideHalfUp = (numerator: bigint, denominator: bigint): bigint =>
   (2n * numerator + denominator) / (2n * denominator)
 
-/** So much per cent (up to six decimals) of an amount that is not negative, half up. */
-export const percentageOf = (cents: bigint, percentage: number): bigint =>
-  halfUp(cents * BigInt(Math.round(percentage * 1e6)), 100_000_000n)
+/** A percentage (up to six decimals) of a non-negative amount, rounded half up. */
+export const applyPercentage = (cents: bigint, percentage: number): bigint =>
+  divideHalfUp(cents * BigInt(Math.round(percentage * 1e6)), 100_000_000n)
 
-/** `part` of `whole` in per cent, halves away from zero; null where the whole is 0. */
-export function percentOf(part: bigint, whole: bigint, decimals: 0 | 1 | 2): number | null {
+/** `part` of `whole` in per cent, halves away from zero; null if the whole is 0. */
+export function toPercent(part: bigint, whole: bigint, decimals: 0 | 1 | 2): number | null {
   if (whole === 0n) return null
   const scale = 10n ** BigInt(decimals)
   const numerator = 2n * part * 100n * scale
@@ -86,43 +86,42 @@ export function percentOf(part: bigint, whole: bigint, decimals: 0 | 1 | 2): num
 }
 
 /**
- * What the first units of a line come to, rounded cumulatively: the shares of all units sum to the line, however they
- * are put together.
+ * The share of the first units of a line, rounded cumulatively: the shares of all units sum to the line, however they
+ * are grouped.
  */
-export const firstUnits = (cents: bigint, units: number, of: number): bigint =>
-  of <= 0 ? 0n : halfUp(cents * BigInt(units), BigInt(of))
+export const firstUnitsShare = (cents: bigint, units: number, of: number): bigint =>
+  of <= 0 ? 0n : divideHalfUp(cents * BigInt(units), BigInt(of))
 
-/** What units side by side come to, counted from 0: from one to before another. */
-export const unitsBetween = (cents: bigint, from: number, to: number, of: number): bigint =>
-  firstUnits(cents, to, of) - firstUnits(cents, from, of)
+/** The share of adjacent units, counted from 0: from one to before another. */
+export const unitRangeShare = (cents: bigint, from: number, to: number, of: number): bigint =>
+  firstUnitsShare(cents, to, of) - firstUnitsShare(cents, from, of)
 
-/** What one unit of a line comes to, counted from 0. */
-export const unitShare = (cents: bigint, unit: number, of: number): bigint =>
-  unitsBetween(cents, unit, unit + 1, of)
+/** The share of one unit of a line, counted from 0. */
+export const singleUnitShare = (cents: bigint, unit: number, of: number): bigint =>
+  unitRangeShare(cents, unit, unit + 1, of)
 
-/** What units of a line come to, by their places: counted by runs, as a line may have a million. */
-export function unitsWorth(cents: bigint, units: readonly number[], of: number): bigint {
+/** The share of units of a line, by their positions: summed by runs, as a line may have a million. */
+export function unitsShare(cents: bigint, units: readonly number[], of: number): bigint {
   let sum = 0n
   let first = 0
   for (let at = 1; at <= units.length; at += 1) {
     const last = units[at - 1]!
     if (units[at] === last + 1) continue
-    sum += unitsBetween(cents, units[first]!, last + 1, of)
+    sum += unitRangeShare(cents, units[first]!, last + 1, of)
     first = at
   }
   return sum
 }
 
 /**
- * An amount over weights, none of them negative, to the cent: what floors leave goes to the largest remainders, the
- * earlier first. An amount that is not above the weights' sum puts no share above its weight. All 0 where the weights
- * are.
+ * Splits an amount over non-negative weights, to the cent: the remainder goes to the largest fractions, the earlier
+ * first. If the amount does not exceed the sum of the weights, no share exceeds its weight. All 0 if the weights are.
  */
 export function splitBy(cents: bigint, weights: readonly bigint[]): bigint[] {
-  const whole = sumOf(weights)
+  const whole = sumCents(weights)
   if (whole === 0n) return weights.map(() => 0n)
   const shares = weights.map((weight) => (cents * weight) / whole)
-  let left = cents - sumOf(shares)
+  let left = cents - sumCents(shares)
   const byRemainder = weights
     .map((weight, at) => ({ at, remainder: (cents * weight) % whole }))
     .sort((a, b) => (a.remainder === b.remainder ? a.at - b.at : a.remainder > b.remainder ? -1 : 1))
@@ -134,7 +133,7 @@ export function splitBy(cents: bigint, weights: readonly bigint[]): bigint[] {
   return shares
 }
 
-/** An amount in equal parts, the first with what is left over. */
+/** Splits an amount into equal parts; the first also gets the remainder. */
 export function splitEvenly(cents: bigint, parts: number): { first: bigint; others: bigint } {
   const others = cents / BigInt(parts)
   return { first: cents - others * BigInt(parts - 1), others }

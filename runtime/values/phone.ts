@@ -1,42 +1,42 @@
-/** Phone numbers: one form to keep, one to compare. */
+/** Phone numbers: a stored form and a comparison form. */
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
-import { inPlainSigns } from './signs.ts'
+import { toPlainCharacters } from './confusables.ts'
 
 const typedAtMost = 200
 const signsAtMost = 40
 
 /**
- * E.164 (`+5511999998888`) of what a person typed or copied, national forms, trunk prefixes and invisible marks
- * included; null when it cannot be a phone number. `country` (ISO 3166-1) is where a number without a prefix is from.
+ * Parses a typed or copied number to E.164 (`+5511999998888`), including national forms, trunk prefixes and invisible
+ * marks; null if it cannot be a phone number. `country` (ISO 3166-1): the country of a number without a prefix.
  */
 export function parsePhone(text: string, country: string): string | null {
-  const typed = phoneSigns(text)
+  const typed = cleanPhone(text)
   if (typed === null) return null
   const digits = typed.replace(/\D/g, '')
   const own = parsePhoneNumberFromString(typed, country as CountryCode)
   if (own?.isValid()) return own.number
   if (hasPlus.test(typed)) {
-    // `+52 (0)55 …`: the zero that is dialled within the country alone.
+    // `+52 (0)55 …`: the trunk zero is dialled only within the country.
     const withoutTrunk = typed.replace(/\(\s*0\s*\)/, '')
-    return international(`+${withoutTrunk.replace(/\D/g, '')}`) ?? international(`+${digits}`)
+    return parseInternational(`+${withoutTrunk.replace(/\D/g, '')}`) ?? parseInternational(`+${digits}`)
   }
   return (
-    nationally(digits, country, own?.number) ??
+    parseNational(digits, country, own?.number) ??
     // `5511999998888`: the country's prefix without its plus. `0055…`: with the zeros that most countries dial for it.
-    international(`+${digits}`) ??
-    (digits.startsWith('00') ? international(`+${digits.slice(2)}`) : null)
+    parseInternational(`+${digits}`) ??
+    (digits.startsWith('00') ? parseInternational(`+${digits.slice(2)}`) : null)
   )
 }
 
 const hasPlus = /^[\s(]*\+/
 
 /**
- * What was typed in the signs of a number: digits of any script, hyphens and spaces of any kind, no invisible marks,
- * no `tel:`, no `xx` in the place of a carrier. Null where something else is in it.
+ * The typed number in plain characters: digits of any script, hyphens and spaces of any kind, without invisible marks,
+ * `tel:` and the `xx` placeholder of a carrier. Null if anything else is in it.
  */
-export function phoneSigns(text: string): string | null {
+export function cleanPhone(text: string): string | null {
   if (text.length > typedAtMost) return null
-  const plain = (isPlain.test(text) ? text : inPlainSigns(text))
+  const plain = (isPlain.test(text) ? text : toPlainCharacters(text))
     .trim()
     .replace(/^tel:(?:\/\/)?/i, '')
     .replace(/^(?<before>[+\d\s().-]*?0)[\s-]?x{2}[\s-]?/i, '$<before>')
@@ -44,39 +44,39 @@ export function phoneSigns(text: string): string | null {
   return plain.length > 0 && plain.length <= signsAtMost && isPlain.test(plain) ? plain : null
 }
 
-/** Whether it can be a part of a number. */
-export const hasPhoneDigits = (text: string): boolean => /\d/.test(phoneSigns(text) ?? '')
+/** Whether a text can be part of a number. */
+export const hasPhoneDigits = (text: string): boolean => /\d/.test(cleanPhone(text) ?? '')
 
-/** Signs that need no change: the ASCII blank alone, as the library stumbles over some of the others. */
+/** Characters that need no change: only the ASCII blank, since the library fails on some others. */
 const isPlain = /^[+\d ().\-/]+$/
 
-/** What the library takes for no number as it was typed within its country, though people there write it so. */
-function nationally(digits: string, country: string, read: string | undefined): string | null {
-  // Mexico dialled 01, 044 and 045 until 2019; they stand in address books still.
+/** Valid national spellings that the library does not accept. */
+function parseNational(digits: string, country: string, read: string | undefined): string | null {
+  // Mexico dialled 01, 044 and 045 until 2019; address books still have them.
   const mexican = country === 'MX' ? /^(?:01|044|045)(?<number>\d{10})$/.exec(digits)?.groups?.number : null
-  if (mexican) return international(`+52${mexican}`)
+  if (mexican) return parseInternational(`+52${mexican}`)
   const argentine = country === 'AR' ? /^0?9?(?<number>\d{12})$/.exec(digits)?.groups?.number : null
-  if (argentine) return international(`+54${argentine}`)
-  return read && !read.startsWith('+52') ? mended(read) : null
+  if (argentine) return parseInternational(`+54${argentine}`)
+  return read && !read.startsWith('+52') ? repairNumber(read) : null
 }
 
 /** A number with its country's prefix. */
-function international(number: string): string | null {
+function parseInternational(number: string): string | null {
   const parsed = parsePhoneNumberFromString(number)
   if (parsed?.isValid()) return parsed.number
-  return mended(number)
+  return repairNumber(number)
 }
 
-/** Forms of valid numbers that plans of numbering have left behind, or that only the country's own phones dial. */
-function mended(number: string): string | null {
-  // A Brazilian mobile written without its ninth digit is one all the same.
+/** Repairs forms that numbering plans have abandoned, or that only phones of the country dial. */
+function repairNumber(number: string): string | null {
+  // A Brazilian mobile without its ninth digit is accepted.
   if (/^\+55\d{2}[6-9]\d{7}$/.test(number)) return number
   const mexican = /^\+520?(?:1|44|45)?(?<number>\d{10})$/.exec(number)?.groups?.number
-  return [...(mexican ? [`+52${mexican}`] : []), ...withoutFifteen(number)].find(isValid) ?? null
+  return [...(mexican ? [`+52${mexican}`] : []), ...dropFifteen(number)].find(isValid) ?? null
 }
 
-/** An Argentine mobile with both the 9 of abroad and the 15 of home: `+54 9 11 15 1234-5678`. */
-function withoutFifteen(number: string): string[] {
+/** An Argentine mobile with both the 9 from abroad and the domestic 15: `+54 9 11 15 1234-5678`. */
+function dropFifteen(number: string): string[] {
   const national = /^\+549?(?<national>\d{12})$/.exec(number)?.groups?.national
   if (national === undefined) return []
   return [2, 3, 4].flatMap((area) =>
@@ -89,8 +89,8 @@ function withoutFifteen(number: string): string[] {
 const isValid = (number: string): boolean => parsePhoneNumberFromString(number)?.isValid() === true
 
 /**
- * The form that phones are compared in, and the only one: a Brazilian mobile with its ninth digit, a Mexican one
- * without the 1 after +52, an Argentine one without the 9 after +54. Takes E.164, and its own answers.
+ * The only form that phones are compared in: a Brazilian mobile with its ninth digit, a Mexican one without the 1
+ * after +52, an Argentine one without the 9 after +54. Takes E.164; idempotent.
  */
 export function phoneKey(phone: string): string {
   if (phone.startsWith('+55'))
@@ -100,8 +100,8 @@ export function phoneKey(phone: string): string {
   return phone
 }
 
-/** The spellings in E.164 that have this form: itself first. */
-export function phonesOf(key: string): string[] {
+/** The E.164 spellings with this comparison form, itself first. */
+export function listPhoneSpellings(key: string): string[] {
   const other = key
     .replace(/^\+55(?<area>\d{2})9(?<rest>[6-9]\d{7})$/, '+55$<area>$<rest>')
     .replace(/^\+52(?<rest>\d{10})$/, '+521$<rest>')
@@ -110,10 +110,10 @@ export function phonesOf(key: string): string[] {
 }
 
 /**
- * Digits that a part of a number may stand with in E.164 when it was written another way: with or without Brazil's
- * ninth digit, Mexico's 1 or Argentina's 9, or after a trunk prefix. The digits as they are come first.
+ * Digit sequences that part of a number may have in E.164 if it was written another way: with or without Brazil's
+ * ninth digit, Mexico's 1 or Argentina's 9, or after a trunk prefix. The unchanged digits come first.
  */
-export function otherDigits(text: string, country: string): string[] {
+export function listDigitForms(text: string, country: string): string[] {
   const digits = text.replace(/\D/g, '')
   if (digits === '') return []
   const found = [digits]
@@ -124,10 +124,10 @@ export function otherDigits(text: string, country: string): string[] {
   for (const [form, to] of dialledAtHome[country] ?? []) {
     if (form.test(digits)) found.push(digits.replace(form, to))
   }
-  return [...new Set([...found, ...found.flatMap(otherForms)])]
+  return [...new Set([...found, ...found.flatMap(rewriteDigits)])]
 }
 
-/** How the beginning of a number is written with what is dialled at home alone, by country; to what is kept of it. */
+/** Domestic prefixes of a number by country, and their stored form. */
 const dialledAtHome: Partial<Record<string, readonly [form: RegExp, to: string][]>> = {
   BR: [
     [/^550(?<rest>\d{4,})$/, '55$<rest>'],
@@ -141,7 +141,7 @@ const dialledAtHome: Partial<Record<string, readonly [form: RegExp, to: string][
   ],
 }
 
-/** Digits that go on after these, and those after which others follow. */
+/** Alternative beginnings of digits that more digits may follow. */
 const rewritten: readonly [form: RegExp, to: string][] = [
   // Brazil: after the area, which may follow the country; a whole mobile alone.
   [/^(?<begin>(?:55)?[1-9]\d)(?<rest>[6-9]\d{3,7})$/, '$<begin>9$<rest>'],
@@ -152,9 +152,9 @@ const rewritten: readonly [form: RegExp, to: string][] = [
   [/^549(?<rest>\d{2,10})$/, '54$<rest>'],
   [/^54(?<rest>\d{2,10})$/, '549$<rest>'],
 ]
-const otherForms = (digits: string): string[] =>
+const rewriteDigits = (digits: string): string[] =>
   rewritten.flatMap(([form, to]) => (form.test(digits) ? digits.replace(form, to) : []))
 
-/** Takes E.164; who has none is nobody. */
+/** Takes E.164; null equals nothing. */
 export const isSamePhone = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && phoneKey(one) === phoneKey(other)

@@ -1,32 +1,33 @@
 /** Names that everybody may read. */
-import { withoutEnd, withoutStart } from './ends.ts'
-import { inPlainSigns, isSeen, unturned } from './signs.ts'
-import { said } from './wording.ts'
+
+import { hasVisible, stripDirectionMarks, toPlainCharacters } from './confusables.ts'
+import { trimEndWhile, trimStartWhile } from './trim.ts'
+import { getText } from './wording.ts'
 
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
-/** Seven digits or more, as a phone has them: with what stands between, and the brackets of its area. */
+/** Seven or more digits, as in a phone number, with separators and the brackets of its area. */
 const number = /(?:\((?=\+?\d{1,4}\)))?\+?\d(?:[\s().\-/]*\d){6,}/gu
-/** What mail programs and phones make a link of, with more than a domain: shops have names that are one. */
+/** Text that mail programs and phones turn into a link, beyond a bare domain: some shops are named after theirs. */
 const link = /(?<!\S)(?=\S*(?::\/\/|\bwww\.|[\w-]\.[a-z]{2,}[/?#:]))\S*/giu
-/** What is left over at an edge where something was taken out. Names of many scripts end with a mark, which is a vowel. */
-const isLeftBefore = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
-const isLeftBehind = (sign: string): boolean => /[^\p{L}\p{M}\p{N}.!)]/u.test(sign)
+/** Remnants at an edge after something was removed. In many scripts a name ends with a mark that is a vowel. */
+const isLeadingRemnant = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
+const isTrailingRemnant = (sign: string): boolean => /[^\p{L}\p{M}\p{N}.!)]/u.test(sign)
 
 /**
- * What the public may read of a person's name: without an email address or a phone, which platforms and forms put in
- * its place, or a link, which strangers have others sent; null where nothing is left that names anybody.
+ * The public form of a person's name: without an email address or a phone, which platforms and forms use as names, and
+ * without a link, which spammers put there; null if no name is left.
  */
-export function publicName(name: string | null): string | null {
-  if (name === null || !isSeen(name)) return null
-  const plain = inPlainSigns(name)
+export function toPublicName(name: string | null): string | null {
+  if (name === null || !hasVisible(name)) return null
+  const plain = toPlainCharacters(name)
   const left = plain.replace(link, ' ').replace(address, ' ').replace(number, ' ')
-  if (left === plain) return unturned(name).trim()
+  if (left === plain) return stripDirectionMarks(name).trim()
   const plainer = left.replace(/[([{<]\s*[)\]}>]/g, ' ').replace(/\s+/g, ' ')
-  const told = withoutEnd(withoutStart(plainer, isLeftBefore), isLeftBehind)
-  return /\p{L}/u.test(told) ? told : null
+  const result = trimEndWhile(trimStartWhile(plainer, isLeadingRemnant), isTrailingRemnant)
+  return /\p{L}/u.test(result) ? result : null
 }
 
 const nobody = { en: 'Someone', 'pt-BR': 'Alguém', es: 'Alguien' }
 
-/** Whom shoppers read of where a name is nobody's to read. */
-export const someone = (locale: string): string => said(nobody, locale)
+/** Shown to shoppers instead of a name that is not public. */
+export const getAnonymousName = (locale: string): string => getText(nobody, locale)

@@ -1,18 +1,19 @@
 /**
- * Texts with variables: `{{name}}`, or `{{name|fallback}}`. One pass, no logic, no nesting: a value is never read as
- * a text with variables again.
+ * Texts with variables: `{{name}}`, or `{{name|fallback}}`. One pass, no logic, no nesting: a value is never parsed
+ * for variables.
  */
-import { cut } from './cut.ts'
-import { isSeen, unturned } from './signs.ts'
+
+import { hasVisible, stripDirectionMarks } from './confusables.ts'
+import { truncate } from './truncate.ts'
 
 interface Variable {
   name: string
-  /** Null where none is given, or a blank one. */
+  /** Null if absent or blank. */
   fallback: string | null
 }
 export type Part = string | Variable
 
-/** Values by name; null, not there, or with nothing in it to be seen: missing. */
+/** Values by name; null, absent, or without a visible character: missing. */
 export type Values = Readonly<Record<string, string | null | undefined>>
 
 export interface RenderedText {
@@ -21,11 +22,11 @@ export interface RenderedText {
   missing: string[]
 }
 
-/** What a variable may be called, whatever it stands for. */
+/** The form of a variable's name. */
 const variableName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
 
-/** The parts of a text, or the fault as the end of a sentence (`has a "{{" without its "}}"`). */
-export function parseVariables(text: string): { parts: Part[] } | { fault: string } {
+/** Parses a text; an issue is the end of a sentence (`has a "{{" without its "}}"`). */
+export function parseVariables(text: string): { parts: Part[] } | { issue: string } {
   const parts: Part[] = []
   let at = 0
   for (;;) {
@@ -33,14 +34,14 @@ export function parseVariables(text: string): { parts: Part[] } | { fault: strin
     if (open < 0) break
     const close = text.indexOf('}}', open + 2)
     const next = text.indexOf('{{', open + 2)
-    if (close < 0 || (next >= 0 && next < close)) return { fault: 'has a "{{" without its "}}"' }
+    if (close < 0 || (next >= 0 && next < close)) return { issue: 'has a "{{" without its "}}"' }
     const inside = text.slice(open + 2, close)
     const bar = inside.indexOf('|')
     const name = (bar < 0 ? inside : inside.slice(0, bar)).trim()
     if (!variableName.test(name)) {
-      const shown = `{{${inside.length > 60 ? `${cut(inside, 60)}…` : inside}}}`
+      const shown = `{{${inside.length > 60 ? `${truncate(inside, 60)}…` : inside}}}`
       return {
-        fault: `has the variable ${shown}, whose name must be letters, digits and _ and begin with a letter`,
+        issue: `has the variable ${shown}, whose name must be letters, digits and _ and begin with a letter`,
       }
     }
     const fallback = bar < 0 ? '' : inside.slice(bar + 1).trim()
@@ -52,10 +53,10 @@ export function parseVariables(text: string): { parts: Part[] } | { fault: strin
   return { parts }
 }
 
-/** What is wrong with a text that is to be saved, or null. `known`: the names there are; left out, any name will do. */
-export function variableFault(text: string, known?: ReadonlySet<string>): string | null {
+/** The issue of a text that is to be saved, or null. `known`: the allowed names; absent: any name. */
+export function findVariableIssue(text: string, known?: ReadonlySet<string>): string | null {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) return parsed.fault
+  if ('issue' in parsed) return parsed.issue
   if (!known) return null
   for (const part of parsed.parts) {
     if (typeof part !== 'string' && !known.has(part.name)) {
@@ -66,8 +67,8 @@ export function variableFault(text: string, known?: ReadonlySet<string>): string
 }
 
 /**
- * A text for a person. A missing value leaves nothing behind, and then runs of spaces become one and a space before
- * `,.!?` and at a line's end goes. Throws on a text that `variableFault` refuses.
+ * Renders a text for a person. A missing value leaves no gap: runs of spaces become one, and spaces before `,.!?` and
+ * at line ends are removed. Throws on a text that `findVariableIssue` refuses.
  */
 export function renderText(text: string, values: Values): RenderedText {
   const rendered = fill(text, values)
@@ -77,8 +78,7 @@ export function renderText(text: string, values: Values): RenderedText {
 const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
 
 /**
- * A text that nobody checked when it was saved, for a person: what is no variable stays as it stands, a name there is
- * not becomes nothing.
+ * Renders a text that was saved without validation: invalid variables stay as they are, unknown names become empty.
  */
 export function renderLoosely(text: string, values: Values): string {
   let isMissing = false
@@ -91,21 +91,21 @@ export function renderLoosely(text: string, values: Values): string {
 }
 
 /**
- * A parameter of a template: line breaks, tabs and runs of spaces become one space. Empty where nothing is left,
- * which providers refuse. Throws on a text that `variableFault` refuses.
+ * Renders a template parameter: line breaks, tabs and runs of spaces become one space. May be empty, which providers
+ * refuse. Throws on a text that `findVariableIssue` refuses.
  */
 export function renderParameter(text: string, values: Values): RenderedText {
   const { text: filled, missing } = fill(text, values)
   const gapless = missing.length === 0 ? filled : closeGaps(filled)
-  return { text: asParameter(gapless), missing }
+  return { text: toParameter(gapless), missing }
 }
 
-/** What a parameter of a template may be: networks refuse line breaks, tabs and more than four blanks in a row. */
-export const asParameter = (text: string): string => text.replace(/\s+/g, ' ').trim()
+/** A valid template parameter: networks refuse line breaks, tabs and more than four blanks in a row. */
+export const toParameter = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 function fill(text: string, values: Values): RenderedText {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) throw new Error(`A text that cannot be rendered was saved: it ${parsed.fault}`)
+  if ('issue' in parsed) throw new Error(`A text that cannot be rendered was saved: it ${parsed.issue}`)
   const missing = new Set<string>()
   let filled = ''
   for (const part of parsed.parts) {
@@ -113,7 +113,7 @@ function fill(text: string, values: Values): RenderedText {
       filled += part
       continue
     }
-    const value = Object.hasOwn(values, part.name) ? cleaned(values[part.name]) : ''
+    const value = Object.hasOwn(values, part.name) ? cleanValue(values[part.name]) : ''
     if (value === '' && part.fallback === null) missing.add(part.name)
     filled += value || (part.fallback ?? '')
   }
@@ -122,10 +122,12 @@ function fill(text: string, values: Values): RenderedText {
 
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
 
-/** Plain text on one line: line breaks and tabs become spaces, other control characters go, and what turns a line around. */
-function cleaned(value: string | null | undefined): string {
-  if (!value || !isSeen(value)) return ''
-  return unturned(value)
+/**
+ * Plain text on one line: line breaks and tabs become spaces, control characters and direction overrides are removed.
+ */
+function cleanValue(value: string | null | undefined): string {
+  if (!value || !hasVisible(value)) return ''
+  return stripDirectionMarks(value)
     .replace(/[\s\u0085]+/g, (run) => (breaks.test(run) ? ' ' : run))
     .replace(/[\u0000-\u001f\u007f-\u009f]/g, '')
     .trim()

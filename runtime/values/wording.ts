@@ -1,6 +1,6 @@
 /**
- * Texts that are built in, in every language in which shoppers are spoken to. The English one is what a merchant is
- * answered until he writes his own; whoever shows it to shoppers says it in the store's language (rule 35).
+ * Built-in texts in every language for shoppers. Merchants get the English one until they write their own; shoppers
+ * get it in the store's language (rule 35).
  */
 export interface Wording {
   en: string
@@ -10,7 +10,7 @@ export interface Wording {
 
 export type Language = keyof Wording
 
-/** The built-in texts of some content, where it has them. Of a list, those of each of its items. */
+/** The built-in texts of some content. For a list, those of each item. */
 export type Words<Content> =
   NonNullable<Content> extends string
     ? Wording
@@ -18,26 +18,26 @@ export type Words<Content> =
       ? (item: Item) => Words<Item> | undefined
       : { readonly [Field in keyof Content]?: Words<Content[Field]> }
 
-export type Spoken<Texts> = {
+export type LocalizedTexts<Texts> = {
   [Field in keyof Texts as Texts[Field] extends (item: never) => unknown
     ? never
-    : Field]: Texts[Field] extends Wording ? string : Spoken<Texts[Field]>
+    : Field]: Texts[Field] extends Wording ? string : LocalizedTexts<Texts[Field]>
 }
 
-/** Of a locale such as `pt-BR`; English where there are no texts in it. */
-export function languageOf(locale: string): Language {
+/** The language of a locale such as `pt-BR`; English if there are no texts in it. */
+export function getLanguage(locale: string): Language {
   const [language] = locale.toLowerCase().split('-')
   return language === 'pt' ? 'pt-BR' : language === 'es' ? 'es' : 'en'
 }
 
-export const said = (wording: Wording, locale: string): string => wording[languageOf(locale)]
+export const getText = (wording: Wording, locale: string): string => wording[getLanguage(locale)]
 
-/** The locale for `lang`: its own where it is spoken, and that of the texts where it is not. */
-export const langOf = (locale: string): string =>
-  said({ en: /^en\b/i.test(locale) ? locale : 'en', 'pt-BR': locale, es: locale }, locale)
+/** The `lang` attribute: the locale itself if there are texts in its language, otherwise the language of the texts. */
+export const getLangAttribute = (locale: string): string =>
+  getText({ en: /^en\b/i.test(locale) ? locale : 'en', 'pt-BR': locale, es: locale }, locale)
 
-/** What is put together of texts that are the same in every language, and of some that are not. */
-export const inEach = (made: (say: (wording: Wording) => string) => string): Wording => ({
+/** Builds a wording from parts, some of which are the same in every language. */
+export const buildWording = (made: (say: (wording: Wording) => string) => string): Wording => ({
   en: made(({ en }) => en),
   'pt-BR': made((wording) => wording['pt-BR']),
   es: made(({ es }) => es),
@@ -45,33 +45,34 @@ export const inEach = (made: (say: (wording: Wording) => string) => string): Wor
 
 const isWording = (words: object): words is Wording => 'en' in words && typeof words.en === 'string'
 
-/** The words of a page or a mail, in the language of the locale; what stands in lists is left out. */
-export function spoken<const Texts extends object>(words: Texts, locale: string): Spoken<Texts> {
+/** The texts of a page or a mail in the language of the locale, without those of lists. */
+export function getTexts<const Texts extends object>(words: Texts, locale: string): LocalizedTexts<Texts> {
   const texts = Object.entries(words).flatMap(([field, its]) =>
-    typeof its === 'function' ? [] : [[field, isWording(its) ? said(its, locale) : spoken(its, locale)]],
+    typeof its === 'function' ? [] : [[field, isWording(its) ? getText(its, locale) : getTexts(its, locale)]],
   )
-  return Object.fromEntries(texts) as Spoken<Texts>
+  return Object.fromEntries(texts) as LocalizedTexts<Texts>
 }
 
-/** As settings are until somebody saves them: what stands in lists is theirs. */
-export const english = <const Texts extends object>(words: Texts): Spoken<Texts> => spoken(words, 'en')
+/** Default texts of settings, without those of lists. */
+export const getEnglishTexts = <const Texts extends object>(words: Texts): LocalizedTexts<Texts> =>
+  getTexts(words, 'en')
 
-/** What is left as it is built in is said in the language of the locale; what a merchant wrote stays. */
-export function inWords<Content>(content: Content, words: Words<Content>, locale: string): Content {
-  return translated(content, words as Node, languageOf(locale)) as Content
+/** Unchanged default texts are translated to the language of the locale; a merchant's own texts stay. */
+export function translateBuiltIn<Content>(content: Content, words: Words<Content>, locale: string): Content {
+  return translate(content, words as Node, getLanguage(locale)) as Content
 }
 
 type Node = Wording | ((item: unknown) => Node | undefined) | { readonly [field: string]: Node }
 
-function translated(content: unknown, words: Node | undefined, language: Language): unknown {
+function translate(content: unknown, words: Node | undefined, language: Language): unknown {
   if (!words || content === null || content === undefined) return content
   if (typeof words === 'function')
-    return (content as unknown[]).map((item) => translated(item, words(item), language))
+    return (content as unknown[]).map((item) => translate(item, words(item), language))
   if (isWording(words)) return content === words.en ? words[language] : content
   const its = Object.entries(words).filter(([field]) => field in (content as object))
   const texts = its.map(([field, each]) => [
     field,
-    translated((content as Record<string, unknown>)[field], each, language),
+    translate((content as Record<string, unknown>)[field], each, language),
   ])
   return { ...(content as object), ...Object.fromEntries(texts) }
 }

@@ -1,6 +1,6 @@
-/** Making a store over the tables of all sections, for the command lines, the demo and the tests. */
+/** Creates a store with rows of all sections, for command lines, the demo and tests. */
 import type { Database } from '#db/database'
-import { planOf } from '#operations/store/plans'
+import { getPlan } from '#operations/store/plans'
 import { requireKnownZone } from '#operations/store/profile/locality'
 import { addMember, type StoreSummary } from '#operations/store/profile/stores'
 import { addPeriod } from '#operations/store/quota/periods'
@@ -10,7 +10,7 @@ import { newId, randomText } from '#runtime/values/ids'
 export interface NewStore {
   slug: string
   name: string
-  /** Email of the owner; the person is found by it, or made. */
+  /** Email of the owner; the person is found by it, or created. */
   owner: string
   ownerName?: string
   country: string
@@ -18,17 +18,17 @@ export interface NewStore {
   timezone: string
   locale?: string
   domain?: string
-  /** Left out: the trial begins. Otherwise an active month without a provider, which renews uncharged. */
+  /** Left out: a trial. Otherwise a month of this plan without a payment provider, renewed without charge. */
   plan?: string
-  /** For what must be found again by name; default a new one. */
+  /** For stores that must be found again; default a new one. */
   id?: string
 }
 
 const trialMs = 14 * 24 * 3_600_000
 
 /**
- * Makes a store with its owner, its subscription and its first message cycle. Refuses a taken slug, and a zone that the
- * database does not know.
+ * Creates a store with its owner, its subscription and its first message cycle. Refuses a taken slug, and a time zone
+ * that the database does not know.
  */
 export async function createStore(
   database: Database,
@@ -37,7 +37,7 @@ export async function createStore(
 ): Promise<StoreSummary & { ownerId: string }> {
   return database.root.transaction().execute(async (transaction) => {
     await requireKnownZone(transaction, input.timezone)
-    const plan = planOf(input.plan ?? 'trial')
+    const plan = getPlan(input.plan ?? 'trial')
     const id = input.id ?? newId(now.getTime())
     const publicId = randomText(20)
     await transaction

@@ -1,16 +1,16 @@
-/** API keys: made, listed and revoked with the command lines; only hashes are kept. */
+/** API keys: create, list and revoke from command lines; only hashes are stored. */
 
 import { sql } from 'kysely'
 import type { Database } from '#db/database'
-import { childKeys } from '#operations/store/door'
+import { childKeys } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { emailKey, emailKeySql } from '#runtime/values/email'
 import { isId, newId, randomSecret, sha256 } from '#runtime/values/ids'
 
 export interface NewKey {
   storeId: string
-  /** Email of the member it acts as. */
+  /** Email of the member that it acts as. */
   member: string
   scopes: readonly string[]
   name?: string
@@ -20,7 +20,7 @@ export interface NewKey {
 
 export interface CreatedKey {
   id: string
-  /** Shown this once. */
+  /** Shown only once. */
   key: string
   prefix: string
   scopes: string[]
@@ -31,9 +31,12 @@ const activeAtMost = 20
 const nameAtMost = 80
 const prefixLength = 12
 
-/** Refuses who is no member, unknown scopes, an extra scope alone, a past expiry and the 21st active key. */
+/**
+ * Refuses non-members, unknown scopes, a scope that requires another one, an expiry in the past and the 21st active
+ * key.
+ */
 export async function createKey(database: Database, now: Date, input: NewKey): Promise<CreatedKey> {
-  const scopes = checkedScopes(input.scopes)
+  const scopes = parseScopes(input.scopes)
   if (input.expiresAt && input.expiresAt <= now) throw refuse('bad_request', 'expires: is in the past')
   const name = (input.name ?? 'API key').trim()
   if (name === '' || name.length > nameAtMost) {
@@ -49,14 +52,14 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
       .select('user_id')
       .where('store_id', '=', input.storeId)
       .where('removed_at', 'is', null)
-      .where(sql<boolean>`${emailKeyOf('email')} = ${emailKey(input.member)}`)
+      .where(sql<boolean>`${emailKeySql('email')} = ${emailKey(input.member)}`)
       .executeTakeFirst()
     if (!member) throw refuse('bad_request', `member: ${input.member} is not a member of this store`)
     const { active } = await transaction
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('active'))
       .where('store_id', '=', input.storeId)
-      // Those that assistants were granted have a bound of their own.
+      // Keys granted to assistants have their own limit.
       .where('parent_id', 'is', null)
       .where('revoked_at', 'is', null)
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
@@ -85,7 +88,7 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
   })
 }
 
-function checkedScopes(given: readonly string[]): string[] {
+function parseScopes(given: readonly string[]): string[] {
   const scopes = [...new Set(given.map((scope) => scope.trim()).filter(Boolean))]
   if (scopes.length === 0) throw refuse('bad_request', `scopes: name at least one of ${allScopes.join(', ')}`)
   for (const scope of scopes) {
@@ -107,14 +110,14 @@ export interface ListedKey {
   scopes: string[]
   /** Email of its creator. */
   member: string
-  /** Of an assistant's alone: the id of the key it was granted by, and ends with. */
+  /** Only for an assistant's key: the id of the key that granted it and that it ends with. */
   parentId?: string
   expiresAt: string | null
   revokedAt: string | null
   lastUsedAt: string | null
 }
 
-/** The store's keys, newest first, dead ones too; never with the hash. */
+/** The store's keys, newest first, including inactive ones; never with the hash. */
 export async function listKeys(database: Database, storeId: string): Promise<ListedKey[]> {
   const rows = await database.root
     .selectFrom('api_keys as k')
@@ -133,7 +136,10 @@ export async function listKeys(database: Database, storeId: string): Promise<Lis
   }))
 }
 
-/** Ends a key for good, and those below it; one that has ended so keeps its instant. Refuses an id that the store does not have. */
+/**
+ * Revokes a key and the keys below it; a key revoked before keeps its instant. Refuses an id that the store does not
+ * have.
+ */
 export async function revokeKey(
   database: Database,
   now: Date,

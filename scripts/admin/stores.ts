@@ -1,15 +1,15 @@
-/** What the command lines do to stores and people from outside: no key, no wall. */
+/** Administration of stores and people from command lines: no key, no tenant isolation. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
-import type { MemberRole } from '#operations/store/names'
+import type { MemberRole } from '#operations/store/enums'
 import { isTimezone } from '#operations/store/profile/locality'
 import type { StoreSummary } from '#operations/store/profile/stores'
 import { refuse } from '#runtime/errors'
 import { colour, country, email, httpsUrl, line, object, z } from '#runtime/schema'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { emailKey, emailKeySql } from '#runtime/values/email'
 import { isId, newId } from '#runtime/values/ids'
 
-/** What a new store is told on the command line. */
+/** Options of a new store. */
 export const newStoreInput = object({
   slug: z
     .string()
@@ -26,7 +26,7 @@ export const newStoreInput = object({
   })),
 })
 
-/** What a person is told by. */
+/** Options of a person. */
 export const memberInput = object({ email, name: line(1, 120) })
 
 const optional = <T extends z.ZodTypeAny>(schema: T) => schema.nullable().optional()
@@ -58,7 +58,7 @@ const summaries = (root: RootDatabase) =>
 export const listStores = (database: Database): Promise<StoreSummary[]> =>
   summaries(database.root).orderBy('s.slug').execute()
 
-/** A store by its id, slug or domain. Refuses what names none. */
+/** Finds a store by id, slug or domain. Refuses an unknown one. */
 export async function requireStore(database: Database, text: string): Promise<StoreSummary> {
   const found = await summaries(database.root)
     .where((eb) =>
@@ -74,7 +74,7 @@ export async function requireStore(database: Database, text: string): Promise<St
   return found
 }
 
-/** Changes the role of a member. Refuses who is no member, and to leave the store without an owner. */
+/** Changes the role of a member. Refuses non-members, and a store without an owner. */
 export async function setRole(
   database: Database,
   now: Date,
@@ -89,7 +89,7 @@ export async function setRole(
         'user_id',
         'email',
         'role',
-        sql<boolean>`${emailKeyOf('email')} = ${emailKey(member.email)}`.as('is_theirs'),
+        sql<boolean>`${emailKeySql('email')} = ${emailKey(member.email)}`.as('is_theirs'),
       ])
       .where('store_id', '=', storeId)
       .where('removed_at', 'is', null)
@@ -112,7 +112,7 @@ export async function setRole(
   })
 }
 
-/** Gives the store to an agency, which is found by its name or made; a branding replaces the agency's. */
+/** Assigns the store to an agency, which is found by name or created; a branding replaces the agency's. */
 export async function setAgency(
   database: Database,
   now: Date,

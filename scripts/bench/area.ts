@@ -1,4 +1,4 @@
-/** What a file of `scripts/bench/sizes` says: how a large store is filled, and what is measured there. */
+/** Type of a file in `scripts/bench/sizes`: how to fill a large store, and what to measure. */
 import type { Database } from '#db/database'
 import type { Context, Services } from '#runtime/context'
 import type { openStore } from './fixture.ts'
@@ -9,20 +9,20 @@ export interface World {
   database: Database
   services: Services
   rows: number
-  /** Opens a store with a key of all scopes and, where a phone is given, a number of the sandbox. */
+  /** Opens a store with a key of all scopes and, if a phone is given, a number of the sandbox. */
   open(slug: string, phone?: string): Promise<Shop>
-  /** Runs SQL in which `{store}` and `{rows}` are replaced. */
+  /** Runs SQL after replacing `{store}` and `{rows}`. */
   fill(shop: Shop, rows: number, statements: readonly string[]): Promise<void>
-  /** Reports times that were measured while it was filled, in milliseconds. */
+  /** Reports times measured while filling, in milliseconds. */
   report(name: string, atMostMs: number, times: readonly number[]): void
-  /** Runs a step while a worker runs in a process of its own. */
+  /** Runs a step while a worker runs in its own process. */
   withWorker<T>(step: () => Promise<T>): Promise<T>
 }
 
-/** A read, sent again and again, and the most that its 95th percentile may take. */
+/** A read that is sent repeatedly, and the limit of its 95th percentile. */
 export type Check = readonly [name: string, path: string, atMostMs: number]
 
-/** A call that queues a job, run once in a worker of its own. */
+/** A call that queues a job, run once in its own worker. */
 export interface JobCheck {
   name: string
   path: string
@@ -35,23 +35,23 @@ export interface JobCheck {
 }
 
 export interface Area {
-  /** Rows that its times are for, unless `--rows` says otherwise. */
+  /** Rows that its limits are for, unless `--rows` is given. */
   rows: number
   /** SQL that fills the store. */
   fill?: readonly string[]
-  /** Stores with 500 rows each beside it, so that the planner meets what it meets in production. */
+  /** Number of other stores with 500 rows each, so that the planner sees production-like statistics. */
   neighbours?: number
   phone?: string
-  /** For what SQL cannot fill. Returns ids for the checks. */
+  /** Fills what SQL cannot. Returns ids for the checks. */
   prepare?(world: World, shop: Shop): Promise<Record<string, string>>
   checks?(ids: Record<string, string>, rows: number): Check[]
   jobs?(ids: Record<string, string>, rows: number): JobCheck[]
 }
 
-const dayOf = (at: number): string =>
+const toDay = (at: number): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone: 'America/Sao_Paulo', dateStyle: 'short' }).format(at)
-export const daysBefore = (count: number): string => dayOf(Date.now() - count * 86_400_000)
-/** The query of the last days, today included. */
+export const daysBefore = (count: number): string => toDay(Date.now() - count * 86_400_000)
+/** The query of the last days, including today. */
 export const lastDays = (count: number): string =>
   `startDate=${daysBefore(count - 1)}&endDate=${daysBefore(0)}`
 

@@ -1,4 +1,6 @@
-/** Interleaved rounds: each operation is sent to one server after the other, and each round begins with the next server. */
+/**
+ * Interleaved rounds: each operation is sent to one server after the other, and each round starts with the next server.
+ */
 import { deepEqual } from 'node:assert/strict'
 import type { Progress } from '#scripts/cli/progress'
 import { deleteCreated } from './fixture.ts'
@@ -10,9 +12,9 @@ export interface Measurement extends Load {
   round: number
   operation: OperationName
   target: TargetName
-  /** CPU time of a request. */
+  /** CPU time per request. */
   serverCpuMicros: number
-  /** Null where PostgreSQL's processes cannot be read. */
+  /** Null if PostgreSQL's processes cannot be read. */
   postgresCpuMicros: number | null
 }
 
@@ -44,7 +46,7 @@ async function runRounds(targets: readonly Target[], options: RunOptions): Promi
   progress.begin('Measuring', names.length * targets.length * (warmUp + rounds * seconds))
   const measurements: Measurement[] = []
   let done = 0
-  // Round 0 warms up and is not counted.
+  // Round 0 is a warm-up and is not counted.
   for (let round = 0; round <= rounds; round += 1) {
     const length = round === 0 ? warmUp : seconds
     for (const name of names) {
@@ -72,7 +74,7 @@ async function runRounds(targets: readonly Target[], options: RunOptions): Promi
   return measurements
 }
 
-/** Throws where a server answers otherwise than the gateway. Created rows differ, and are compared by their fields. */
+/** Throws if a server's answer differs from the gateway's. Created rows differ, so only their fields are compared. */
 async function checkSameAnswers(targets: Target[], name: OperationName, { shops }: Fixture): Promise<void> {
   const { method, path, body, status } = operations[name]
   const headers = { authorization: `Bearer ${shops[0]!.key}`, 'content-type': 'application/json' }

@@ -1,4 +1,4 @@
-/** Where the servers run: a PostgreSQL of their own, the stores that they are compared on, their environment. */
+/** Environment of the servers: their own PostgreSQL, stores and settings. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { createKey } from '#scripts/admin/keys'
 import { type ThrowawayPostgres, throwawayPostgres } from '#scripts/cli/postgres'
 import type { Fixture, Shop } from './operations.ts'
 
-/** Runs a step with a PostgreSQL server and a folder of its own, and deletes both, also when the process is ended. */
+/** Runs a step with its own PostgreSQL server and folder, and deletes both, also when the process is interrupted. */
 export async function withThrowaway<T>(
   step: (cluster: ThrowawayPostgres, folder: string) => Promise<T>,
 ): Promise<T> {
@@ -28,7 +28,7 @@ export async function withThrowaway<T>(
   }
 }
 
-/** The gateway counts limits up to this one by one, as it does the default limits. */
+/** Up to this limit the gateway counts requests one by one, as it does with the default limits. */
 const countedOneByOne = 10_000
 const storesAtOnce = 4
 export const benchSecret = 'a secret key that only the benchmark uses'
@@ -80,7 +80,7 @@ async function openShop(database: Database, n: number): Promise<Shop> {
   return { storeId, address: `10.1.${n >> 8}.${n & 255}`, key, listId: list!.id }
 }
 
-/** Deletes what creates have left, so that every measurement begins with the same rows. */
+/** Deletes created rows, so that every measurement starts with the same rows. */
 export async function deleteCreated({ databaseUrl }: Fixture): Promise<void> {
   const database = openPostgres(databaseUrl, { reads: 1, transactions: 1 })
   try {

@@ -1,6 +1,7 @@
 /**
- * The load: connections that stay open, each sending its next request when it has its answer. Written on sockets: the
- * usual tools spend more CPU on reading an answer than a server on making one, and would measure that.
+ * The load generator: keep-alive connections that each send the next request after an answer. Written on sockets,
+ * because the usual tools spend more CPU on reading an answer than a server on making one, and would measure
+ * themselves.
  */
 import { connect } from 'node:net'
 import { type OperationName, operations, type Shop } from './operations.ts'
@@ -12,7 +13,7 @@ export interface Load {
   p99Ms: number
 }
 
-/** Throws when an answer has another status than the operation's, or a connection failed. */
+/** Throws on an unexpected status, and if a connection fails. */
 export async function sendLoad(
   url: string,
   name: OperationName,
@@ -81,7 +82,9 @@ export function percentile(values: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)]!
 }
 
-/** Finds where each answer of a connection ends, by its Content-Length; text in Latin-1, so that a letter is a byte. */
+/**
+ * Finds the end of each answer of a connection by its Content-Length; text in Latin-1, so that a character is a byte.
+ */
 export class Answers {
   readonly #onAnswer: (status: number) => void
   #rest = ''

@@ -1,4 +1,4 @@
-/** The operations that are compared, and the servers that answer them. */
+/** The compared operations, and the servers. */
 export const operationNames = ['read', 'list', 'create'] as const
 export type OperationName = (typeof operationNames)[number]
 
@@ -8,22 +8,22 @@ export type TargetName = (typeof targetNames)[number]
 
 export interface Shop {
   storeId: string
-  /** The address that its requests come from. */
+  /** The IP address that its requests come from. */
   address: string
   key: string
   listId: string
 }
 
-/** What a server under test is started with. */
+/** Configuration of a server under test. */
 export interface Fixture {
   databaseUrl: string
-  /** Where servers may write files. */
+  /** A folder where servers may write files. */
   folder: string
   /** Database connections of each server. */
   clients: number
-  /** Requests a minute of each store and each address. */
+  /** Requests per minute of each store and each address. */
   limit: number
-  /** Their keys send in turn. */
+  /** Their keys send round-robin. */
   shops: Shop[]
 }
 
@@ -37,7 +37,7 @@ export interface Operation {
 }
 
 let lastPhone = 10_000_000
-/** A valid Brazilian mobile that no other request has. The fixture has lower numbers. */
+/** A valid Brazilian mobile that no other request has. The fixture uses lower numbers. */
 function unusedPhone(): string {
   lastPhone += 1
   return `+55119${lastPhone}`

@@ -1,4 +1,4 @@
-/** Processes under test: started, asked for the CPU time and the memory they used, and stopped. */
+/** Processes under test: start, CPU time and memory, stop. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
@@ -13,7 +13,7 @@ interface Use {
 
 export interface Target {
   name: TargetName | 'worker'
-  /** Empty of a worker. */
+  /** Empty for a worker. */
   url: string
   use(): Promise<Use>
   stop(): Promise<void>
@@ -27,8 +27,8 @@ const nodeFlags = (script: 'start' | 'worker'): string[] =>
   scripts[script].split(' ').filter((word: string) => word.startsWith('--'))
 
 /**
- * Starts `targets/<name>.ts`. Its log goes through a pipe, as a service's does: a file would share the disk that
- * PostgreSQL waits for at every commit.
+ * Starts `targets/<name>.ts`. Its log goes through a pipe, as a service's does: a file would compete for the disk that
+ * PostgreSQL flushes at every commit.
  */
 export async function startTarget(name: Target['name'], fixturePath: string): Promise<Target> {
   const file = { node: 'bare', hono: 'bare', guarded: 'fastify' }[name as string] ?? name
@@ -36,7 +36,7 @@ export async function startTarget(name: Target['name'], fixturePath: string): Pr
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
     execArgv: [
-      // The peers too: without them V8 may run any server at half its speed (CONTRIBUTING, Node's flags).
+      // Also for the other servers: without these flags V8 may run any of them at half speed (docs/decisions/0009).
       ...nodeFlags(name === 'worker' ? 'worker' : 'start'),
       ...(process.env.BENCH_NODE_OPTIONS?.split(' ').filter(Boolean) ?? []),
     ],
@@ -102,7 +102,7 @@ export async function serveParent(server: Server | null, stop: () => Promise<voi
       },
     )
   })
-  // Ctrl-C is the parent's to handle.
+  // The parent handles Ctrl-C.
   process.on('SIGINT', () => {})
   if (server && !server.listening) {
     await new Promise<void>((resolve) => server.once('listening', () => resolve()))
@@ -113,14 +113,14 @@ export async function serveParent(server: Server | null, stop: () => Promise<voi
 
 const microsPerTick = 10_000
 
-/** CPU time of PostgreSQL and all its processes, ended ones included; null but on Linux. */
+/** CPU time of PostgreSQL and all its processes, including ended ones; null on systems other than Linux. */
 export function postgresCpuMicros(dataDir: string): number | null {
   let ticks = 0
   try {
     const postmaster = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]!
     for (const pid of readdirSync('/proc')) {
-      const fields = /^\d+$/.test(pid) ? statOf(pid) : []
-      // proc(5): utime and stime are its own, cutime and cstime those of its children that have ended.
+      const fields = /^\d+$/.test(pid) ? readStat(pid) : []
+      // proc(5): utime and stime are the process's own, cutime and cstime those of its ended children.
       const counted = pid === postmaster ? [11, 12, 13, 14] : fields[1] === postmaster ? [11, 12] : []
       for (const at of counted) ticks += Number(fields[at])
     }
@@ -130,8 +130,8 @@ export function postgresCpuMicros(dataDir: string): number | null {
   return ticks * microsPerTick
 }
 
-/** CPU milliseconds of a run, of PostgreSQL and of what `own` counts; null but on Linux. */
-export async function cpuOf<T>(
+/** CPU milliseconds of a run, by PostgreSQL and by `own`; null on systems other than Linux. */
+export async function measureCpu<T>(
   dataDir: string,
   own: () => number | Promise<number>,
   run: () => Promise<T>,
@@ -143,8 +143,8 @@ export async function cpuOf<T>(
   return { answer, cpuMs: Number.isNaN(cpuMs) ? null : cpuMs }
 }
 
-/** The fields of proc(5), counted from after the name, which may hold spaces. */
-function statOf(pid: string): string[] {
+/** The fields of proc(5) after the name, which may contain spaces. */
+function readStat(pid: string): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')

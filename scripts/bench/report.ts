@@ -14,7 +14,7 @@ const figures = [
   ['p99OfThis', 'its p99 of it', 2],
 ] as const
 
-/** Medians of the rounds; null where something was not measured. */
+/** Medians of the rounds; null if not measured. */
 export type Line = { operation: OperationName; target: TargetName } & Record<
   (typeof figures)[number][0],
   number | null
@@ -30,7 +30,7 @@ export function summarize(measurements: readonly Measurement[]): Line[] {
     targetNames.map((target) => {
       const own = measurements.filter((each) => each.operation === operation && each.target === target)
       const middle = (pick: (each: Measurement) => number | null): number | null => median(own.map(pick))
-      /** Of the gateway in the same round: a machine may be busy in one of them. */
+      /** The gateway's value in the same round: the machine may be busy in one of them. */
       const gatewayOf = ({ round }: Measurement): Measurement =>
         measurements.find(
           (each) => each.operation === operation && each.target === 'gateway' && each.round === round,

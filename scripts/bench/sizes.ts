@@ -1,4 +1,4 @@
-/** `npm run bench -- sizes`: the calls that have a time limit, on large stores, warm, one at a time. */
+/** `npm run bench -- sizes`: calls with a time limit, on large stores, warm, one at a time. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,28 +16,28 @@ import { connectNumber } from '#scripts/seed/connect-number'
 import { type Area, type JobCheck, type Shop, timed, type World } from './area.ts'
 import { benchSecret, openStore, withThrowaway } from './fixture.ts'
 import { percentile } from './load.ts'
-import { cpuOf, type Target, withTarget } from './processes.ts'
+import { measureCpu, type Target, withTarget } from './processes.ts'
 
 export interface SizesOptions {
   only: readonly string[]
-  /** Instead of each area's own number. */
+  /** Overrides each area's own number. */
   rows?: number
   samples: number
 }
 
-/** Limits are null where there is none. */
+/** Null if there is no limit. */
 interface SizeLine {
   area: string
   rows: number
   name: string
   p50Ms: number
   p95Ms: number
-  /** Of a job there is one. */
+  /** One for a job. */
   samples: number
   atMostMs: number | null
-  /** CPU time of an answer or a job, PostgreSQL's included: a busy machine does not stretch it. */
+  /** CPU time per answer or job, including PostgreSQL's, which a busy machine does not inflate. */
   cpuMs: number | null
-  /** Of the worker that ran the job. */
+  /** Peak memory of the worker that ran the job. */
   peakMiB: number | null
   atMostMiB: number | null
   reached: boolean
@@ -52,7 +52,7 @@ export const areaNames: readonly string[] = readdirSync(folder)
   .map((file) => file.slice(0, -'.ts'.length))
   .sort()
 
-/** Fills a PostgreSQL server of its own for each area and measures it. */
+/** Fills a new PostgreSQL server for each area and measures it. */
 export async function measureSizes(options: SizesOptions, progress: Progress): Promise<Sizes> {
   const lines: SizeLine[] = []
   try {
@@ -60,7 +60,7 @@ export async function measureSizes(options: SizesOptions, progress: Progress): P
       progress.begin(`${name}: filling`, 0)
       const { default: area } = (await import(join(folder, `${name}.ts`))) as { default: Area }
       const rows = options.rows ?? area.rows
-      const report = (measured: Measured) => lines.push({ area: name, rows, ...judged(measured) })
+      const report = (measured: Measured) => lines.push({ area: name, rows, ...toSizeLine(measured) })
       await measureArea(area, { ...options, rows }, progress, report)
     }
   } finally {
@@ -73,7 +73,7 @@ type Measured = { name: string; times: readonly number[] } & Partial<
   Pick<SizeLine, 'atMostMs' | 'cpuMs' | 'peakMiB' | 'atMostMiB'>
 >
 
-function judged(measured: Measured): Omit<SizeLine, 'area' | 'rows'> {
+function toSizeLine(measured: Measured): Omit<SizeLine, 'area' | 'rows'> {
   const { name, times, atMostMs = null, cpuMs = null, peakMiB = null, atMostMiB = null } = measured
   const p95Ms = percentile(times, 0.95)
   const isWithin = (value: number | null, atMost: number | null): boolean =>
@@ -94,9 +94,9 @@ function measureArea(
     const fixturePath = join(home, 'fixture.json')
     writeFileSync(fixturePath, JSON.stringify(fixture))
     const cpuOfTarget = <T>(target: Target, run: () => Promise<T>) =>
-      cpuOf(dataDir, async () => (await target.use()).cpuMicros, run)
-    // Filling a large store takes longer than a request may.
-    const database = openPostgres(url, { reads: 1, transactions: 4 }).patient
+      measureCpu(dataDir, async () => (await target.use()).cpuMicros, run)
+    // Filling a large store takes longer than the timeout of requests.
+    const database = openPostgres(url, { reads: 1, transactions: 4 }).longRunning
     try {
       const { shop, ids } = await prepare(area, rows, database, fixturePath, report)
       const jobs = area.jobs?.(ids, rows) ?? []
@@ -106,8 +106,8 @@ function measureArea(
         for (const [n, [name, path, atMostMs]] of checks.entries()) {
           progress.at(n, name)
           const call = (): Promise<void> => send(gateway.url, shop.key, path)
-          await repeated(call, warmUps)
-          const { answer: times, cpuMs } = await cpuOfTarget(gateway, () => repeated(call, samples))
+          await measureRuns(call, warmUps)
+          const { answer: times, cpuMs } = await cpuOfTarget(gateway, () => measureRuns(call, samples))
           report({ name, times, atMostMs, cpuMs: cpuMs && cpuMs / times.length })
         }
         for (const [n, job] of jobs.entries()) {
@@ -139,7 +139,7 @@ async function prepare(
     ...{ database, services: app.services, rows },
     open: (slug, phone) => openShop(database, app.services, slug, phone),
     async fill({ storeId }, count, statements) {
-      for (const text of statements) await database.query(filledIn(text, storeId, count), [])
+      for (const text of statements) await database.query(fillTemplate(text, storeId, count), [])
     },
     report: (name, atMostMs, times) => report({ name, times, atMostMs }),
     withWorker: (step) => withTarget('worker', fixturePath, step),
@@ -150,7 +150,7 @@ async function prepare(
     await world.fill(shop, rows, fill)
     for (let n = 1; n <= neighbours; n += 1) await world.fill(await world.open(`neighbour-${n}`), 500, fill)
     const ids = (await area.prepare?.(world, shop)) ?? {}
-    // As autovacuum leaves a table that has been there for a while.
+    // As autovacuum leaves an older table.
     await database.query('vacuum analyze', [])
     return { shop, ids }
   } finally {
@@ -158,7 +158,7 @@ async function prepare(
   }
 }
 
-const filledIn = (text: string, storeId: string, rows: number): string =>
+const fillTemplate = (text: string, storeId: string, rows: number): string =>
   text.replaceAll('{store}', `'${storeId}'::uuid`).replaceAll('{rows}', String(rows))
 
 async function openShop(database: Database, services: Services, slug: string, phone?: string): Promise<Shop> {
@@ -169,11 +169,11 @@ async function openShop(database: Database, services: Services, slug: string, ph
   return { ...store, ctx }
 }
 
-/** From the call that queues the job to the row that says it is done. */
+/** From the call that queues the job to the row that marks it as done. */
 async function runJob(database: Database, url: string, { storeId, key }: Shop, job: JobCheck): Promise<void> {
   const startedAt = performance.now()
   await send(url, key, job.path, job.body)
-  while ((await database.query(filledIn(job.done, storeId, 0), [])).length === 0) {
+  while ((await database.query(fillTemplate(job.done, storeId, 0), [])).length === 0) {
     if (performance.now() - startedAt > 15 * 60_000) throw new Error(`${job.name}: not done after 15 minutes`)
     await wait(100)
   }
@@ -188,11 +188,11 @@ async function send(url: string, key: string, path: string, body?: unknown): Pro
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
 
-/** More than five: PostgreSQL has then decided whether it keeps a plan. */
+/** More than five: then PostgreSQL has decided whether to use a generic plan. */
 const warmUps = 7
 
 /** The time of each run; a call of many seconds is run at least five times. */
-async function repeated(run: () => Promise<unknown>, count: number): Promise<number[]> {
+async function measureRuns(run: () => Promise<unknown>, count: number): Promise<number[]> {
   const times: number[] = []
   const startedAt = performance.now()
   while (times.length < count) {

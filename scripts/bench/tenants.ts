@@ -1,4 +1,4 @@
-/** `npm run bench -- tenants`: the jobs and the CPU time that quiet stores with a connected shop take in an hour. */
+/** `npm run bench -- tenants`: jobs and CPU time per hour of quiet stores with a connected shop. */
 
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
@@ -11,20 +11,20 @@ import type { Progress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
 import type { Output } from '#scripts/cli/terminal'
 import { gatewaySettings, openStore, withThrowaway } from './fixture.ts'
-import { cpuOf } from './processes.ts'
+import { measureCpu } from './processes.ts'
 
 interface Hour {
-  /** Jobs that ended, by queue. */
+  /** Finished jobs, by queue. */
   jobs: Record<string, number>
-  /** Those of stores: the others run by the clock, once for all stores. */
+  /** Jobs of stores; scheduled jobs run once for all stores. */
   ofStores: number
-  /** CPU time of this process, which runs them, and of PostgreSQL; null but on Linux. */
+  /** CPU time of this process, which runs the jobs, and of PostgreSQL; null on systems other than Linux. */
   cpuSeconds: number | null
 }
 
 export interface Tenants {
   stores: number
-  /** The first hour has what a newly connected store does once. */
+  /** The first hour includes the one-time work of a new connection. */
   hours: Hour[]
 }
 
@@ -44,7 +44,7 @@ export async function measureTenants(
         await migrate(database)
         progress.begin('Filling', 0)
         for (let n = 1; n <= stores; n += 1) await openStore(database, `bench-${n}`)
-        // To the sandbox's platform, which has no products, orders or carts for them.
+        // Connects to the sandbox's platform, which has no products, orders or carts for these stores.
         await database.query(
           `insert into connections (store_id, port, provider, connected_at, created_at, updated_at)
            select id, 'ecommerce', 'sandbox', now(), now(), now() from stores`,
@@ -56,7 +56,7 @@ export async function measureTenants(
           const measured: Hour[] = []
           while (measured.length < hours) {
             progress.begin(`Hour ${measured.length + 1} of ${hours}`, 0)
-            measured.push(await passHour(app, dataDir, (ms) => clock.move(ms)))
+            measured.push(await passHour(app, dataDir, (ms) => clock.advance(ms)))
           }
           return { stores, hours: measured }
         } finally {
@@ -71,10 +71,10 @@ export async function measureTenants(
   }
 }
 
-/** Moves the clock minute by minute and runs what comes due. */
+/** Advances the clock minute by minute and runs due jobs. */
 async function passHour(app: App, dataDir: string, move: (ms: number) => void): Promise<Hour> {
   const before = await endedJobs(app)
-  const { cpuMs } = await cpuOf(dataDir, ownCpuMicros, async () => {
+  const { cpuMs } = await measureCpu(dataDir, ownCpuMicros, async () => {
     for (let minute = 0; minute < 60; minute += 1) {
       move(minuteMs)
       await app.services.queue.advance(minuteMs)
@@ -96,7 +96,7 @@ function ownCpuMicros(): number {
 }
 
 const ended = /^job_duration_seconds_count{queue="(.+)",outcome="completed"} (\d+)$/gm
-/** By queue, from the metrics: the queue deletes jobs by the clock, which is moved. */
+/** By queue, from the metrics: the queue deletes finished jobs by the clock, which is advanced. */
 async function endedJobs({ metrics }: App): Promise<Record<string, number>> {
   const counts = (await metrics.text()).matchAll(ended)
   return Object.fromEntries([...counts].map(([, name, jobs]) => [name!, Number(jobs)]))

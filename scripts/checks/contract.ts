@@ -1,23 +1,23 @@
-/** What breaks callers of the last release: refused unless it is listed with its reason. */
-import { openApiDocument } from '#runtime/documents/openapi'
-import type { Fault } from '#runtime/registry/checks'
+/** Changes that break callers of the last release: refused unless listed with a reason. */
+import { buildOpenApi } from '#runtime/documents/openapi'
+import type { Issue } from '#runtime/registry/checks'
 import type { Registry } from '#runtime/registry/loaded'
 import { accepted } from '#scripts/contract/accepted'
-import { changesOf } from '#scripts/contract/changes'
-import { type Contract, contractOf } from '#scripts/contract/contract'
+import { compareContracts } from '#scripts/contract/changes'
+import { type Contract, toContract } from '#scripts/contract/contract'
 import { readReleased } from '#scripts/contract/released'
 
 const list = 'scripts/contract/accepted.ts'
 
-export const contractFaults = async (registry: Registry): Promise<Fault[]> =>
-  faultsOf(await readReleased(), contractOf(openApiDocument(registry)), accepted)
+export const findContractIssues = async (registry: Registry): Promise<Issue[]> =>
+  toIssues(await readReleased(), toContract(buildOpenApi(registry)), accepted)
 
-export function faultsOf(
+export function toIssues(
   released: Contract,
   now: Contract,
   reasons: Readonly<Record<string, string>>,
-): Fault[] {
-  const { breaking } = changesOf(released, now)
+): Issue[] {
+  const { breaking } = compareContracts(released, now)
   const unlisted = breaking.filter((change) => !reasons[change]?.trim())
   const outlived = Object.keys(reasons).filter((change) => !breaking.includes(change))
   return [

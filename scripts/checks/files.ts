@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
-/** The TypeScript files below a folder of a project's root, by their paths from the root. */
+/** The TypeScript files below a folder of the project, by their paths from the root. */
 export async function typescriptFiles(root: string, folder: string): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true, recursive: true })
   return entries

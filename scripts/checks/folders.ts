@@ -1,14 +1,14 @@
-/** A folder of more files than fit on a screen is not looked over before the next one is added. */
+/** Limits the files of a folder, so that its listing fits on a screen. */
 import { dirname } from 'node:path'
-import type { Fault } from '#runtime/registry/checks'
+import type { Issue } from '#runtime/registry/checks'
 import { typescriptFiles } from './files.ts'
 
 const mostInModule = 20
 const mostInSection = 10
 const contracts = /^operations\/.+\/(?:api|jobs|pages)$/
-const ofTheRegistry = /^operations\/[^/]+\/(?:section|points|wiring|environment|door)\.ts$/
+const ofTheRegistry = /^operations\/[^/]+\/(?:section|extension-points|extensions|environment|index)\.ts$/
 
-export async function folderFaults(root: string): Promise<Fault[]> {
+export async function findFolderIssues(root: string): Promise<Issue[]> {
   const files = [...(await typescriptFiles(root, 'runtime')), ...(await typescriptFiles(root, 'operations'))]
   const logic = files.filter((file) => !ofTheRegistry.test(file)).map((file) => dirname(file))
   const folders = Map.groupBy(logic, (folder) => folder)

@@ -1,9 +1,10 @@
 /**
- * A pattern that begins with a run of any length is tried again at each of the run's letters, and one with two runs of the
- * same letters in each way to share them: a text of 16 KiB that does not match then blocks the process for a second.
+ * Regular expressions with quadratic backtracking. A pattern that begins with an unbounded run is retried at each
+ * character of the run, and one with two adjacent runs of the same characters for each split: a text of 16 KiB that
+ * does not match then blocks the process for a second.
  */
 import { analyse } from 'scslre'
-import type { Fault } from '#runtime/registry/checks'
+import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 
 const literal =
@@ -13,7 +14,7 @@ const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 const ourOwn = 'it reads what is written in this repository'
 const anOperators = 'it reads a setting, once'
 
-/** Patterns whose texts nobody outside can make long. */
+/** Allowlist: patterns that never see a long text from outside. */
 const allowed: readonly (readonly [file: string, pattern: string, why: string])[] = [
   ['runtime/documents/markdown.ts', String.raw`/\s*\n\s*/g`, ourOwn],
   [
@@ -25,7 +26,7 @@ const allowed: readonly (readonly [file: string, pattern: string, why: string])[
   ['operations/storefront/script/modules.ts', String.raw`/\n\/\/# sourceMappingURL=.*\s*$/`, ourOwn],
   ['runtime/documents/openapi.ts', String.raw`/[\s,]+\S*$/`, ourOwn],
   [
-    'db/confining.ts',
+    'db/scoping.ts',
     String.raw`/'[^']*'|[(),]|(?:"?\w+"?\s*\.\s*)*"?[a-z_]\w*"?/gi`,
     'it reads our own SQL, each once',
   ],
@@ -36,14 +37,14 @@ const allowed: readonly (readonly [file: string, pattern: string, why: string])[
   ['runtime/ports/storage/s3.ts', String.raw`/^\/+|\/+$/g`, anOperators],
 ]
 
-export async function patternFaults(root: string, exceptions = allowed): Promise<Fault[]> {
+export async function findPatternIssues(root: string, exceptions = allowed): Promise<Issue[]> {
   const exempt = new Set(exceptions.map(([file, pattern]) => `${file} ${pattern}`))
   const slow = new Set<string>()
-  const faults: Fault[] = []
+  const faults: Issue[] = []
   for (const layer of ['db', 'runtime', 'operations']) {
     for (const file of await typescriptFiles(root, layer)) {
       if (file.startsWith('db/migrations/')) continue
-      for (const pattern of slowPatterns(readCode(root, file))) {
+      for (const pattern of findSlowPatterns(readCode(root, file))) {
         slow.add(`${file} ${pattern}`)
         if (exempt.has(`${file} ${pattern}`)) continue
         faults.push({
@@ -67,7 +68,7 @@ export async function patternFaults(root: string, exceptions = allowed): Promise
   ]
 }
 
-const slowPatterns = (code: string): string[] =>
+const findSlowPatterns = (code: string): string[] =>
   [...code.replace(comments, '').matchAll(literal)]
     .filter(([, source]) => /[*+,]/.test(source!))
     .filter(([, source, flags]) => analyse({ source: source!, flags: flags! }).reports.length > 0)

@@ -1,6 +1,6 @@
 /**
- * Which section reads which table of another, by table: a join, a sum or a check that the owner's door would answer with
- * one more round trip. A new one is a decision: ask the owner's door first.
+ * Allowlist of reads across sections, by table: joins, sums and checks for which the owner's public API would need
+ * another round trip. A new entry is a decision: consider the owner's public API first.
  */
 export const foreignReads: Readonly<Record<string, readonly string[]>> = {
   activity_days: ['statistics'],

@@ -1,13 +1,13 @@
-/** Who writes a table owns it, and who reads another section's table is listed. */
+/** A section owns the tables that it writes; reads of another section's tables must be listed. */
 import { tenantColumn } from '#db/tables'
-import type { Fault } from '#runtime/registry/checks'
+import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 import { foreignReads } from './reads.ts'
 
-/** `countedRows` and `daySums` hand a table of their caller's section to who writes it. */
+/** `countedRows` and `daySums` pass their caller's table to the code that writes it. */
 const writes =
   /\b(?:insertInto|updateTable|deleteFrom|mergeInto|countedRows|daySums)(?:<[^<>]*>)?\(\s*(?:'(\w+)|[^'\s)])/g
-/** What writes the table that it is given by name (`runtime/database/settings.ts`). */
+/** Writes the table that is given by name (`runtime/database/settings.ts`). */
 const settings = /\bsettings(?:<[^(]*>)?\(\{[\s\S]{0,200}?\btable: '(\w+)'/g
 const reads = /\b(?:selectFrom|from|using|innerJoin|leftJoin|rightJoin|fullJoin)\(\s*(\[[^\]]*\]|'[^']*')/g
 const writesInSql = /\b(?:insert into|update|delete from|merge into)\s+(?:only\s+)?(\w+)/gi
@@ -15,32 +15,32 @@ const readsInSql = /\b(?:from|join|using)\s+(?:only\s+)?(\w+)/gi
 const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
 const quoted = /'(?:\\.|[^'\\\n])*'/g
 
-/** Writes whose table is a variable, and why that is one of the section's own. */
+/** Writes with a variable table name, and why the table belongs to the section. */
 const unnamed: Readonly<Record<string, string>> = {
   'operations/messaging/outbox/rows.ts': 'the table of an outbox source, which its section names',
   'operations/store/imports/imports.ts': 'the tables of an importer, which its section names',
-  'operations/store/sums/rebuild-days.ts': 'the sums that day-sums.ts lists',
-  'operations/store/sums/day-sums.ts': 'the tables of the sums, of which there is a list',
+  'operations/store/sums/rebuild-days.ts': 'the sums listed in daily-sums.ts',
+  'operations/store/sums/daily-sums.ts': 'the tables of the sums, of which there is a list',
   'operations/storefront/events/counters.ts': 'the rows of a section, which names them with their events',
 }
 
-/** Tables that the sandboxes of several sections share, each with rows of its own. */
+/** Tables shared by the sandboxes of several sections, each with its own rows. */
 const ofSandboxes: readonly string[] = ['sandbox_modes', 'sandbox_objects']
 
-/** By table and section, the first file that names it. */
+/** The first file that names a table, by table and section. */
 type Named = Map<string, Map<string, string>>
 
-export async function tableFaults(
+export async function findTableIssues(
   root: string,
   listed: Readonly<Record<string, readonly string[]>> = foreignReads,
   variables: Readonly<Record<string, string>> = unnamed,
-): Promise<Fault[]> {
-  const faults: Fault[] = []
+): Promise<Issue[]> {
+  const faults: Issue[] = []
   const [written, read]: [Named, Named] = [new Map(), new Map()]
   for (const file of await typescriptFiles(root, 'operations')) {
-    const found = tablesIn(readCode(root, file))
-    for (const table of found.written) note(written, file, table)
-    for (const table of found.read) note(read, file, table)
+    const found = findTables(readCode(root, file))
+    for (const table of found.written) addTable(written, file, table)
+    for (const table of found.read) addTable(read, file, table)
     if (found.writesVariable && !(file in variables)) {
       faults.push({
         file,
@@ -59,48 +59,48 @@ export async function tableFaults(
   return [...faults, ...sharedTables(written), ...unlistedReads(read, written, listed)]
 }
 
-function tablesIn(code: string) {
+function findTables(code: string) {
   const bare = code.replace(comments, '')
   const sql = bare.replace(quoted, "''")
   const calls = [...bare.matchAll(writes)].map(([, table]) => table)
   const asked = [...bare.matchAll(reads)].flatMap(([, argument]) => argument!.match(/(?<=')\w+/g) ?? [])
   return {
     writesVariable: calls.includes(undefined),
-    written: tenantTables([...calls, ...namesIn(bare, settings), ...namesIn(sql, writesInSql)]),
-    read: tenantTables([...asked, ...namesIn(sql, readsInSql)]),
+    written: tenantTables([...calls, ...findNames(bare, settings), ...findNames(sql, writesInSql)]),
+    read: tenantTables([...asked, ...findNames(sql, readsInSql)]),
   }
 }
 
-const namesIn = (code: string, pattern: RegExp): string[] =>
+const findNames = (code: string, pattern: RegExp): string[] =>
   [...code.matchAll(pattern)].map(([, table]) => table!)
 
 const tenantTables = (names: readonly (string | undefined)[]): string[] =>
   names.filter((name) => name !== undefined && tenantColumn(name) !== null) as string[]
 
-function note(named: Named, file: string, table: string): void {
+function addTable(named: Named, file: string, table: string): void {
   const section = file.split('/')[1]!
   const files = named.get(table) ?? new Map<string, string>()
   named.set(table, files)
   if (!files.has(section)) files.set(section, file)
 }
 
-const sharedTables = (written: Named): Fault[] =>
+const sharedTables = (written: Named): Issue[] =>
   [...written].flatMap(([table, files]) => {
     if (files.size < 2 || ofSandboxes.includes(table)) return []
     const all = [...files].map(([section, file]) => `${section} (${file})`)
     return {
       file: [...files.values()][0]!,
       wrong: `${table} is written by ${all.join(' and ')}`,
-      remedy: 'let one of them own it, and give the others a function at its door.ts',
+      remedy: 'let one of them own it, and give the others a function at its index.ts',
     }
   })
 
-/** A table that nobody below operations/ writes is the server's own: anybody may read it. */
+/** A table that nothing below operations/ writes belongs to the server: any section may read it. */
 function unlistedReads(
   read: Named,
   written: Named,
   listed: Readonly<Record<string, readonly string[]>>,
-): Fault[] {
+): Issue[] {
   const foreign = [...read].flatMap(([table, files]) => {
     const owners = written.get(table)
     if (!owners || ofSandboxes.includes(table)) return []
@@ -118,7 +118,7 @@ function unlistedReads(
     ...unlisted.map(({ table, file, owners }) => ({
       file,
       wrong: `reads ${table}, which ${owners} owns`,
-      remedy: 'ask its door.ts, or decide that the section may, in scripts/checks/reads.ts',
+      remedy: 'ask its index.ts, or decide that the section may, in scripts/checks/reads.ts',
     })),
     ...outlived.map(({ table, section }) => ({
       file: `operations/${section}`,

@@ -1,16 +1,16 @@
-/** Every operation is imported by a test of its own section. */
-import type { Fault } from '#runtime/registry/checks'
+/** Every operation must be imported by a test of its own section. */
+import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 
 const imported = /(?:^|\n)import (?!type )[^'"]*?from\s*['"]#(operations\/[^'"]+\/api\/[^'"]+)['"]/g
 
-export async function testedFaults(root: string): Promise<Fault[]> {
+export async function findUntestedOperations(root: string): Promise<Issue[]> {
   const tests = (await typescriptFiles(root, 'test/operations')).filter((file) => file.endsWith('.test.ts'))
   const tested = new Set(
     tests.flatMap((file) =>
       [...readCode(root, file).matchAll(imported)]
         .map(([, operation]) => `${operation}.ts`)
-        .filter((operation) => sectionOf(operation) === sectionOf(file.slice('test/'.length))),
+        .filter((operation) => getSection(operation) === getSection(file.slice('test/'.length))),
     ),
   )
   const operations = (await typescriptFiles(root, 'operations')).filter((file) => /\/api\/[^/]+$/.test(file))
@@ -19,8 +19,8 @@ export async function testedFaults(root: string): Promise<Fault[]> {
     .map((file) => ({
       file,
       wrong: 'is called by no test of its section',
-      remedy: `import it in a test below test/operations/${sectionOf(file)}/, and say by shop.call(…) what it does`,
+      remedy: `import it in a test below test/operations/${getSection(file)}/, and say by shop.call(…) what it does`,
     }))
 }
 
-const sectionOf = (file: string): string => file.split('/')[1]!
+const getSection = (file: string): string => file.split('/')[1]!

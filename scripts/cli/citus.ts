@@ -5,15 +5,15 @@ import postgres from 'postgres'
 import { requirePostgres, type ThrowawayPostgres, throwawayPostgres } from './postgres.ts'
 
 export interface ThrowawayCitus {
-  /** Of the coordinator's database `postgres`, which has the extension and knows the workers. */
+  /** Address of the coordinator's database `postgres`, which has the extension and its workers. */
   url: string
   coordinator: ThrowawayPostgres
   workers: readonly ThrowawayPostgres[]
-  /** Ends all of them; a second call does nothing. */
+  /** Stops all nodes; a second call does nothing. */
   stop(): Promise<void>
 }
 
-/** Each test file has a database of its own, each with a maintenance daemon on every node. */
+/** Each test file has its own database, and each database a maintenance daemon on every node. */
 const lines = [
   `shared_preload_libraries = 'citus'`,
   'max_prepared_transactions = 200',
@@ -22,16 +22,16 @@ const lines = [
   'max_locks_per_transaction = 1024',
   `shared_buffers = '192MB'`,
   'citus.shard_count = 4',
-  // Of a run that ends within minutes: what a killed node left is looked for soon.
+  // For short runs: leftovers of a killed node are recovered soon.
   `citus.recover_2pc_interval = '2s'`,
-  // What hangs with one node is let go of on the others; sessions of our own have theirs.
+  // Sessions that hang with one node release their locks on the others; our own sessions set their own timeout.
   `idle_in_transaction_session_timeout = '20s'`,
-  // Where a cluster is one machine, many small connections cost more than they save.
+  // On a single machine, many small connections cost more than they save.
   'citus.max_adaptive_executor_pool_size = 2',
   `citus.enable_statistics_collection = off`,
 ]
 
-/** Whether the PostgreSQL of this machine has Citus to load. */
+/** Whether this machine's PostgreSQL has Citus. */
 const hasCitus = (bin = requirePostgres()): boolean => existsSync(join(bin, '../lib/citus.so'))
 
 export async function throwawayCitus(
@@ -59,20 +59,20 @@ export async function throwawayCitus(
   }
 }
 
-/** Makes the extension in the database of each address, and tells the first, the coordinator, of the others. */
+/** Creates the extension in each database, and registers the other nodes with the first, the coordinator. */
 export async function joinNodes(urls: readonly string[]): Promise<void> {
   await Promise.all(
-    urls.map((url) => within(url, (sql) => sql.unsafe('create extension if not exists citus'))),
+    urls.map((url) => withConnection(url, (sql) => sql.unsafe('create extension if not exists citus'))),
   )
   const [coordinator, ...workers] = urls.map((url) => new URL(url)) as [URL, ...URL[]]
-  await within(coordinator.href, async (sql) => {
+  await withConnection(coordinator.href, async (sql) => {
     await sql`select citus_set_coordinator_host(${coordinator.hostname}, ${Number(coordinator.port)}::int)`
     for (const { hostname, port } of workers)
       await sql`select citus_add_node(${hostname}, ${Number(port)}::int)`
   })
 }
 
-async function within(url: string, run: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
+async function withConnection(url: string, run: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   try {
     await run(sql)

@@ -1,6 +1,7 @@
 /**
- * Reads all that servers, workers and migrations are made of, so that it lies compiled for their starts: an image does so
- * when it is made, or each of its containers would compile anew. Its flags are theirs, but for sizes: V8 goes by them.
+ * Loads all modules of servers, workers and migrations into the compile cache, so that starts do not compile them: run
+ * when an image is built, since every container would compile again otherwise. It uses the same flags except memory
+ * sizes, because V8 checks them.
  */
 import './compiled.js'
 

@@ -1,36 +1,39 @@
-/** The database of the settings for a command: a server, or the embedded one, also while a server runs on it. */
+/** Opens the database of the settings for a command: a server, or the embedded one, also while a server runs on it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Database } from '#db/database'
-import { migrationsRun } from '#db/migrate'
+import { findAppliedMigrations } from '#db/migrate'
 import { SettingsError } from '#db/settings-error'
 import { machineClock } from '#runtime/clock'
 import type { Services } from '#runtime/context'
-import { openApp, openDatabase, savedOffset } from '#runtime/server/app'
-import { migrated, reached } from '#runtime/server/mendable'
-import { dataDirOf, readSettings, type Settings } from '#runtime/server/settings'
+import { openApp, openDatabase, readClockOffset } from '#runtime/server/app'
+import { readSettings, resolveDataDir, type Settings } from '#runtime/server/settings'
+import { migrateDatabase, withConnectMessages } from '#runtime/server/startup-errors'
 
 export interface Opened {
   database: Database
-  /** Of the clock that the servers on this database go by. */
+  /** Time of the clock that servers on this database use. */
   now: Date
-  /** Done once no server acts on what it knew before: waited for before a change of who may do what is answered. */
-  settled(): Promise<void>
+  /** Resolves once no server uses cached data from before: awaited before a change of permissions is confirmed. */
+  waitForPropagation(): Promise<void>
 }
 
-/** Opens and migrates the database that the environment names, and closes it at the end. Makes none. */
+/** Opens and migrates the database that the environment names, and closes it at the end. Does not create one. */
 export const withDatabase = <T>(env: NodeJS.ProcessEnv, run: (opened: Opened) => Promise<T>): Promise<T> =>
-  opening(env, false, async (opened) => run(opened))
+  withOpened(env, false, async (opened) => run(opened))
 
-/** The same with everything that a server has: adapters of providers, the job queue. `makes`: the database, where there is none. */
+/**
+ * As `withDatabase`, with all services of a server: adapters of providers, the job queue. `makes`: whether to create a
+ * missing database.
+ */
 export const withServices = <T>(
   env: NodeJS.ProcessEnv,
   run: (services: Services, opened: Opened) => Promise<T>,
   { makes = false } = {},
 ): Promise<T> =>
-  opening(env, makes, async (opened, shared) => {
+  withOpened(env, makes, async (opened, shared) => {
     const app = await openApp({
       settings: await readSettings(env),
       log: pino({ level: 'error' }, pino.destination(2)),
@@ -45,14 +48,14 @@ export const withServices = <T>(
     }
   })
 
-/** As it is, whichever version made it: it may be of one before an upgrade, and servers of that may run. */
-export async function withDatabaseAsItIs<T>(
+/** Without migrating: the database may be from before an upgrade, with servers of that version running. */
+export async function withUnmigratedDatabase<T>(
   settings: Settings,
   run: (database: Database) => Promise<T>,
 ): Promise<T> {
   const { database, close } = await openDatabase(settings)
   try {
-    const migrations = await reached(settings, () => migrationsRun(database))
+    const migrations = await withConnectMessages(settings, () => findAppliedMigrations(database))
     if (migrations.size > 0) return await run(database)
     throw new SettingsError('DATABASE_URL: there is nothing of ours in this database: look at its name')
   } finally {
@@ -60,7 +63,7 @@ export async function withDatabaseAsItIs<T>(
   }
 }
 
-async function opening<T>(
+async function withOpened<T>(
   env: NodeJS.ProcessEnv,
   makes: boolean,
   run: (opened: Opened, shared: boolean) => Promise<T>,
@@ -69,22 +72,22 @@ async function opening<T>(
   const settings = await readSettings(env)
   const { database, shared, close } = await openDatabase(settings)
   try {
-    await migrated(settings, database.patient)
-    const now = machineClock(await savedOffset(database, settings)).now()
-    // Nobody else is there to know anything where this process has the database to itself.
-    const settled = async (): Promise<void> => {
+    await migrateDatabase(settings, database.longRunning)
+    const now = machineClock(await readClockOffset(database, settings)).now()
+    // If this process has the database to itself, there is no other cache to wait for.
+    const waitForPropagation = async (): Promise<void> => {
       if (shared) await wait(settings.keyLeaseMs + 20)
     }
-    return await run({ database, now, settled }, shared)
+    return await run({ database, now, waitForPropagation }, shared)
   } finally {
     await close()
   }
 }
 
-/** A mistyped folder is told, and no database made in it that has nothing to show. */
+/** Refuses a mistyped folder, instead of creating an empty database in it. */
 export function requireEmbedded(env: NodeJS.ProcessEnv): void {
   if (env.DATABASE_URL) return
-  const folder = dataDirOf(env)
+  const folder = resolveDataDir(env)
   if (existsSync(join(folder, 'db'))) return
   throw new SettingsError(
     `DATA_DIR: there is no database in ${folder}: name the folder that the server has, or its DATABASE_URL; npm start and npm run migrate make a new one`,

@@ -1,7 +1,7 @@
 /**
- * Says what is missing where there is a Node that cannot read TypeScript: `npm ci --ignore-scripts` leaves out the one that
- * comes with us (the package `node` fetches it in its script), and the machine's own is taken. Before anything else, and
- * in what every Node reads.
+ * Explains what to do if Node cannot read TypeScript: `npm ci --ignore-scripts` skips the bundled one (the package
+ * `node` downloads it in its install script), so the machine's own is used. Runs before anything else, in syntax that
+ * every Node reads.
  */
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {

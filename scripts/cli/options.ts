@@ -1,4 +1,4 @@
-/** Options that several commands take, read so that a wrong one is told in one line. */
+/** Options shared by several commands; an invalid value is reported in one line. */
 
 import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError, Option } from 'commander'
@@ -12,8 +12,8 @@ export const storeOption = (): Option =>
   new Option('--store <store>', 'id, slug or domain of the store').makeOptionMandatory()
 export const jsonOption = (): Option => new Option('--json', 'one line of JSON instead')
 
-/** Reads `90d` or an instant with its zone. */
-export function expiry(text: string): Expiry {
+/** Parses `90d` or an instant with its zone. */
+export function parseExpiry(text: string): Expiry {
   if (/^\d{1,5}d$/.test(text)) return { days: Number(text.slice(0, -1)) }
   const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
   const at = new Date(isInstant ? text : Number.NaN)
@@ -23,13 +23,13 @@ export function expiry(text: string): Expiry {
   return { at }
 }
 
-export const expiresAt = (given: Expiry | undefined, now: Date): Date | null => {
+export const toExpiryDate = (given: Expiry | undefined, now: Date): Date | null => {
   if (!given) return null
   return 'at' in given ? given.at : new Date(now.getTime() + given.days * dayMs)
 }
 
 /** A number of rows, rounds or the like. */
-export const wholeFrom =
+export const parseWholeFrom =
   (least: number, most?: number) =>
   (text: string): number => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
@@ -38,8 +38,8 @@ export const wholeFrom =
     throw new InvalidArgumentError(`It must be a whole number from ${least}${to}.`)
   }
 
-/** A time that need not be whole. */
-export function seconds(text: string): number {
+/** A time that may have decimals. */
+export function parseSeconds(text: string): number {
   const value = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
   if (value > 0) return value
   throw new InvalidArgumentError('It must be a number of seconds, such as 60 or 0.5.')
@@ -57,8 +57,8 @@ export const onlyOption = (known: readonly string[]): Option =>
       }),
     )
 
-/** The JSON value in a file; refused by the option's name when it is none. */
-export async function jsonFile(option: string, path: string): Promise<unknown> {
+/** The JSON value in a file; refused by the option's name if it is invalid. */
+export async function readJsonFile(option: string, path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {

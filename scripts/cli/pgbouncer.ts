@@ -1,4 +1,4 @@
-/** A PgBouncer of its own before a PostgreSQL server, on a free port of the loopback, ended and deleted at the end. */
+/** A throwaway PgBouncer in front of a PostgreSQL server, on a free port of the loopback. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -10,9 +10,9 @@ import { freePort, serverUser } from './postgres.ts'
 export type PoolMode = 'session' | 'transaction' | 'statement'
 
 export interface ThrowawayPgbouncer {
-  /** The server's address, by this way; any database of it can be named instead. */
+  /** The server's address through PgBouncer; any of its databases can be named instead. */
   url: string
-  /** Ends it, and every connection with it; a second call does nothing. */
+  /** Stops it with all its connections; a second call does nothing. */
   stop(): Promise<void>
   /** Starts it again at the same address. */
   restart(): Promise<void>
@@ -22,22 +22,22 @@ export interface PgbouncerOptions {
   mode: PoolMode
   /** Connections to the server for each database. */
   poolSize: number
-  /** Names of startup parameters that it leaves out without a word. */
+  /** Startup parameters that it ignores silently. */
   ignoring?: readonly string[]
 }
 
 const program = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer'
-/** `.ci/run` sets PGBOUNCER: there a missing one fails. */
+/** `.ci/run` sets PGBOUNCER: then a missing one is an error. */
 export const hasPgbouncer = process.env.PGBOUNCER !== undefined || existsSync(program)
 
-/** What a process that just ends has still to end. */
-const leftBehind = new Set<() => void>()
+/** Instances to stop when the process exits. */
+const running = new Set<() => void>()
 
 const endAll = (): void => {
-  for (const each of leftBehind) each()
+  for (const each of running) each()
 }
 
-/** Starts it and waits until it listens. Throws one clear sentence when PgBouncer is not installed. */
+/** Starts it and waits until it listens. Throws one clear sentence if PgBouncer is not installed. */
 export async function throwawayPgbouncer(
   serverUrl: string,
   options: PgbouncerOptions,
@@ -49,7 +49,7 @@ export async function throwawayPgbouncer(
   const folder = mkdtempSync(join(tmpdir(), 'throwaway-pgbouncer-'))
   const port = await freePort()
   const file = join(folder, 'pgbouncer.ini')
-  writeFileSync(file, configuration(new URL(serverUrl), port, options))
+  writeFileSync(file, buildConfiguration(new URL(serverUrl), port, options))
   if (user) for (const each of [folder, file]) chownSync(each, user.uid, user.gid)
   let child: ChildProcess
   let ended: Promise<void>
@@ -59,23 +59,23 @@ export async function throwawayPgbouncer(
     kill()
     remove()
   }
-  if (leftBehind.size === 0) process.once('exit', endAll)
-  leftBehind.add(atExit)
+  if (running.size === 0) process.once('exit', endAll)
+  running.add(atExit)
   const start = async (): Promise<void> => {
     child = spawn(program, [file], { ...user, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] })
-    let told = ''
+    let output = ''
     child.stderr?.on('data', (chunk) => {
-      told += chunk
+      output += chunk
     })
     let hasEnded = false
     ended = new Promise((resolve) => child.once('close', () => resolve()))
     void ended.then(() => {
       hasEnded = true
     })
-    for (let tries = 0; !(await answers(port)); tries += 1) {
+    for (let tries = 0; !(await acceptsConnections(port)); tries += 1) {
       if (hasEnded || tries > 100) {
         atExit()
-        throw new Error(`PgBouncer did not start: ${told.trim()}`)
+        throw new Error(`PgBouncer did not start: ${output.trim()}`)
       }
       await wait(50)
     }
@@ -88,7 +88,7 @@ export async function throwawayPgbouncer(
     async stop() {
       kill()
       await ended
-      leftBehind.delete(atExit)
+      running.delete(atExit)
       remove()
     },
     async restart() {
@@ -99,14 +99,14 @@ export async function throwawayPgbouncer(
   }
 }
 
-const answers = (port: number): Promise<boolean> =>
+const acceptsConnections = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
 
-function configuration(
+function buildConfiguration(
   server: URL,
   port: number,
   { mode, poolSize, ignoring = [] }: PgbouncerOptions,

@@ -1,4 +1,6 @@
-/** A PostgreSQL server for one run: made in a temporary folder, reached on this machine only, deleted at the end. */
+/**
+ * A PostgreSQL server for one run: created in a temporary folder, reachable only on this machine, deleted at the end.
+ */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import {
   appendFileSync,
@@ -18,18 +20,18 @@ export interface ThrowawayPostgres {
   url: string
   port: number
   dataDir: string
-  /** Ends it at once, with all that is under way, as a crash would. */
+  /** Stops it immediately with everything in progress, as a crash would. */
   crash(): Promise<void>
-  /** Starts it again; answers once it does. */
+  /** Starts it again; resolves once it accepts connections. */
   restart(): Promise<void>
-  /** Ends the server and deletes its folder; a second call does nothing. */
+  /** Stops the server and deletes its folder; a second call does nothing. */
   stop(): Promise<void>
 }
 
 const versionsFolder = '/usr/lib/postgresql'
 const programs = ['initdb', 'pg_ctl', 'postgres']
 
-/** The folder of the newest PostgreSQL's programs, or of that named by POSTGRES_BIN; null where none is installed. */
+/** The program folder of the newest PostgreSQL, or the one in POSTGRES_BIN; null if none is installed. */
 export function findPostgres(folder = versionsFolder, named = process.env.POSTGRES_BIN): string | null {
   if (named) return named
   if (!existsSync(folder)) return null
@@ -38,15 +40,15 @@ export function findPostgres(folder = versionsFolder, named = process.env.POSTGR
   return bins.find((bin) => programs.every((program) => existsSync(join(bin, program)))) ?? null
 }
 
-/** The folder of the programs to run: the one that was named, or the newest installed. */
-function programsIn(named: string | undefined): string {
+/** The folder of the programs to run: the named one, or the newest installed. */
+function findProgramsFolder(named: string | undefined): string {
   if (named === undefined) return requirePostgres()
   const missing = programs.filter((program) => !existsSync(join(named, program)))
   if (missing.length === 0) return resolve(named)
   throw new Error(`--bin ${named}: has no ${missing.join(', ')}; name the folder of PostgreSQL's programs`)
 }
 
-/** The same; throws one clear sentence where none is installed. */
+/** As `findPostgres`; throws one clear sentence if none is installed. */
 export function requirePostgres(): string {
   const bin = findPostgres()
   if (bin) return bin
@@ -57,20 +59,20 @@ export function requirePostgres(): string {
 }
 
 /**
- * Makes a cluster, starts it on a free port of 127.0.0.1 and waits until it answers. `durable: false` gives up what
- * survives a power cut, for tests. `bin`: the folder of the programs, default the newest version installed. `lines` end
- * its postgresql.conf. Throws one clear sentence when PostgreSQL is not installed.
+ * Creates a cluster, starts it on a free port of 127.0.0.1 and waits until it answers. `durable: false` gives up crash
+ * safety, for tests. `bin`: the folder of the programs, default the newest version installed. `lines` are appended to
+ * its postgresql.conf. Throws one clear sentence if PostgreSQL is not installed.
  */
 export async function throwawayPostgres(
   options: { durable?: boolean; bin?: string | undefined; lines?: readonly string[] } = {},
 ): Promise<ThrowawayPostgres> {
-  const bin = programsIn(options.bin)
+  const bin = findProgramsFolder(options.bin)
   const user = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'throwaway-postgres-'))
   if (user) chownSync(folder, user.uid, user.gid)
   const dataDir = join(folder, 'data')
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  // The server is no child of ours: without this it would outlive a process that just ends.
+  // The server is not our child process: without this it would outlive a process that just exits.
   const atExit = (): void => {
     if (existsSync(join(dataDir, 'postmaster.pid'))) {
       execFileSync(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'immediate', '-D', dataDir], {
@@ -93,7 +95,7 @@ export async function throwawayPostgres(
       user ?? {},
     )
     const port = await freePort()
-    const lines = [...configuration(port, folder, options.durable ?? true), ...(options.lines ?? []), '']
+    const lines = [...buildConfiguration(port, folder, options.durable ?? true), ...(options.lines ?? []), '']
     appendFileSync(join(dataDir, 'postgresql.conf'), lines.join('\n'))
     const begin = (): Promise<void> => pgCtl('start', '-w', '-t', '60', '-l', join(folder, 'server.log'))
     await begin()
@@ -116,19 +118,19 @@ export async function throwawayPostgres(
     }
   } catch (error) {
     const log = join(folder, 'server.log')
-    const told = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n') : ''
+    const output = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n') : ''
     process.off('exit', atExit)
     remove()
-    throw new Error(`PostgreSQL did not start: ${(error as Error).message}\n${told}`.trim())
+    throw new Error(`PostgreSQL did not start: ${(error as Error).message}\n${output}`.trim())
   }
 }
 
-function configuration(port: number, folder: string, durable: boolean): string[] {
+function buildConfiguration(port: number, folder: string, durable: boolean): string[] {
   return [
     '',
     `listen_addresses = '127.0.0.1'`,
     `port = ${port}`,
-    `unix_socket_directories = '${socketsIn(folder)}'`,
+    `unix_socket_directories = '${toSocketFolder(folder)}'`,
     'max_connections = 200',
     `shared_buffers = '256MB'`,
     `max_wal_size = '2GB'`,
@@ -138,11 +140,11 @@ function configuration(port: number, folder: string, durable: boolean): string[]
   ]
 }
 
-/** A folder with a long name has room for none, and a comma would be another folder. */
-const socketsIn = (folder: string): string =>
+/** The path of a socket is limited in length, and a comma would separate two folders. */
+const toSocketFolder = (folder: string): string =>
   folder.length > 80 || folder.includes(',') ? '' : folder.replaceAll("'", "''")
 
-/** Neither PostgreSQL nor PgBouncer runs as root: the user it runs as then, or null to stay who we are. */
+/** Neither PostgreSQL nor PgBouncer runs as root: the user to run them as, or null for the current one. */
 export function serverUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const entries = readFileSync('/etc/passwd', 'utf8')
@@ -157,7 +159,7 @@ export function serverUser(): { uid: number; gid: number } | null {
   )
 }
 
-/** Runs a program to its end; what it wrote is the message of its failure. */
+/** Runs a program to its end; its output is the message of a failure. */
 function run(command: string, args: string[], user: Pick<SpawnOptions, 'uid' | 'gid'>): Promise<void> {
   return new Promise((ended, reject) => {
     const child: ChildProcess = spawn(command, args, {
@@ -166,16 +168,16 @@ function run(command: string, args: string[], user: Pick<SpawnOptions, 'uid' | '
       stdio: ['ignore', 'ignore', 'pipe'],
       env: { PATH: process.env.PATH, LC_ALL: 'C' },
     })
-    let told = ''
+    let output = ''
     child.stderr?.on('data', (chunk) => {
-      told += chunk
+      output += chunk
     })
     child.once('error', reject)
     child.once('exit', (code) => {
-      // The server started by pg_ctl must not hold us through a pipe it inherited.
+      // The server started by pg_ctl inherits the pipe, which must not keep us alive.
       child.stderr?.destroy()
       if (code === 0) ended()
-      else reject(new Error(told.trim() || `${command} ended with ${code}`))
+      else reject(new Error(output.trim() || `${command} ended with ${code}`))
     })
   })
 }

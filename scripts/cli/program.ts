@@ -1,18 +1,18 @@
-/** A command line: how it is described, run and refused; the same in a process of its own and in a test. */
+/** Command lines: description, execution and refusals; the same in a process and in a test. */
 import { readFileSync } from 'node:fs'
 import { inspect, parseEnv } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
-import { isMendable } from '#runtime/server/mendable'
-import { whyLost } from '#runtime/server/sentences'
-import { line, paint, processTerminal, type Terminal, widthOf } from './terminal.ts'
+import { isUserError } from '#runtime/server/startup-errors'
+import { describeConnectionLoss } from '#runtime/server/startup-messages'
+import { getWidth, paint, printLine, processTerminal, type Terminal } from './terminal.ts'
 
-/** Builds the command anew for each run: commander keeps what it has read. */
+/** Builds a new command for each run, because commander keeps parsed values. */
 export type Program = (terminal: Terminal) => Command
 
-/** Without the name of a command it is not its whole help that is told, but what there is to name. */
-class Line extends Command {
+/** Without a subcommand it lists the subcommands, not its whole help. */
+class CommandLine extends Command {
   override createCommand(name?: string): Command {
-    return new Line(name)
+    return new CommandLine(name)
   }
 
   override help(context?: HelpContext | ((text: string) => string)): never {
@@ -25,7 +25,7 @@ class Line extends Command {
 const envFileFlag = '--env-file <file>'
 const envFileOption = /^--env-file(?:=(.*))?$/s
 
-/** Taken before anything is read, wherever on the line it stands: commands of commands take it alike. Answers the rest. */
+/** Extracted before parsing, at any position, so that subcommands accept it too. Returns the remaining arguments. */
 function takeEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const rest: string[] = []
   for (let i = 0; i < args.length; i += 1) {
@@ -50,24 +50,24 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
   } catch (error) {
     throw new Error(`--env-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
-  // As editors of other systems write: a mark in front, or two bytes a letter.
+  // Written by some editors: a byte order mark, or two bytes per character.
   if (/[\0\ufffd]/.test(text)) throw new Error(`--env-file: ${path} is not written in UTF-8: save it so`)
   return parseEnv(text.replace(/^\ufeff/, ''))
 }
 
-/** `called` is what a person types (`npm run keys --`). */
+/** `called`: what a person types (`npm run keys --`). */
 export function newProgram(terminal: Terminal, called: string): Command {
   const { out, err } = terminal
-  return new Line(called)
+  return new CommandLine(called)
     .exitOverride()
     .option(envFileFlag, 'settings from this file (NAME=value); those of the environment win')
     .configureOutput({
       writeOut: (text) => void out.write(text),
       writeErr: (text) => void err.write(text),
       outputError: (text, write) => write(paint(err, 'red', text.trimEnd()).concat('\n')),
-      getOutHelpWidth: () => Math.min(widthOf(out) ?? 100, 120),
-      getErrHelpWidth: () => Math.min(widthOf(err) ?? 100, 120),
-      // What is painted is painted for its stream already.
+      getOutHelpWidth: () => Math.min(getWidth(out) ?? 100, 120),
+      getErrHelpWidth: () => Math.min(getWidth(err) ?? 100, 120),
+      // Painted text is already right for its stream.
       getOutHasColors: () => true,
       getErrHasColors: () => true,
     })
@@ -87,8 +87,8 @@ export function examples(terminal: Terminal, ...lines: string[]): string {
 }
 
 /**
- * Runs a command line and answers its exit code. What a person can mend is one clear line on standard error and 1;
- * what they cannot, the whole error.
+ * Runs a command line and returns its exit code. An error that a person can fix is one clear line on standard error and
+ * 1; any other is printed in full.
  */
 export async function runProgram(
   program: Program,
@@ -101,16 +101,16 @@ export async function runProgram(
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    const message = isPlain(error) ? error.message : whyLost(error)
-    line(terminal.err, message === null ? inspect(error) : paint(terminal.err, 'red', message))
+    const message = isReported(error) ? error.message : describeConnectionLoss(error)
+    printLine(terminal.err, message === null ? inspect(error) : paint(terminal.err, 'red', message))
     return 1
   }
 }
 
-/** Ends a command with an exit code, once all is told. */
+/** Ends a command with an exit code, after its output. */
 export function exitWith(code: number): void {
   if (code !== 0) throw new CommanderError(code, 'exit', '')
 }
 
-const isPlain = (error: unknown): error is Error =>
-  isMendable(error) || (error instanceof Error && error.constructor === Error && !('code' in error))
+const isReported = (error: unknown): error is Error =>
+  isUserError(error) || (error instanceof Error && error.constructor === Error && !('code' in error))

@@ -1,24 +1,24 @@
-/** How far long work is: a bar in a terminal, a line every ten seconds elsewhere, always on standard error. */
-import { cut, type Output, widthOf } from './terminal.ts'
+/** Progress of long work: a bar in a terminal, a line every ten seconds elsewhere, always on standard error. */
+import { getWidth, type Output, truncate } from './terminal.ts'
 
 export interface Progress {
-  /** Begins a part of the work; with a `unit` (`rows`) its rate is told. Nobody knows how much `0` is. */
+  /** Starts a part of the work; with a `unit` (`rows`) its rate is shown. `0`: unknown amount. */
   begin(title: string, all: number, unit?: string): void
-  /** How much of the part is done, and what is under way. */
+  /** Amount done, and the current step. */
   at(done: number, doing?: string): void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   end(): void
 }
 
 export const noProgress: Progress = { begin() {}, at() {}, end() {} }
 
 const barWidth = 24
-/** Made where it is needed: it takes some of the time of a start. */
-const shown = (number: number): string =>
+/** Created on first use, because it slows down the start. */
+const formatNumber = (number: number): string =>
   new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }).format(number)
 
 export function showProgress(output: Output): Progress {
-  const width = widthOf(output)
+  const width = getWidth(output)
   let part = { title: '', all: 0, unit: '', startedAt: 0 }
   let done = 0
   let doing = ''
@@ -26,9 +26,10 @@ export function showProgress(output: Output): Progress {
   let shownAt = 0
   let timer: NodeJS.Timeout | null = null
 
-  const told = (): string => {
+  const buildLine = (): string => {
     const elapsedMs = performance.now() - part.startedAt
-    if (part.all === 0) return [part.title, `${clockOf(elapsedMs)} so far`, doing].filter(Boolean).join('  ')
+    if (part.all === 0)
+      return [part.title, `${formatDuration(elapsedMs)} so far`, doing].filter(Boolean).join('  ')
     const share = Math.min(1, done / part.all)
     const workedMs = changedAt - part.startedAt
     const rate = workedMs > 0 ? done / (workedMs / 1000) : 0
@@ -38,15 +39,15 @@ export function showProgress(output: Output): Progress {
       part.title,
       ...(width === null ? [] : ['█'.repeat(filled) + '░'.repeat(barWidth - filled)]),
       `${Math.floor(share * 100)}%`.padStart(4),
-      ...(part.unit && rate > 0 ? [`${shown(rate)} ${part.unit}/s`] : []),
-      ...(leftMs === null ? [] : [`${clockOf(leftMs)} left`]),
+      ...(part.unit && rate > 0 ? [`${formatNumber(rate)} ${part.unit}/s`] : []),
+      ...(leftMs === null ? [] : [`${formatDuration(leftMs)} left`]),
       ...(doing ? [doing] : []),
     ]
     return parts.join('  ')
   }
   const show = (): void => {
     shownAt = performance.now()
-    output.write(width === null ? `${told()}\n` : `\r${cut(told(), width - 1)}\x1b[K`)
+    output.write(width === null ? `${buildLine()}\n` : `\r${truncate(buildLine(), width - 1)}\x1b[K`)
   }
   return {
     begin(title, all, unit = '') {
@@ -57,7 +58,7 @@ export function showProgress(output: Output): Progress {
     },
     at(amount, now = '') {
       ;[done, doing, changedAt] = [amount, now, performance.now()]
-      // What works in this very process may leave the timer no turn.
+      // Synchronous work in this process may block the timer.
       if (width !== null && changedAt - shownAt >= 100) show()
     },
     end() {
@@ -70,7 +71,7 @@ export function showProgress(output: Output): Progress {
 }
 
 /** `0:07`, `1:02:03`. */
-function clockOf(ms: number): string {
+function formatDuration(ms: number): string {
   const seconds = Math.round(ms / 1000)
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   const shown = parts[0] === 0 ? parts.slice(1) : parts

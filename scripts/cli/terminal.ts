@@ -1,7 +1,7 @@
-/** Where a command writes, and what it may do there: colours and widths are for people, not for pipes. */
+/** Output of a command: colours and widths are for people, not for pipes. */
 import { styleText } from 'node:util'
 
-/** A stream of the process, or one of a test. */
+/** A stream of the process, or of a test. */
 export type Output = NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
 export type Style = Parameters<typeof styleText>[0]
 
@@ -21,34 +21,34 @@ export const processTerminal = (): Terminal => ({
 export const paint = (output: Output, style: Style, text: string): string =>
   styleText(style, text, { stream: output, validateStream: true })
 
-/** Columns of a terminal; null where lines may be as long as they are. */
-export const widthOf = (output: Output): number | null => (output.isTTY ? output.columns || 80 : null)
+/** Columns of a terminal; null if lines may be of any length. */
+export const getWidth = (output: Output): number | null => (output.isTTY ? output.columns || 80 : null)
 
-export function line(output: Output, text: string): void {
+export function printLine(output: Output, text: string): void {
   output.write(`${text}\n`)
 }
 
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
-/** Made where it is needed: it takes some of the time of a start. */
+/** Created on first use, because it slows down the start. */
 let segments: Intl.Segmenter | null = null
-const lettersOf = (text: string): string[] => {
+const splitGraphemes = (text: string): string[] => {
   segments ??= new Intl.Segmenter()
   return [...segments.segment(text)].map((each) => each.segment)
 }
-const widthOfLetter = (letter: string): number => (wide.test(letter) ? 2 : 1)
+const graphemeWidth = (letter: string): number => (wide.test(letter) ? 2 : 1)
 
-/** How many columns a text takes. */
-export const widthOfText = (text: string): number =>
-  lettersOf(text).reduce((sum, letter) => sum + widthOfLetter(letter), 0)
+/** Number of columns that a text takes. */
+export const textWidth = (text: string): number =>
+  splitGraphemes(text).reduce((sum, letter) => sum + graphemeWidth(letter), 0)
 
-/** At most `width` columns of a text; what is cut off is told by `…`. */
-export function cut(text: string, width: number): string {
-  if (widthOfText(text) <= width) return text
+/** Truncates a text to `width` columns; `…` marks the cut. */
+export function truncate(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
   let kept = ''
   let taken = 1
-  for (const letter of lettersOf(text)) {
-    taken += widthOfLetter(letter)
+  for (const letter of splitGraphemes(text)) {
+    taken += graphemeWidth(letter)
     if (taken > width) break
     kept += letter
   }

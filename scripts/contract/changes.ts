@@ -1,17 +1,20 @@
-/** What callers notice between two contracts: what breaks them, and what is new to them. */
+/** Compares two contracts: breaking changes, and additions. */
 import type { JsonSchema } from '#runtime/documents/publish'
 import { roles } from '#runtime/roles'
+import { compareSchemas } from './comparison.ts'
 import type { Access, Call, Contract } from './contract.ts'
 import { breaking, type Direction, type Misfit } from './keywords.ts'
-import { within } from './within.ts'
 
 export interface Changes {
   breaking: string[]
   added: string[]
 }
 
-export function changesOf(before: Contract, after: Contract): Changes {
-  const [sent, answered] = [comparison('sent', before, after), comparison('answered', before, after)]
+export function compareContracts(before: Contract, after: Contract): Changes {
+  const [sent, answered] = [
+    createComparison('sent', before, after),
+    createComparison('answered', before, after),
+  ]
   const all = Object.entries(before.calls).flatMap(([name, call]): Changes[] => {
     const now = after.calls[name]
     if (!now) return [{ breaking: [`${name}: is gone`], added: [] }]
@@ -29,21 +32,21 @@ export function changesOf(before: Contract, after: Contract): Changes {
   }
 }
 
-/** A request breaks where the new schema allows less, an answer where it allows more. */
-function comparison(direction: Direction, before: Contract, after: Contract) {
-  const nowWider = within(after.schemas, before.schemas, direction)
-  const oldWider = within(before.schemas, after.schemas, direction)
+/** A request breaks if the new schema allows less, an answer if it allows more. */
+function createComparison(direction: Direction, before: Contract, after: Contract) {
+  const nowWider = compareSchemas(after.schemas, before.schemas, direction)
+  const oldWider = compareSchemas(before.schemas, after.schemas, direction)
   return (call: string, old: JsonSchema, now: JsonSchema): Changes => {
     const [less, more] = [nowWider(now, old), oldWider(old, now)]
     const [worse, better] = direction === 'sent' ? [less, more] : [more, less]
     return {
-      breaking: worse.flatMap((misfit) => sentence(call, misfit, breaking[misfit.kind][direction])),
-      added: better.flatMap((misfit) => sentence(call, misfit, misfit.kind === 'field' ? 'is new' : null)),
+      breaking: worse.flatMap((misfit) => toSentences(call, misfit, breaking[misfit.kind][direction])),
+      added: better.flatMap((misfit) => toSentences(call, misfit, misfit.kind === 'field' ? 'is new' : null)),
     }
   }
 }
 
-function sentence(call: string, misfit: Misfit, text: string | null): string[] {
+function toSentences(call: string, misfit: Misfit, text: string | null): string[] {
   if (!text) return []
   const { schema, at, kind } = misfit
   const place = schema === undefined ? `${call}: ${at.slice('.'.length)}` : `${schema}${at}`

@@ -3,7 +3,7 @@ import type { JsonSchema } from '#runtime/documents/publish'
 
 export type Schemas = Readonly<Record<string, JsonSchema>>
 
-/** The keywords that are published. */
+/** The published keywords. */
 export interface Value {
   $ref?: string
   anyOf?: Value[]
@@ -18,37 +18,37 @@ export interface Value {
   [key: string]: unknown
 }
 
-export const defaultOf = (schema: Value, schemas: Schemas): unknown =>
-  choicesOf(schema, schemas).find((each) => 'default' in each)?.default
+export const getDefault = (schema: Value, schemas: Schemas): unknown =>
+  toChoices(schema, schemas).find((each) => 'default' in each)?.default
 
-export const nameOf = ({ $ref }: Value): string => $ref!.split('/').at(-1)!
+export const getName = ({ $ref }: Value): string => $ref!.split('/').at(-1)!
 
-export function choicesOf(schema: Value, schemas: Schemas): Value[] {
+export function toChoices(schema: Value, schemas: Schemas): Value[] {
   const { $ref, anyOf, ...rest } = schema
   if ($ref) {
-    return choicesOf(schemas[nameOf(schema)]!, schemas).map((each) => ({ ...each, ...rest }))
+    return toChoices(schemas[getName(schema)]!, schemas).map((each) => ({ ...each, ...rest }))
   }
   if (anyOf) {
-    return anyOf.flatMap((each) => choicesOf(each, schemas)).map((each) => ({ ...each, ...rest }))
+    return anyOf.flatMap((each) => toChoices(each, schemas)).map((each) => ({ ...each, ...rest }))
   }
   const { const: only, enum: several, type: types, ...one } = schema
   const all = 'const' in schema ? [only] : several
-  return [...new Set([types ?? all?.map(typeOf)].flat())].flatMap((type) => {
-    const own = all ? all.filter((value) => type === undefined || isOf(type, value)) : every[`${type}`]
+  return [...new Set([types ?? all?.map(getType)].flat())].flatMap((type) => {
+    const own = all ? all.filter((value) => type === undefined || hasType(type, value)) : every[`${type}`]
     if (own?.length === 0) return []
     return { ...one, ...(type ? { type } : {}), ...(own ? { enum: own } : {}) }
   })
 }
 const every: Record<string, unknown[]> = { boolean: [true, false], null: [null] }
 
-const typeOf = (value: unknown): string => {
+const getType = (value: unknown): string => {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'
   return Number.isInteger(value) ? 'integer' : typeof value
 }
-const isOf = (type: string, value: unknown): boolean =>
-  typeOf(value) === type || (type === 'number' && typeof value === 'number')
+const hasType = (type: string, value: unknown): boolean =>
+  getType(value) === type || (type === 'number' && typeof value === 'number')
 
 /** One choice for each value: another choice may allow it. */
-export const valueByValue = (choice: Value): Value[] =>
-  choice.enum?.map((value) => ({ ...choice, type: typeOf(value), enum: [value] })) ?? [choice]
+export const splitValues = (choice: Value): Value[] =>
+  choice.enum?.map((value) => ({ ...choice, type: getType(value), enum: [value] })) ?? [choice]

@@ -1,5 +1,7 @@
-/** What callers rely on in the OpenAPI document: no words and no examples, so that changes of those are none. */
-import { defaultSaid } from '#runtime/documents/body-names'
+/**
+ * The part of the OpenAPI document that callers rely on: without descriptions and examples, which may change freely.
+ */
+import { parseDescribedDefault } from '#runtime/documents/body-schemas'
 import type { JsonSchema } from '#runtime/documents/publish'
 import type { Role } from '#runtime/roles'
 
@@ -10,7 +12,7 @@ export interface Access {
 }
 export interface Call {
   id: string
-  /** Absent of one that needs no key. */
+  /** Absent if it needs no key. */
   access?: Access | undefined
   status: string
   /** Its parameters and its body as the fields of one object: `query page`, `header If-Match`, `body`. */
@@ -40,9 +42,9 @@ interface Operation {
 }
 type Content = Record<'application/json', { schema: JsonSchema }>
 
-/** Of the document as it is published. */
-export function contractOf(document: Record<string, unknown>): Contract {
-  const { paths, components } = JSON.parse(JSON.stringify(document, withoutWords))
+/** Built from the published document. */
+export function toContract(document: Record<string, unknown>): Contract {
+  const { paths, components } = JSON.parse(JSON.stringify(document, dropDescriptions))
   const resolve = <T extends object>(value: T): T => {
     const [, , kind, name] = '$ref' in value ? String(value.$ref).split('/') : []
     return kind ? components[kind][name!] : value
@@ -50,13 +52,13 @@ export function contractOf(document: Record<string, unknown>): Contract {
   const calls = Object.entries<Record<string, Operation>>(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, Call] => [
       `${method.toUpperCase()} ${path}`,
-      callOf(operation, resolve),
+      toCall(operation, resolve),
     ]),
   )
   return { calls: Object.fromEntries(calls), schemas: components.schemas }
 }
 
-function callOf(operation: Operation, resolve: <T extends object>(value: T) => T): Call {
+function toCall(operation: Operation, resolve: <T extends object>(value: T) => T): Call {
   const { operationId: id, requestBody, security, parameters = [], responses } = operation
   const { 'x-scopes': scopes, 'x-minimum-role': role, 'x-feature': feature } = operation
   const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2'))!
@@ -86,11 +88,13 @@ function callOf(operation: Operation, resolve: <T extends object>(value: T) => T
   }
 }
 
-/** What only readers need. A field may have such a name, too: its schema is an object, and kept. */
-function withoutWords(key: string, value: unknown): unknown {
+/** Drops keywords for readers. A field may have such a name, too: its schema is an object, and stays. */
+function dropDescriptions(key: string, value: unknown): unknown {
   if (key === 'description' && typeof value === 'string') return undefined
   if (key === 'examples' && Array.isArray(value)) return undefined
   if (key === 'discriminator' && Object.hasOwn(value as object, 'propertyName')) return undefined
   const { description } = (value ?? {}) as { description?: unknown }
-  return typeof description === 'string' ? { ...defaultSaid(description), ...(value as object) } : value
+  return typeof description === 'string'
+    ? { ...parseDescribedDefault(description), ...(value as object) }
+    : value
 }

@@ -1,10 +1,10 @@
-/** The values, bounds and other keywords that one choice has and another has not. */
+/** Differences of two choices in values, bounds and other keywords. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Value } from './choices.ts'
 
 export type Direction = 'sent' | 'answered'
 
-/** What breaks callers, by its kind; null where it breaks nobody. */
+/** The message of a breaking change, by kind; null if it does not break callers. */
 export const breaking = {
   field: { sent: 'is refused now', answered: 'is gone' },
   required: { sent: 'is required now', answered: 'may be left out now' },
@@ -22,21 +22,21 @@ export const breaking = {
   others: { sent: 'takes no other fields any more', answered: 'may have other fields now' },
 }
 
-/** Where one schema allows what another does not. */
+/** A place where one schema allows what the other does not. */
 export interface Misfit {
   /** `.items[].name`; empty for the schema itself. */
   at: string
-  /** The named schema that it is in: reported once, however many operations have it. */
+  /** The named schema that contains it: reported once, however many operations use it. */
   schema?: string | undefined
   kind: keyof typeof breaking
-  /** What is not allowed: a type or a value; of a bound or a form, its keyword. */
+  /** The type or value that is not allowed; for a bound or a form, its keyword. */
   what?: string
-  /** A bound, a form or a default in each of the two. */
+  /** The bound, form or default in each of the two. */
   wider?: string
   narrower?: string
 }
 
-export const values = (wider: unknown[], narrower: Value): Misfit[] =>
+export const findValueMisfits = (wider: unknown[], narrower: Value): Misfit[] =>
   narrower.enum
     ? narrower.enum
         .filter((value) => !wider.some((each) => isDeepStrictEqual(each, value)))
@@ -46,7 +46,7 @@ export const values = (wider: unknown[], narrower: Value): Misfit[] =>
 const least = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
 const most = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
 
-export function bounds(wider: Value, narrower: Value): Misfit[] {
+export function findBoundMisfits(wider: Value, narrower: Value): Misfit[] {
   return [...least, ...most].flatMap((key) => {
     const [bound, own] = [wider[key], narrower[key]] as [number | undefined, number | undefined]
     if (bound === undefined || (bound === 0 && key.startsWith('min') && key !== 'minimum')) return []
@@ -59,16 +59,16 @@ const forReaders = ['title', 'description', 'examples', 'deprecated', 'default',
 const compared = ['type', 'enum', 'properties', 'required', 'additionalProperties', 'items']
 const understood = new Set([...forReaders, ...compared, ...least, ...most])
 
-/** Which of two patterns or formats is wider, nobody knows: any change is reported. */
-export const forms = (wider: Value, narrower: Value): Misfit[] =>
+/** Which of two patterns or formats is wider cannot be decided: any change is reported. */
+export const findFormMisfits = (wider: Value, narrower: Value): Misfit[] =>
   Object.keys(wider)
     .filter((key) => !understood.has(key) && !isDeepStrictEqual(wider[key], narrower[key]))
     .map((key) => ({
       at: '',
       kind: 'form',
       what: key,
-      wider: inWords(wider[key]),
-      narrower: inWords(narrower[key]),
+      wider: toText(wider[key]),
+      narrower: toText(narrower[key]),
     }))
 
-export const inWords = (value: unknown): string => JSON.stringify(value) ?? 'none'
+export const toText = (value: unknown): string => JSON.stringify(value) ?? 'none'

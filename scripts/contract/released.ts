@@ -1,4 +1,4 @@
-/** The contract of the last release, in the repository with 31 KB. `npm run openapi -- --release` writes it. */
+/** The contract of the last release, stored in the repository (31 KB). `npm run openapi -- --release` writes it. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'

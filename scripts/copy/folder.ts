@@ -1,6 +1,7 @@
 /**
- * A backup: a folder with the rows of each table, the files, and last of all `backup.json`, which says what there is. Only
- * its owner may read it: in it are people's data, and the secret key where the server keeps that beside its database.
+ * A backup: a folder with the rows of each table, the files, and `backup.json`, which describes it and is written last.
+ * Readable only by its owner: it contains personal data, and the secret key if the server stores that next to its
+ * database.
  */
 import { createReadStream, createWriteStream, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,22 +11,22 @@ import { pipeline as piped } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { CopiedTable, Source } from '#db/copy/source'
 
-export interface Backup extends Omit<Source, 'rowsOf'> {
+export interface Backup extends Omit<Source, 'readRows'> {
   format: 1
   /** An instant in UTC. */
   madeAt: string
   files: { count: number; bytes: number }
-  /** Of the secret key that its sealed credentials open with. */
+  /** Fingerprint of the secret key that opens its sealed credentials. */
   secret: string
 }
 
 const contents = 'backup.json'
 const rowsFolder = (folder: string): string => join(folder, 'rows')
 const rowsFile = (folder: string, table: string): string => join(rowsFolder(folder), `${table}.gz`)
-export const filesOf = (folder: string): string => join(folder, 'files')
-export const secretOf = (folder: string): string => join(folder, 'secret-key')
+export const getFilesFolder = (folder: string): string => join(folder, 'files')
+export const getSecretFile = (folder: string): string => join(folder, 'secret-key')
 
-/** Answers what takes it away again. Throws one sentence where something is there already. */
+/** Returns a function that deletes it again. Throws one sentence if something exists there. */
 export async function makeBackupFolder(folder: string): Promise<() => Promise<void>> {
   const isNew = !existsSync(folder)
   if (!isNew && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
@@ -37,46 +38,46 @@ export async function makeBackupFolder(folder: string): Promise<() => Promise<vo
     throw new Error(`${folder} cannot be made (${(error as NodeJS.ErrnoException).code}): name another`)
   }
   return async () => {
-    const made = [rowsFolder(folder), filesOf(folder), secretOf(folder), join(folder, contents)]
+    const made = [rowsFolder(folder), getFilesFolder(folder), getSecretFile(folder), join(folder, contents)]
     for (const path of isNew ? [folder] : made) await rm(path, { recursive: true, force: true })
   }
 }
 
-/** Some rows a line. */
+/** Several rows per line. */
 export async function writeRows(folder: string, source: Source, table: CopiedTable): Promise<void> {
   async function* lines() {
-    for await (const rows of source.rowsOf(table)) yield `${JSON.stringify(rows)}\n`
+    for await (const rows of source.readRows(table)) yield `${JSON.stringify(rows)}\n`
   }
   const file = createWriteStream(rowsFile(folder, table.name), { flags: 'wx', mode: 0o600 })
   await piped(Readable.from(lines()), createGzip({ level: 1 }), file)
 }
 
-/** Once this is there, the backup is whole. */
+/** Marks the backup as complete. */
 export const writeContents = (folder: string, backup: Backup): Promise<void> =>
   writeFile(join(folder, contents), `${JSON.stringify(backup, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
 
-/** Throws one sentence for what is no backup, or one that was not finished. */
+/** Throws one sentence if it is not a backup, or an unfinished one. */
 export async function openBackup(folder: string): Promise<Backup & Source> {
   const path = join(folder, contents)
   if (!existsSync(path)) {
     throw new Error(`${folder} is no finished backup: ${contents}, which is written last, is not there`)
   }
-  const backup = parsed(await readFile(path, 'utf8'), path) as Backup
+  const backup = parseRow(await readFile(path, 'utf8'), path) as Backup
   if (backup.format !== 1) throw new Error(`${path} is of a later version: restore with the one that made it`)
-  return { ...backup, rowsOf: ({ name }) => readRows(rowsFile(folder, name)) }
+  return { ...backup, readRows: ({ name }) => readRows(rowsFile(folder, name)) }
 }
 
 async function* readRows(path: string): AsyncIterable<readonly string[]> {
   try {
-    // Whoever reads the second is told what befell the first.
+    // The pipeline's error is raised by the stream that is read.
     const text = pipeline(createReadStream(path), createGunzip(), () => {}).setEncoding('utf8')
-    // A line may come in thousands of parts.
+    // A line may arrive in thousands of chunks.
     let line: string[] = []
     for await (const chunk of text) {
       const [end, ...begun] = (chunk as string).split('\n')
       line.push(end!)
       for (const next of begun) {
-        yield parsed(line.join(''), path) as string[]
+        yield parseRow(line.join(''), path) as string[]
         line = [next]
       }
     }
@@ -87,7 +88,7 @@ async function* readRows(path: string): AsyncIterable<readonly string[]> {
   }
 }
 
-function parsed(text: string, path: string): unknown {
+function parseRow(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

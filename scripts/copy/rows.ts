@@ -1,21 +1,21 @@
-/** How far the rows of tables are. */
-import type { Filling } from '#db/copy/fill'
+/** Progress of copying rows. */
+import type { CopyProgress } from '#db/copy/fill'
 import type { CopiedTable } from '#db/copy/source'
 import { showProgress } from '#scripts/cli/progress'
 import type { Output } from '#scripts/cli/terminal'
 
-export const rowsIn = (tables: readonly CopiedTable[]): number =>
+export const countRows = (tables: readonly CopiedTable[]): number =>
   tables.reduce((sum, { rows }) => sum + rows, 0)
 
-/** `work` tells before each table. */
-export async function tellingRows(
+/** `work` reports each table before it starts. */
+export async function reportRows(
   output: Output,
   tables: readonly CopiedTable[],
-  work: (told: Filling) => Promise<void>,
+  work: (told: CopyProgress) => Promise<void>,
 ): Promise<void> {
   const progress = showProgress(output)
   let done = 0
-  progress.begin('Rows', rowsIn(tables), 'rows')
+  progress.begin('Rows', countRows(tables), 'rows')
   try {
     await work(({ name, rows }) => {
       progress.at(done, name)

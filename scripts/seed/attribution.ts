@@ -1,4 +1,4 @@
-/** The last step: attributes the orders as a job would, and checks that every step gave its touches. */
+/** The last step: attributes the orders as a job would, and checks the touches of all steps. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { attributeOrders } from '#operations/store/conversions/attribute-orders'
@@ -7,7 +7,7 @@ import type { DemoShop } from './shop.ts'
 
 const ordersAtOnce = 300
 
-/** Attributes all orders. Throws when it brings other conversions than `expected`, by source type. */
+/** Attributes all orders. Throws unless the conversions match `expected`, by source type. */
 export async function attributeShop(
   ctx: Context,
   shop: DemoShop,
@@ -32,7 +32,7 @@ export async function attributeShop(
   }
 }
 
-/** The usage of the cycle that holds now is what of the ledger left since its start. */
+/** The usage of the current cycle is the number of sent messages in the ledger since its start. */
 export async function countUsage(db: RootDatabase, storeId: string): Promise<void> {
   await db
     .updateTable('usage_cycles')

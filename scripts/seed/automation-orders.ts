@@ -1,37 +1,37 @@
-/** Which orders came from a message of an automation: 70 from abandoned carts, 40 from other messages. */
+/** Orders that came from automation messages: 70 from abandoned carts, 40 from other messages. */
 import { dayMs, hourMs } from '#runtime/durations'
 import type { CustomerGroups, OrderSource, OrderState, PlannedOrder } from './order-plan.ts'
-import { codeOf, Random } from './random.ts'
+import { generateCode, Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-/** For so long after a message an order is attributed to it. */
+/** Attribution window after a message. */
 export const windowMs = 120 * hourMs
-/** The first message of a run, and the wait of a day after it, came at most so long before the order. */
+/** Maximum time between a run's first message and the order, including the wait of a day. */
 const runMs = 52 * hourMs
-/** Days ago from which on the second message has a coupon. */
+/** Days ago since when the second message has a coupon. */
 const couponDaysAgo = 120
-/** Days ago that somebody who has not bought for 60 days is written to from. */
+/** Days ago since when people without a purchase for 60 days get a message. */
 const winBackDaysAgo = 298
 
 const carts = 70
 const withCoupon = 25
-/** Of the others: who came back soon after an order, and lately after a long time. */
+/** Among the others: repeat orders soon after an order, and recent ones after a long time. */
 const mostFollowed = 12
 const latelyBack = 4
-const wanted: Record<OrderState, number> = {
+const targetCounts: Record<OrderState, number> = {
   paid: 97,
   'partially-refunded': 3,
   pending: 3,
   cancelled: 5,
   refunded: 2,
 }
-/** Of the paid ones. */
+/** Among the paid ones. */
 const lastWeek = 10
 const lastMonth = 36
 
 /**
- * Gives 110 orders their source, and 25 of them the coupon they were placed with: three in dollars, the oldest; none
- * near another order of the same customer or a campaign, so that no other message could be the last one before it.
+ * Gives 110 orders their source, and 25 of them the coupon they were placed with. The oldest three are in dollars. None
+ * is near another order of the same customer or a campaign, so that no other message could be the last one before it.
  */
 export function chooseForAutomations(
   orders: readonly PlannedOrder[],
@@ -46,7 +46,7 @@ export function chooseForAutomations(
       const after = other.placedAt.getTime() - order.placedAt.getTime()
       return other === order || after < -runMs || after > windowMs
     })
-  // Some of the first of each group ask the store to stop; subscribers have a message of their own.
+  // Some of the first of each group opt out; subscribers have a message of their own.
   const left = new Set([
     ...groups.veterans.slice(0, 15),
     ...groups.regulars.slice(0, 10),
@@ -70,12 +70,12 @@ export function chooseForAutomations(
   }
   const chosen = new Set(orders.filter((order) => order.currency !== 'BRL'))
   const inDollars = chosen.size
-  for (const [state, count] of Object.entries(wanted)) if (state !== 'paid') take(count, is(state))
+  for (const [state, count] of Object.entries(targetCounts)) if (state !== 'paid') take(count, is(state))
   const paid = is('paid')
   take(1, (order) => paid(order) && isSince(1)(order))
   take(lastWeek - 1, (order) => paid(order) && isSince(7)(order))
   take(lastMonth, (order) => paid(order) && isSince(30)(order) && !isSince(7)(order))
-  const all = Object.values(wanted).reduce((sum, each) => sum + each, 0)
+  const all = Object.values(targetCounts).reduce((sum, each) => sum + each, 0)
   const history = new History(byCustomer, timeline)
   take(40, (order) => paid(order) && !isSince(30)(order) && history.isWinBack(order))
   take(all - chosen.size, (order) => paid(order) && !isSince(30)(order))
@@ -94,7 +94,7 @@ const is = (state: string) => (order: PlannedOrder) => order.state === state
 const isKept = (order: PlannedOrder): boolean =>
   order.state === 'paid' || order.state === 'partially-refunded'
 
-/** What the customer of an order had bought before. */
+/** Earlier purchases of an order's customer. */
 class History {
   readonly #byCustomer: ReadonlyMap<PlannedOrder['customer'], readonly PlannedOrder[]>
   readonly #timeline: Timeline
@@ -127,8 +127,8 @@ class History {
 }
 
 /**
- * What brought each, oldest first given: a message to an old customer, a second message with a coupon, else the first
- * about a cart.
+ * Chooses the source of each, oldest first: a win-back message, a second message with a coupon, otherwise the first
+ * message about a cart.
  */
 function giveSources(
   chosen: readonly PlannedOrder[],
@@ -145,7 +145,7 @@ function giveSources(
   }
   const followed = free().filter((order) => history.isFollowed(order))
   give(Math.min(followed.length, mostFollowed), 'post-purchase', followed)
-  // One a customer: the order that it is about is another each time.
+  // One per customer, each about another order.
   const awayOnce = new Map(
     free()
       .filter((order) => order.currency === 'BRL' && history.isWinBack(order))
@@ -162,5 +162,5 @@ function giveSources(
     newestFirst.filter((order) => order.placedAt > timeline.ago(couponDaysAgo - 3)),
   )
   give(carts - withCoupon, 'cart', free())
-  for (const order of chosen) if (order.source === 'cart-coupon') order.coupon = codeOf('BACK', random)
+  for (const order of chosen) if (order.source === 'cart-coupon') order.coupon = generateCode('BACK', random)
 }

@@ -1,4 +1,4 @@
-/** The runs of Aurora's automations as they grow: whose they are, what has been taken, when a message would leave. */
+/** Builds the runs of Aurora's automations: their customers, taken orders, and times of messages. */
 
 import type { AutomationType } from '#operations/automations/types'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
@@ -10,24 +10,24 @@ import type { DemoShop } from './shop.ts'
 import type { Timeline } from './timeline.ts'
 
 export interface PlannedMessage {
-  /** `refused`: not taken by the provider, or never given to it. */
-  fate: 'accepted' | 'refused' | 'skipped' | 'cancelled' | 'pending'
-  /** When it was due, and left or ended. */
+  /** `refused`: refused by the provider, or never passed to it. */
+  outcome: 'accepted' | 'refused' | 'skipped' | 'cancelled' | 'pending'
+  /** When it was due, and sent or ended. */
   at: Date
-  /** Why it was skipped, refused or is held. */
+  /** Why it was skipped, refused or held. */
   reason: string | null
-  /** An order came from it: then, it has to have been read. */
+  /** An order came from it at this time: it must have been read before. */
   orderedAt: Date | null
 }
 
 export interface PlannedRun {
   automation: AutomationType
-  /** Once for ever in its automation. */
+  /** Unique in its automation. */
   key: string
   /** `id`: the platform's; null for a visitor. */
   person: Person & { id: string | null }
   order: PlatformOrder | null
-  /** The cart's id, and whose items were in it. */
+  /** The cart's id and its items. */
   cart: { id: string; items: PlatformOrder['items'] } | null
   occurredAt: Date
   messages: PlannedMessage[]
@@ -35,30 +35,30 @@ export interface PlannedRun {
   coupon: string | null
 }
 
-export interface Given {
+export interface PlanInput {
   shop: DemoShop
   timeline: Timeline
   random: Random
-  /** Who asked the store to stop, and when. */
+  /** Opt-outs with their instants. */
   stopped: readonly { phone: string; at: Date }[]
 }
 
-/** Days ago that requests for reviews were turned off. */
+/** Days ago that review requests were turned off. */
 export const reviewsEnded = 45
 
-export const after = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
+export const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-export const message = (
-  fate: PlannedMessage['fate'],
+export const planMessage = (
+  outcome: PlannedMessage['outcome'],
   at: Date,
   reason: string | null = null,
   orderedAt: Date | null = null,
-): PlannedMessage => ({ fate, at, reason, orderedAt })
+): PlannedMessage => ({ outcome, at, reason, orderedAt })
 
 export const isKept = (order: PlatformOrder): boolean =>
   order.status !== 'cancelled' && ['paid', 'partially-refunded'].includes(order.paymentStatus)
 
-export const personOf = ({ customer }: PlatformOrder): PlannedRun['person'] => ({
+export const toPerson = ({ customer }: PlatformOrder): PlannedRun['person'] => ({
   id: customer.id,
   name: customer.name!,
   email: customer.email!,
@@ -66,9 +66,9 @@ export const personOf = ({ customer }: PlatformOrder): PlannedRun['person'] => (
 })
 
 interface About {
-  /** Since how many days ago it is written about orders. */
+  /** Days ago since when it sends messages about orders. */
   since: number
-  /** When something happened, and how long after it is due; null for an order that it is not about. */
+  /** The instant of the event, and the delay of the message; null for an order that does not qualify. */
   happened(order: PlatformOrder): string | null
   delay: number
 }
@@ -95,17 +95,17 @@ const aboutOrders: Partial<Record<AutomationType, About>> = {
 const isUnpaid = ({ status, paidAt, placedAt }: PlatformOrder): boolean =>
   status !== 'cancelled' && (paidAt === null || Date.parse(paidAt) - Date.parse(placedAt) > hourMs)
 
-/** The runs as they grow, and what has been taken. */
+/** The runs planned so far, and the orders and people in use. */
 export class Plan {
   readonly runs: PlannedRun[] = []
-  readonly given: Given
+  readonly given: PlanInput
   readonly monthStart: Date
   readonly byPhone: Map<string | null, PlatformOrder[]>
   readonly #keys = new Set<string>()
   #carts = 0
   #visitors = 0
 
-  constructor(given: Given) {
+  constructor(given: PlanInput) {
     this.given = given
     this.monthStart = given.timeline.startOfDay(29)
     this.byPhone = Map.groupBy(given.shop.orders, (order) => order.customer.phone)
@@ -117,7 +117,7 @@ export class Plan {
 
   ago = (days: number): Date => this.given.timeline.ago(days)
 
-  /** The local hours in which promotional messages leave. */
+  /** The local hours in which promotional messages are sent. */
   isDaytime(at: Date): boolean {
     const hour = this.given.timeline.localHour(at)
     return hour >= 8 && hour < 20.9
@@ -131,15 +131,15 @@ export class Plan {
     }
   }
 
-  /** When a message left that brought an order: in the daytime, up to 20 hours before it. */
+  /** The send time of a message that led to an order: in the daytime, up to 20 hours before it. */
   before(placedAt: Date): Date {
     for (;;) {
-      const at = after(placedAt, -this.given.random.between(20 * minuteMs, 20 * hourMs))
+      const at = addMs(placedAt, -this.given.random.between(20 * minuteMs, 20 * hourMs))
       if (this.isDaytime(at)) return at
     }
   }
 
-  /** No order of the phone would be attributed to a message of that instant. */
+  /** Whether no order of the phone would be attributed to a message of that instant. */
   isSafe(phone: string | null, at: Date): boolean {
     return (this.byPhone.get(phone) ?? []).every(({ placedAt }) => {
       const ms = Date.parse(placedAt) - at.getTime()
@@ -161,7 +161,7 @@ export class Plan {
     this.#carts += 1
     const id = `C${100_000 + this.#carts}`
     const { items } = order ?? this.given.random.pick(this.given.shop.orders)
-    const occurredAt = after(at, -hourMs)
+    const occurredAt = addMs(at, -hourMs)
     const cart = { id, items }
     this.runs.push({
       automation: 'abandoned-cart',
@@ -177,7 +177,7 @@ export class Plan {
 
   addOrder(automation: AutomationType, order: PlatformOrder, messages: PlannedMessage[]): void {
     const happened = aboutOrders[automation]?.happened(order)
-    this.add(automation, keyOf(automation, order), personOf(order), messages, {
+    this.add(automation, toKey(automation, order), toPerson(order), messages, {
       order,
       occurredAt: happened ? new Date(happened) : messages[0]!.at,
     })
@@ -196,10 +196,10 @@ export class Plan {
     this.runs.push({ automation, key, person, order, cart: null, occurredAt, messages, coupon: null })
   }
 
-  /** Orders that the automation has not written about, and when it would have. */
+  /** Orders without a message of the automation, and when it would be due. */
   due(automation: AutomationType): { order: PlatformOrder; at: Date }[] {
     return this.given.shop.orders.flatMap((order) => {
-      if (this.#keys.has(`${automation} ${keyOf(automation, order)}`)) return []
+      if (this.#keys.has(`${automation} ${toKey(automation, order)}`)) return []
       const at = automation === 'win-back' ? this.#comesBack(order) : this.#dueOf(automation, order)
       return at ? [{ order, at }] : []
     })
@@ -209,14 +209,14 @@ export class Plan {
     const { since, happened, delay } = aboutOrders[automation]!
     const from = happened(order)
     if (from === null) return null
-    const at = after(new Date(from), delay)
+    const at = addMs(new Date(from), delay)
     if (at < this.ago(since)) return null
     if (automation === 'order-shipped' || this.isDaytime(at)) return at
     const hour = this.given.timeline.localHour(at)
-    return after(at, ((hour < 8 ? 8 : 32) - hour) * hourMs + 2 * minuteMs)
+    return addMs(at, ((hour < 8 ? 8 : 32) - hour) * hourMs + 2 * minuteMs)
   }
 
-  /** At ten in the morning of the day on which its customer had bought nothing for 60 days. */
+  /** Ten in the morning of the day on which the customer had bought nothing for 60 days. */
   #comesBack(order: PlatformOrder): Date | null {
     const { timeline } = this.given
     const days = Math.floor((timeline.now.getTime() - Date.parse(order.placedAt)) / dayMs) - 60
@@ -227,21 +227,21 @@ export class Plan {
     return isLast ? at : null
   }
 
-  /** Messages that no order of the customer follows within the days that one is attributed. */
+  /** Adds messages that no order of the customer follows within the attribution window. */
   addDue(automation: AutomationType, recent: number, older: number): void {
     const { timeline, random } = this.given
     const isEnded = (at: Date) => automation === 'review-request' && at >= this.ago(reviewsEnded)
     const events = random
       .shuffled(this.due(automation))
       .filter(({ order, at }) => this.isSafe(order.customer.phone, at) && !isEnded(at))
-      .filter(({ at }) => at < after(timeline.now, -10 * minuteMs))
+      .filter(({ at }) => at < addMs(timeline.now, -10 * minuteMs))
     const chosen = [
       ...events.filter(({ at }) => at >= this.monthStart).slice(0, recent),
       ...events.filter(({ at }) => at < this.monthStart).slice(0, older),
     ]
-    for (const { order, at } of chosen) this.addOrder(automation, order, [message('accepted', at)])
+    for (const { order, at } of chosen) this.addOrder(automation, order, [planMessage('accepted', at)])
   }
 }
 
-const keyOf = (automation: AutomationType, { id, customer }: PlatformOrder): string =>
+const toKey = (automation: AutomationType, { id, customer }: PlatformOrder): string =>
   automation === 'win-back' ? `customer:${customer.id}:${id}` : `order:${id}`

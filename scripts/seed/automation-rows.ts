@@ -1,21 +1,25 @@
-/** The rows of Aurora's runs: messages with the words that left, steps, coupons. */
+/** Rows of Aurora's runs: messages with their sent texts, steps, coupons. */
 
 import type { StoreFacts } from '#db/access'
-import { cashbackAmount, cashbackCoupon, couponEnd } from '#operations/automations/deciding/coupon-codes'
+import {
+  buildCashbackCoupon,
+  calculateCashback,
+  getCouponEnd,
+} from '#operations/automations/deciding/coupon-codes'
 import type { CartFacts, IssuedCoupon, OrderFacts } from '#operations/automations/deciding/facts'
 import { renderMessage } from '#operations/automations/deciding/message'
-import { valuesOf } from '#operations/automations/deciding/values'
+import { buildValues } from '#operations/automations/deciding/values'
 import { type CashbackSettings, kinds } from '#operations/automations/kinds'
-import { reasonOf } from '#operations/automations/reasons'
+import { describeReason } from '#operations/automations/reasons'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow } from '#operations/automations/types'
-import type { templates } from '#operations/messaging/door'
+import type { templates } from '#operations/messaging/index'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
-import { orderRow } from '#operations/store/orders/rows'
+import { toOrderRow } from '#operations/store/orders/order-rows'
 import { dayMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import { after, type PlannedMessage, type PlannedRun } from './automation-plan.ts'
-import { codeOf, Random } from './random.ts'
+import { addMs, type PlannedMessage, type PlannedRun } from './automation-plan.ts'
+import { generateCode, Random } from './random.ts'
 import type { SeedRow } from './rows.ts'
 
 export interface AutomationRows {
@@ -25,7 +29,7 @@ export interface AutomationRows {
   coupons: SeedRow<'automation_coupons'>[]
 }
 
-/** As its merchant made it; the versions of its flow oldest first, numbered from 1. */
+/** As the merchant configured it; versions of its flow are oldest first, numbered from 1. */
 interface DemoAutomation {
   id: string
   name: string | null
@@ -33,7 +37,7 @@ interface DemoAutomation {
   versions: { flow: Flow; created_at: Date }[]
 }
 
-/** What became of a message that left. */
+/** Delivery status of a sent message. */
 export type Arrival = 'sent' | 'delivered' | 'read' | 'undelivered' | 'frequency-capped'
 
 export interface Given {
@@ -44,22 +48,22 @@ export interface Given {
   arrivals: ReadonlyMap<PlannedMessage, Arrival>
 }
 
-export function rowsOfRuns(runs: readonly PlannedRun[], given: Given): AutomationRows {
+export function buildRows(runs: readonly PlannedRun[], given: Given): AutomationRows {
   const rows: AutomationRows = { runs: [], executions: [], steps: [], coupons: [] }
   const random = new Random('aurora automation coupons')
   for (const run of runs) addRun(rows, run, given, random)
   return rows
 }
 
-interface OfRun {
+interface RunContext {
   run: PlannedRun
   id: string
   automation: DemoAutomation
-  /** Of the flow; null before there was one. */
+  /** Version of the flow; null before there was one. */
   version: number | null
   coupon: Made | null
   given: Given
-  /** At once, or where the store executes the automation, when the message left. */
+  /** Immediately, or when the message was sent if the store executes the automation. */
   enteredAt: Date
 }
 
@@ -68,10 +72,10 @@ function addRun(rows: AutomationRows, run: PlannedRun, given: Given, random: Ran
   const automation = given.automations.get(run.automation)!
   const seen = Math.min(occurredAt.getTime() + 3000, run.messages[0]!.at.getTime(), given.now.getTime())
   const enteredAt = new Date(seen)
-  const id = namedId(`automation run ${automation.id} ${run.key}`, seen)
+  const id = idFromName(`automation run ${automation.id} ${run.key}`, seen)
   const version = automation.versions.filter((each) => each.created_at <= enteredAt).length || null
-  const coupon = couponOf(run, version, given, random)
-  const ofRun: OfRun = { run, id, automation, version, coupon, given, enteredAt }
+  const coupon = issueCoupon(run, version, given, random)
+  const ofRun: RunContext = { run, id, automation, version, coupon, given, enteredAt }
   const executions = run.messages.map((each, i) => executionRow(ofRun, each, i + 1))
   const last = executions.at(-1)!
   const { event, entityType } = kinds[run.automation]
@@ -89,11 +93,11 @@ function addRun(rows: AutomationRows, run: PlannedRun, given: Given, random: Ran
     cart_id: cart?.id ?? null,
     order_id: cart === null ? (order?.id ?? null) : null,
     customer_id: person.id,
-    ...phoneOf(run),
+    ...toPhoneColumns(run),
     email: person.email,
     contact_name: person.name,
     entered_at: enteredAt,
-    ended_at: endOf(last),
+    ended_at: getEnd(last),
     created_at: enteredAt,
     updated_at: last.updated_at,
   })
@@ -106,31 +110,31 @@ function addRun(rows: AutomationRows, run: PlannedRun, given: Given, random: Ran
   }
 }
 
-const phoneOf = ({ person: { phone } }: PlannedRun) => ({ phone, phone_key: phoneKey(phone) })
+const toPhoneColumns = ({ person: { phone } }: PlannedRun) => ({ phone, phone_key: phoneKey(phone) })
 
 type Made = IssuedCoupon & { spec: CouponSpec; at: Date }
 
-/** Of the cashback, and of the last version of the cart's flow where it came so far. */
-function couponOf(run: PlannedRun, version: number | null, given: Given, random: Random): Made | null {
+/** For cashback, and for the last version of the cart's flow if the run came so far. */
+function issueCoupon(run: PlannedRun, version: number | null, given: Given, random: Random): Made | null {
   const isCashback = run.automation === 'cashback'
   const [first, second] = run.messages
   const message = isCashback ? first : version === 3 ? second : undefined
-  if (message?.fate !== 'accepted' && message?.reason !== 'coupon-failed') return null
+  if (message?.outcome !== 'accepted' && message?.reason !== 'coupon-failed') return null
   const settings = kinds.cashback.settings as unknown as CashbackSettings
   const step = given.automations
     .get(run.automation)!
     .versions.at(-1)
     ?.flow.steps.find(({ id }) => id === 'c1')
   const spec = isCashback
-    ? cashbackCoupon(settings, cashbackAmount(factsOf(run.order!), settings))
+    ? buildCashbackCoupon(settings, calculateCashback(toOrderFacts(run.order!), settings))
     : (step as { coupon: CouponSpec }).coupon
   return {
     stepId: isCashback ? '' : 'c1',
-    code: run.coupon ?? codeOf(spec.prefix, random),
+    code: run.coupon ?? generateCode(spec.prefix, random),
     type: spec.type,
     value: spec.value,
-    endsAt: couponEnd(spec.validDays, message.at, given.store.timezone),
-    isMade: message.fate === 'accepted',
+    endsAt: getCouponEnd(spec.validDays, message.at, given.store.timezone),
+    isMade: message.outcome === 'accepted',
     spec,
     at: message.at,
   }
@@ -141,33 +145,37 @@ type Execution = SeedRow<'automation_executions'>
 const heldTries = 5
 const heldMs = 15_000 * (2 ** heldTries - 1)
 
-function executionRow(ofRun: OfRun, message: PlannedMessage, sequence: number): Execution {
+function executionRow(ofRun: RunContext, message: PlannedMessage, sequence: number): Execution {
   const { run, id: runId, automation, version, coupon, given } = ofRun
-  const { fate, at, reason } = message
+  const { outcome, at, reason } = message
   const createdAt = sequence === 1 ? ofRun.enteredAt : run.messages[0]!.at
-  const id = namedId(`automation message ${runId} ${sequence}`, createdAt.getTime())
-  const sentAt = fate === 'accepted' ? after(at, 400) : null
-  const times = timesOf(message, sentAt, given)
+  const id = idFromName(`automation message ${runId} ${sequence}`, createdAt.getTime())
+  const sentAt = outcome === 'accepted' ? addMs(at, 400) : null
+  const times = getTimes(message, sentAt, given)
   const isTried = sentAt !== null || reason === 'not-on-network'
-  const words = isTried ? wordsOf(ofRun, sequence) : null
-  const code = fate === 'refused' ? reason : times.lost
-  const failedAt = fate === 'refused' ? at : code ? times.arrivedAt : null
+  const words = isTried ? renderWords(ofRun, sequence) : null
+  const code = outcome === 'refused' ? reason : times.lost
+  const failedAt = outcome === 'refused' ? at : code ? times.arrivedAt : null
   const [deliveredAt, readAt] = code ? [null, null] : [times.arrivedAt, times.readAt]
-  const ended = fate === 'skipped' || fate === 'cancelled' ? at : null
-  const isHeld = fate === 'pending' && reason !== null
+  const ended = outcome === 'skipped' || outcome === 'cancelled' ? at : null
+  const isHeld = outcome === 'pending' && reason !== null
   const why =
-    fate === 'cancelled' ? reason : code !== null || fate === 'skipped' ? reasonOf((code ?? reason)!) : null
+    outcome === 'cancelled'
+      ? reason
+      : code !== null || outcome === 'skipped'
+        ? describeReason((code ?? reason)!)
+        : null
   return {
     id,
     run_id: runId,
     automation_id: automation.id,
     sequence,
-    step_id: sequence === 1 ? null : stepOf(message, version),
-    status: code ? 'failed' : fate === 'accepted' ? times.status : fate,
-    ...phoneOf(run),
-    scheduled_at: fate === 'cancelled' ? after(run.messages[0]!.at, dayMs) : at,
+    step_id: sequence === 1 ? null : findStep(message, version),
+    status: code ? 'failed' : outcome === 'accepted' ? times.status : outcome,
+    ...toPhoneColumns(run),
+    scheduled_at: outcome === 'cancelled' ? addMs(run.messages[0]!.at, dayMs) : at,
     hold_reason: isHeld ? reason : null,
-    held_since: isHeld ? after(given.now, -heldMs) : null,
+    held_since: isHeld ? addMs(given.now, -heldMs) : null,
     hold_tries: isHeld ? heldTries : 0,
     text: words?.text ?? null,
     officialapi_template_id: words?.templateId ?? null,
@@ -175,7 +183,7 @@ function executionRow(ofRun: OfRun, message: PlannedMessage, sequence: number): 
     attempts: isTried ? 1 : 0,
     provider_message_id: sentAt ? `wamid.${id}` : null,
     failure_code: code as Execution['failure_code'],
-    skip_reason: fate === 'skipped' ? reason : null,
+    skip_reason: outcome === 'skipped' ? reason : null,
     failure_reason: why,
     sent_at: sentAt,
     delivered_at: deliveredAt,
@@ -187,47 +195,47 @@ function executionRow(ofRun: OfRun, message: PlannedMessage, sequence: number): 
   }
 }
 
-/** Where in the flow a later message is, or ended. */
-function stepOf({ fate, reason }: PlannedMessage, version: number | null): string {
+/** Step of the flow where a later message waits, or ended. */
+function findStep({ outcome, reason }: PlannedMessage, version: number | null): string {
   if (reason === 'coupon-failed') return 'c1'
-  if (fate === 'accepted') return 'm2'
-  if (fate === 'skipped') return version === 1 ? 'm2' : 'pc'
+  if (outcome === 'accepted') return 'm2'
+  if (outcome === 'skipped') return version === 1 ? 'm2' : 'pc'
   return 'w1'
 }
 
-function timesOf(message: PlannedMessage, sentAt: Date | null, { arrivals, now }: Given) {
+function getTimes(message: PlannedMessage, sentAt: Date | null, { arrivals, now }: Given) {
   const arrival = arrivals.get(message) ?? 'sent'
   const isLost = arrival === 'undelivered' || arrival === 'frequency-capped'
   const nothing = { status: 'sent', lost: null, arrivedAt: null, readAt: null }
   if (!sentAt || arrival === 'sent') return nothing
   const soon = (seconds: number): Date =>
-    new Date(Math.min(after(sentAt, seconds * 1000).getTime(), now.getTime()))
+    new Date(Math.min(addMs(sentAt, seconds * 1000).getTime(), now.getTime()))
   const spread = sentAt.getTime() % 97
   if (isLost) return { ...nothing, lost: arrival, arrivedAt: soon(3 + (spread % 9)) }
   const delivered = { ...nothing, status: arrival, arrivedAt: soon(2 + (spread % 40)) }
   if (arrival === 'delivered') return delivered
   const { orderedAt } = message
   const readAt = soon(90 + spread * 47)
-  return { ...delivered, readAt: orderedAt && readAt > orderedAt ? after(orderedAt, -240_000) : readAt }
+  return { ...delivered, readAt: orderedAt && readAt > orderedAt ? addMs(orderedAt, -240_000) : readAt }
 }
 
-/** The very words that left, by the section's own renderer. */
-function wordsOf({ run, automation, version, coupon, given }: OfRun, sequence: number) {
+/** The sent text, by the section's own renderer. */
+function renderWords({ run, automation, version, coupon, given }: RunContext, sequence: number) {
   const { templates, store } = given
   const message = sequence === 1 ? automation.message : secondMessage(automation, version!)
   const cashback = run.automation === 'cashback' ? coupon : null
   const { person, order, cart } = run
   const facts = {
     person,
-    order: order && factsOf(order),
-    cart: cart && cartOf(cart, store),
+    order: order && toOrderFacts(order),
+    cart: cart && toCartFacts(cart, store),
     coupon,
     cashback,
   }
-  const values = valuesOf(facts, store, run.messages[sequence - 1]!.at)
+  const values = buildValues(facts, store, run.messages[sequence - 1]!.at)
   const template = templates.get(message.officialapiTemplateId ?? 0) ?? null
   const rendered = renderMessage(message, template, 'official', values)
-  if (rendered.is === 'failed')
+  if (rendered.kind === 'failed')
     throw new Error(`A message of ${automation.name} has no text: ${rendered.reason}`)
   return rendered
 }
@@ -238,9 +246,9 @@ function secondMessage({ versions }: DemoAutomation, version: number): Automatio
   return step.message
 }
 
-const cartOf = ({ id, items }: NonNullable<PlannedRun['cart']>, store: StoreFacts): CartFacts => ({
+const toCartFacts = ({ id, items }: NonNullable<PlannedRun['cart']>, store: StoreFacts): CartFacts => ({
   id,
-  total: totalOf(items),
+  total: sumTotal(items),
   currency: store.currency,
   url: `https://${store.domain}/cart/${id}`,
   order_id: null,
@@ -248,19 +256,19 @@ const cartOf = ({ id, items }: NonNullable<PlannedRun['cart']>, store: StoreFact
 })
 
 /** Decimal text. */
-export const totalOf = (items: PlatformOrder['items']): string =>
+export const sumTotal = (items: PlatformOrder['items']): string =>
   (items.reduce((sum, item) => sum + Math.round(Number(item.total) * 100), 0) / 100).toFixed(2)
 
-const factsOf = (order: PlatformOrder): OrderFacts => ({
-  ...(orderRow(order, 'BR') as unknown as OrderFacts),
+const toOrderFacts = (order: PlatformOrder): OrderFacts => ({
+  ...(toOrderRow(order, 'BR') as unknown as OrderFacts),
   placed_at: new Date(order.placedAt),
   items: order.items,
 })
 
-const endOf = (row: Execution): Date | null => row.sent_at ?? row.ended_at ?? row.failed_at ?? null
+const getEnd = (row: Execution): Date | null => row.sent_at ?? row.ended_at ?? row.failed_at ?? null
 
-/** Where the run has been: '' is the first message. */
-function stepRows(ofRun: OfRun, [first, next]: Execution[]): SeedRow<'automation_step_log'>[] {
+/** Steps of the run: '' is the first message. */
+function stepRows(ofRun: RunContext, [first, next]: Execution[]): SeedRow<'automation_step_log'>[] {
   const { run, id: run_id, automation, version: flow_version, enteredAt } = ofRun
   const rows: SeedRow<'automation_step_log'>[] = []
   const add = (
@@ -280,7 +288,7 @@ function stepRows(ofRun: OfRun, [first, next]: Execution[]): SeedRow<'automation
       entered_at,
       left_at,
     })
-  add('', 'message', enteredAt, endOf(first!))
+  add('', 'message', enteredAt, getEnd(first!))
   if (!next) return rows
   const due = run.messages[1]!.at
   const isWaiting = next.status === 'pending'
@@ -294,6 +302,6 @@ function stepRows(ofRun: OfRun, [first, next]: Execution[]): SeedRow<'automation
     add('c1', 'coupon', due, due, isIssued ? 'issued' : null)
     if (!isIssued) return rows
   }
-  add('m2', 'message', due, endOf(next))
+  add('m2', 'message', due, getEnd(next))
   return rows
 }

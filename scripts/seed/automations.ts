@@ -1,22 +1,22 @@
-/** What the demo's automations have sent in 400 days, and the carts that were left. */
+/** Messages of the demo's automations in 400 days, and abandoned carts. */
 
-import { cartRow } from '#operations/automations/carts/carts'
+import { toCartRow } from '#operations/automations/carts/carts'
 import { addDays, localDay } from '#operations/automations/deciding/clock-times'
 import type { AutomationMessage, AutomationType, Flow } from '#operations/automations/types'
-import { templates } from '#operations/messaging/door'
+import { templates } from '#operations/messaging/index'
 import type { Cart } from '#operations/store/ecommerce/port'
 import { putObjects } from '#operations/store/ecommerce/sandbox-rows'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import type { PlannedMessage, PlannedRun } from './automation-plan.ts'
-import { type Arrival, type AutomationRows, type Given, rowsOfRuns, totalOf } from './automation-rows.ts'
+import { type Arrival, type AutomationRows, buildRows, type Given, sumTotal } from './automation-rows.ts'
 import { type OpenCart, planRuns } from './automation-runs.ts'
 import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 
-/** 1,600 messages of eight automations, 110 of which brought an order; 45 carts. After the opt-outs. */
+/** 1,600 messages of eight automations, 110 of which led to an order; 45 carts. After the opt-outs. */
 export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
   const { timeline } = store
   const stopped = await ctx.db
@@ -26,20 +26,20 @@ export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop
     .execute()
   const random = new Random('aurora automations')
   const { runs, carts } = planRuns({ shop, timeline, random, stopped })
-  const automations = await automationsOf(ctx)
-  const arrivals = arrivalsOf(runs, new Random('aurora automation arrivals'))
+  const automations = await readAutomations(ctx)
+  const arrivals = planArrivals(runs, new Random('aurora automation arrivals'))
   const given = {
     automations,
-    templates: await templatesOf(ctx, store),
+    templates: await readTemplates(ctx, store),
     store: ctx.store,
     now: timeline.now,
     arrivals,
   }
-  const rows = rowsOfRuns(runs, given)
+  const rows = buildRows(runs, given)
   const names = new Map([...automations].map(([type, { id, name }]) => [id, { type, name }]))
   const today = localDay(timeline.now, ctx.store.timezone)
   await ctx.transaction(async (tx) => {
-    // The last local day that was looked at for customers whose day it was.
+    // The last local day that was scanned for dates of customers.
     const scan_day = timeline.localHour(timeline.now) < 10 ? addDays(today, -1) : today
     await tx.db.updateTable('automations').set({ scan_day }).where('type', '=', 'win-back').execute()
     await seedCarts(tx, store, carts)
@@ -56,7 +56,7 @@ export async function seedAuroraAutomations(ctx: Context, store: DemoStore, shop
   })
 }
 
-async function automationsOf(ctx: Context): Promise<Given['automations']> {
+async function readAutomations(ctx: Context): Promise<Given['automations']> {
   const rows = await ctx.db.selectFrom('automations').select(['id', 'type', 'name', 'message']).execute()
   const versions = await ctx.db
     .selectFrom('automation_flow_versions')
@@ -72,7 +72,7 @@ async function automationsOf(ctx: Context): Promise<Given['automations']> {
   )
 }
 
-async function templatesOf(ctx: Context, { names }: DemoStore): Promise<Map<number, templates.Template>> {
+async function readTemplates(ctx: Context, { names }: DemoStore): Promise<Map<number, templates.Template>> {
   const found = new Map<number, templates.Template>()
   for (const [name, id] of names) {
     if (name.startsWith('template:')) found.set(Number(id), (await templates.get(ctx, Number(id)))!)
@@ -81,11 +81,11 @@ async function templatesOf(ctx: Context, { names }: DemoStore): Promise<Map<numb
 }
 
 /**
- * Of the 1,410 messages that left 93 % arrived, 61 % were read, 40 were lost. Those that brought an order were read; what
- * was lost came last in its run.
+ * 93 % of the 1,410 sent messages were delivered, 61 % read, 40 lost. Messages that led to an order were read; lost
+ * ones are the last of their run.
  */
-function arrivalsOf(runs: readonly PlannedRun[], random: Random): Map<PlannedMessage, Arrival> {
-  const left = runs.flatMap(({ messages }) => messages.filter((each) => each.fate === 'accepted'))
+function planArrivals(runs: readonly PlannedRun[], random: Random): Map<PlannedMessage, Arrival> {
+  const left = runs.flatMap(({ messages }) => messages.filter((each) => each.outcome === 'accepted'))
   const last = new Set(runs.map(({ messages }) => messages.at(-1)))
   const ordered = left.filter((each) => each.orderedAt)
   const others = random.shuffled(left.filter((each) => !each.orderedAt))
@@ -97,7 +97,7 @@ function arrivalsOf(runs: readonly PlannedRun[], random: Random): Map<PlannedMes
   ])
 }
 
-/** At the platform, and in our mirror. */
+/** At the platform, and in our copy. */
 async function seedCarts(tx: Context, store: DemoStore, open: readonly OpenCart[]): Promise<void> {
   const { domain, country, currency } = tx.store
   const carts = open.map(({ id, person, items, at, orderId }): Cart => {
@@ -108,7 +108,7 @@ async function seedCarts(tx: Context, store: DemoStore, open: readonly OpenCart[
       id,
       customer,
       items,
-      total: totalOf(items),
+      total: sumTotal(items),
       currency,
       url,
       orderId,
@@ -120,7 +120,7 @@ async function seedCarts(tx: Context, store: DemoStore, open: readonly OpenCart[
   const rows = carts.map((cart) => {
     const at = new Date(cart.lastActivityAt)
     const times = { last_activity_at: at, created_at: at, updated_at: new Date(at.getTime() + minuteMs) }
-    return { ...cartRow(cart, country), ...times }
+    return { ...toCartRow(cart, country), ...times }
   })
   await insertRows(tx.system, 'carts', store.id, rows)
 }

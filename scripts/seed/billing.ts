@@ -1,31 +1,31 @@
-/** What the demo's stores agreed to and have paid, here and at the sandbox's provider. */
+/** Subscriptions and payments of the demo's stores, here and at the sandbox's provider. */
 
 import type { RootDatabase } from '#db/database'
-import { planOf } from '#operations/store/plans'
+import { getPlan } from '#operations/store/plans'
 import { addPeriod, periodAt } from '#operations/store/quota/periods'
-import { monthsOf, reasonOf } from '#operations/subscription/provider/reason'
-import { idOf } from '#operations/subscription/provider/sandbox-rows'
+import { buildReason, countMonths } from '#operations/subscription/provider/reason'
+import { hashId } from '#operations/subscription/provider/sandbox-rows'
 import { dayMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
 
 export interface PaidTerms {
   billingCycle: 'monthly' | 'yearly'
   price: string
-  /** Periods paid before the one that goes on, and when that one began. */
+  /** Paid periods before the current one, and its start. */
   periodsBefore: number
   periodDaysAgo: number
-  /** Held for the first charges, a tenth off each. */
+  /** Applied to the first charges, a tenth off each. */
   coupon?: { code: string; charges: number; discount: string; amount: string }
-  /** The renewal that many periods ago was declined, and went through a day later. */
+  /** This many periods ago, the renewal was declined and succeeded a day later. */
   failedPeriodsAgo?: number
 }
 
 const provider = 'sandbox'
 const trialMs = 14 * dayMs
 
-/** With the agreement that renews it by itself from now on, and the message cycle that holds now. */
+/** With the agreement that renews it from now on, and the current message cycle. */
 export async function seedSubscription(
   root: RootDatabase,
   store: DemoStore,
@@ -33,7 +33,7 @@ export async function seedSubscription(
 ): Promise<void> {
   const { id: storeId, slug, currency, plan, timeline } = store
   const { billingCycle, price, periodsBefore, periodDaysAgo, coupon } = terms
-  const months = monthsOf(billingCycle)
+  const months = countMonths(billingCycle)
   const anchor = addPeriod(timeline.ago(periodDaysAgo), -periodsBefore * months)
   const period = (k: number) => ({
     start: addPeriod(anchor, k * months),
@@ -42,8 +42,8 @@ export async function seedSubscription(
   const { start, end } = period(periodsBefore)
   const card = { brand: 'visa', last4: '4242', expMonth: 12, expYear: timeline.now.getUTCFullYear() + 3 }
   const opened = new Date(anchor.getTime() - 4 * 60_000)
-  const checkoutId = namedId(`checkout ${slug}`, anchor.getTime())
-  const agreementId = idOf('sa', storeId, checkoutId)
+  const checkoutId = idFromName(`checkout ${slug}`, anchor.getTime())
+  const agreementId = hashId('sa', storeId, checkoutId)
   await root
     .insertInto('sandbox_agreements')
     .values({
@@ -51,7 +51,7 @@ export async function seedSubscription(
       store_id: storeId,
       checkout_id: checkoutId,
       status: 'authorized',
-      reason: reasonOf({ planId: plan, billingCycle }),
+      reason: buildReason({ planId: plan, billingCycle }),
       payer_email: store.ownerEmail,
       amount: price,
       currency,
@@ -138,7 +138,7 @@ export async function seedSubscription(
     {
       starts_at: cycle.start,
       ends_at: cycle.end,
-      message_limit: planOf(plan).messagesPerCycle,
+      message_limit: getPlan(plan).messagesPerCycle,
       created_at: cycle.start,
       updated_at: timeline.now,
     },
@@ -182,9 +182,9 @@ async function seedPayments(
   })
   const payments = charges.map(({ name, start, end, at, discount, isRejected, common }) => ({
     ...common,
-    id: namedId(`payment ${slug} ${name}`, at.getTime()),
+    id: idFromName(`payment ${slug} ${name}`, at.getTime()),
     provider,
-    provider_payment_id: idOf('sp', agreementId, name),
+    provider_payment_id: hashId('sp', agreementId, name),
     kind: 'subscription' as const,
     discount,
     credit_applied: '0.00',
@@ -199,7 +199,7 @@ async function seedPayments(
   await insertRows(root, 'payments', storeId, payments)
   const there = charges.map(({ name, start, isFirst, common }) => ({
     ...common,
-    id: idOf('sp', agreementId, name),
+    id: hashId('sp', agreementId, name),
     store_id: storeId,
     due_at: isFirst ? null : start,
     card: JSON.stringify(card),

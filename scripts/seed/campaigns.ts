@@ -1,11 +1,11 @@
-/** Aurora's five campaigns that left, or began to, with what became of each message; who asked it to stop. */
+/** Aurora's five sent or started campaigns with the outcome of each message, and opt-outs. */
 
 import type { RootDatabase } from '#db/database'
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import campaigns from './data/campaigns.json' with { type: 'json' }
-import { resolved } from './data.ts'
+import { resolvePlaceholders } from './data.ts'
 import type { DemoStore } from './demo-store.ts'
 import type { AuroraLists, Contact, DemoList } from './lists.ts'
 import { auroraTemplates } from './messaging.ts'
@@ -18,24 +18,24 @@ import type { DemoShop } from './shop.ts'
 type Recipient = Pick<Contact, 'phone' | 'phone_key' | 'name' | 'email' | 'custom_fields'> & { id?: string }
 type MessageRow = SeedRow<'campaign_messages'>
 type OptOut = SeedRow<'opt_outs'>
-type LeftKey = keyof ReturnType<typeof campaignMoments>
+type SentKey = keyof ReturnType<typeof campaignMoments>
 type FailureCode = keyof typeof failureMessages
 
-interface Left {
-  key: LeftKey
+interface SentCampaign {
+  key: SentKey
   name: string
   list: 'regulars' | 'fair' | null
-  /** Of its list; all unless said. */
+  /** Contacts of its list; all unless given. */
   first?: number
   template: keyof typeof campaigns.contents
   by: string
   sent: number
   failures: FailureCode[]
-  /** What those are that it did not come to. */
+  /** Status of the remaining recipients. */
   rest?: 'pending' | 'cancelled'
 }
 
-const left = campaigns.left as Left[]
+const sentCampaigns = campaigns.left as SentCampaign[]
 const failureMessages = {
   'not-on-network': 'The phone is not on the network',
   undelivered: 'The message was taken, but could not be delivered',
@@ -58,25 +58,25 @@ export async function seedAuroraCampaigns(
   lists: AuroraLists,
 ): Promise<void> {
   const desk: Desk = { db, store, random: new Random('aurora campaigns'), shop, lists, optOuts: [] }
-  desk.optOuts = optOutsOf(desk)
+  desk.optOuts = planOptOuts(desk)
   await insertRows(db, 'opt_outs', store.id, desk.optOuts)
-  for (const each of left) await saveLeft(desk, each)
+  for (const each of sentCampaigns) await saveSent(desk, each)
 }
 
-const createdAtOf = ({ timeline }: DemoStore, key: LeftKey): Date =>
+const getCreatedAt = ({ timeline }: DemoStore, key: SentKey): Date =>
   new Date(campaignMoments(timeline)[key].getTime() - 20 * hourMs)
-const idOf = (store: DemoStore, key: LeftKey): string =>
-  namedId(`campaign ${store.slug} ${key}`, createdAtOf(store, key).getTime())
+const toId = (store: DemoStore, key: SentKey): string =>
+  idFromName(`campaign ${store.slug} ${key}`, getCreatedAt(store, key).getTime())
 
-const buyersOf = (shop: DemoShop, source: OrderSource): string[] =>
+const listBuyers = (shop: DemoShop, source: OrderSource): string[] =>
   shop.attributed(source).map(({ plan }) => plan.customer.phone)
 
-/** Eight over 120 days, five of them by reply, four of these to a campaign: each passes over those before it. */
-function optOutsOf({ store, shop, lists }: Desk): OptOut[] {
+/** Eight over 120 days, five of them by reply, four of these to a campaign. Campaigns skip earlier opt-outs. */
+function planOptOuts({ store, shop, lists }: Desk): OptOut[] {
   const { timeline } = store
   const { veterans, regulars, others, fair } = shop.groups
   const converted = new Set(
-    (['spring', 'fair', 'winter'] as const).flatMap((source) => buyersOf(shop, source)),
+    (['spring', 'fair', 'winter'] as const).flatMap((source) => listBuyers(shop, source)),
   )
   const quiet = (people: { phone: string }[]) => people.filter((each) => !converted.has(each.phone))
   const customersAtFair = new Set(fair.map((each) => each.phone))
@@ -89,12 +89,12 @@ function optOutsOf({ store, shop, lists }: Desk): OptOut[] {
     rest: Pick<OptOut, 'source'> & Partial<OptOut>,
   ) => {
     const { phone } = person!
-    const id = namedId(`opt-out ${store.slug} ${phone}`, at.getTime())
+    const id = idFromName(`opt-out ${store.slug} ${phone}`, at.getTime())
     return { id, phone, phone_key: phoneKey(phone), created_at: at, updated_at: at, ...rest }
   }
-  const answer = (person: { phone: string } | undefined, to: LeftKey, hours: number) => {
+  const answer = (person: { phone: string } | undefined, to: SentKey, hours: number) => {
     const at = new Date(campaignMoments(timeline)[to].getTime() + hours * hourMs)
-    return optOut(person, at, { source: 'reply', campaign_id: idOf(store, to) })
+    return optOut(person, at, { source: 'reply', campaign_id: toId(store, to) })
   }
   const byPhone = 'Pediu por telefone para não receber campanhas'
   return [
@@ -109,16 +109,16 @@ function optOutsOf({ store, shop, lists }: Desk): OptOut[] {
   ]
 }
 
-/** Its row, its messages, their ledger rows and touches. */
-async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
+/** The campaign's row, its messages, their ledger rows and touches. */
+async function saveSent(desk: Desk, campaign: SentCampaign): Promise<void> {
   const { db, store, lists, random } = desk
   const { key, name, rest, sent, failures, template } = campaign
   const startedAt = campaignMoments(store.timeline)[key]
   const list: DemoList | null = campaign.list && lists[campaign.list]
   const recipients: Recipient[] = list ? list.contacts.slice(0, campaign.first) : shopVisitors(random)
-  const id = idOf(store, key)
-  const reservationId = rest === 'pending' ? namedId(`reservation ${id}`, startedAt.getTime()) : null
-  const messages = messagesOf(desk, campaign, recipients, reservationId)
+  const id = toId(store, key)
+  const reservationId = rest === 'pending' ? idFromName(`reservation ${id}`, startedAt.getTime()) : null
+  const messages = buildMessages(desk, campaign, recipients, reservationId)
   const counted = (...statuses: string[]): number =>
     messages.filter((each) => statuses.includes(each.status)).length
   const last = messages.findLast((each) => each.sent_at)!.sent_at!
@@ -129,7 +129,7 @@ async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
     name,
     list_id: list?.id ?? null,
     list_name: list?.name ?? 'Clientes da loja física',
-    content: resolved(store, campaigns.contents[template]),
+    content: resolvePlaceholders(store, campaigns.contents[template]),
     status: rest === 'pending' ? 'paused' : rest === 'cancelled' ? 'cancelled' : 'sent',
     pause_reason: rest === 'pending' ? 'manual' : null,
     audience_size: recipients.length,
@@ -151,10 +151,10 @@ async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
     paused_at: rest === 'pending' ? endedAt : null,
     completed_at: rest === 'pending' ? null : endedAt,
     created_by: store.people[campaign.by]!,
-    created_at: createdAtOf(store, key),
+    created_at: getCreatedAt(store, key),
     updated_at: endedAt,
   }
-  if (reservationId) await holdUnits(db, store, reservationId, pending, startedAt)
+  if (reservationId) await reserveQuota(db, store, reservationId, pending, startedAt)
   await insertRows(db, 'campaigns', store.id, [row])
   await insertRows(db, 'campaign_messages', store.id, messages)
   await recordSent(db, store.id, messages, () => ({
@@ -165,31 +165,34 @@ async function saveLeft(desk: Desk, campaign: Left): Promise<void> {
   }))
 }
 
-/** Of a list that was deleted since. */
+/** From a list that has been deleted. */
 const shopVisitors = (random: Random): Recipient[] =>
   Array.from({ length: 40 }, (_, index) => {
     const { phone, name, email } = brazilian(random, 6401 + index)
     return { phone, phone_key: phone, name, email, custom_fields: {} }
   })
 
-interface Fate {
+interface Outcome {
   status: 'sent' | 'delivered' | 'read' | 'failed' | 'skipped' | 'pending' | 'cancelled'
   failure?: FailureCode
 }
 
-/** Those who opted out before are passed over; of what was sent 92 % arrives, 70 % is read: first who ordered or answered. */
-function messagesOf(
+/**
+ * Skips earlier opt-outs. 92 % of the sent messages are delivered and 70 % read, first those of people who ordered or
+ * answered.
+ */
+function buildMessages(
   { store, shop, random, optOuts }: Desk,
-  { key, template, sent, failures, rest = 'pending' }: Left,
+  { key, template, sent, failures, rest = 'pending' }: SentCampaign,
   recipients: readonly Recipient[],
   reservationId: string | null,
 ): MessageRow[] {
   const { timeline } = store
   const startedAt = campaignMoments(timeline)[key]
-  const campaignId = idOf(store, key)
+  const campaignId = toId(store, key)
   const answered = optOuts.filter((each) => each.campaign_id === campaignId).map((each) => each.phone)
   const readers = new Set([
-    ...(key === 'paused' || key === 'cancelled' ? [] : buyersOf(shop, key)),
+    ...(key === 'paused' || key === 'cancelled' ? [] : listBuyers(shop, key)),
     ...answered,
   ])
   const stopped = new Set(optOuts.filter((each) => each.created_at < startedAt).map((each) => each.phone))
@@ -200,14 +203,14 @@ function messagesOf(
   const others = random.shuffled(leaving.filter(({ phone }) => !readers.has(phone)))
   const first = leaving.filter(({ phone }) => readers.has(phone))
   if (first.length !== readers.size) throw new Error('A reader of a campaign is not among those it went to')
-  const fates = new Map<Recipient, Fate>(skipped.map((each) => [each, { status: 'skipped' }]))
-  for (const [n, failure] of failures.entries()) fates.set(others[n]!, { status: 'failed', failure })
+  const outcomes = new Map<Recipient, Outcome>(skipped.map((each) => [each, { status: 'skipped' }]))
+  for (const [n, failure] of failures.entries()) outcomes.set(others[n]!, { status: 'failed', failure })
   for (const [n, each] of [...first, ...others.slice(failures.length)].entries()) {
     const isDelivered = n < Math.round(sent * 0.92)
-    fates.set(each, { status: n < Math.round(sent * 0.7) ? 'read' : isDelivered ? 'delivered' : 'sent' })
+    outcomes.set(each, { status: n < Math.round(sent * 0.7) ? 'read' : isDelivered ? 'delivered' : 'sent' })
   }
   return [...skipped, ...reachable].map((contact, n): MessageRow => {
-    const { status, failure = null } = fates.get(contact) ?? { status: rest }
+    const { status, failure = null } = outcomes.get(contact) ?? { status: rest }
     const at = new Date(startedAt.getTime() + 2000 + n * 120)
     const isTaken = failure === 'undelivered' || ['sent', 'delivered', 'read'].includes(status)
     const isTried = isTaken || failure !== null
@@ -219,7 +222,7 @@ function messagesOf(
     const failed_at = failure ? new Date(at.getTime() + (isTaken ? 5000 : 300)) : null
     const { id: contact_id, phone, phone_key, name, email, custom_fields } = contact
     // Ids ascend in the order of sending.
-    const id = namedId(`message ${campaignId} ${phone}`, startedAt.getTime() + 1000 + n)
+    const id = idFromName(`message ${campaignId} ${phone}`, startedAt.getTime() + 1000 + n)
     return {
       id,
       campaign_id: campaignId,
@@ -233,7 +236,7 @@ function messagesOf(
       generation: 1,
       provider_message_id: isTaken ? `wamid.${id}` : null,
       reservation_id: status === 'skipped' ? null : reservationId,
-      unit: unitOf(status, isTaken),
+      unit: getQuotaState(status, isTaken),
       sent_at: isTaken ? at : null,
       delivered_at,
       read_at,
@@ -244,15 +247,15 @@ function messagesOf(
   })
 }
 
-/** What became of its unit of the quota: who was passed over never had one. */
-function unitOf(status: Fate['status'], isTaken: boolean): string {
+/** State of the message's quota unit; a skipped message never had one. */
+function getQuotaState(status: Outcome['status'], isTaken: boolean): string {
   if (isTaken) return 'committed'
   if (status === 'skipped') return 'none'
   return status === 'pending' ? 'reserved' : 'released'
 }
 
-/** What a paused campaign has yet to send stays reserved in the cycle it began in. */
-async function holdUnits(
+/** Unsent messages of a paused campaign stay reserved in the cycle in which it started. */
+async function reserveQuota(
   db: RootDatabase,
   store: DemoStore,
   id: string,
@@ -271,8 +274,8 @@ async function holdUnits(
   await insertRows(db, 'usage_reservations', store.id, [{ id, cycle_starts_at, ...held }])
 }
 
-/** The body of a template as this person reads it. */
-function textFor(template: Left['template'], name: string | null): string {
+/** The body of a template for this person. */
+function textFor(template: SentCampaign['template'], name: string | null): string {
   const { body } = auroraTemplates.find((each) => each.name === template)!
   const values = campaigns.contents[template].templateParameters.body.map((each) =>
     each.replace(/\{\{firstName\|(.*)\}\}/, (_all, fallback: string) => name?.split(' ')[0] ?? fallback),

@@ -1,10 +1,10 @@
-/** What the demo shops sell. */
+/** Products of the demo stores. */
 import type { CategoryInput, ProductInput } from '#operations/store/ecommerce/sandbox-catalog'
 import catalogs from './data/catalog.json' with { type: 'json' }
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Name, what its picture shows, category, price in cents, price struck through, options of its variants. */
+/** Name, picture, category, price in cents, price struck through, options of its variants. */
 type Article = [
   name: string,
   motif: string,
@@ -19,11 +19,11 @@ export interface Catalog {
   products: ProductInput[]
 }
 
-/** Units of the products that are scarce; all others have plenty. */
+/** Units of scarce products; all others have plenty. */
 const scarce: Record<string, number> = { '1036': 2, '1037': 0, '1038': 0, '1039': 0 }
 
 /** Aurora has forty products: `1036` has two units left, `1037` to `1039` none, `1040` is not published. */
-export function catalogOf(
+export function buildCatalog(
   slug: keyof typeof catalogs,
   timeline: Timeline,
   random: Random,
@@ -51,7 +51,7 @@ export function catalogOf(
       updatedAt: timeline.ago(random.between(0.5, 55)),
       variants: (options.length > 0 ? options : [null]).map((option, position) => {
         const left = position === 0 || scarce[id] === undefined ? scarce[id] : 0
-        // What is scarce in several variants draws once.
+        // A scarce product with several variants uses one random draw.
         const plenty = position === 0 || left === undefined ? random.whole(6, 80) : 0
         variants += 1
         return {

@@ -1,12 +1,12 @@
-/** Numbers and templates made without a provider's word, for the demo and the tests. */
+/** Creates numbers and templates without calling a provider, for the demo and the tests. */
 import type { NewRow } from '#db/tables'
 import { setNumberLimit, tierLimits } from '#operations/messaging/numbers/limit'
 import { selectConnection } from '#operations/messaging/numbers/select'
 import type { ConnectionType } from '#operations/messaging/provider/port'
-import { sandboxNumberId, sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox, sandboxNumberId } from '#operations/messaging/provider/sandbox'
 import type { TemplateContent } from '#operations/messaging/provider/template-port'
 import type { Template } from '#operations/messaging/templates/read'
-import { contentColumns } from '#operations/messaging/templates/rows'
+import { toColumns } from '#operations/messaging/templates/rows'
 import type { Context } from '#runtime/context'
 import { seal } from '#runtime/secrets'
 import { phoneKey } from '#runtime/values/phone'
@@ -41,7 +41,7 @@ export async function connectNumber(
 }
 
 async function officialColumns(tx: Context, phone: string, displayName: string) {
-  const { numbers } = sandboxOf(tx.adapters.messaging).within(tx.system)
+  const { numbers } = getSandbox(tx.adapters.messaging).within(tx.system)
   const token = await numbers.put(tx.store.id, { phone, displayName })
   const credentials = { token }
   const health = await numbers.phoneHealth({ id: tx.store.id, credentials })
@@ -58,22 +58,22 @@ async function officialColumns(tx: Context, phone: string, displayName: string) 
 
 async function qrColumns(tx: Context, phone: string, connectedAt: Date) {
   const sessionRef = `sandbox-session-${tx.store.id}`
-  await sandboxOf(tx.adapters.messaging).within(tx.system).qr.put(tx.store.id, sessionRef, phone)
+  await getSandbox(tx.adapters.messaging).within(tx.system).qr.put(tx.store.id, sessionRef, phone)
   return { session_ref: sessionRef, session_started_at: connectedAt }
 }
 
 export interface NewTemplate extends Partial<Pick<Template, 'header' | 'footer' | 'buttons' | 'status'>> {
   name: string
   body: string
-  /** `pt_BR` unless said. */
+  /** Default `pt_BR`. */
   language?: string
-  /** `marketing` unless said. */
+  /** Default `marketing`. */
   category?: string
   examples?: { header: string[]; body: string[]; buttons: string[] }
   submittedAt?: Date
 }
 
-/** Writes a template here and at the sandbox's provider, approved unless another status is given; answers its id. */
+/** Creates a template here and at the sandbox's provider, approved unless another status is given; returns its id. */
 export async function makeTemplate(ctx: Context, template: NewTemplate): Promise<number> {
   const { name, language = 'pt_BR', status = 'approved', submittedAt = ctx.now() } = template
   const content: TemplateContent = {
@@ -103,7 +103,7 @@ export async function makeTemplate(ctx: Context, template: NewTemplate): Promise
     provider_id: providerId,
     name,
     language,
-    ...contentColumns(content),
+    ...toColumns(content),
     status,
     was_approved: status !== 'pending' && status !== 'rejected',
     submitted_at: submittedAt,

@@ -1,7 +1,7 @@
-/** Rows of the demo that are plain data: `data/<slug>.json` has them by table. */
+/** Plain rows of the demo, from `data/<slug>.json`, by table. */
 import type { RootDatabase } from '#db/database'
 import type { TenantTables } from '#db/tables'
-import { defaultDefinition } from '#operations/automations/definitions/definition'
+import { buildDefaultDefinition } from '#operations/automations/definitions/definition'
 import { kinds } from '#operations/automations/kinds'
 import type { AutomationType } from '#operations/automations/types'
 import { defaultActions } from '#operations/bars/actions/schema'
@@ -26,8 +26,8 @@ import { defaultReviewSettings } from '#operations/reviews/settings/schema'
 import { defaultTestimonialSettings } from '#operations/reviews/testimonials/schema'
 import { defaultCounter } from '#operations/stock/counter/schema'
 import { defaultAlerts } from '#operations/stock/settings/schema'
-import { everyProduct, unconditional } from '#operations/storefront/door'
-import { namedId } from '#runtime/values/ids'
+import { everyProduct, unconditional } from '#operations/storefront/index'
+import { idFromName } from '#runtime/values/ids'
 import auroraRows from './data/aurora-supply.json' with { type: 'json' }
 import borealisRows from './data/borealis-goods.json' with { type: 'json' }
 import type { DemoStore } from './demo-store.ts'
@@ -35,7 +35,7 @@ import { insertRows } from './rows.ts'
 
 type Fields = Record<string, unknown>
 
-/** What an object of the data begins with that names it as `$like`: the defaults of its section. */
+/** Base objects for data with `$like`: the defaults of a section. */
 const bases: Record<string, Fields> = {
   ...Object.fromEntries(alertTypes.map((type) => [`alert ${type}`, { ...defaultAlert(type) }])),
   actions: { ...defaultActions },
@@ -65,37 +65,39 @@ const bases: Record<string, Fields> = {
 export async function seedData(db: RootDatabase, store: DemoStore): Promise<void> {
   const tables: object = store.slug === 'aurora-supply' ? auroraRows : borealisRows
   for (const [table, rows] of Object.entries(tables)) {
-    await insertRows(db, table as keyof TenantTables, store.id, resolved(store, rows) as never[])
+    await insertRows(db, table as keyof TenantTables, store.id, resolvePlaceholders(store, rows) as never[])
   }
 }
 
 /**
- * With what its texts stand for: `@3.5` an instant, days ago; `#look 1 @52` an id, made so many days ago; `today+3` a
- * local day; `local:-3 10` ten o'clock on the day in three days; `pictures:sun-4.svg` a picture
- * of the platform's; `media:logo`, `template:welcome_back`, `list:VIP` and `person:olivia` what the store knows by that name.
+ * Resolves placeholders: `@3.5` an instant, days ago; `#look 1 @52` an id, created that many days ago; `today+3` a
+ * local day; `local:-3 10` ten o'clock on the day in three days; `pictures:sun-4.svg` a picture of the platform;
+ * `media:logo`, `template:welcome_back`, `list:VIP` and `person:olivia` an entry of the store's names.
  */
-export function resolved(store: DemoStore, value: unknown): unknown {
-  if (typeof value === 'string') return textOf(store, value)
-  if (Array.isArray(value)) return value.map((each) => resolved(store, each))
+export function resolvePlaceholders(store: DemoStore, value: unknown): unknown {
+  if (typeof value === 'string') return resolveText(store, value)
+  if (Array.isArray(value)) return value.map((each) => resolvePlaceholders(store, each))
   if (value === null || typeof value !== 'object') return value
   const { $like: like, ...own } = value as Fields
-  const fields = Object.fromEntries(Object.entries(own).map(([name, each]) => [name, resolved(store, each)]))
+  const fields = Object.fromEntries(
+    Object.entries(own).map(([name, each]) => [name, resolvePlaceholders(store, each)]),
+  )
   if (typeof like !== 'string') return fields
   const [field, automation] = like.split(' ')
   if (automation && automation in kinds && field !== 'alert') {
-    const defaults = defaultDefinition(automation as AutomationType, store.locale)
-    return merged({ ...(defaults[field as 'message'] as object) }, fields)
+    const defaults = buildDefaultDefinition(automation as AutomationType, store.locale)
+    return merge({ ...(defaults[field as 'message'] as object) }, fields)
   }
   const type = / design$/.test(like) && (like.slice(0, -7) as BlockType)
-  return type ? blockDesigns[type].parse(fields) : merged(bases[like]!, fields)
+  return type ? blockDesigns[type].parse(fields) : merge(bases[like]!, fields)
 }
 
-function textOf(store: DemoStore, text: string): unknown {
+function resolveText(store: DemoStore, text: string): unknown {
   const { timeline, names, slug } = store
   const instant = /^@(-?[\d.]+)$/.exec(text)
   if (instant) return timeline.ago(Number(instant[1]))
   const id = /^#(.+) @([\d.]+)$/.exec(text)
-  if (id) return namedId(`${slug} ${id[1]}`, timeline.ago(Number(id[2])).getTime())
+  if (id) return idFromName(`${slug} ${id[1]}`, timeline.ago(Number(id[2])).getTime())
   const day = /^today\+(\d+)(.*)$/.exec(text)
   if (day) return `${timeline.localDay(timeline.localTime(-Number(day[1]), 12))}${day[2]}`
   if (text.startsWith('pictures:')) return `${store.pictures}/${text.slice(9)}`
@@ -109,11 +111,11 @@ function textOf(store: DemoStore, text: string): unknown {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 
-function merged(base: Fields, own: Fields): Fields {
+function merge(base: Fields, own: Fields): Fields {
   const result = { ...base }
   for (const [name, value] of Object.entries(own)) {
     const before = result[name]
-    result[name] = isFields(before) && isFields(value) ? merged(before, value) : value
+    result[name] = isFields(before) && isFields(value) ? merge(before, value) : value
   }
   return result
 }

@@ -1,7 +1,7 @@
-/** A store of the demo, as every step of the seed knows it. */
+/** A store of the demo, as passed to every step of the seed. */
 import type { Timeline } from './timeline.ts'
 
-/** As the inbox keeps what it received. */
+/** A received file as stored by the inbox. */
 interface StoredFile {
   key: string
   url: string
@@ -23,10 +23,10 @@ export interface DemoStore {
   timeline: Timeline
   /** Ids of its people by first name. */
   people: Record<string, string>
-  /** Where its platform keeps the pictures of what it sells. */
+  /** Address of its products' pictures at the platform. */
   pictures: string
-  /** Ids and addresses by what the data calls them, as `template:cart_coupon`. */
+  /** Ids and addresses by their name in the data, such as `template:cart_coupon`. */
   names: Map<string, string | number>
-  /** What its people uploaded, by name. */
+  /** Uploads of its people, by name. */
   files: Map<string, StoredFile>
 }

@@ -1,9 +1,9 @@
-/** The demo: Aurora Supply and Borealis Goods, in the order of their sections, and the keys to try them with. */
+/** The demo: Aurora Supply and Borealis Goods, section by section, and keys to try them with. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { rebuildDays } from '#operations/store/door'
+import { rebuildDailySums } from '#operations/store/index'
 import { refreshCatalog } from '#operations/storefront/catalog/refresh'
-import { publication } from '#operations/storefront/door'
+import { publication } from '#operations/storefront/index'
 import { type Context, type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
@@ -22,10 +22,10 @@ import { seedMedia } from './media.ts'
 import { seedAuroraMessaging, seedBorealisMessaging } from './messaging.ts'
 import { publishDiscounts } from './promotions.ts'
 import { seedAuroraReviews } from './reviews.ts'
-import { seedAuroraShop, seedBorealisShop, settlePlatform } from './shop.ts'
-import { seedShown } from './shown.ts'
+import { finishPlatformSetup, seedAuroraShop, seedBorealisShop } from './shop.ts'
 import { seedAuroraStock } from './stock.ts'
 import { auroraPeople, borealisPeople, demoStores, seedStores } from './store.ts'
+import { seedActivity } from './storefront-activity.ts'
 import { linkSubmissions, seedAuroraSubscribers, showLoader } from './subscribers.ts'
 import { readNotifications, recordSingles, seedBindings } from './team.ts'
 import { seedAuroraWishlist } from './wishlist.ts'
@@ -37,7 +37,7 @@ interface DemoKey {
   role: string
   name: string
   scopes: readonly Scope[]
-  /** Shown this once. */
+  /** Shown only once. */
   key: string
 }
 
@@ -46,21 +46,20 @@ export interface Demo {
   keys: DemoKey[]
 }
 
-type WantedKey = Omit<DemoKey, 'key'>
+type KeyRequest = Omit<DemoKey, 'key'>
 
-const demoKeys = [...auroraPeople, ...borealisPeople].flatMap(({ key, name, email, role }): WantedKey[] => {
+const demoKeys = [...auroraPeople, ...borealisPeople].flatMap(({ key, name, email, role }): KeyRequest[] => {
   const store = key === 'bruno' ? 'borealis-goods' : 'aurora-supply'
-  const wanted = { store, member: email, role }
+  const request = { store, member: email, role }
   const label = `Demo: ${name.split(' ')[0]}`
-  const all = { ...wanted, name: `${label}, all scopes`, scopes: allScopes }
-  const readOnly = { ...wanted, name: `${label}, read only`, scopes: ['platform:read'] as const }
+  const all = { ...request, name: `${label}, all scopes`, scopes: allScopes }
+  const readOnly = { ...request, name: `${label}, read only`, scopes: ['platform:read'] as const }
   return key === 'olivia' ? [all, readOnly] : [all]
 })
 
 /**
- * Seeds what is not there yet, revokes the demo's keys and makes new ones: all five, or the owner's only. Once it is
- * finished, a second run makes keys alone. Refuses when a store of another origin has a slug
- * or domain of the demo.
+ * Seeds missing rows, revokes the demo's keys and creates new ones: all five, or only the owner's. Once it is complete,
+ * a second run only creates keys. Refuses if another store has a slug or domain of the demo.
  */
 export async function seedDemo(
   services: Services,
@@ -69,10 +68,10 @@ export async function seedDemo(
 ): Promise<Demo> {
   const { database } = services
   await oneAtATime(services, async () => {
-    const { at, isComplete } = await begun(services)
+    const { at, isComplete } = await begin(services)
     if (isComplete) return
     try {
-      await seedSections(services, at, stepsOf(progress))
+      await seedSections(services, at, createSteps(progress))
     } finally {
       progress.end()
     }
@@ -93,7 +92,7 @@ export async function seedDemo(
   }
 }
 
-async function begun(services: Services): Promise<{ at: Date; isComplete: boolean }> {
+async function begin(services: Services): Promise<{ at: Date; isComplete: boolean }> {
   const known = await readMarker(services)
   if (known) return { ...known, at: new Date(known.at) }
   await refuseForeignStores(services)
@@ -106,7 +105,7 @@ async function begun(services: Services): Promise<{ at: Date; isComplete: boolea
   return { at, isComplete: false }
 }
 
-/** Before the marker is written: a demo that can never be finished must not be begun. */
+/** Before the marker is written, so that a demo that cannot be completed is not started. */
 async function refuseForeignStores(services: Services): Promise<void> {
   const foreign = await services.database.root
     .selectFrom('stores')
@@ -123,18 +122,21 @@ async function refuseForeignStores(services: Services): Promise<void> {
   )
 }
 
-/** Two processes that start on one empty server seed it once; the embedded database has one process anyway. */
+/** Two processes that start on an empty server seed it once; the embedded database has a single process. */
 async function oneAtATime(services: Services, run: () => Promise<void>): Promise<void> {
   const { database } = services
   if (database.kind === 'pglite') return withoutChecks(database.root, run)
-  // The lock is held while all is seeded: as a request's, its transaction would be idle for too long on a slow machine.
-  await database.patient.root.transaction().execute(async (transaction) => {
+  // The lock is held during the whole seed, whose idle transaction would exceed the limit of requests on a slow
+  // machine.
+  await database.longRunning.root.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(hashtextextended('seed demo', 0))`.execute(transaction)
     await run()
   })
 }
 
-/** Its rows are made from those that their foreign keys name: checking each again would be most of the work. */
+/**
+ * Disables foreign key checks: rows are derived from the rows they reference, and checking would take most of the time.
+ */
 async function withoutChecks(db: RootDatabase, run: () => Promise<void>): Promise<void> {
   const check = (role: 'origin' | 'replica') =>
     sql`set session_replication_role = ${sql.lit(role)}`.execute(db)
@@ -149,8 +151,8 @@ async function withoutChecks(db: RootDatabase, run: () => Promise<void>): Promis
 const steps = ['stores', 'shops', 'automations', 'widgets', 'inbox', 'exchanges', 'reviews', 'sums'] as const
 type Step = (name: (typeof steps)[number]) => void
 
-/** Tells which step begins. */
-function stepsOf(progress: Progress): Step {
+/** Reports the start of each step. */
+function createSteps(progress: Progress): Step {
   progress.begin('The demo', steps.length)
   return (name) => progress.at(steps.indexOf(name), name)
 }
@@ -160,8 +162,8 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
   const { root } = database
   step('stores')
   const [aurora, borealis] = (await seedStores(services, at)) as [DemoStore, DemoStore]
-  const ofAurora = await contextOf(services, aurora)
-  const ofBorealis = await contextOf(services, borealis)
+  const ofAurora = await openContext(services, aurora)
+  const ofBorealis = await openContext(services, borealis)
   await seedMedia(ofAurora, aurora)
   await seedMedia(ofBorealis, borealis)
   await seedAuroraMessaging(ofAurora, aurora)
@@ -177,7 +179,7 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
     await seedBindings(db, aurora)
     await recordSingles(db, aurora)
     await linkSubmissions(db, aurora, lists.vip.id)
-    await seedShown(db, aurora)
+    await seedActivity(db, aurora)
 
     const borealisShop = await seedBorealisShop(db, clock, borealis)
     await seedData(db, borealis)
@@ -185,7 +187,7 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
   })
   step('automations')
   for (const ctx of [ofAurora, ofBorealis]) {
-    // The mirror of the catalog and the storefront's loader, read from the sandbox's shop as a store's are.
+    // Reads the catalog cache and the storefront's loader from the sandbox's shop, as for any store.
     await refreshCatalog(ctx)
     await publication.install(ctx)
   }
@@ -209,12 +211,12 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
   })
   await attributeShop(ofBorealis, shops.borealis, { newsletter: 3 })
   await showLoader(ofAurora, aurora)
-  await settlePlatform(ofAurora, shops.aurora)
-  await settlePlatform(ofBorealis, shops.borealis)
+  await finishPlatformSetup(ofAurora, shops.aurora)
+  await finishPlatformSetup(ofBorealis, shops.borealis)
   step('sums')
   for (const { id } of [aurora, borealis]) await countUsage(root, id)
-  // Most rows were written in bulk, past the sums that follow each.
-  for (const ctx of [ofAurora, ofBorealis]) await rebuildDays(ctx)
+  // Most rows were bulk-inserted without updating the sums.
+  for (const ctx of [ofAurora, ofBorealis]) await rebuildDailySums(ctx)
   await analyzeTables(root)
   const done: Begun = { at: at.toISOString(), isComplete: true }
   await root
@@ -225,8 +227,8 @@ async function seedSections(services: Services, at: Date, step: Step): Promise<v
 }
 
 /**
- * The embedded database gathers no statistics by itself, and plans without them are slow. Of PostgreSQL's own tables and the
- * queue's, which take as long, nothing has changed.
+ * The embedded database gathers no statistics by itself, and plans without them are slow. System tables and the queue's
+ * are skipped: they take as long and have not changed.
  */
 async function analyzeTables(db: RootDatabase): Promise<void> {
   const { rows } = await sql<{ tablename: string }>`
@@ -235,7 +237,7 @@ async function analyzeTables(db: RootDatabase): Promise<void> {
   await sql`analyze ${sql.join(tables)}`.execute(db)
 }
 
-async function contextOf(services: Services, store: DemoStore): Promise<Context> {
+async function openContext(services: Services, store: DemoStore): Promise<Context> {
   const owner = Object.values(store.people)[0]!
   return (await new SystemContext(services, services.log, 'seed').forStore(store.id, owner))!
 }
@@ -243,7 +245,7 @@ async function contextOf(services: Services, store: DemoStore): Promise<Context>
 async function replaceKeys(
   services: Services,
   stores: readonly { id: string; slug: string }[],
-  keys: readonly WantedKey[],
+  keys: readonly KeyRequest[],
 ): Promise<DemoKey[]> {
   const { database } = services
   const now = services.clock.now()

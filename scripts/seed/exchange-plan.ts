@@ -1,4 +1,4 @@
-/** What shoppers of the demo asked for, and what became of it: the numbers of its page. No database. */
+/** Plans the demo's exchange requests and their outcomes. No database. */
 
 import type { ExchangeEvent } from '#operations/exchanges/settings/schema'
 import type { Variant } from '#operations/exchanges/shopper/variants'
@@ -13,11 +13,11 @@ export interface Step {
   /** In the history. */
   event: string
   at: Date
-  /** Null where the status stays. */
+  /** Null if the status stays. */
   to: string | null
   by: 'customer' | 'marco' | 'olivia' | 'system'
-  /** What the shopper is emailed, null for nothing. */
-  tells: ExchangeEvent | null
+  /** The email to the shopper, null for none. */
+  notifies: ExchangeEvent | null
   note: string | null
 }
 
@@ -35,11 +35,11 @@ export interface PlannedRequest {
   steps: Step[]
 }
 
-/** What came after it was asked for. */
+/** Events after the submission. */
 type Path = [event: string, daysAfter: number][]
 
 interface Case {
-  /** When it was asked for. */
+  /** Days since the submission. */
   days: number
   type: Type
   reason: string
@@ -51,22 +51,24 @@ interface Case {
   rejection?: { code: string; reason: string }
 }
 
-/** Requested, approved (the last one must leave by tomorrow), in transit, received, completed, rejected, and the rest. */
+/**
+ * Requested, approved (the last one must be sent by tomorrow), in transit, received, completed, rejected, and others.
+ */
 const cases = requests as Case[]
 
-const stepFacts: Record<string, Pick<Step, 'to' | 'tells'> & { by: Step['by'] | 'member' }> = {
-  requested: { to: 'requested', tells: 'requested', by: 'customer' },
-  approved: { to: 'approved', tells: 'approved', by: 'member' },
-  'address-changed': { to: null, tells: 'addressChanged', by: 'member' },
-  shipped: { to: 'in-transit', tells: null, by: 'customer' },
-  received: { to: 'received', tells: 'received', by: 'member' },
-  completed: { to: 'completed', tells: 'completed', by: 'member' },
-  rejected: { to: 'rejected', tells: 'rejected', by: 'member' },
-  cancelled: { to: 'cancelled', tells: null, by: 'customer' },
-  expired: { to: 'expired', tells: 'expired', by: 'system' },
+const stepFacts: Record<string, Pick<Step, 'to' | 'notifies'> & { by: Step['by'] | 'member' }> = {
+  requested: { to: 'requested', notifies: 'requested', by: 'customer' },
+  approved: { to: 'approved', notifies: 'approved', by: 'member' },
+  'address-changed': { to: null, notifies: 'addressChanged', by: 'member' },
+  shipped: { to: 'in-transit', notifies: null, by: 'customer' },
+  received: { to: 'received', notifies: 'received', by: 'member' },
+  completed: { to: 'completed', notifies: 'completed', by: 'member' },
+  rejected: { to: 'rejected', notifies: 'rejected', by: 'member' },
+  cancelled: { to: 'cancelled', notifies: null, by: 'customer' },
+  expired: { to: 'expired', notifies: 'expired', by: 'system' },
 }
 
-/** Oldest first, each on an order of its own, the first `candidates` before later ones. `variants`: by product. */
+/** Oldest first, each on its own order, the first `candidates` before later ones. `variants`: by product. */
 export function planRequests(
   candidates: readonly PlatformOrder[],
   variants: ReadonlyMap<string, readonly Variant[]>,
@@ -80,7 +82,7 @@ export function planRequests(
     return age > shortest && age < longest && (type === 'return' || items.some(other))
   }
   const byAge = [...cases].sort((one, next) => next.days - one.days)
-  const orders = onePersonEach(byAge, candidates, fits)
+  const orders = assignOrders(byAge, candidates, fits)
   return byAge.map((each, n): PlannedRequest => {
     const order = orders.get(each)!
     const asked = each.type === 'return' ? order.items.slice(0, 1 + (n % 2)) : [order.items.find(other)!]
@@ -94,16 +96,17 @@ export function planRequests(
       outsideWindow: each.isLate === true,
       returnMethod: each.inStore ? 'in-store' : 'customer-ships',
       rejection: each.rejection ?? null,
-      steps: stepsOf(each, timeline.ago(each.days), n),
+      steps: buildSteps(each, timeline.ago(each.days), n),
     }
   })
 }
 
 /**
- * An order for each case, no two of one person. A case whose people are all taken has one of them moved to another
- * order, and so on: when the demo is seeded decides how many orders fit, so first come, first served may not end well.
+ * Assigns an order to each case, at most one per person (bipartite matching): a case without a free person moves
+ * another case to a different order, recursively. The number of fitting orders depends on the moment of seeding, so a
+ * greedy assignment may fail.
  */
-function onePersonEach(
+function assignOrders(
   cases: readonly Case[],
   orders: readonly PlatformOrder[],
   fits: (each: Case, order: PlatformOrder) => boolean,
@@ -130,18 +133,18 @@ function onePersonEach(
   return found
 }
 
-function stepsOf({ path, rejection }: Case, createdAt: Date, n: number): Step[] {
+function buildSteps({ path, rejection }: Case, createdAt: Date, n: number): Step[] {
   let at = createdAt.getTime()
   const whole: Path = [['requested', 0], ...path]
   return whole.map(([event, daysAfter], place): Step => {
     at += daysAfter * dayMs
-    const { to, tells, by } = stepFacts[event]!
+    const { to, notifies, by } = stepFacts[event]!
     const member = (n + place) % 3 === 0 ? 'olivia' : 'marco'
     return {
       event,
       at: new Date(at),
       to,
-      tells,
+      notifies,
       by: by === 'member' ? member : by,
       note: event === 'rejected' ? rejection!.reason : null,
     }

@@ -1,16 +1,20 @@
-/** The demo's exchanges and returns: 28 requests with their histories and photos. No email leaves. */
+/** The demo's exchanges and returns: 28 requests with their histories and photos. Sends no email. */
 
-import { amountOf, priceDifferenceOf, unitPriceOf } from '#operations/exchanges/requests/amounts'
-import { exchangePhotos, photosOwner } from '#operations/exchanges/requests/photos'
-import { searchTextOf } from '#operations/exchanges/requests/search'
+import {
+  computeAmount,
+  computePriceDifference,
+  computeUnitPrice,
+} from '#operations/exchanges/requests/amounts'
+import { exchangePhotos, getPhotosOwner } from '#operations/exchanges/requests/photos'
+import { buildSearchText } from '#operations/exchanges/requests/search'
 import type { ExchangeContent } from '#operations/exchanges/settings/schema'
-import { customerAddress } from '#operations/exchanges/shopper/customer-address'
-import { choices } from '#operations/exchanges/shopper/variants'
-import { files } from '#operations/store/door'
+import { parseCustomerAddress } from '#operations/exchanges/shopper/customer-address'
+import { listChoices } from '#operations/exchanges/shopper/variants'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { sign } from '#runtime/secrets'
-import { namedId, sha256 } from '#runtime/values/ids'
+import { idFromName, sha256 } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
 import { type PlannedRequest, planRequests, type Step } from './exchange-plan.ts'
 import { photo } from './media.ts'
@@ -23,15 +27,15 @@ import { wishlistOrders } from './wishlist.ts'
 const firstNumber = 1001
 const deadlineMs = 28 * dayMs
 
-/** Once the settings, the orders, the mirror of the catalog and the wishlists are there. */
+/** After the settings, the orders, the catalog cache and the wishlists. */
 export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
   const taken = wishlistOrders(shop, store)
   for (const source of orderSources) for (const { order } of shop.attributed(source)) taken.add(order)
   const paid = shop.orders.filter((order) => order.paymentStatus === 'paid' && order.currency === 'BRL')
-  // Of the last weeks too few may be left.
+  // Too few orders of the last weeks may remain.
   const candidates = [true, false].flatMap((isFree) => paid.filter((order) => taken.has(order) !== isFree))
   const scope = { exchangeScope: 'any-product', types: ['exchange'] } as const
-  const all = await choices(ctx, { currency: 'BRL' }, { ...scope, types: [...scope.types] }, [])
+  const all = await listChoices(ctx, { currency: 'BRL' }, { ...scope, types: [...scope.types] }, [])
   const variants = Map.groupBy(all, ({ productId }) => productId)
   await seedRequests(ctx, store, planRequests(candidates, variants, store.timeline))
 }
@@ -59,7 +63,7 @@ async function seedRequests(ctx: Context, store: DemoStore, plan: readonly Plann
     await insert('exchange_photos', photos)
     for (const [id, ofOne] of Map.groupBy(photos, (each) => each.request_id)) {
       const uses = ofOne.map(({ url }) => ({ url, purpose: exchangePhotos, field: 'photos' }))
-      await files.setUses(tx, photosOwner(id), uses)
+      await files.setUses(tx, getPhotosOwner(id), uses)
     }
     await insert(
       'exchange_history',
@@ -73,7 +77,7 @@ async function seedRequests(ctx: Context, store: DemoStore, plan: readonly Plann
       source_id: request_id,
       email: recipient.toLowerCase(),
     }))
-    // Each email had its link, and so had the page after sending.
+    // Each email has its own link, and so does the page after the submission.
     const links = [
       ...requests.map(({ id }) => ({ key: id, request_id: id })),
       ...notices.map(({ id, request_id }) => ({ key: id, request_id })),
@@ -95,7 +99,7 @@ async function storePhotos(
   const content = await photo()
   const rows: SeedRow<'exchange_photos'>[] = []
   for (let position = 1; position <= photos; position += 1) {
-    const id = namedId(`exchange photo ${request_id} ${position}`, steps[0]!.at.getTime())
+    const id = idFromName(`exchange photo ${request_id} ${position}`, steps[0]!.at.getTime())
     const file = { fileName: 'foto.png', contentType: 'image/png', visibility: 'private' as const, content }
     const { url, key } = await files.put(ctx, exchangePhotos, { id, ...file })
     rows.push({ id, request_id, position, url, key, content_type: file.contentType, size: content.length })
@@ -119,12 +123,12 @@ function requestRow(
     units: Array.from({ length: item.quantity }, (_none, place) => place),
     exchangeUnitPrice: wanted?.unitPrice ?? null,
   }))
-  const amount = amountOf(lines, order.total)
+  const amount = computeAmount(lines, order.total)
   const [createdAt, approvedAt, completedAt] = [steps[0]!.at, at('approved'), at('completed')]
   const isSent = at('shipped') !== null
   const isReturn = type === 'return'
   return {
-    id: namedId(`exchange ${store.id} ${order.id}`, createdAt.getTime()),
+    id: idFromName(`exchange ${store.id} ${order.id}`, createdAt.getTime()),
     number,
     type,
     status: steps.findLast(({ to }) => to !== null)!.to!,
@@ -136,12 +140,12 @@ function requestRow(
     customer_name: customer.name,
     customer_email: customer.email,
     customer_phone: customer.phone,
-    customer_address: customerAddress({ ...order, ...dates }, store.country),
+    customer_address: parseCustomerAddress({ ...order, ...dates }, store.country),
     reasons: [each.reason],
     photo_count: each.photos,
     comment: each.comment,
     amount,
-    price_difference: isReturn ? null : priceDifferenceOf(lines, amount),
+    price_difference: isReturn ? null : computePriceDifference(lines, amount),
     currency: order.currency,
     outside_window: each.outsideWindow,
     return_method: each.returnMethod,
@@ -153,7 +157,7 @@ function requestRow(
     exchange_order_id: !isReturn && completedAt ? `${order.number}-T` : null,
     rejection_code: rejection?.code ?? null,
     rejection_reason: rejection?.reason ?? null,
-    search_text: searchTextOf({
+    search_text: buildSearchText({
       number,
       orderNumber: order.number,
       customerName: customer.name,
@@ -183,7 +187,7 @@ function itemRows(
   const createdAt = steps[0]!.at
   const has = (name: string): boolean => steps.some(({ event }) => event === name)
   return items.map(({ item, wanted }, n) => ({
-    id: namedId(`exchange item ${id} ${n}`, createdAt.getTime()),
+    id: idFromName(`exchange item ${id} ${n}`, createdAt.getTime()),
     request_id: id,
     position: n + 1,
     order_item_id: item.id,
@@ -198,7 +202,7 @@ function itemRows(
     received_quantity: has('received') ? item.quantity : null,
     line_total: item.total,
     line_quantity: item.quantity,
-    unit_price: unitPriceOf(item.total, item.quantity),
+    unit_price: computeUnitPrice(item.total, item.quantity),
     reason,
     reason_label: reasons.find(({ key }) => key === reason)!.label,
     exchange_for: wanted && {
@@ -212,8 +216,8 @@ function itemRows(
   }))
 }
 
-/** An email leaves so long after its cause. */
-const leftAt = ({ at }: Step): Date => new Date(at.getTime() + 20_000)
+/** An email is sent this long after its cause. */
+const getSentAt = ({ at }: Step): Date => new Date(at.getTime() + 20_000)
 
 function historyRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exchange_history'>[] {
   let status: string | null = null
@@ -222,7 +226,7 @@ function historyRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exc
     status = step.to ?? status
     const member = auroraPeople.find(({ key }) => key === step.by)
     const row = {
-      id: namedId(`exchange history ${id} ${n}`, step.at.getTime()),
+      id: idFromName(`exchange history ${id} ${n}`, step.at.getTime()),
       request_id: id,
       at: step.at,
       event: step.event,
@@ -232,15 +236,15 @@ function historyRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exc
       actor_name: member?.name ?? (step.by === 'customer' ? order.customer.name : null),
       note: step.note,
     }
-    if (step.tells === null) return [row]
-    const told = step.tells === 'addressChanged' ? 'address changed' : step.tells
+    if (step.notifies === null) return [row]
+    const label = step.notifies === 'addressChanged' ? 'address changed' : step.notifies
     const notified = {
-      id: namedId(`exchange history ${id} ${n} told`, leftAt(step).getTime()),
+      id: idFromName(`exchange history ${id} ${n} told`, getSentAt(step).getTime()),
       request_id: id,
-      at: leftAt(step),
+      at: getSentAt(step),
       event: 'notified',
       actor_type: 'system',
-      note: `Email: ${told}`,
+      note: `Email: ${label}`,
     }
     return [row, notified]
   })
@@ -248,13 +252,13 @@ function historyRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exc
 
 function noticeRows(id: string, { order, steps }: PlannedRequest): SeedRow<'exchange_notices'>[] {
   return steps.flatMap((step) => {
-    if (step.tells === null) return []
-    const at = leftAt(step)
-    const noticeId = namedId(`exchange notice ${id} ${step.tells}`, step.at.getTime())
+    if (step.notifies === null) return []
+    const at = getSentAt(step)
+    const noticeId = idFromName(`exchange notice ${id} ${step.notifies}`, step.at.getTime())
     return {
       id: noticeId,
       request_id: id,
-      event: step.tells,
+      event: step.notifies,
       sequence: 1,
       channel: 'email',
       state: 'sent',

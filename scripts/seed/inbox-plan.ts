@@ -1,4 +1,4 @@
-/** Who wrote what in the demo's inbox: 60 conversations with 610 messages of contacts and the team. No database. */
+/** Plans the demo's inbox: 60 conversations with 610 messages of contacts and the team. No database. */
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import texts from './data/texts.json' with { type: 'json' }
 import type { Random } from './random.ts'
@@ -11,7 +11,7 @@ export interface PlannedMessage {
   type: Part
   text: string | null
   at: Date
-  /** Of the team's that never left. */
+  /** For messages of the team that were not sent. */
   failure: 'not-on-network' | 'window-closed' | null
 }
 
@@ -27,7 +27,7 @@ export interface PlannedConversation {
 
 const count = 60
 
-/** `templates`: how many messages of the team are one. */
+/** `templates`: the number of template messages by the team. */
 export function planInbox(timeline: Timeline, random: Random, templates: number): PlannedConversation[] {
   const plans = Array.from({ length: count }, (_, i) => planOne(i, timeline, random))
   give(plans, 'inbound', 24, 'image')
@@ -39,7 +39,7 @@ export function planInbox(timeline: Timeline, random: Random, templates: number)
   const [inbound, outbound] = (['inbound', 'outbound'] as const).map(
     (direction) => (each: PlannedMessage) => each.direction === direction,
   ) as [typeof isText, typeof isText]
-  // The first message of one is a sticker's worth of thanks; the last words of another are STOP.
+  // The first message of one is a short thanks; the last words of another are STOP.
   Object.assign(plans[30]!.messages.find((each) => inbound(each) && isText(each))!, {
     type: 'reaction',
     text: null,
@@ -56,7 +56,7 @@ function planOne(i: number, timeline: Timeline, random: Random): PlannedConversa
   const extra = i < 35 ? 1 : 0
   const unread = i < 7 ? 3 : i < 12 ? 2 : 0
   const isWaiting = i < 9
-  // What came last: unanswered messages of those who wait, an answer of all others.
+  // The last messages: unanswered ones of waiting contacts, an answer in all others.
   const trailing = isWaiting ? unread : 0
   const [asked, answered] = [5 + extra - trailing, 4 + extra]
   const turns = Array.from({ length: Math.max(asked, answered) }, (_, n) => [
@@ -77,7 +77,7 @@ function planOne(i: number, timeline: Timeline, random: Random): PlannedConversa
     return message
   })
   messages.reverse()
-  // One contact's last message is of a day ago, less twenty minutes: its window closes soon.
+  // One contact's last message is twenty minutes less than a day old: its window closes soon.
   if (i === 17) {
     const last = messages.findLast((each) => each.direction === 'inbound')!
     const by = timeline.now.getTime() - dayMs + 20 * minuteMs - last.at.getTime()
@@ -93,7 +93,7 @@ function planOne(i: number, timeline: Timeline, random: Random): PlannedConversa
   }
 }
 
-/** Spread over the conversations, none of them its first or last message. */
+/** Spreads types over the conversations, excluding first and last messages. */
 function give(
   plans: PlannedConversation[],
   direction: PlannedMessage['direction'],

@@ -1,18 +1,18 @@
-/** The demo's inbox: conversations over what automations and campaigns sent, tags, notes, tiers. No message leaves. */
+/** The demo's inbox: conversations about automation and campaign messages, tags, notes, tiers. Sends nothing. */
 
 import { addWords } from '#operations/inbox/conversations/conversation-words'
-import { defaultTierSettings, recalculate, showTiers } from '#operations/inbox/tiers/tiers'
-import { previewOf, searchTextOf } from '#operations/inbox/words'
-import { files } from '#operations/store/door'
+import { copyTiersToConversations, defaultTierSettings, recalculate } from '#operations/inbox/tiers/tiers'
+import { buildPreview, buildSearchText } from '#operations/inbox/words'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
 import type { DemoStore } from './demo-store.ts'
-import { type Earlier, peopleFor, type Writer } from './inbox-people.ts'
+import { chooseWriters, type Earlier, type Writer } from './inbox-people.ts'
 import { type PlannedConversation, type PlannedMessage, planInbox } from './inbox-plan.ts'
-import { uploaded } from './media.ts'
+import { getUploadUrl } from './media.ts'
 import type { Customer } from './order-plan.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
@@ -22,14 +22,14 @@ type MessageRow = SeedRow<'inbox_messages'>
 
 const templatesInAll = 40
 
-/** 60 conversations, 640 messages, 30 of them of automations and campaigns: after both. */
+/** 60 conversations, 640 messages, 30 of them from automations and campaigns; seeded after both. */
 export async function seedAuroraInbox(
   ctx: Context,
   store: DemoStore,
   customers: readonly Customer[],
 ): Promise<void> {
   const random = new Random('aurora inbox')
-  const people = await peopleFor(ctx, customers)
+  const people = await chooseWriters(ctx, customers)
   const shownTemplates = people.filter(({ earlier }) => earlier?.type === 'template').length
   const plans = planInbox(store.timeline, random, templatesInAll - shownTemplates)
   await ctx.transaction(async (tx) => {
@@ -44,18 +44,18 @@ export async function seedAuroraInbox(
         .where('id', '=', contactIds[20 + n]!)
         .execute()
     }
-    await showTiers(tx, contactIds.slice(20, 22))
+    await copyTiersToConversations(tx, contactIds.slice(20, 22))
   })
 }
 
-const idOf = (
+const toId = (
   store: DemoStore,
   kind: 'conversation' | 'contact',
   { messages }: PlannedConversation,
   i: number,
-) => namedId(`${kind} ${store.id} ${i}`, messages[0]!.at.getTime())
+) => idFromName(`${kind} ${store.id} ${i}`, messages[0]!.at.getTime())
 
-/** Answers the ids of the contacts. */
+/** Returns the ids of the contacts. */
 async function saveConversations(
   tx: Context,
   store: DemoStore,
@@ -68,7 +68,7 @@ async function saveConversations(
   const messages = plans.map((plan, i) => {
     const { name, phone, earlier } = people[i]!
     const [first, last] = [plan.messages[0]!, plan.messages.at(-1)!]
-    const [id, contactId] = [idOf(store, 'conversation', plan, i), idOf(store, 'contact', plan, i)]
+    const [id, contactId] = [toId(store, 'conversation', plan, i), toId(store, 'contact', plan, i)]
     const phone_key = phoneKey(phone)
     const rows = plan.messages.map((message, n) => messageRow(store, id, i, message, n))
     const { length } = plan.messages
@@ -81,7 +81,7 @@ async function saveConversations(
       phone,
       phone_key,
       profile_name: name,
-      search_text: searchTextOf([name]),
+      search_text: buildSearchText([name]),
       tier_source: 'automatic',
       created_at: first.at,
       updated_at: last.at,
@@ -100,7 +100,7 @@ async function saveConversations(
       last_message_direction: last.direction,
       last_message_type: last.type,
       last_message_status: rows[length - 1]!.status,
-      last_message_preview: previewOf(last.type, last.text),
+      last_message_preview: buildPreview(last.type, last.text),
       last_inbound_at: spoken.at,
       waiting_since: plan.isWaiting ? plan.messages[answeredAt + 1]!.at : null,
       message_count: length + (earlier ? 1 : 0),
@@ -128,7 +128,7 @@ function messageRow(store: DemoStore, id: string, i: number, message: PlannedMes
   const { at, direction, type, text, failure } = message
   const isInbound = direction === 'inbound'
   const writer = auroraPeople[i % auroraPeople.length]!
-  const messageId = namedId(`inbox message ${id} ${n}`, at.getTime())
+  const messageId = idFromName(`inbox message ${id} ${n}`, at.getTime())
   const hasLeft = !isInbound && failure === null
   const after = (ms: number) => (hasLeft ? store.timeline.notAfterNow(new Date(at.getTime() + ms)) : null)
   const file = store.files.get(
@@ -201,7 +201,7 @@ async function addTeamwork(
   random: Random,
 ): Promise<void> {
   const { timeline, people } = store
-  const conversationId = (i: number) => idOf(store, 'conversation', plans[i]!, i)
+  const conversationId = (i: number) => toId(store, 'conversation', plans[i]!, i)
   const tags = await tx.db.selectFrom('inbox_tags').select('id').orderBy('id').execute()
   const tagged = Array.from({ length: 35 }, (_, i) => ({
     conversation_id: conversationId((i * 17) % 60),
@@ -213,7 +213,7 @@ async function addTeamwork(
     const author = auroraPeople[n % auroraPeople.length]!
     const at = new Date(plans[n]!.messages.at(-1)!.at.getTime() + minuteMs)
     return {
-      id: namedId(`inbox note ${store.id} ${n}`, at.getTime()),
+      id: idFromName(`inbox note ${store.id} ${n}`, at.getTime()),
       conversation_id: conversationId(n),
       text: random.pick(texts.inbox.notes),
       author_id: people[author.key]!,
@@ -222,7 +222,7 @@ async function addTeamwork(
     }
   })
   await insertRows(tx.system, 'inbox_notes', store.id, notes)
-  const url = uploaded(store, 'foto')
+  const url = getUploadUrl(store, 'foto')
   const pictured = await tx.db
     .selectFrom('inbox_quick_replies')
     .select('id')

@@ -2,7 +2,7 @@
 
 import type { RootDatabase } from '#db/database'
 import { minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
 import { type Customer, type CustomerGroups, listBuiltDaysAgo, listSyncedDaysAgo } from './order-plan.ts'
@@ -47,9 +47,9 @@ export async function seedAuroraLists(
   const { timeline } = store
   const vip = groups.veterans.slice(20, 32).map((person, n) => ({ person, at: timeline.ago(150 - n * 9) }))
   return {
-    regulars: await saveList(db, store, regularsOf(store, groups)),
-    fair: await saveList(db, store, fairOf(store, groups)),
-    popup: await saveList(db, store, popupOf(subscribers)),
+    regulars: await saveList(db, store, planRegulars(store, groups)),
+    fair: await saveList(db, store, planFair(store, groups)),
+    popup: await saveList(db, store, planPopup(subscribers)),
     vip: await saveList(db, store, {
       name: 'VIP',
       source: 'manual',
@@ -59,8 +59,8 @@ export async function seedAuroraLists(
   }
 }
 
-/** Who ordered four times: all who match but those whose fourth order came after the last sync. */
-function regularsOf({ timeline }: DemoStore, { veterans, regulars }: CustomerGroups): NewList {
+/** Customers with four orders, except those whose fourth order came after the last sync. */
+function planRegulars({ timeline }: DemoStore, { veterans, regulars }: CustomerGroups): NewList {
   const [built, grown, synced] = [
     timeline.ago(listBuiltDaysAgo),
     timeline.ago(21),
@@ -84,8 +84,8 @@ function regularsOf({ timeline }: DemoStore, { veterans, regulars }: CustomerGro
   }
 }
 
-/** Eighty who left their phone at the fair, and three rows that could not be read. */
-function fairOf(store: DemoStore, groups: CustomerGroups): NewList {
+/** Eighty contacts from the fair, and three unreadable rows. */
+function planFair(store: DemoStore, groups: CustomerGroups): NewList {
   const random = new Random('aurora fair')
   const at = store.timeline.ago(46)
   const visitors = Array.from({ length: 72 }, (_, index) => brazilian(random, 6301 + index))
@@ -110,8 +110,8 @@ function fairOf(store: DemoStore, groups: CustomerGroups): NewList {
   }
 }
 
-/** The first sixty subscribers who may be written to, just after the sixtieth came. */
-function popupOf(subscribers: Subscriber[]): NewList {
+/** The first sixty subscribers with consent, just after the sixtieth subscribed. */
+function planPopup(subscribers: Subscriber[]): NewList {
   const reachable = subscribers
     .filter((each) => each.consent_phone && each.status === 'subscribed')
     .slice(0, 60)
@@ -135,14 +135,14 @@ async function saveList(
   { imports = [], contacts: people, ...list }: NewList,
 ): Promise<DemoList> {
   const { name, source, created_at } = list
-  const id = namedId(`list ${store.slug} ${name}`, created_at.getTime())
-  // Those added at one time keep their order: each id is a millisecond after the one before.
+  const id = idFromName(`list ${store.slug} ${name}`, created_at.getTime())
+  // Contacts added together keep their order: each id is a millisecond after the one before.
   const contacts = people.map(
     ({ person, at, custom_fields = {}, platform_customer_id = null }, n): Contact => {
       const { phone, email } = person
       const times = { created_at: at, updated_at: at }
       return {
-        id: namedId(`contact ${id} ${phone}`, at.getTime() + n),
+        id: idFromName(`contact ${id} ${phone}`, at.getTime() + n),
         ...{ list_id: id, phone, phone_key: phoneKey(phone), name: person.name, email },
         ...{ custom_fields, source, platform_customer_id, ...times },
       }
@@ -155,7 +155,7 @@ async function saveList(
     const processed = added + unchanged + invalid
     const finished_at = new Date(at.getTime() + 2000)
     return {
-      id: namedId(`import ${id} ${added} ${unchanged}`, at.getTime()),
+      id: idFromName(`import ${id} ${added} ${unchanged}`, at.getTime()),
       ...{
         list_id: id,
         kind: source,

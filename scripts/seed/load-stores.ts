@@ -1,7 +1,7 @@
-/** Stores in bulk, as `createStore` makes one, and a key for each. */
+/** Bulk creation of stores, as `createStore` does, with a key for each. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { planOf } from '#operations/store/plans'
+import { getPlan } from '#operations/store/plans'
 import { addPeriod } from '#operations/store/quota/periods'
 import { allScopes } from '#runtime/roles'
 import { newId, randomSecret, randomText, sha256 } from '#runtime/values/ids'
@@ -20,15 +20,15 @@ export interface LoadedKey {
 const keyName = 'Load: all scopes'
 const timezone = 'America/Sao_Paulo'
 
-/** A statement has 65,535 parameters at most. */
+/** A statement has at most 65,535 parameters. */
 const rowsAtOnce = 2000
 
 /**
- * `load-1` to `load-<count>`, on the largest plan; those that are there stay as they are. Listed columns are among theirs,
- * which raw SQL may not write.
+ * `load-1` to `load-<count>`, on the largest plan; existing ones stay unchanged. Columns of lookup indexes are
+ * included, which raw SQL may not write.
  */
 export async function makeStores(db: RootDatabase, now: Date, count: number): Promise<LoadedStore[]> {
-  // A cluster writes `users`, which lie on every node, in a transaction that asked its shards one by one.
+  // A cluster writes `users`, a reference table, in a transaction that has queried shards one by one.
   await sql`select set_config('citus.multi_shard_modify_mode', 'sequential', true)`.execute(db)
   const slugs = Array.from({ length: count }, (_, index) => `load-${index + 1}`)
   const there = await storesNamed(db, slugs)
@@ -36,7 +36,7 @@ export async function makeStores(db: RootDatabase, now: Date, count: number): Pr
   const made = slugs.flatMap((slug, index) =>
     known.has(slug) ? [] : [{ id: newId(now.getTime()), slug, name: `Load ${index + 1}` }],
   )
-  for (const some of portions(made)) await insertStores(db, now, some)
+  for (const some of chunk(made)) await insertStores(db, now, some)
   return [...there, ...made.map(({ id, slug }) => ({ id, slug }))].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
@@ -74,7 +74,7 @@ async function insertStores(
     return { store_id, user_id: owner, role, joined_at: now, ...times }
   })
   const zones = own.map(({ store_id }) => ({ store_id, timezone, built_before: null, created_at: now }))
-  const message_limit = planOf('scale').messagesPerCycle
+  const message_limit = getPlan('scale').messagesPerCycle
   const cycles = own.map(({ store_id }) => ({ store_id, ...cycle, message_limit, ...times }))
   const subscriptions = own.map(({ store_id }) => ({
     ...{ store_id, id: newId(now.getTime()) },
@@ -93,7 +93,7 @@ export async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[
   await sql`
     update api_keys set revoked_at = ${now}::timestamptz, revoked_reason = 'revoked', updated_at = ${now}::timestamptz
     where store_id = any(${ids}::uuid[]) and name = ${keyName} and revoked_at is null`.execute(db)
-  const owners = new Map((await ownersOf(db, ids)).map((each) => [each.store_id, each.user_id]))
+  const owners = new Map((await selectOwners(db, ids)).map((each) => [each.store_id, each.user_id]))
   const keys = stores.flatMap(({ id, slug }) => {
     const owner = owners.get(id)
     return owner ? [{ store_id: id, user_id: owner, slug, key: `mk_live_${randomSecret()}` }] : []
@@ -108,12 +108,12 @@ export async function makeKeys(db: RootDatabase, now: Date, stores: LoadedStore[
     created_at: now,
     updated_at: now,
   }))
-  for (const some of portions(rows)) await db.insertInto('api_keys').values(some).execute()
+  for (const some of chunk(rows)) await db.insertInto('api_keys').values(some).execute()
   return keys.map(({ slug, key }) => ({ store: slug, key }))
 }
 
-/** Whoever owns them for longest. */
-const ownersOf = (db: RootDatabase, ids: readonly string[]) =>
+/** The longest-standing owner of each. */
+const selectOwners = (db: RootDatabase, ids: readonly string[]) =>
   db
     .selectFrom('memberships')
     .select(['store_id', 'user_id'])
@@ -125,7 +125,7 @@ const ownersOf = (db: RootDatabase, ids: readonly string[]) =>
     .orderBy('joined_at')
     .execute()
 
-const portions = <T>(all: readonly T[]): T[][] =>
+const chunk = <T>(all: readonly T[]): T[][] =>
   Array.from({ length: Math.ceil(all.length / rowsAtOnce) }, (_, n) =>
     all.slice(n * rowsAtOnce, (n + 1) * rowsAtOnce),
   )

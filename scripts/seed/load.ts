@@ -1,27 +1,27 @@
-/** Rows in bulk, for measurements: each table is filled by one statement inside the database. */
+/** Bulk rows for measurements: each table is filled by one statement inside the database. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { rebuildDays } from '#operations/store/door'
+import { rebuildDailySums } from '#operations/store/index'
 import { type Services, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { noProgress, type Progress } from '#scripts/cli/progress'
 import { type LoadedKey, type LoadedStore, makeKeys, makeStores } from './load-stores.ts'
 
 export interface LoadSizes {
-  /** Stores to make, or to fill again; default 1. */
+  /** Stores to create, or to fill again; default 1. */
   stores?: number
-  /** Slug of one store that is there, instead. */
+  /** Slug of an existing store, instead. */
   store?: string
-  /** In each store. */
+  /** Per store. */
   campaigns?: number
   lists?: number
-  /** In each list. */
+  /** Per list. */
   contacts?: number
   optOuts?: number
   orders?: number
   conversions?: number
-  /** How far back orders and conversions go. */
+  /** Time range of orders and conversions. */
   days?: number
 }
 
@@ -29,11 +29,11 @@ export interface Load {
   stores: number
   /** New rows by table. */
   rows: Record<string, number>
-  /** One for each store, with all scopes. */
+  /** One per store, with all scopes. */
   keys: LoadedKey[]
 }
 
-/** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug, and rows on a cluster. */
+/** Fills the stores in one transaction; their earlier load keys are revoked. Refuses an unknown slug, and a cluster. */
 export async function seedLoad(
   services: Services,
   sizes: LoadSizes,
@@ -57,15 +57,15 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
   const { root } = services.database
   const now = services.clock.now()
   const load = await root.transaction().execute(async (db) => {
-    await inBulk(db)
+    await configureBulkLoad(db)
     const stores =
       sizes.store === undefined
         ? await makeStores(db, now, sizes.stores ?? 1)
-        : [await knownStore(db, sizes.store)]
+        : [await findStore(db, sizes.store)]
     const keys = await makeKeys(db, now, stores)
     const filling = { db, now, ids: stores.map((store) => store.id), tag: randomBytes(3).toString('hex') }
     const rows = await fill(filling, sizes, progress)
-    await sortIn(db)
+    await flushTextIndexes(db)
     return { stores: stores.length, ids: filling.ids, rows, keys }
   })
   await sql`analyze`.execute(root)
@@ -74,7 +74,7 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
   progress.begin('Sums of the days', summed.length, 'stores')
   for (const [n, id] of summed.entries()) {
     const ctx = await system.forStore(id)
-    if (ctx) await rebuildDays(ctx)
+    if (ctx) await rebuildDailySums(ctx)
     progress.at(n + 1)
   }
   const { ids: _ids, ...told } = load
@@ -82,17 +82,17 @@ async function loadStores(services: Services, sizes: LoadSizes, progress: Progre
 }
 
 /**
- * Rows are made from the rows that their foreign keys name: checking each again would be most of the work, and is left
- * out where the role may. What indexes of text gather before they sort it in may be larger than for a few rows.
+ * Skips foreign key checks if the role may: rows are derived from the rows they reference, and checking would take most
+ * of the time. Raises the pending-list limit of text indexes.
  */
-async function inBulk(db: RootDatabase): Promise<void> {
+async function configureBulkLoad(db: RootDatabase): Promise<void> {
   await sql`select set_config('gin_pending_list_limit', '131072', true), set_config('work_mem', '262144', true),
     case when pg_catalog.current_setting('is_superuser')::boolean
     then set_config('session_replication_role', 'replica', true) end`.execute(db)
 }
 
-/** What indexes of text have gathered and not sorted in yet would be looked through by every search. */
-async function sortIn(db: RootDatabase): Promise<void> {
+/** Flushes the pending lists of text indexes, which every search would scan otherwise. */
+async function flushTextIndexes(db: RootDatabase): Promise<void> {
   await sql`select gin_clean_pending_list(c.oid) from pg_class c join pg_am a on a.oid = c.relam
     where a.amname = 'gin' and c.relnamespace = current_schema()::regnamespace`.execute(db)
 }
@@ -101,7 +101,7 @@ interface Filling {
   db: RootDatabase
   now: Date
   ids: string[]
-  /** Tells this run's rows from those of another. */
+  /** Distinguishes the rows of this run from those of others. */
   tag: string
 }
 
@@ -124,14 +124,14 @@ async function fill(filling: Filling, sizes: LoadSizes, progress: Progress): Pro
   await count('campaigns', () => insertCampaigns(filling, campaigns))
   await count('orders', () => insertOrders(filling, orders + conversions, days))
   if (orders + conversions > 0) {
-    await learn(filling, 'orders')
+    await analyzeTable(filling, 'orders')
     await count('order_items', () => insertOrderItems(filling))
   }
   if (conversions > 0) {
     await count('message_ledger', () => insertMessages(filling, conversions))
     await count('attribution_touches', () => insertTouches(filling, conversions))
     await count('conversions', () => insertConversions(filling, conversions))
-    await learn(filling, 'conversions')
+    await analyzeTable(filling, 'conversions')
     await count('conversion_items', () => insertConversionItems(filling))
     await insertProducts(filling)
   }
@@ -140,14 +140,14 @@ async function fill(filling: Filling, sizes: LoadSizes, progress: Progress): Pro
 }
 
 /**
- * PostgreSQL knows nothing yet of what this transaction wrote: by what it knew before, it looks for each row that a
- * foreign key names among all rows of the store.
+ * Updates statistics for rows written in this transaction: with old ones, each foreign key lookup would scan all rows
+ * of the store.
  */
-async function learn({ db }: Filling, table: 'orders' | 'conversions'): Promise<void> {
+async function analyzeTable({ db }: Filling, table: 'orders' | 'conversions'): Promise<void> {
   await sql`analyze ${sql.table(table)}`.execute(db)
 }
 
-async function knownStore(db: RootDatabase, slug: string): Promise<LoadedStore> {
+async function findStore(db: RootDatabase, slug: string): Promise<LoadedStore> {
   const store = await db
     .selectFrom('stores')
     .select(['id', 'slug'])
@@ -158,11 +158,11 @@ async function knownStore(db: RootDatabase, slug: string): Promise<LoadedStore> 
   return store
 }
 
-/** A phone for each number, none that the sandbox treats specially. */
+/** A phone for each number; none that the sandbox treats specially. */
 const phone = sql`'+55119' || lpad((n * 10 + 5)::text, 8, '0')`
 
 async function insertLists({ db, now, ids, tag }: Filling, count: number, contacts: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into contact_lists (store_id, id, name, source, size, created_at, updated_at)
       select s.id, uuid_v7(at), 'List ' || n || ' ' || ${tag}::text, 'manual', ${contacts}::integer, at, at
@@ -173,7 +173,7 @@ async function insertLists({ db, now, ids, tag }: Filling, count: number, contac
 
 /** Into the lists of this run. */
 async function insertContacts({ db, ids, tag }: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into list_contacts (store_id, id, list_id, phone, phone_key, name, email, source, created_at, updated_at)
       select l.store_id, uuid_v7(l.created_at + n * interval '1 millisecond'), l.id, ${phone}, ${phone},
@@ -183,9 +183,9 @@ async function insertContacts({ db, ids, tag }: Filling, count: number): Promise
   )
 }
 
-/** After those that are there. */
+/** After the existing ones. */
 async function insertOptOuts({ db, now, ids }: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       with s as materialized (
         select given.id, count(o.id) as before
@@ -209,7 +209,7 @@ const content = JSON.stringify({
 
 /** Every other one a draft, the rest sent, without messages. */
 async function insertCampaigns({ db, now, ids, tag }: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into campaigns (store_id, id, name, list_id, list_name, content, status, audience_size,
         audience_opted_out, snapshot_at, started_at, completed_at, created_at, updated_at)
@@ -225,9 +225,9 @@ async function insertCampaigns({ db, now, ids, tag }: Filling, count: number): P
   )
 }
 
-/** One in 50 refunded in part, one in 50 wholly. */
+/** One in 50 refunded in part, one in 50 fully. */
 async function insertOrders({ db, now, ids, tag }: Filling, count: number, days: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into orders (store_id, id, number, status, payment_status, fulfillment_status, currency, subtotal,
         shipping, total, refunded_total, customer_id, customer_name, customer_email, customer_phone, phone_key,
@@ -251,7 +251,7 @@ const line = sql`
   1, o.subtotal, o.subtotal, least(o.refunded_total, o.subtotal)`
 
 async function insertOrderItems(filling: Filling): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into order_items (store_id, order_id, id, position, product_id, variant_id, name, quantity, unit_price,
         total, refunded_total)
@@ -261,16 +261,16 @@ async function insertOrderItems(filling: Filling): Promise<number> {
   )
 }
 
-/** Alike in every table that speaks of an order's message. */
+/** The same in every table with an order's message. */
 const source = sql`(array['automation', 'messaging-campaign', 'newsletter', 'stock-notification'])[1 + o.number::bigint % 4]`
 const automationType = sql`case when o.number::bigint % 4 = 0 then 'abandoned-cart' end`
 const messageId = sql`md5('message ' || o.store_id || o.id)::uuid`
 const touchId = sql`md5('touch ' || o.store_id || o.id)::uuid`
 const sentAt = sql`o.placed_at - interval '1 hour'`
 
-/** The message that brought each of the first orders of this run. */
+/** The message behind each of the first orders of this run. */
 async function insertMessages(filling: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into message_ledger (store_id, message_id, channel, source, source_id, phone_key, status, sent_at,
         delivered_at, read_at)
@@ -281,7 +281,7 @@ async function insertMessages(filling: Filling, count: number): Promise<number> 
 }
 
 async function insertTouches(filling: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into attribution_touches (store_id, id, source_type, source_id, source_name, automation_type, channel,
         message_id, phone_key, touched_at, conversions)
@@ -300,9 +300,9 @@ async function insertProducts({ db, ids, now }: Filling): Promise<void> {
     on conflict do nothing`.execute(db)
 }
 
-/** Of the first orders of this run. */
+/** For the first orders of this run. */
 async function insertConversions(filling: Filling, count: number): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into conversions (store_id, id, order_id, order_number, status, source_type, source_id, source_name,
         automation_type, channel, message_id, touch_id, customer, currency, order_total, refunded_total, revenue,
@@ -320,7 +320,7 @@ async function insertConversions(filling: Filling, count: number): Promise<numbe
 }
 
 async function insertConversionItems(filling: Filling): Promise<number> {
-  return inserted(
+  return countInserted(
     await sql`
       insert into conversion_items (store_id, conversion_id, position, product_id, variant_id, name, quantity,
         unit_price, total, refunded_total)
@@ -330,5 +330,5 @@ async function insertConversionItems(filling: Filling): Promise<number> {
   )
 }
 
-const inserted = (result: { numAffectedRows?: bigint | undefined }): number =>
+const countInserted = (result: { numAffectedRows?: bigint | undefined }): number =>
   Number(result.numAffectedRows ?? 0)

@@ -1,7 +1,10 @@
-/** How far the demo is, in the database itself. Apart from the demo, which is read by the first start alone. */
+/**
+ * State of the demo's seeding, stored in the database. In its own file, because the demo itself is loaded only by the
+ * first start.
+ */
 import type { Services } from '#runtime/context'
 
-/** Whether the database has no store yet, or only a demo that was interrupted. */
+/** Whether the database has no store yet, or only an interrupted demo. */
 export async function isDemoMissing(services: Services): Promise<boolean> {
   const marker = await readMarker(services)
   if (marker) return !marker.isComplete
@@ -12,7 +15,7 @@ export async function isDemoMissing(services: Services): Promise<boolean> {
 export const markerName = 'demo'
 
 export interface Begun {
-  /** The instant that all others of the demo are counted back from: a run that goes on must use the same. */
+  /** The base of all instants of the demo: a resumed run must use the same. */
   at: string
   isComplete: boolean
 }

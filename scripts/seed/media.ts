@@ -1,9 +1,9 @@
-/** Files that the demo's people uploaded: `media/<slug>/<purpose>/<name>`. What the shops sell is pictured by their platform. */
+/** Uploads of the demo's people: `media/<slug>/<purpose>/<name>`. Product pictures belong to the platform. */
 import { readdir, readFile } from 'node:fs/promises'
 import { parse } from 'node:path'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import type { DemoStore } from './demo-store.ts'
 
 const folder = new URL('./media/', import.meta.url)
@@ -14,7 +14,7 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain',
 }
 
-/** They stay, whatever becomes of what shows them. Outside a transaction. */
+/** Retained without a resource that shows them. Outside a transaction. */
 export async function seedMedia(ctx: Context, store: DemoStore): Promise<void> {
   const paths = await readdir(new URL(`${store.slug}/`, folder), { recursive: true })
   const stored = await Promise.all(
@@ -34,7 +34,7 @@ async function upload(ctx: Context, store: DemoStore, path: string) {
   const content = await readFile(new URL(`${store.slug}/${path}`, folder))
   const contentType = contentTypes[ext]!
   const { url, key } = await files.put(ctx, purpose, {
-    id: namedId(`${store.slug} upload ${name}`, store.timeline.ago(90).getTime()),
+    id: idFromName(`${store.slug} upload ${name}`, store.timeline.ago(90).getTime()),
     fileName,
     contentType,
     visibility: purpose.startsWith('inbox') ? 'private' : 'public',
@@ -48,7 +48,7 @@ async function upload(ctx: Context, store: DemoStore, path: string) {
 /** A photo as a phone sends it. */
 export const photo = (): Promise<Buffer> => readFile(new URL('aurora-supply/inbox-image/foto.png', folder))
 
-export function uploaded({ names, slug }: Pick<DemoStore, 'names' | 'slug'>, name: string): string {
+export function getUploadUrl({ names, slug }: Pick<DemoStore, 'names' | 'slug'>, name: string): string {
   const url = names.get(`media:${name}`)
   if (url === undefined) throw new Error(`${slug} has uploaded no ${name}`)
   return String(url)

@@ -1,17 +1,17 @@
-/** The numbers the demo's messages leave through, and Aurora's templates. */
+/** The demo's numbers, and Aurora's templates. */
 
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { connectNumber, makeTemplate, type NewTemplate } from '#scripts/seed/connect-number'
 import templates from './data/templates.json' with { type: 'json' }
-import { resolved } from './data.ts'
+import { resolvePlaceholders } from './data.ts'
 import type { DemoStore } from './demo-store.ts'
 
 export interface DemoTemplate
   extends Pick<NewTemplate, 'language' | 'category' | 'header' | 'footer' | 'buttons'> {
   name: string
   body: string
-  /** One for each placeholder of the body, and of the buttons that have one. */
+  /** One for each placeholder of the body and of the buttons. */
   examples: string[]
   buttonExamples?: string[]
   status: 'approved' | 'pending' | 'rejected' | 'paused'
@@ -30,12 +30,15 @@ export async function seedAuroraMessaging(ctx: Context, store: DemoStore): Promi
     for (const template of auroraTemplates) {
       const name = `template:${template.name}`
       if (!store.names.has(name))
-        store.names.set(name, await addTemplate(tx, store, resolved(store, template) as DemoTemplate))
+        store.names.set(
+          name,
+          await addTemplate(tx, store, resolvePlaceholders(store, template) as DemoTemplate),
+        )
     }
   })
 }
 
-/** The shared number, connected and selected; an official one was given up a month ago. */
+/** The shared number, connected and selected; an official one was disconnected a month ago. */
 export async function seedBorealisMessaging(ctx: Context, { timeline }: DemoStore): Promise<void> {
   await ctx.transaction(async (tx) => {
     const [connectedAt, updatedAt] = [timeline.ago(80), timeline.ago(30)]
@@ -49,7 +52,7 @@ export async function seedBorealisMessaging(ctx: Context, { timeline }: DemoStor
   })
 }
 
-/** Reviewed a few minutes after it was handed in, and seen at every sync since. */
+/** Reviewed a few minutes after its submission, and seen at every sync since. */
 async function addTemplate(tx: Context, store: DemoStore, template: DemoTemplate): Promise<number> {
   const { timeline } = store
   const { examples, buttonExamples = [], daysAgo, ...content } = template

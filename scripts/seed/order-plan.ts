@@ -1,7 +1,7 @@
-/** Who orders when, and what becomes of it: the numbers of the demo store, before any order is written. */
+/** Plans the demo's orders: customers, times and states, before any order is written. */
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import type { Person } from './people.ts'
-import { codeOf, type Random } from './random.ts'
+import { generateCode, type Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
 export interface Customer extends Person {
@@ -11,7 +11,7 @@ export interface Customer extends Person {
 }
 
 export type OrderState = 'paid' | 'partially-refunded' | 'refunded' | 'pending' | 'cancelled'
-/** What an order will be attributed to: campaigns, the popup, the first and the second message about a cart, and others. */
+/** Future attribution of an order: campaigns, the popup, the first and the second message about a cart, and others. */
 export const orderSources = [
   'spring',
   'fair',
@@ -35,20 +35,20 @@ export interface PlannedOrder {
 }
 
 export interface CustomerGroups {
-  /** At least 4 counted orders each, 82 days ago already. */
+  /** At least 4 counted orders each, already 82 days ago. */
   veterans: Customer[]
   /** At least 4 counted orders each since 21 days ago. */
   regulars: Customer[]
   /** Their fourth counted order came today: the next sync of the platform list adds them. */
   newRegulars: Customer[]
-  /** Visitors of the fair who then ordered. */
+  /** Visitors of the fair who ordered later. */
   fair: Customer[]
-  /** Subscribers of the popup who then ordered. */
+  /** Subscribers of the popup who ordered later. */
   subscribers: Customer[]
   others: Customer[]
 }
 
-/** When the campaigns left. */
+/** When the campaigns were sent. */
 export const campaignMoments = (timeline: Timeline) => ({
   winter: timeline.localTime(80, 10),
   fair: timeline.localTime(45, 10),
@@ -57,11 +57,11 @@ export const campaignMoments = (timeline: Timeline) => ({
   cancelled: timeline.localTime(8, 16),
 })
 
-/** Days back when the list of regulars was first built, and last synced. */
+/** Days since the list of regulars was first built, and last synced. */
 export const listBuiltDaysAgo = 82
 export const listSyncedDaysAgo = 2
 
-export function groupsOf(customers: Customer[], random: Random): CustomerGroups {
+export function groupCustomers(customers: Customer[], random: Random): CustomerGroups {
   const rest = random.shuffled(customers)
   const take = (count: number): Customer[] => rest.splice(0, count)
   return {
@@ -74,7 +74,7 @@ export function groupsOf(customers: Customer[], random: Random): CustomerGroups 
   }
 }
 
-/** Gives orders of customers their source; none near one of the campaigns. */
+/** Assigns sources to orders of customers; none near a campaign. */
 type Choose = (
   orders: readonly PlannedOrder[],
   groups: CustomerGroups,
@@ -91,10 +91,10 @@ export function planOrders(
 ): PlannedOrder[] {
   const orders: PlannedOrder[] = []
   const add = (customer: Customer, placedAt: Date, source: OrderSource | null = null): void => {
-    const coupon = source === 'newsletter' ? codeOf('POP', random) : null
+    const coupon = source === 'newsletter' ? generateCode('POP', random) : null
     orders.push({ placedAt, customer, state: 'paid', currency: 'BRL', coupon, source })
   }
-  /** Some instant of the daytime, so many days ago. */
+  /** A random instant in the daytime, within a range of days ago. */
   const during = (leastDays: number, mostDays: number): Date => {
     for (;;) {
       const at = timeline.ago(random.between(leastDays, mostDays))
@@ -123,7 +123,7 @@ export function planOrders(
     add(customer, placedAt, 'newsletter')
   }
 
-  // The others come in turns, so that nobody of them reaches four.
+  // The others alternate, so that none of them reaches four.
   const buyers = random.shuffled(groups.others).slice(0, 100)
   let turn = 0
   const addOther = (placedAt: Date): void => {
@@ -141,7 +141,7 @@ export function planOrders(
   for (const customer of extras) add(customer, during(22, 74))
 
   for (const order of inDollars) order.currency = 'USD'
-  giveStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
+  assignStates(orders, new Set(groups.others), new Set(inDollars), timeline, random)
   afterStockAlerts(orders, new Set(groups.others), timeline)
   chooseForAutomations(orders, groups, Object.values(campaignMoments(timeline)), timeline)
   return orders.sort((one, other) => one.placedAt.getTime() - other.placedAt.getTime())
@@ -149,7 +149,7 @@ export function planOrders(
 
 type Add = (customer: Customer, placedAt: Date, source: OrderSource) => void
 
-/** Ten, eight and six orders in the window of attribution of the three campaigns that were sent. */
+/** Ten, eight and six orders within the attribution window of the three sent campaigns. */
 function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Random, add: Add): void {
   const { spring, fair, winter } = campaignMoments(timeline)
   const soonAfter = (sent: Date): Date =>
@@ -163,10 +163,7 @@ function afterCampaigns(groups: CustomerGroups, timeline: Timeline, random: Rand
 
 const afterAlertsDaysAgo = [96, 70, 48, 26, 12, 5]
 
-/**
- * Six orders of people whom nothing else wrote to, and who ordered nothing else within the days of an alert: those
- * nearest to these days.
- */
+/** Six orders of people without any other message or order within the days of an alert: those nearest to these days. */
 function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>, timeline: Timeline): void {
   const isAlone = (order: PlannedOrder): boolean =>
     orders.every(
@@ -193,8 +190,8 @@ function afterStockAlerts(orders: PlannedOrder[], others: ReadonlySet<Customer>,
   }
 }
 
-/** 40 unpaid, 30 cancelled, 12 wholly and 20 partly refunded; nobody loses the fourth order they need. */
-function giveStates(
+/** 40 unpaid, 30 cancelled, 12 fully and 20 partly refunded; nobody loses a required fourth order. */
+function assignStates(
   orders: PlannedOrder[],
   others: ReadonlySet<Customer>,
   inDollars: ReadonlySet<PlannedOrder>,

@@ -1,10 +1,10 @@
-/** Orders as the platform tells them. */
+/** Orders in the form that the platform sends. */
 
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
 import type { ProductInput } from '#operations/store/ecommerce/sandbox-catalog'
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
 import type { PlannedOrder } from './order-plan.ts'
-import { addressOf } from './people.ts'
+import { buildAddress } from './people.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
@@ -49,7 +49,7 @@ function makeOrder(
   const refunded = refund(paidItems, state, shipping)
   const method = random.pick(['pix', 'pix', 'credit-card', 'credit-card', 'credit-card', 'boleto'])
   const isPaid = state !== 'pending' && state !== 'cancelled'
-  const moves = movesOf(plan, method, isPaid, timeline, random)
+  const moves = planMoves(plan, method, isPaid, timeline, random)
   return {
     id,
     number: id,
@@ -72,7 +72,7 @@ function makeOrder(
     cartId: null,
     trackingCode: moves.shippedAt ? `AU${id}00BR` : null,
     trackingUrl: moves.shippedAt ? `https://${shop.domain}/track/AU${id}00BR` : null,
-    shippingAddress: addressOf(customer, shop.country),
+    shippingAddress: buildAddress(customer, shop.country),
     clickToken: null,
     ...moves,
   }
@@ -107,7 +107,7 @@ function makeItems(orderId: string, products: ProductInput[], hasCoupon: boolean
   })
 }
 
-/** Gives back the first line, or half of an only one, or all with its shipping; answers the cents given back. */
+/** Refunds the first line, or half of a single one, or everything including shipping; returns the refunded cents. */
 function refund(items: PlatformOrderItem[], state: PlannedOrder['state'], shipping: number): number {
   if (state === 'refunded') {
     for (const item of items) {
@@ -128,8 +128,8 @@ function refund(items: PlatformOrderItem[], state: PlannedOrder['state'], shippi
 type Moves = Record<'placedAt' | 'updatedAt', string> &
   Record<'paidAt' | 'shippedAt' | 'deliveredAt' | 'cancelledAt', string | null>
 
-/** Paid at once or the next day, shipped within two days, delivered within nine. */
-function movesOf(
+/** Paid immediately or the next day, shipped within two days, delivered within nine. */
+function planMoves(
   plan: PlannedOrder,
   method: string,
   isPaid: boolean,

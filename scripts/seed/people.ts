@@ -1,4 +1,4 @@
-/** Names, addresses and phones of people who do not exist. */
+/** Names, addresses and phones of fictional people. */
 import people from './data/people.json' with { type: 'json' }
 import type { Random } from './random.ts'
 
@@ -9,23 +9,23 @@ export interface Person {
   phone: string
 }
 
-const nameOf = ({ given, family }: Record<'given' | 'family', string[]>, random: Random): string =>
+const chooseName = ({ given, family }: Record<'given' | 'family', string[]>, random: Random): string =>
   `${random.pick(given)} ${random.pick(family)}`
 
 /** A Brazilian with a mobile phone that ends in `number` (four digits, none that the sandbox treats specially). */
 export function brazilian(random: Random, number: number): Person {
-  const name = nameOf(people.brazilian, random)
+  const name = chooseName(people.brazilian, random)
   return {
     name,
-    email: `${plain(name)}.${number}@example.com`,
+    email: `${toAscii(name)}.${number}@example.com`,
     phone: `+55${random.pick(people.areaCodes)}9${random.whole(6000, 9999)}${number}`,
   }
 }
 
 const places: Record<string, string[]> = people.places
 
-/** Where the orders of somebody with this phone go. */
-export function addressOf({ name, phone }: Person, country: string): Record<string, string> {
+/** The shipping address of the person with this phone. */
+export function buildAddress({ name, phone }: Person, country: string): Record<string, string> {
   const [city, state, area, street] = places[phone.slice(0, 5)]!
   const number = phone.slice(-4)
   const postalCode = country === 'BR' ? `${area}-${phone.slice(-3)}` : area
@@ -42,13 +42,13 @@ export function addressOf({ name, phone }: Person, country: string): Record<stri
 }
 
 export function american(random: Random, number: number): Person {
-  const name = nameOf(people.american, random)
+  const name = chooseName(people.american, random)
   return {
     name,
-    email: `${plain(name)}.${number}@example.com`,
+    email: `${toAscii(name)}.${number}@example.com`,
     phone: `+1917${random.whole(300, 799)}${number}`,
   }
 }
 
-const plain = (name: string): string =>
+const toAscii = (name: string): string =>
   name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll(' ', '.')

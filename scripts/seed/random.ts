@@ -1,4 +1,4 @@
-/** Pseudo-random choices that are the same for the same name: the demo looks alike on every machine. */
+/** Deterministic pseudo-random choices by name: the demo is the same on every machine. */
 
 export class Random {
   #state: number
@@ -9,7 +9,7 @@ export class Random {
     this.#state = hash >>> 0
   }
 
-  /** From 0 up to, not including, 1 (mulberry32). */
+  /** From 0 up to, but excluding, 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
@@ -46,8 +46,8 @@ export class Random {
   }
 }
 
-const letters = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
+const alphabet = [...'ABCDEFGHJKLMNPQRSTUVWXYZ23456789']
 
-/** `BACK-K7QM4T`, the same for the same name of `random`. */
-export const codeOf = (prefix: string, random: Random): string =>
-  `${prefix}-${Array.from({ length: 6 }, () => random.pick(letters)).join('')}`
+/** `BACK-K7QM4T`, deterministic by the name of `random`. */
+export const generateCode = (prefix: string, random: Random): string =>
+  `${prefix}-${Array.from({ length: 6 }, () => random.pick(alphabet)).join('')}`

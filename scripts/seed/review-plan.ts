@@ -1,4 +1,4 @@
-/** Who was asked about what, and what became of it: the numbers of the demo's reviews page. No database. */
+/** Plans the demo's review requests and their outcomes. No database. */
 
 import type { PlatformOrder, PlatformOrderItem } from '#operations/store/ecommerce/port'
 import { dayMs, hourMs } from '#runtime/durations'
@@ -12,18 +12,18 @@ export interface PlannedDispatch {
   reason: string | null
   channel: 'email' | 'messaging'
   scheduledAt: Date
-  /** Those with one number left together; null where nothing left. */
+  /** Requests with the same number share a message; null if nothing was sent. */
   message: number | null
 }
 
 const reviewedProducts = 24
-/** Orders of one item and of two whose request left, in 240 messages. */
+/** Orders of one item and of two with a sent request, in 240 messages. */
 const [singles, pairs] = [180, 60]
 const byMessaging = 144
 const reviewedLately = 8
 const reviewedBefore = 102
 const sharedPhones = 10
-/** When those were asked, in days ago. */
+/** When they were requested, in days ago. */
 const [lately, before] = [
   [10, 27],
   [37, 390],
@@ -33,7 +33,7 @@ const [lately, before] = [
 const isReviewed = (productId: string | null): boolean =>
   productId !== null && Number(productId) <= 1000 + reviewedProducts
 
-/** `contacts`: phones of the inbox, ten of whose people wrote a review. */
+/** `contacts`: phones of the inbox; ten of these people wrote a review. */
 export function planDispatches(
   orders: readonly PlatformOrder[],
   contacts: ReadonlySet<string>,
@@ -51,8 +51,8 @@ export function planDispatches(
     .filter((order) => !notYet.has(order))
     .filter(({ deliveredAt, paymentStatus }) => deliveredAt !== null && paymentStatus === 'paid')
     .filter((order) => sendAt(order).getTime() < timeline.now.getTime() - 2 * hourMs)
-  // First those that a review can come from, twice as many as are needed: people of the inbox, an order each, or theirs
-  // would leave no room for others; the last weeks; the time before.
+  // First candidates for reviews, twice as many as needed: people of the inbox with one order each, so that they leave
+  // room for others; the last weeks; the time before.
   const canBeReviewed = asked.filter(
     ({ items }) => items.length <= 2 && items.some((item) => isReviewed(item.productId)),
   )
@@ -71,13 +71,13 @@ export function planDispatches(
       ...asked,
     ]),
   ]
-  const takeOf = (size: number, count: number): PlatformOrder[] => {
+  const takeOrders = (size: number, count: number): PlatformOrder[] => {
     const found = inOrder.filter((order) => order.items.length === size).slice(0, count)
     if (found.length < count)
       throw new Error(`The demo has ${found.length} orders of ${size} items: it takes ${count}`)
     return found
   }
-  const left = [...takeOf(1, singles), ...takeOf(2, pairs)]
+  const left = [...takeOrders(1, singles), ...takeOrders(2, pairs)]
   const inDetail = left.flatMap((order, message) =>
     order.items.map(
       (item): PlannedDispatch => ({
@@ -104,7 +104,7 @@ function isWithin([from, to]: readonly [number, number], { now }: Timeline, at: 
   return daysAgo >= from && daysAgo <= to
 }
 
-/** Eight of the last weeks, the others over a year; ten of them by people of the inbox, nobody twice. */
+/** Eight in the last weeks, the others over a year; ten by people of the inbox, nobody twice. */
 function chooseReviewed(
   dispatches: readonly PlannedDispatch[],
   contacts: ReadonlySet<string>,
@@ -150,7 +150,7 @@ const reasons = {
   failed: ['recipient-refused', 'not-on-network', 'undelivered', 'provider-unavailable'],
 }
 
-/** What did not leave: skipped, cancelled, failed. */
+/** Unsent requests: skipped, cancelled, failed. */
 function unsent(orders: readonly PlatformOrder[], sendAt: (order: PlatformOrder) => Date): PlannedDispatch[] {
   const statuses = [
     ...Array<'skipped'>(14).fill('skipped'),

@@ -1,14 +1,14 @@
-/** The demo's reviews, and the requests that asked for them. No message leaves. */
+/** The demo's reviews and review requests. Sends nothing. */
 
-import { dispatchWords } from '#operations/reviews/requests/plan'
-import { reviewWords } from '#operations/reviews/submitting/submit'
+import { buildDispatchSearchText } from '#operations/reviews/requests/plan'
+import { buildReviewSearchText } from '#operations/reviews/submitting/submit'
 import type { Context } from '#runtime/context'
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import texts from './data/texts.json' with { type: 'json' }
 import type { DemoStore } from './demo-store.ts'
-import { uploaded } from './media.ts'
+import { getUploadUrl } from './media.ts'
 import { Random } from './random.ts'
 import { type PlannedDispatch, planDispatches } from './review-plan.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
@@ -16,17 +16,17 @@ import type { DemoShop } from './shop.ts'
 
 type ReviewRow = SeedRow<'product_reviews'>
 const { writers } = texts
-/** How many there are of each, and how many pictures of reviewers. */
+/** Number of reviews per rating, and number of reviewers' pictures. */
 const ratings: Record<string, number> = { 1: 8, 2: 10, 3: 20, 4: 46, 5: 96 }
 const pictures = 8
 
-/** 180 reviews, 360 requests in 240 messages. After the inbox, ten of whose people wrote one. */
+/** 180 reviews, 360 requests in 240 messages. After the inbox, ten of whose people wrote a review. */
 export async function seedAuroraReviews(ctx: Context, store: DemoStore, shop: DemoShop): Promise<void> {
   const random = new Random('aurora reviews')
   const contacts = await ctx.db.selectFrom('contacts').select('phone').execute()
   const orders = shop.orders.filter((order) => order.currency === ctx.store.currency)
   const plan = planDispatches(orders, new Set(contacts.map((row) => row.phone)), store.timeline, random)
-  const reviews = reviewRows(store, plan, await productsOf(ctx, 24), random)
+  const reviews = reviewRows(store, plan, await readProducts(ctx, 24), random)
   const reviewOf = new Map(reviews.map((row) => [`${row.order_id}\n${row.order_item_id}`, row.id]))
   const { messages, dispatches } = requestRows(plan, reviewOf)
   await ctx.transaction(async (tx) => {
@@ -48,17 +48,17 @@ export async function seedAuroraReviews(ctx: Context, store: DemoStore, shop: De
   })
 }
 
-const productsOf = (ctx: Context, count: number) =>
+const readProducts = (ctx: Context, count: number) =>
   ctx.db
     .selectFrom('product_snapshots')
     .select(['product_id', 'name as product_name', 'image_url as product_image_url'])
     .orderBy('product_id')
     .limit(count)
     .execute()
-type Product = Awaited<ReturnType<typeof productsOf>>[number]
+type Product = Awaited<ReturnType<typeof readProducts>>[number]
 
 interface Written {
-  /** Of its id. */
+  /** The name that its id is derived from. */
   name: string
   product: Product
   source: string
@@ -82,7 +82,7 @@ function reviewRow(
   const moderatedAt =
     status === 'pending' ? null : store.timeline.notAfterNow(new Date(at.getTime() + 5 * hourMs))
   return {
-    id: namedId(`review ${name}`, at.getTime()),
+    id: idFromName(`review ${name}`, at.getTime()),
     ...product,
     variant_id: dispatch?.item.variantId ?? null,
     order_id: dispatch?.order.id ?? null,
@@ -106,8 +106,8 @@ function reviewRow(
     reply_author: null,
     replied_at: null,
     source,
-    import_key: isImport ? namedId(`import ${name}`, 0) : null,
-    search_text: reviewWords({
+    import_key: isImport ? idFromName(`import ${name}`, 0) : null,
+    search_text: buildReviewSearchText({
       ...person,
       title: title ?? null,
       text: text ?? null,
@@ -121,7 +121,7 @@ function reviewRow(
   }
 }
 
-/** Newest first: 24 that wait, then those that were moderated. */
+/** Newest first: 24 pending ones, then moderated ones. */
 function reviewRows(
   store: DemoStore,
   plan: readonly PlannedDispatch[],
@@ -141,7 +141,7 @@ function reviewRows(
         person: { name: name ?? 'Cliente', email, phone },
       }
     })
-  // The 16 newest of the storefront wait: six of the last week, ten of the three before.
+  // The 16 newest of the storefront are pending: six of the last week, ten of the three before.
   const others = Array.from({ length: 70 }, (_none, n): Written => {
     const [least, most] = n < 6 ? [0.3, 6.5] : n < 16 ? [8, 28] : [36, 399]
     return {
@@ -155,7 +155,7 @@ function reviewRows(
   const all = [...asked, ...others].sort((one, other) => other.at.getTime() - one.at.getTime())
   const [waiting, moderated] = [new Set(all.slice(0, 24)), random.shuffled(all.slice(24))]
   const rejected = new Set(moderated.filter((each) => each.source !== 'import').slice(0, 8))
-  // Three stars or fewer for what waits though it was bought, and for what was rejected.
+  // Three stars or fewer for pending reviews of a purchase, and for rejected ones.
   const isLow = (each: Written) => (waiting.has(each) && each.dispatch !== undefined) || rejected.has(each)
   const stars = Object.entries(ratings).flatMap(([rating, count]) =>
     Array<number>(count).fill(Number(rating)),
@@ -167,17 +167,17 @@ function reviewRows(
     const status = waiting.has(each) ? 'pending' : rejected.has(each) ? 'rejected' : 'approved'
     return reviewRow(store, each, isLow(each) ? needed.pop()! : rest.pop()!, status, random)
   })
-  adorn(store, rows, random)
+  addExtras(store, rows, random)
   return rows
 }
 
 /** 40 with images, 2 of them hidden; 12 featured; 35 with a reply. */
-function adorn(store: DemoStore, rows: ReviewRow[], random: Random): void {
+function addExtras(store: DemoStore, rows: ReviewRow[], random: Random): void {
   const approved = random.shuffled(rows.filter((row) => row.status === 'approved'))
   for (const [n, row] of approved.slice(0, 40).entries()) {
     row.images = Array.from({ length: 1 + (n % 3) }, (_none, at) => ({
-      id: namedId(`picture ${n} ${at}`, 0),
-      url: uploaded(store, `review-${((n + at) % pictures) + 1}`),
+      id: idFromName(`picture ${n} ${at}`, 0),
+      url: getUploadUrl(store, `review-${((n + at) % pictures) + 1}`),
     }))
     row.show_images = n >= 2
   }
@@ -190,10 +190,10 @@ function adorn(store: DemoStore, rows: ReviewRow[], random: Random): void {
   }
 }
 
-const idOf = ({ order, item }: PlannedDispatch): string =>
-  namedId(`review request ${order.id} ${item.id}`, Date.parse(order.deliveredAt ?? order.placedAt))
+const toId = ({ order, item }: PlannedDispatch): string =>
+  idFromName(`review request ${order.id} ${item.id}`, Date.parse(order.deliveredAt ?? order.placedAt))
 
-/** What is asked of one order leaves in one message, a minute after it was due: the first request's id is its own. */
+/** Requests of one order share a message, a minute after it was due; its id is the first request's. */
 function requestRows(plan: readonly PlannedDispatch[], reviewOf: ReadonlyMap<string, string>) {
   const messages = new Map<number, SeedRow<'review_messages'>>()
   const dispatches = plan.map((each): SeedRow<'review_dispatches'> => {
@@ -201,7 +201,7 @@ function requestRows(plan: readonly PlannedDispatch[], reviewOf: ReadonlyMap<str
     const { name: customer_name, email: customer_email, phone: customer_phone } = order.customer
     const sentAt = message === null ? null : new Date(scheduledAt.getTime() + minuteMs)
     const plannedAt = new Date(order.deliveredAt ?? order.paidAt ?? order.placedAt)
-    const id = idOf(each)
+    const id = toId(each)
     if (message !== null && sentAt && !messages.has(message)) {
       const isMessaging = channel === 'messaging'
       messages.set(message, {
@@ -241,7 +241,7 @@ function requestRows(plan: readonly PlannedDispatch[], reviewOf: ReadonlyMap<str
       last_sent_at: sentAt,
       review_id: reviewOf.get(`${order.id}\n${item.id}`) ?? null,
       message_id: message === null ? null : messages.get(message)!.id,
-      search_text: dispatchWords({ number: order.number, ...customer }, item.name),
+      search_text: buildDispatchSearchText({ number: order.number, ...customer }, item.name),
       created_at: plannedAt,
       updated_at: sentAt ?? plannedAt,
     }

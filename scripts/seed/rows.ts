@@ -1,10 +1,10 @@
-/** Many rows in one statement: they travel as one JSON value, and PostgreSQL gives each column its type. */
+/** Bulk inserts: rows are passed as one JSON value, and PostgreSQL casts each column. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { NewRow, Row, TenantTables } from '#db/tables'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 
-/** A row as it is read back: objects for JSON columns, `Date` for instants, decimal text for money. */
+/** A row as read from the database: objects for JSON columns, `Date` for instants, decimal text for money. */
 export type SeedRow<T extends keyof TenantTables> = {
   [Column in keyof NewRow<T>]: Column extends keyof Row<T> ? Row<T>[Column] : never
 } & { store_id?: string }
@@ -12,8 +12,8 @@ export type SeedRow<T extends keyof TenantTables> = {
 const rowsAtOnce = 2000
 
 /**
- * Inserts rows of one store; those whose id or unique value is there already stay as they are. A column that a row does not
- * have gets its default. Answers how many were new.
+ * Inserts rows of one store; rows with an existing id or unique value are skipped. Missing columns get their default.
+ * Returns the number of new rows.
  */
 export async function insertRows<T extends keyof TenantTables>(
   db: RootDatabase,
@@ -39,17 +39,17 @@ export async function insertRows<T extends keyof TenantTables>(
 type Ledger = SeedRow<'message_ledger'>
 type Touch = SeedRow<'attribution_touches'>
 
-/** A message as its section keeps it. */
+/** A message as its section stores it. */
 type Sent = { [Column in keyof Omit<Ledger, 'message_id' | 'failure_code'>]?: Ledger[Column] | null } & {
   id: string
   failure_code?: string | null
 }
 
-/** What the section's row does not say: with a `touch`, orders can be attributed to it. */
+/** Fields missing in the section's row; with a `touch`, orders can be attributed to it. */
 type Source = Partial<Ledger> &
   Pick<Ledger, 'source' | 'source_id'> & { touch?: Partial<Touch> & Pick<Touch, 'source_name'> }
 
-/** The rows of the ledger of the messages that left, and their touches. */
+/** Ledger rows and touches of the sent messages. */
 export async function recordSent<S extends Sent>(
   db: RootDatabase,
   storeId: string,
@@ -78,7 +78,7 @@ export async function recordSent<S extends Sent>(
     ledger.push(sent)
     if (!touch) continue
     touches.push({
-      id: namedId(`touch ${row.id}`, row.sent_at.getTime()),
+      id: idFromName(`touch ${row.id}`, row.sent_at.getTime()),
       source_type: sent.source,
       source_id: sent.source_id!,
       channel: sent.channel,

@@ -1,20 +1,20 @@
-/** The sandbox's shops: catalog, customers, orders, and our mirror of the orders. */
+/** The sandbox's shops: catalog, customers, orders, and our copies of the orders. */
 import type { RootDatabase } from '#db/database'
 import { registerWebhooks, requireEcommerce } from '#operations/store/connections/connections'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { putCategories, putCustomers, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { putOrders } from '#operations/store/ecommerce/sandbox-orders'
-import { afterPage, moveOrderCursor, readOrderCursor } from '#operations/store/orders/cursor'
-import { itemRows, orderRow } from '#operations/store/orders/rows'
+import { advanceCursor, readOrderCursor, saveOrderCursor } from '#operations/store/orders/cursor'
+import { toItemRows, toOrderRow } from '#operations/store/orders/order-rows'
 import type { Clock } from '#runtime/clock'
 import type { Context } from '#runtime/context'
 import { chooseForAutomations } from './automation-orders.ts'
-import { type Catalog, catalogOf } from './catalog.ts'
+import { buildCatalog, type Catalog } from './catalog.ts'
 import type { DemoStore } from './demo-store.ts'
 import {
   type Customer,
   type CustomerGroups,
-  groupsOf,
+  groupCustomers,
   type OrderSource,
   type PlannedOrder,
   planOrders,
@@ -24,7 +24,7 @@ import { american, brazilian, type Person } from './people.ts'
 import { Random } from './random.ts'
 import { insertRows, type SeedRow } from './rows.ts'
 
-/** An order that a later step gives the touch it came from. */
+/** An order that gets its touch in a later step. */
 interface AttributedOrder {
   plan: PlannedOrder
   order: PlatformOrder
@@ -33,7 +33,7 @@ interface AttributedOrder {
 export interface DemoShop {
   customers: Customer[]
   orders: PlatformOrder[]
-  /** The orders that have a source, oldest first. */
+  /** The orders with this source, oldest first. */
   attributed(source: OrderSource): AttributedOrder[]
 }
 
@@ -47,12 +47,12 @@ export async function seedAuroraShop(
   return { ...(await openShop(db, clock, store, catalog, customers, plans, random)), groups }
 }
 
-/** What lies where depends on the moment; `random` has yet to fill the orders. */
+/** The plan depends on the moment of seeding; `random` continues with the orders' contents. */
 export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 'pictures'>) {
   const random = new Random('aurora shop')
-  const catalog = catalogOf('aurora-supply', timeline, random, pictures)
+  const catalog = buildCatalog('aurora-supply', timeline, random, pictures)
   const customers = makeCustomers(300, random, brazilian)
-  const groups = groupsOf(customers, random)
+  const groups = groupCustomers(customers, random)
   return {
     catalog,
     customers,
@@ -65,7 +65,7 @@ export function planAurora({ timeline, pictures }: Pick<DemoStore, 'timeline' | 
 /** 5 products, 10 customers, 12 orders, 3 of them by subscribers of the popup. */
 export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: DemoStore): Promise<DemoShop> {
   const random = new Random('borealis shop')
-  const catalog = catalogOf('borealis-goods', store.timeline, random, store.pictures)
+  const catalog = buildCatalog('borealis-goods', store.timeline, random, store.pictures)
   const customers = makeCustomers(10, random, american)
   const plans = [...customers, ...customers.slice(8)].map(
     (customer, index): PlannedOrder => ({
@@ -117,7 +117,7 @@ async function openShop(
   await putProducts(shop, catalog.products)
   await putCustomers(shop, customers)
   await putOrders(shop, orders)
-  await mirror(db, store, orders)
+  await saveOrders(db, store, orders)
   return {
     customers,
     orders,
@@ -126,20 +126,20 @@ async function openShop(
   }
 }
 
-/** Asks the platform for its webhooks, and notes that the mirror has read all its orders. Outside a transaction. */
-export async function settlePlatform(ctx: Context, shop: DemoShop): Promise<void> {
+/** Registers webhooks at the platform, and records that all its orders have been read. Outside a transaction. */
+export async function finishPlatformSetup(ctx: Context, shop: DemoShop): Promise<void> {
   const connected = await requireEcommerce(ctx)
   await registerWebhooks(ctx, connected)
-  const cursor = afterPage(await readOrderCursor(ctx), { orders: shop.orders, next: null })
-  await moveOrderCursor(ctx, connected.connectedAt, cursor)
+  const cursor = advanceCursor(await readOrderCursor(ctx), { orders: shop.orders, next: null })
+  await saveOrderCursor(ctx, connected.connectedAt, cursor)
 }
 
-async function mirror(db: RootDatabase, store: DemoStore, orders: PlatformOrder[]): Promise<void> {
+async function saveOrders(db: RootDatabase, store: DemoStore, orders: PlatformOrder[]): Promise<void> {
   await insertRows(
     db,
     'orders',
     store.id,
-    orders.map((order) => orderRow(order, store.country) as unknown as SeedRow<'orders'>),
+    orders.map((order) => toOrderRow(order, store.country) as unknown as SeedRow<'orders'>),
   )
-  await insertRows(db, 'order_items', store.id, orders.flatMap(itemRows))
+  await insertRows(db, 'order_items', store.id, orders.flatMap(toItemRows))
 }

@@ -1,8 +1,8 @@
-/** Who of those that waited for stock ordered what they were told of, and what left to all of them. */
+/** Stock subscribers who ordered after an alert, and all sent alerts. */
 
 import type { RootDatabase } from '#db/database'
 import { dayMs, minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
@@ -11,20 +11,20 @@ import type { DemoShop } from './shop.ts'
 
 type Subscription = SeedRow<'stock_subscriptions'>
 
-/** Four emails and two phones beside the others, who are data. Once the mirror of the catalog is there. */
+/** Four emails and two phones in addition to those in the data. After the catalog cache. */
 export async function seedAuroraStock(db: RootDatabase, store: DemoStore, shop: DemoShop): Promise<void> {
   const { timeline, slug } = store
   const random = new Random('aurora stock')
-  const variants = await variantsOf(db, store.id)
+  const variants = await readVariants(db, store.id)
   const bought = shop.attributed('stock').map(({ plan, order }, n): Subscription => {
     const { email, phone, name } = plan.customer
     const at = new Date(plan.placedAt.getTime() - random.between(20 * minuteMs, 3 * dayMs))
     const asked = at.getTime() - random.between(2, 9) * dayMs
     const created_at = new Date(Math.max(asked, timeline.ago(120).getTime()))
-    // The oldest two: no message of theirs is of the cycle that runs.
+    // The oldest two: none of their messages is in the current cycle.
     const isPhone = n < 2
     const delivered_at = isPhone ? new Date(at.getTime() + random.whole(2, 40) * 1000) : null
-    const id = namedId(`stock ${slug} ${email}`, created_at.getTime())
+    const id = idFromName(`stock ${slug} ${email}`, created_at.getTime())
     return {
       ...variants.find((each) => each.variant_id === order.items[0]!.variantId)!,
       id,
@@ -35,7 +35,7 @@ export async function seedAuroraStock(db: RootDatabase, store: DemoStore, shop: 
       name,
       source: 'product-page',
       status: 'sent',
-      click_token: namedId(`click ${id}`, 0).replaceAll('-', '').slice(10),
+      click_token: idFromName(`click ${id}`, 0).replaceAll('-', '').slice(10),
       sent_at: at,
       delivered_at,
       created_at,
@@ -63,7 +63,7 @@ export async function seedAuroraStock(db: RootDatabase, store: DemoStore, shop: 
   })
 }
 
-async function variantsOf(db: RootDatabase, storeId: string) {
+async function readVariants(db: RootDatabase, storeId: string) {
   const rows = await db
     .selectFrom('product_snapshot_variants as v')
     .innerJoin('product_snapshots as p', (join) =>

@@ -1,17 +1,17 @@
-/** Aurora Supply and Borealis Goods: their people, plans, branding, invitations and connections. */
+/** Aurora Supply and Borealis Goods: people, plans, branding, invitations and connections. */
 
 import type { Database, RootDatabase } from '#db/database'
 import { addMember } from '#operations/store/profile/stores'
-import { tokenOf } from '#operations/store/team/invitations'
+import { invitationToken } from '#operations/store/team/invitations'
 import type { Services } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import type { Role } from '#runtime/roles'
 import type { SecretKeys } from '#runtime/secrets'
-import { namedId, sha256 } from '#runtime/values/ids'
+import { idFromName, sha256 } from '#runtime/values/ids'
 import { createStore } from '#scripts/admin/create-store'
 import { type PaidTerms, seedSubscription } from './billing.ts'
 import stores from './data/stores.json' with { type: 'json' }
-import { resolved } from './data.ts'
+import { resolvePlaceholders } from './data.ts'
 import type { DemoStore } from './demo-store.ts'
 import { insertRows } from './rows.ts'
 import { Timeline } from './timeline.ts'
@@ -31,7 +31,7 @@ interface Profile
   /** The owner first. */
   members: Member[]
   terms: PaidTerms
-  /** Of its row. */
+  /** Columns of its row. */
   columns: object
   agency?: { name: string; branding: object }
   invitations: { email: string; role: Role; daysAgo: number }[]
@@ -41,10 +41,10 @@ interface Profile
 const [aurora, borealis] = stores as [Profile, Profile]
 export const auroraPeople = aurora.members
 export const borealisPeople = borealis.members
-/** What no other store may have. */
+/** Values that no other store may have. */
 export const demoStores = [aurora, borealis].map(({ slug, domain }) => ({ slug, domain }))
 
-/** Answers Aurora and Borealis. What is there already stays as it is. */
+/** Returns Aurora and Borealis. Existing rows stay unchanged. */
 export const seedStores = (services: Services, now: Date): Promise<DemoStore[]> =>
   [aurora, borealis].reduce<Promise<DemoStore[]>>(
     async (before, profile) => [...(await before), await seedStore(services, now, profile)],
@@ -57,8 +57,8 @@ async function seedStore({ database, settings }: Services, now: Date, profile: P
   const store = await makeStore(database, `${settings.publicUrl}/sandbox/pictures`, now, profile)
   const { timeline } = store
   await seedSubscription(root, store, terms)
-  const own = { ...columns, ...(agency ? { agency_id: await agencyOf(root, store, agency) } : {}) }
-  const change = Object.entries(resolved(store, own) as object).map(([name, value]) => [
+  const own = { ...columns, ...(agency ? { agency_id: await ensureAgency(root, store, agency) } : {}) }
+  const change = Object.entries(resolvePlaceholders(store, own) as object).map(([name, value]) => [
     name,
     name === 'preferences' || name === 'onboarding' ? JSON.stringify(value) : value,
   ])
@@ -79,7 +79,7 @@ async function seedStore({ database, settings }: Services, now: Date, profile: P
   return store
 }
 
-/** The store and its members. People have ids of their own names; whoever has that email already stays who they are. */
+/** The store and its members. Ids of people derive from their names; an existing person with the email is kept. */
 async function makeStore(
   database: Database,
   pictures: string,
@@ -90,10 +90,10 @@ async function makeStore(
   const { root } = database
   const timeline = new Timeline(now, timezone)
   const joined = timeline.ago(joinedDaysAgo)
-  const id = namedId(`store ${slug}`, joined.getTime())
+  const id = idFromName(`store ${slug}`, joined.getTime())
   const users = members.map((member) => {
     const at = timeline.ago(member.joinedDaysAgo)
-    const userId = namedId(`user ${member.email}`, at.getTime())
+    const userId = idFromName(`user ${member.email}`, at.getTime())
     return { id: userId, name: member.name, email: member.email, created_at: at, updated_at: at }
   })
   await root
@@ -122,11 +122,15 @@ async function makeStore(
   return { ...facts, ownerEmail: owner!.email, timeline, people, pictures, names, files: new Map() }
 }
 
-async function agencyOf(root: RootDatabase, store: DemoStore, agency: { name: string; branding: object }) {
+async function ensureAgency(
+  root: RootDatabase,
+  store: DemoStore,
+  agency: { name: string; branding: object },
+) {
   const { name } = agency
   const at = store.timeline.ago(500)
-  const branding = JSON.stringify(resolved(store, agency.branding))
-  const id = namedId(`agency ${name}`, at.getTime())
+  const branding = JSON.stringify(resolvePlaceholders(store, agency.branding))
+  const id = idFromName(`agency ${name}`, at.getTime())
   const kept = await root
     .insertInto('agencies')
     .values({ id, name, branding, created_at: at, updated_at: at })
@@ -136,14 +140,14 @@ async function agencyOf(root: RootDatabase, store: DemoStore, agency: { name: st
   return kept.id
 }
 
-/** Seven days from then on its link opens; the email with it is not sent. */
+/** The link is valid for seven days; its email is not sent. */
 function invitation(store: DemoStore, keys: SecretKeys, whose: { email: string; role: Role }, at: Date) {
-  const id = namedId(`invitation ${store.slug} ${whose.email}`, at.getTime())
+  const id = idFromName(`invitation ${store.slug} ${whose.email}`, at.getTime())
   return {
     id,
     ...whose,
     status: 'pending',
-    token_hash: sha256(tokenOf(keys, id)),
+    token_hash: sha256(invitationToken(keys, id)),
     invited_by: Object.values(store.people)[0]!,
     expires_at: new Date(at.getTime() + 7 * dayMs),
     created_at: at,

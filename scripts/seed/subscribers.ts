@@ -1,17 +1,17 @@
-/** Subscribers of the popup with the emails that brought them their codes, and what was sent by the contact form. */
+/** Subscribers of the popup with the emails of their codes, and submissions of the contact form. */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Prize } from '#operations/capture/popup/schema'
-import { publication } from '#operations/storefront/door'
+import { publication } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { dayMs, minuteMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import rows from './data/aurora-supply.json' with { type: 'json' }
 import type { DemoStore } from './demo-store.ts'
 import { brazilian, type Person } from './people.ts'
-import { codeOf, Random } from './random.ts'
+import { generateCode, Random } from './random.ts'
 import { insertRows, recordSent, type SeedRow } from './rows.ts'
 import type { DemoShop } from './shop.ts'
 
@@ -22,7 +22,7 @@ const demoPrizes = popup!.settings.roulette.prizes as Prize[]
 const [ten, shipping, , fifteen, twenty] = demoPrizes
 const prizes = [ten!, ten!, shipping!, fifteen!, twenty!]
 
-/** 180 over 90 days, more at weekends: 20 who ordered, 40 with a code, 6 who left. Oldest first. */
+/** 180 over 90 days, more on weekends: 20 who ordered, 40 with a code, 6 who unsubscribed. Oldest first. */
 export async function seedAuroraSubscribers(
   db: RootDatabase,
   store: DemoStore,
@@ -30,13 +30,13 @@ export async function seedAuroraSubscribers(
 ): Promise<Subscriber[]> {
   const random = new Random('aurora subscribers')
   const { timeline } = store
-  const buyers = buyersOf(store, shop, random)
+  const buyers = listBuyers(store, shop, random)
   const visitors = Array.from({ length: 160 }, (_, index) => {
     const person = brazilian(random, 6101 + index)
     const phone = random.chance(0.75) ? person.phone : null
-    const at = visitedAt(store, random)
-    const code = index % 8 === 0 ? codeOf('POP', random) : null
-    const subscriber = subscriberOf(store, { ...person, phone }, at, code, random)
+    const at = chooseVisit(store, random)
+    const code = index % 8 === 0 ? generateCode('POP', random) : null
+    const subscriber = buildSubscriber(store, { ...person, phone }, at, code, random)
     if (index % 25 !== 1 || index > 130) return subscriber
     const leftAt = timeline.notAfterNow(new Date(at.getTime() + random.between(2, 20) * dayMs))
     return { ...subscriber, status: 'unsubscribed', unsubscribed_at: leftAt, updated_at: leftAt }
@@ -50,23 +50,29 @@ export async function seedAuroraSubscribers(
   return all
 }
 
-/** Who ordered within the days that an order is attributed to a subscription. */
-function buyersOf(store: DemoStore, shop: DemoShop, random: Random): Subscriber[] {
+/** People who ordered within the attribution window of a subscription. */
+function listBuyers(store: DemoStore, shop: DemoShop, random: Random): Subscriber[] {
   return shop.attributed('newsletter').map(({ plan }) => {
     const before = random.between(10 * minuteMs, 4.5 * dayMs)
-    return subscriberOf(store, plan.customer, new Date(plan.placedAt.getTime() - before), plan.coupon, random)
+    return buildSubscriber(
+      store,
+      plan.customer,
+      new Date(plan.placedAt.getTime() - before),
+      plan.coupon,
+      random,
+    )
   })
 }
 
-/** Twice as many at a weekend's day. */
-function visitedAt({ timeline }: DemoStore, random: Random): Date {
+/** Twice as many on weekends. */
+function chooseVisit({ timeline }: DemoStore, random: Random): Date {
   for (;;) {
     const at = timeline.ago(random.between(0.05, 89.5))
     if (timeline.localHour(at) >= 7 && (timeline.isWeekend(at) || random.chance(0.5))) return at
   }
 }
 
-function subscriberOf(
+function buildSubscriber(
   store: DemoStore,
   { name, email, phone }: Pick<Person, 'name' | 'email'> & { phone: string | null },
   at: Date,
@@ -75,7 +81,7 @@ function subscriberOf(
 ): Subscriber {
   const prize = code === null ? null : random.pick(prizes)
   return {
-    id: namedId(`subscriber ${store.slug} ${email}`, at.getTime()),
+    id: idFromName(`subscriber ${store.slug} ${email}`, at.getTime()),
     email,
     phone,
     phone_key: phone && phoneKey(phone),
@@ -105,7 +111,7 @@ async function save(db: RootDatabase, store: DemoStore, subscribers: Subscriber[
   await insertRows(db, 'newsletter_subscribers', store.id, oldestFirst)
   const touches = oldestFirst.map(
     (each): SeedRow<'attribution_touches'> => ({
-      id: namedId(`touch ${each.id}`, each.created_at.getTime()),
+      id: idFromName(`touch ${each.id}`, each.created_at.getTime()),
       source_type: 'newsletter',
       source_id: each.id,
       source_name: 'Popup',
@@ -117,12 +123,17 @@ async function save(db: RootDatabase, store: DemoStore, subscribers: Subscriber[
     }),
   )
   await insertRows(db, 'attribution_touches', store.id, touches)
-  // The emails with the codes, a moment after.
+  // The emails with the codes, a moment later.
   const mails = oldestFirst
     .filter((each) => each.coupon_code !== null)
     .map(({ id, email, created_at }) => {
       const sent_at = new Date(created_at.getTime() + 2000)
-      return { id: namedId(`coupon email ${id}`, sent_at.getTime()), source_id: id, email: email!, sent_at }
+      return {
+        id: idFromName(`coupon email ${id}`, sent_at.getTime()),
+        source_id: id,
+        email: email!,
+        sent_at,
+      }
     })
   await recordSent(db, store.id, mails, ({ source_id }) => ({
     channel: 'email',
@@ -132,7 +143,7 @@ async function save(db: RootDatabase, store: DemoStore, subscribers: Subscriber[
   return oldestFirst
 }
 
-/** The first 120 who were subscribed then; the provider has them too. */
+/** The first 120 subscribed then; the provider has them too. */
 async function markPushed(db: RootDatabase, store: DemoStore, all: readonly Subscriber[]): Promise<void> {
   const pushed = all.filter((each) => each.status === 'subscribed').slice(0, 120)
   const at = store.timeline.ago(0.4)
@@ -153,7 +164,7 @@ async function markPushed(db: RootDatabase, store: DemoStore, all: readonly Subs
     .execute()
 }
 
-/** Who of the VIP list wrote by the contact form. */
+/** People of the VIP list who used the contact form. */
 export async function linkSubmissions(db: RootDatabase, { id }: DemoStore, vipId: string): Promise<void> {
   await sql`update contact_form_submissions s set contact_id = c.id from list_contacts c
     where s.store_id = ${id} and c.store_id = ${id} and c.list_id = ${vipId} and c.phone = s.phone`.execute(
@@ -161,7 +172,7 @@ export async function linkSubmissions(db: RootDatabase, { id }: DemoStore, vipId
   )
 }
 
-/** The loader is on the platform since the popup was first shown, and was asked for a moment ago. */
+/** The loader was installed when the popup was first shown, and was requested a moment ago. */
 export async function showLoader(ctx: Context, { timeline }: DemoStore): Promise<void> {
   await publication.install(ctx)
   await ctx.db

@@ -1,4 +1,4 @@
-/** What Aurora's people did: notifications read, the assistant asked, single messages sent. */
+/** Activity of Aurora's people: read notifications, assistant requests, single messages. */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
@@ -8,7 +8,7 @@ import type { DemoStore } from './demo-store.ts'
 import { Random } from './random.ts'
 import { insertRows, recordSent } from './rows.ts'
 
-/** Of what was for everybody Olivia and Marco have not read the newest five; Ada has read none. */
+/** Olivia and Marco have not read the newest five notifications for everybody; Ada has read none. */
 export async function readNotifications(db: RootDatabase, { id, people }: DemoStore): Promise<void> {
   for (const reader of ['olivia', 'marco']) {
     await sql`insert into notification_reads (store_id, notification_id, user_id, read_at)
@@ -55,7 +55,7 @@ export async function seedBindings(db: RootDatabase, { id, timeline, people }: D
   }
 }
 
-/** 25 single messages, six of them tests of templates; all left, one did not arrive. */
+/** 25 single messages, six of them template tests; all sent, one not delivered. */
 export async function recordSingles(db: RootDatabase, { id }: DemoStore): Promise<void> {
   const rows = await db.selectFrom('direct_messages').selectAll().where('store_id', '=', id).execute()
   await recordSent(db, id, rows, (row) => ({

@@ -1,9 +1,9 @@
-/** Instants of the demo, counted back from the moment it was first seeded. */
+/** Instants of the demo, relative to the moment it was first seeded. */
 
 import { DateTime, IANAZone } from 'luxon'
 import { dayMs, minuteMs } from '#runtime/durations'
 
-/** Asking the calendar of a zone costs more than all else of a plan; clocks change at quarters of an hour, if they do. */
+/** Caches offsets: a zone lookup costs more than the rest of a plan, and offsets change only at quarters of an hour. */
 class RememberedZone extends IANAZone {
   readonly #offsets = new Map<number, number>()
 
@@ -28,22 +28,22 @@ export class Timeline {
     this.#calendar = new RememberedZone(zone)
   }
 
-  /** `days` times 24 hours before now; a fraction is a part of a day. */
+  /** `days` times 24 hours before now, fractions allowed. */
   ago(days: number): Date {
     return new Date(this.now.getTime() - days * dayMs)
   }
 
-  /** The same instant, or now where that is still to come. */
+  /** The instant, or now if it is in the future. */
   notAfterNow(at: Date): Date {
     return at > this.now ? this.now : at
   }
 
-  /** The first instant of the local day that many days before today. */
+  /** The first instant of a local day, that many days before today. */
   startOfDay(daysBack: number): Date {
     return this.#local(this.now).startOf('day').minus({ days: daysBack }).toJSDate()
   }
 
-  /** A local hour (0 to 24, fractions allowed) of the day so many days before today, or after it when negative. */
+  /** A local hour (0 to 24, fractions allowed) of a day that many days before today, or after it if negative. */
   localTime(daysBack: number, hour: number): Date {
     const start = this.#local(this.now).startOf('day').minus({ days: daysBack })
     return start.set({ hour: Math.floor(hour), minute: Math.round((hour % 1) * 60) }).toJSDate()

@@ -1,9 +1,9 @@
-/** The demo's wishlists: who wished for what, and what was bought of it. */
+/** The demo's wishlists and the purchases from them. */
 
 import type { RootDatabase } from '#db/database'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { dayMs } from '#runtime/durations'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import type { DemoStore } from './demo-store.ts'
 import type { Customer } from './order-plan.ts'
@@ -15,26 +15,26 @@ const randomName = 'aurora wishlist'
 const visitorsInAll = 160
 const contactsInAll = 90
 const buyersInAll = 20
-/** What most visitors wish for. */
+/** Favourites of most visitors. */
 const favourites = ['1012', '1014', '1002', '1017', '1024', '1028', '1005', '1010']
 
 type Wish = SeedRow<'wishes'>
 
-const visitorOf = (number: number): string => `demo-wishes-${String(number).padStart(6, '0')}`
+const toVisitorId = (number: number): string => `demo-wishes-${String(number).padStart(6, '0')}`
 
-function wishOf({ slug }: DemoStore, visitor: number, product_id: string, added_at: Date): Wish {
-  const id = namedId(`${slug} wish ${visitor} ${product_id}`, added_at.getTime())
-  return { id, visitor_id: visitorOf(visitor), product_id, variant_id: '', added_at }
+function buildWish({ slug }: DemoStore, visitor: number, product_id: string, added_at: Date): Wish {
+  const id = idFromName(`${slug} wish ${visitor} ${product_id}`, added_at.getTime())
+  return { id, visitor_id: toVisitorId(visitor), product_id, variant_id: '', added_at }
 }
 
-/** 160 visitors, 420 wishes over 60 days, 45 of them taken back. */
+/** 160 visitors, 420 wishes over 60 days, 45 of them removed. */
 export async function seedAuroraWishlist(db: RootDatabase, store: DemoStore, shop: DemoShop): Promise<void> {
   const random = new Random(randomName)
-  const buyers = buyersOf(shop, store, random)
+  const buyers = listBuyers(shop, store, random)
   const wishes = new Map<string, Wish>()
   const add = (visitor: number, productId: string, at: Date): void => {
     const key = `${visitor} ${productId}`
-    if (!wishes.has(key)) wishes.set(key, wishOf(store, visitor, productId, at))
+    if (!wishes.has(key)) wishes.set(key, buildWish(store, visitor, productId, at))
   }
   const addAny = (visitor: number): void => {
     const product = random.chance(0.7)
@@ -49,7 +49,7 @@ export async function seedAuroraWishlist(db: RootDatabase, store: DemoStore, sho
   for (let visitor = buyers.length; visitor < visitorsInAll; visitor += 1) addAny(visitor)
   while (wishes.size < 420) addAny(Math.floor(visitorsInAll * random.next() ** 1.5))
   const rows = [...wishes.values()]
-  // Not of the first ones, which were bought.
+  // Not the first ones, which were bought.
   const removed = new Set(random.shuffled(rows.slice(buyers.length)).slice(0, 45))
   const withEnd = rows.map((row) => {
     const ms = random.between(0.05, 0.9) * (store.timeline.now.getTime() - row.added_at.getTime())
@@ -60,7 +60,7 @@ export async function seedAuroraWishlist(db: RootDatabase, store: DemoStore, sho
   const others = random.shuffled(shop.customers.filter((each) => !bought.has(each)))
   const contacts = [...bought, ...others].slice(0, contactsInAll).map((customer, visitor) => {
     const added = rows
-      .filter((row) => row.visitor_id === visitorOf(visitor))
+      .filter((row) => row.visitor_id === toVisitorId(visitor))
       .map((row) => row.added_at.getTime())
     return contactRow(customer, visitor, new Date(Math.min(...added)), random)
   })
@@ -82,7 +82,7 @@ interface Buyer {
 }
 
 /** Customers with a paid order of the last six weeks, each with one. */
-function buyersOf(shop: DemoShop, store: DemoStore, random: Random): Buyer[] {
+function listBuyers(shop: DemoShop, store: DemoStore, random: Random): Buyer[] {
   const since = store.timeline.ago(42).toISOString()
   const customers = new Map(shop.customers.map((customer) => [customer.id, customer]))
   const found = new Map<string, Buyer>()
@@ -94,9 +94,9 @@ function buyersOf(shop: DemoShop, store: DemoStore, random: Random): Buyer[] {
   return [...found.values()].slice(0, buyersInAll)
 }
 
-/** The orders of wishlist buyers: later steps take others. */
+/** The orders of wishlist buyers: later steps must use others. */
 export const wishlistOrders = (shop: DemoShop, store: DemoStore): Set<PlatformOrder> =>
-  new Set(buyersOf(shop, store, new Random(randomName)).map(({ order }) => order))
+  new Set(listBuyers(shop, store, new Random(randomName)).map(({ order }) => order))
 
 function contactRow(
   { name, email, phone }: Customer,
@@ -108,7 +108,7 @@ function contactRow(
   const kept = both || random.chance(0.7) ? email : null
   const reached = both || kept === null ? phone : null
   return {
-    visitor_id: visitorOf(visitor),
+    visitor_id: toVisitorId(visitor),
     email: kept,
     phone: reached,
     phone_key: reached && phoneKey(reached),

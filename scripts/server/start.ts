@@ -1,10 +1,10 @@
-/** `npm start`: the gateway, and the worker with it unless `WORKER=off`; the demo on the first start. */
+/** `npm start`: the gateway, with the worker unless `WORKER=off`; creates the demo on the first start. */
 import type { Command } from 'commander'
-import { endWithDatabase, explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
+import { exitOnDatabaseFailure, explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
-import { line, paint, type Terminal } from '#scripts/cli/terminal'
+import { paint, printLine, type Terminal } from '#scripts/cli/terminal'
 import { isDemoMissing } from '#scripts/seed/marker'
 
 export const startProgram = (terminal: Terminal): Command =>
@@ -12,7 +12,7 @@ export const startProgram = (terminal: Terminal): Command =>
     .description(
       'Serves the API and runs its jobs until SIGTERM or SIGINT. The first start fills an empty database with the demo ' +
         'stores and prints a key. There are no flags: the settings (PORT, HOST, DATABASE_URL, DATA_DIR, WORKER, …) come ' +
-        'from the environment, and README.md lists them. `npm run dev` does the same and restarts when a file changes.',
+        'from the environment, and docs/deploying.md lists them. `npm run dev` does the same and restarts when a file changes.',
     )
     .addHelpText(
       'after',
@@ -25,7 +25,7 @@ const keyHint =
   'A key: npm run keys -- create --store <slug> --member <email> --scopes platform:read,platform:write'
 
 async function serve({ out, err, env }: Terminal): Promise<void> {
-  /** Of the demo's owner; null on every start but the first. */
+  /** The key of the demo's owner; null on every later start. */
   let key: string | null = null
   try {
     const running = await startServer(await readSettings(env), {
@@ -37,32 +37,32 @@ async function serve({ out, err, env }: Terminal): Promise<void> {
       },
     })
     stopOnSignals(running.stop, running.app.services.log)
-    endWithDatabase(running.app.services)
-    line(out, `Listening on ${paint(out, 'cyan', running.url)}`)
-    // Where it is reached: HOST may be every address, and a proxy stand before it.
+    exitOnDatabaseFailure(running.app.services)
+    printLine(out, `Listening on ${paint(out, 'cyan', running.url)}`)
+    // The public address: HOST may be every interface, and a proxy may be in front.
     const { publicUrl, sandbox } = running.app.services.settings
-    line(out, `Where everything is: ${paint(out, 'cyan', `${publicUrl}/`)}`)
-    // Where the sandbox is on there is a demo by now.
+    printLine(out, `Overview: ${paint(out, 'cyan', `${publicUrl}/`)}`)
+    // With the sandbox on, the demo exists by now.
     if (sandbox) {
       const shop = `${publicUrl}/sandbox/shop/${demoSlug}`
-      line(out, `A shop to look at, with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
+      printLine(out, `Demo shop with everything that shoppers see: ${paint(out, 'cyan', shop)}`)
     }
-    for (const [name, guide] of Object.entries(running.app.services.wired.guides)) {
-      line(out, `${guide!.title}: ${paint(out, 'cyan', `${publicUrl}/docs/guides/${name}`)}`)
+    for (const [name, guide] of Object.entries(running.app.services.extensions.guides)) {
+      printLine(out, `${guide!.title}: ${paint(out, 'cyan', `${publicUrl}/docs/guides/${name}`)}`)
     }
-    line(out, key ? welcome(publicUrl, key) : keyHint)
+    printLine(out, key ? renderWelcome(publicUrl, key) : keyHint)
   } catch (error) {
     explainAndExit(error)
   }
 }
 
-function welcome(url: string, demoKey: string): string {
+function renderWelcome(url: string, demoKey: string): string {
   return `
 The demo store Aurora Supply is ready. Its key, shown this once:
   ${demoKey}
 Try it:
   curl -H 'Authorization: Bearer ${demoKey}' ${url}/v1/campaigns
-Or in a browser, told as stories: ${url}/sandbox#key=${demoKey}
+Or in a browser, as guided stories: ${url}/sandbox#key=${demoKey}
 Every operation: ${url}/v1/openapi.json
 `
 }

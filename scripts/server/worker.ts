@@ -1,17 +1,17 @@
-/** `npm run worker`: runs jobs, without a gateway; any number of them, beside any number of gateways. */
+/** `npm run worker`: runs jobs without a gateway; any number of workers with any number of gateways. */
 import type { Command } from 'commander'
 import { openApp } from '#runtime/server/app'
 import { openLog } from '#runtime/server/log'
-import { endWithDatabase, explainAndExit, stopOnSignals } from '#runtime/server/server'
+import { exitOnDatabaseFailure, explainAndExit, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'
 import { examples, newProgram } from '#scripts/cli/program'
-import { line, type Terminal } from '#scripts/cli/terminal'
+import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 export const workerProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run worker --')
     .description(
-      'Runs the jobs of the queue until SIGTERM or SIGINT; what it has not finished then is handed back. Any number of ' +
-        'them work beside any number of gateways. Settings come from the environment: README.md lists them.',
+      'Runs the jobs of the queue until SIGTERM or SIGINT; unfinished jobs are then requeued. Any number of ' +
+        'workers run with any number of gateways. Settings come from the environment: docs/deploying.md lists them.',
     )
     .addHelpText(
       'after',
@@ -33,8 +33,8 @@ async function work({ err, env }: Terminal): Promise<void> {
       await app.close()
     }
     stopOnSignals(stop, app.services.log)
-    endWithDatabase(app.services)
-    line(err, 'The worker is running')
+    exitOnDatabaseFailure(app.services)
+    printLine(err, 'The worker is running')
   } catch (error) {
     explainAndExit(error)
   }

@@ -1,21 +1,21 @@
-/** What is looked for among many rows of one store is found by an index: how many rows were read, by PostgreSQL's own count. */
+/** Queries over many rows of one store use an index: PostgreSQL's own count says how many rows were read. */
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
-import { ordersChanged } from '#operations/inbox/conversations/order-changes'
+import { queueTierUpdates } from '#operations/inbox/conversations/order-changes'
 import { inboxContactTier } from '#operations/inbox/handles'
-import { reviewedOrders } from '#operations/reviews/reviews/for-others'
+import { findReviewedOrders } from '#operations/reviews/reviews/integrations'
 import { attributeOrders } from '#operations/store/conversions/attribute-orders'
 import type { Context } from '#runtime/context'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const many = 5_000
-/** Of fewer PostgreSQL reckons that to read all of them once costs less than to look into four indexes for each order. */
+/** With fewer rows PostgreSQL prefers one sequential scan to four index lookups for each order. */
 const manyTouches = 40_000
 const fewAtMost = 300
 const read = ['contacts', 'orders', 'order_items', 'product_reviews', 'attribution_touches'] as const
 
-// The shards of a cluster count for themselves.
+// Each shard of a cluster has its own count.
 describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
   let shop: Shop
   beforeAll(async () => {
@@ -23,7 +23,7 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
     shop = await store(app)
     const id = (await shop.context()).store.id
     const at = `timestamptz '2026-11-01' - i * interval '1 minute'`
-    // Everybody has bought the same product, and reviewed it.
+    // Every customer bought and reviewed the same product.
     for (const [table, columns, values] of [
       ['contacts', 'id, phone, phone_key, search_text', `gen_random_uuid(), '+' || i, 'p' || i, ''`],
       [
@@ -62,7 +62,7 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
     }
   })
 
-  /** Rows of each table that this connection has read and not yet told of. */
+  /** Rows of each table that this connection has read and not yet reported. */
   async function counted(ctx: Context): Promise<Map<string, number>> {
     const { rows } = await sql<{ name: string; read: number }>`
       select relname as name, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
@@ -81,7 +81,7 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
     })
   }
 
-  test('the count tells a look at all of them', async () => {
+  test('the count detects a sequential scan', async () => {
     const found = await readBy((ctx) =>
       ctx.db.selectFrom('contacts').select(sql`max(phone)`.as('last')).execute(),
     )
@@ -91,9 +91,9 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
   test.each([
     [
       'contacts of orders that changed',
-      (ctx: Context) => ordersChanged(ctx, [7, 8, 9].map(changed) as never),
+      (ctx: Context) => queueTierUpdates(ctx, [7, 8, 9].map(changed) as never),
     ],
-    ['orders that are reviewed', (ctx: Context) => reviewedOrders(ctx, ['o7', 'o8', 'o9'])],
+    ['orders that are reviewed', (ctx: Context) => findReviewedOrders(ctx, ['o7', 'o8', 'o9'])],
     ['the touches of orders', (ctx: Context) => attributeOrders(ctx, ['o7', 'o8', 'o9'])],
   ])('%s', async (_, work) => {
     const found = await readBy(work)
@@ -101,15 +101,17 @@ describe.skipIf(inject('nodes').length > 1)('among many rows', () => {
     expect(Math.max(...Object.values(found))).toBeGreaterThan(0)
   })
 
-  test('and the right ones', async () => {
+  test('the queries return the right rows', async () => {
     const ctx = await shop.context()
-    expect([...(await reviewedOrders(ctx, ['o1', 'o3', 'o4', 'o5', 'o7']))]).toEqual([
+    expect([...(await findReviewedOrders(ctx, ['o1', 'o3', 'o4', 'o5', 'o7']))]).toEqual([
       ['o3', 'not-eligible'],
       ['o4', 'not-eligible'],
       ['o5', 'not-eligible'],
     ])
-    // By the phone of the order, and by those of its customer's other orders.
-    await ordersChanged(ctx, [{ before: null, after: { ...changed(50).after, phone_key: 'p60' } as never }])
+    // By the phone of the order, and by the phones of its customer's other orders.
+    await queueTierUpdates(ctx, [
+      { before: null, after: { ...changed(50).after, phone_key: 'p60' } as never },
+    ])
     const queued = await ctx.db
       .selectFrom('contacts')
       .select('phone_key')

@@ -1,11 +1,11 @@
-/** Texts as people write them: characters of two halves where something is cut, names that show nothing, signs with a meaning. */
+/** Texts as people write them: surrogate pairs at a truncation, invisible names, characters with a meaning. */
 import { expect, test } from 'vitest'
-import { shownName as alertName } from '#operations/bars/alerts/feed'
-import { noticeMail, noticeTemplate } from '#operations/exchanges/settings/notice-texts'
+import { formatCustomerName as alertName } from '#operations/bars/alerts/feed'
+import { renderNoticeMail, renderNoticeTemplate } from '#operations/exchanges/settings/notice-texts'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import createQuickReply from '#operations/inbox/quick-replies/api/create-quick-reply'
-import { readCsv } from '#operations/reviews/imports/text'
-import { firstName, hasBlockedWord, shownName } from '#operations/reviews/words'
+import { readCsv } from '#operations/reviews/imports/csv'
+import { formatReviewerName, getFirstName, hasBlockedWord } from '#operations/reviews/review-text'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
 import { inboxShop } from '#test/support/inbox'
@@ -14,7 +14,7 @@ const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 const loved = '😍'.repeat(2400)
-/** Longer than what a file is read by at once, whichever half of a character stands there. */
+/** Longer than one read of a file, so that a surrogate pair may be split between two reads. */
 const longFile = (before: string): string =>
   `product_id,rating,reviewer_name,text\n${`1001,5,${before}Ana,${loved}\n`.repeat(60)}`
 
@@ -44,7 +44,7 @@ test('an order whose address is longer than a request keeps can be sent back', a
   expect(asked.body.customerAddress).toMatchObject({ recipient: 'Ana', street: 'R'.repeat(199) })
 })
 
-test('who has given themselves a name that shows nothing has none', async () => {
+test('a name without visible characters is no name', async () => {
   const shop = await inboxShop(app)
   const phone = '+5511987650009'
   const write = (name: string, id: string) => shop.write({ phone, name, text: 'Oi', providerMessageId: id })
@@ -60,11 +60,15 @@ test('who has given themselves a name that shows nothing has none', async () => 
   expect(await shop.conversation(phone)).toMatchObject({ id, contactName: 'Bia' })
 })
 
-test('what a template is told instead of such a name', () => {
-  expect([firstName('\u3164'), firstName('\u3164 Ana'), firstName(null)]).toEqual([null, 'Ana', null])
-  expect(shownName('\u2800', 'full', 'en')).toBe('Someone')
+test('a template gets a fallback for an invisible name', () => {
+  expect([getFirstName('\u3164'), getFirstName('\u3164 Ana'), getFirstName(null)]).toEqual([
+    null,
+    'Ana',
+    null,
+  ])
+  expect(formatReviewerName('\u2800', 'full', 'en')).toBe('Someone')
   for (const name of ['\u202aAna Souza\u202c', '\u200eAna \u200b \u200eSouza', '\u2068ana\u2069 souza']) {
-    expect(shownName(name, 'initials', 'en')).toBe('A. S.')
+    expect(formatReviewerName(name, 'initials', 'en')).toBe('A. S.')
     expect(alertName(name, { nameFormat: 'initial' }, 'en')).toBe('A.')
   }
   const template = {
@@ -72,7 +76,7 @@ test('what a template is told instead of such a name', () => {
     body: 'Oi {{1}}, tudo bem?',
     buttons: [],
   }
-  const { content } = noticeTemplate(
+  const { content } = renderNoticeTemplate(
     { id: 1, header: null, footer: null, ...template } as never,
     { customerName: '\u3164' },
     { token: 't', locale: 'pt-BR' },
@@ -80,15 +84,15 @@ test('what a template is told instead of such a name', () => {
   expect(content).toMatchObject({ parameters: { body: ['cliente'] } })
 })
 
-test('a blocked word is one whatever nobody sees within it', () => {
+test('a blocked word is found despite invisible characters in it', () => {
   const texts = ['p\u200besado', 'pe\u00adsado', 'PESADO\ufe0f', 'pesa\u2060do.']
   expect(texts.map((text) => hasBlockedWord([text], ['pesado']))).toEqual([true, true, true, true])
   expect(hasBlockedWord(['pes ado'], ['pesado'])).toBe(false)
 })
 
-test('an address in a mail is the one that was given, whatever signs are in it', () => {
+test('a link in a mail keeps special characters', () => {
   const labelUrl = "https://labels.example/?a=$&b=$$c&d=$'"
-  const { html } = noticeMail({ subject: 'Etiqueta', body: 'Aqui: {{labelUrl}}.' }, { labelUrl })
+  const { html } = renderNoticeMail({ subject: 'Etiqueta', body: 'Aqui: {{labelUrl}}.' }, { labelUrl })
   const shown = 'https://labels.example/?a=$&#38;b=$$c&#38;d=$&#39;'
   expect(html).toContain(`Aqui: <a href="${shown}">${shown}</a>.</div>`)
 })

@@ -1,4 +1,4 @@
-/** An email address is one, however it is spelled. */
+/** All spellings of an email address are one address. */
 import { describe, expect, test } from 'vitest'
 import importCsv from '#operations/campaigns/imports/api/import-csv-into-list'
 import createList from '#operations/campaigns/lists/api/create-list'
@@ -6,7 +6,7 @@ import listContacts from '#operations/campaigns/lists/api/list-contacts'
 import { loadRegistry } from '#runtime/registry/registry'
 import type { z } from '#runtime/schema'
 import { testApp } from '#test/support/app'
-import { formShop, popupShop, subscribersOf } from '#test/support/capture'
+import { formShop, popupShop, readSubscribers } from '#test/support/capture'
 import { connectedStore } from '#test/support/platform'
 import { stockShop } from '#test/support/stock'
 import { type Shop, store } from '#test/support/store'
@@ -21,7 +21,7 @@ const app = await testApp({
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 describe('an address', () => {
-  test('is kept out of forms and files as it is compared', async () => {
+  test('is stored from forms and files in its normalized form', async () => {
     const kept = async (table: 'list_contacts' | 'contact_form_submissions', shop: Shop) => {
       const rows = await app.database.root
         .selectFrom(table)
@@ -52,7 +52,7 @@ describe('an address', () => {
     }
   })
 
-  test('is found by each spelling, wherever addresses are looked for', async () => {
+  test('is found by each spelling, wherever addresses are searched', async () => {
     const { operations } = await loadRegistry()
     const paths = operations
       .filter(({ spec }) => {
@@ -90,7 +90,7 @@ describe('an address', () => {
       '/product-reviews/list': [reviews, {}],
       '/product-reviews/dispatches': [reviews, { status: 'all' }],
     }
-    // Found by each spelling of the contact and of the number: above.
+    // The test above covers each spelling of the contact and of the number.
     expect(paths.filter((path) => !places[path] && path !== '/product-exchanges/requests')).toEqual([])
     for (const [path, [shop, query]] of Object.entries(places)) {
       for (const search of addresses) {
@@ -100,7 +100,7 @@ describe('an address', () => {
     }
   })
 
-  test('that left comes back by itself alone', async () => {
+  test('that unsubscribed can only resubscribe itself', async () => {
     const fields = {
       email: { enabled: true, required: false },
       phone: { enabled: true, required: false },
@@ -115,8 +115,8 @@ describe('an address', () => {
       .where('store_id', '=', shop.id)
       .execute()
     await shop.subscribe({ phone })
-    expect(await subscribersOf(shop)).toMatchObject([{ status: 'unsubscribed' }])
+    expect(await readSubscribers(shop)).toMatchObject([{ status: 'unsubscribed' }])
     await shop.subscribe({ email: ' ANA@example.com' })
-    expect(await subscribersOf(shop)).toMatchObject([{ status: 'subscribed' }])
+    expect(await readSubscribers(shop)).toMatchObject([{ status: 'subscribed' }])
   })
 })

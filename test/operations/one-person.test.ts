@@ -1,6 +1,6 @@
 /**
- * A person is one, however a number or an address is spelled: stored under one spelling, found, refused, removed and
- * counted under every other. Every operation that takes a phone, an email or a search for them is told of here.
+ * All spellings of a phone or an address are one person: stored under one spelling, found, refused, removed and counted
+ * under every other. Every operation that takes a phone, an email or a search for them is listed here.
  */
 import { describe, expect, test } from 'vitest'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
@@ -14,12 +14,12 @@ import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import updateForm from '#operations/capture/contact-form/api/update-form-settings'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import deleteBinding from '#operations/messaging/assistant/api/delete-binding'
-import { among } from '#operations/messaging/opt-outs/opt-outs'
+import { findOptedOut } from '#operations/messaging/opt-outs/opt-outs'
 import { loadRegistry } from '#runtime/registry/registry'
 import type { z } from '#runtime/schema'
 import { testApp } from '#test/support/app'
 import { sendingShop } from '#test/support/campaigns'
-import { formShop, popupShop, subscribersOf } from '#test/support/capture'
+import { formShop, popupShop, readSubscribers } from '#test/support/capture'
 import { inboxShop } from '#test/support/inbox'
 import { connectedStore } from '#test/support/platform'
 import { stockShop } from '#test/support/stock'
@@ -61,7 +61,7 @@ describe('in the registry', () => {
     'DELETE /chat-agent/bindings/:phone': 'paired phones',
     'POST /stores/team/invitations': 'invitations',
   }
-  /** They take one, and nobody is looked up by it. */
+  /** Operations that take one without looking anybody up by it. */
   const others: Record<string, string> = {
     'POST /messaging/send-message':
       'sends; whether it may is asked of the opt-outs and the window by their key',
@@ -83,7 +83,7 @@ describe('in the registry', () => {
     'GET /product-reviews/export': 'in names, emails and texts; a review shows no phone',
   }
 
-  test('whatever takes a phone, an email, or a search for them is told of here', async () => {
+  test('every operation that takes a phone, an email, or a search for them is listed here', async () => {
     const { operations } = await loadRegistry()
     const found = operations
       .filter(({ spec }) => {
@@ -96,7 +96,7 @@ describe('in the registry', () => {
   })
 })
 
-/** A field named for a contact, or text looked for in one. */
+/** A field named for a contact, or a search text. */
 function takesPerson(schema: z.ZodTypeAny, depth = 0): boolean {
   if (depth > 8) return false
   const def = schema._def as Record<string, unknown>
@@ -143,7 +143,7 @@ describe.each(stored)('stored as %s', (phone) => {
       expect([text, (await shop.call(deleteOptOut, { params: { phone: text } })).status]).toEqual([text, 204])
       expect(await add(phone)).toBe(201)
     }
-    expect([...(await among(await shop.context(), [...stored]))]).toEqual(['+5511987654321'])
+    expect([...(await findOptedOut(await shop.context(), [...stored]))]).toEqual(['+5511987654321'])
   })
 
   test('contacts of a list', async () => {
@@ -191,9 +191,9 @@ describe.each(stored)('stored as %s', (phone) => {
       const again = await shop.subscribe({ phone: text, consent: false })
       expect([text, again.status, again.body.status]).toEqual([text, 200, 'already-subscribed'])
     }
-    // The consent of who typed it the other way is this person's.
+    // Consent given under another spelling is this person's consent.
     await shop.subscribe({ phone: stored.find((each) => each !== phone), consent: true })
-    expect(await subscribersOf(shop)).toMatchObject([{ phone, consent_phone: true }])
+    expect(await readSubscribers(shop)).toMatchObject([{ phone, consent_phone: true }])
     await expectFound(
       async (search) => (await read(shop, '/newsletter/all-suscribers', search)).body.total,
       searches,
@@ -214,7 +214,7 @@ describe.each(stored)('stored as %s', (phone) => {
     expect((await shop.call(listContacts, { params: { id } })).body.total).toBe(1)
   })
 
-  test('who waits for stock', async () => {
+  test('stock subscriptions', async () => {
     const shop = await stockShop(app, { connection: null })
     expect((await shop.ask({ phone })).status).toBe(201)
     for (const text of spellings)
@@ -296,7 +296,7 @@ test('phones paired with the assistant', async () => {
   }
 })
 
-describe('at once, each time spelled otherwise', () => {
+describe('concurrently, each time spelled differently', () => {
   const statuses = async (answers: Promise<{ status: number }>[]) =>
     (await Promise.all(answers)).map((answer) => answer.status).sort()
   const once = (first: number, others: number, of: readonly string[]) =>
@@ -307,7 +307,7 @@ describe('at once, each time spelled otherwise', () => {
     expect(await statuses(addresses.map((email) => shop.subscribe({ email })))).toEqual(
       once(201, 200, addresses),
     )
-    expect(await subscribersOf(shop)).toHaveLength(1)
+    expect(await readSubscribers(shop)).toHaveLength(1)
     const phones = spellings.slice(0, -1)
     const fields = {
       email: { enabled: true, required: false },
@@ -315,7 +315,7 @@ describe('at once, each time spelled otherwise', () => {
     }
     const other = await popupShop(app, { fields })
     expect(await statuses(phones.map((phone) => other.subscribe({ phone })))).toEqual(once(201, 200, phones))
-    expect(await subscribersOf(other)).toHaveLength(1)
+    expect(await readSubscribers(other)).toHaveLength(1)
   })
 
   test('a person waits for stock once, is one contact, one opt-out and one invitation', async () => {

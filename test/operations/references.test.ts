@@ -1,7 +1,7 @@
-/** References of a body that no walk of the registry makes: without a platform, and in a copy. */
+/** References that no registry test covers: without a platform, and in a copy. */
 import { expect, test } from 'vitest'
 import saveExchanges from '#operations/exchanges/settings/api/save-settings'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 

@@ -1,6 +1,6 @@
 import type { Shop } from '#test/support/store'
 
-/** One Brazilian, each spelling alone: with and without the ninth digit, as people type, copy and dial. */
+/** Spellings of one Brazilian phone: with and without the ninth digit, as people type, copy and dial it. */
 export const spellings = [
   '+5511987654321',
   '+551187654321',
@@ -14,7 +14,7 @@ export const spellings = [
   'tel:+55-11-98765-4321',
 ]
 export const stored = ['+5511987654321', '+551187654321'] as const
-/** Parts of the number, as they are looked for. */
+/** Parts of the number to search for. */
 export const parts = ['98765-4321', '8765-4321', '11 98765', '(11) 8765', '5511 8765-4', '4321']
 export const addresses = [
   'ana@example.com',
@@ -25,6 +25,6 @@ export const addresses = [
   '\u00a0ana@ex\u00adample.com\u00a0',
 ]
 
-/** A list as a search narrows it. */
+/** A list filtered by a search. */
 export const read = (shop: Shop, path: string, search: string, more: Record<string, string> = {}) =>
   shop.request('GET', path, { query: { ...more, search } })

@@ -1,4 +1,4 @@
-/** Whoever sends a template fills in as many parameters as it has placeholders: else it is refused when it is chosen, and told of when the template changes. */
+/** Every sender of a template fills in all its placeholders: a mismatch is refused on selection, and notified if the template changes. */
 import { describe, expect, test } from 'vitest'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
@@ -9,11 +9,11 @@ const app = await testApp({ publicUrl: 'https://api.example.com' })
 interface Sender {
   name: string
   connection?: 'inbox'
-  /** Chooses the template, with parameters for a body of one where it is told them; answers the refusal. */
+  /** Selects the template, with parameters for a body with one placeholder if given. Returns the error. */
   choose(at: World, template: number, body?: string[]): Promise<[status: number, message: string | undefined]>
-  /** As the merchant is told of it; null: nothing stays that would send it later. */
-  told: string | null
-  /** The fewest placeholders that it cannot fill in. */
+  /** The sender's name in the notification; null: nothing remains that would send it later. */
+  notice: string | null
+  /** The smallest number of placeholders that it cannot fill in. */
   misfit: string
 }
 
@@ -49,7 +49,7 @@ const senders: Sender[] = [
       }
       return refusal(made)
     },
-    told: 'the campaign Sale',
+    notice: 'the campaign Sale',
     misfit: two,
   },
   {
@@ -58,7 +58,7 @@ const senders: Sender[] = [
       const of = { type: 'abandoned-cart', name: 'Cart', isActive: true, message: message(template, body) }
       return refusal(await write(at, 'POST', '/automations', of))
     },
-    told: 'the automation Cart',
+    notice: 'the automation Cart',
     misfit: two,
   },
   {
@@ -71,7 +71,7 @@ const senders: Sender[] = [
       const of = { type: 'abandoned-cart', name: 'Cart', isActive: true, flow: { start: 'wait', steps } }
       return refusal(await write(at, 'POST', '/automations', of))
     },
-    told: 'the automation Cart',
+    notice: 'the automation Cart',
     misfit: two,
   },
   {
@@ -80,14 +80,14 @@ const senders: Sender[] = [
       refusal(
         await write(at, 'POST', '/stock-notifications/settings', { isEnabled: true, officialapiTemplateId }),
       ),
-    told: 'the stock alerts',
+    notice: 'the stock alerts',
     misfit: four,
   },
   {
     name: 'review requests',
     choose: async (at, officialapiTemplateId) =>
       refusal(await write(at, 'POST', '/product-reviews/settings', { message: { officialapiTemplateId } })),
-    told: 'review requests',
+    notice: 'review requests',
     misfit: four,
   },
   {
@@ -98,7 +98,7 @@ const senders: Sender[] = [
           messaging: { approved: { officialapiTemplateId } },
         }),
       ),
-    told: 'messages about exchanges',
+    notice: 'messages about exchanges',
     misfit: four,
   },
   {
@@ -110,7 +110,7 @@ const senders: Sender[] = [
           ...message(template, body),
         }),
       ),
-    told: null,
+    notice: null,
     misfit: two,
   },
   {
@@ -123,13 +123,13 @@ const senders: Sender[] = [
       const of = { type: 'template', ...message(template, body) }
       return refusal(await write(at, 'POST', `/inbox/conversations/${all.data[0].id}/messages`, of))
     },
-    told: null,
+    notice: null,
     misfit: two,
   },
 ]
 
 describe.each(senders.map((each) => [each.name, each] as const))('%s', (_name, sender) => {
-  test('too few parameters are refused when it is chosen, naming the field', async () => {
+  test('too few parameters are refused on selection, naming the field', async () => {
     const at = await world(app, sender)
     const ctx = await at.shop.context()
     const template = await makeTemplate(ctx, { name: 'misfit', body: sender.misfit })
@@ -140,7 +140,7 @@ describe.each(senders.map((each) => [each.name, each] as const))('%s', (_name, s
     ])
   })
 
-  test('a coupon that nothing fills in is refused', async () => {
+  test('a coupon without a value is refused', async () => {
     const at = await world(app, sender)
     const buttons = [{ type: 'coupon-code', text: null, url: null, phone: null }]
     const template = await makeTemplate(await at.shop.context(), {
@@ -155,8 +155,8 @@ describe.each(senders.map((each) => [each.name, each] as const))('%s', (_name, s
     ])
   })
 
-  test('the merchant is told when the template takes others', async () => {
-    if (sender.told === null) return
+  test('the merchant is notified if the template changes its placeholders', async () => {
+    if (sender.notice === null) return
     const at = await world(app, sender)
     const template = await makeTemplate(await at.shop.context(), { name: 'fits', body: 'Hi {{1}} there.' })
     expect(await sender.choose(at, template)).toEqual([expect.toBeOneOf([200, 201]), undefined])
@@ -168,7 +168,7 @@ describe.each(senders.map((each) => [each.name, each] as const))('%s', (_name, s
     expect(refusal(changed)).toEqual([200, undefined])
     const { body } = await at.shop.request('GET', '/notifications', { query: { type: 'template-changed' } })
     expect(body.data.map((each: { message: string }) => each.message)).toEqual([
-      expect.stringContaining(`used by ${sender.told} `),
+      expect.stringContaining(`used by ${sender.notice} `),
     ])
   })
 })

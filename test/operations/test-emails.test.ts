@@ -1,4 +1,4 @@
-/** Test emails have no row of their own: their provider knows by the key whether one left already. */
+/** Test emails have no row: the provider deduplicates them by the idempotency key. */
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { Unavailable } from '#runtime/ports/errors'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'

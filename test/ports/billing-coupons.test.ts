@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { couponsFile } from '#operations/subscription/provider/coupons-file'
+import { readCouponsFile } from '#operations/subscription/provider/coupons-file'
 
 describe('a file of coupons', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coupons-'))
@@ -13,8 +13,8 @@ describe('a file of coupons', () => {
     return path
   }
 
-  test('is read once, and found in without case', () => {
-    const find = couponsFile(file('[{"code":"Spring","percentOff":15,"planIds":["growth"]}]'))
+  test('a coupon file is read once, and searched ignoring case', () => {
+    const find = readCouponsFile(file('[{"code":"Spring","percentOff":15,"planIds":["growth"]}]'))
     expect(find(' SPRING ')).toMatchObject({
       code: 'Spring',
       percentOff: 15,
@@ -22,7 +22,7 @@ describe('a file of coupons', () => {
       planIds: ['growth'],
     })
     expect(find('autumn')).toBeNull()
-    expect(couponsFile(null)('SPRING')).toBeNull()
+    expect(readCouponsFile(null)('SPRING')).toBeNull()
   })
 
   test.each([
@@ -32,8 +32,8 @@ describe('a file of coupons', () => {
     ['both', '[{"code":"A","percentOff":1,"amountOff":"1.00","currency":"BRL"}]', /and not both/],
     ['an amount without currency', '[{"code":"A","amountOff":"1.00"}]', /must have a currency/],
     ['a code twice', '[{"code":"A","percentOff":1},{"code":"a","percentOff":2}]', /has a twice/],
-  ])('with %s stops the start', (_, content, message) => {
+  ])('a coupon file with %s stops the start', (_, content, message) => {
     const path = file(content)
-    expect(() => couponsFile(path)).toThrow(message)
+    expect(() => readCouponsFile(path)).toThrow(message)
   })
 })

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { MercadoPagoBilling } from '#operations/subscription/provider/mercado-pago'
 import { readMercadoPagoUrl } from '#operations/subscription/provider/mercado-pago-url'
 import type { BillingPort } from '#operations/subscription/provider/port'
-import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
+import { findSandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
 import { newId } from '#runtime/values/ids'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { aCheckout, billingContract, type Hook } from './billing.contract.ts'
 import { billingStandIn } from './billing-stand-in.ts'
 
@@ -13,13 +13,13 @@ const start = Date.parse('2026-11-20T12:00:00.000Z')
 const account = { accessToken: 'APP_USR-1234-abcd', webhookSecret: 'a webhook secret' }
 
 async function mercadoPago() {
-  const clock = standingClock()
+  const clock = frozenClock()
   const standIn = await billingStandIn(account, clock)
   const port = new MercadoPagoBilling({
     http: { endpoint: standIn.endpoint, accessToken: account.accessToken, timeoutMs: 1500, retryDelayMs: 1 },
     webhookSecret: account.webhookSecret,
     clock,
-    findCoupon: sandboxCoupon,
+    findCoupon: findSandboxCoupon,
   })
   return { port, standIn, clock, storeId: newId(start) }
 }
@@ -55,7 +55,7 @@ describe('Mercado Pago', () => {
   }
   const failing = (port: BillingPort, storeId: string) => port.createCheckout(aCheckout(storeId))
 
-  test('is asked as its reference says', async () => {
+  test('requests are as the reference documents them', async () => {
     const { port, standIn, storeId } = await opened()
     const asked = aCheckout(storeId, { billingCycle: 'yearly', firstAmount: '940.00', amount: '990.00' })
     const { providerCheckoutId: id } = await port.createCheckout(asked)
@@ -79,11 +79,11 @@ describe('Mercado Pago', () => {
       { reason: 'Starter', auto_recurring: { transaction_amount: 990, currency_id: 'BRL' } },
       { status: 'paused' },
     ])
-    expect(port.checkoutOfReturn(new URLSearchParams({ preapproval_id: id }))).toBe(id)
-    expect(port.checkoutOfReturn(new URLSearchParams({ preapproval_id: '../users/me' }))).toBeNull()
+    expect(port.parseReturn(new URLSearchParams({ preapproval_id: id }))).toBe(id)
+    expect(port.parseReturn(new URLSearchParams({ preapproval_id: '../users/me' }))).toBeNull()
   })
 
-  test('cannot charge now and begin later, and says so; free for a cycle begins with the next', async () => {
+  test('charging now and starting later is refused with a reason; a free cycle starts with the next one', async () => {
     const { port, standIn, storeId } = await opened()
     const both = port.createCheckout(aCheckout(storeId, { startsAt: '2026-12-01T00:00:00.000Z' }))
     await expect(both).rejects.toMatchObject({ code: 'unsupported-start' })
@@ -95,7 +95,7 @@ describe('Mercado Pago', () => {
     })
   })
 
-  test('too many requests: when to come back, and not asked again before', async () => {
+  test('after too many requests it reports when to retry, and sends nothing before', async () => {
     const { port, standIn, storeId } = await opened()
     standIn.fail({ status: 429, headers: { 'retry-after': '7' } })
     await expect(failing(port, storeId)).rejects.toMatchObject({ name: 'Throttled', retryAfterMs: 7000 })
@@ -104,7 +104,7 @@ describe('Mercado Pago', () => {
     expect(standIn.requests).toHaveLength(2)
   })
 
-  test('its refusal is told in its words', async () => {
+  test("a refusal is passed on in the provider's words", async () => {
     const { port, storeId } = await opened()
     const refused = port.createCheckout(aCheckout(storeId, { payerEmail: 'nobody' }))
     await expect(refused).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('Mercado Pago', () => {
     })
   })
 
-  test('bad credentials are an outage that says nothing of them', async () => {
+  test('bad credentials are an outage, and not shown', async () => {
     const { standIn, clock, storeId } = await opened()
     const http = { endpoint: standIn.endpoint, accessToken: 'APP_USR-wrong', retryDelayMs: 1 }
     const port = new MercadoPagoBilling({ http, webhookSecret: 'x', clock, findCoupon: () => null })
@@ -129,7 +129,7 @@ describe('Mercado Pago', () => {
     expect(standIn.requests).toHaveLength(1)
   })
 
-  test('what is safe is asked again, what is not is not', async () => {
+  test('only safe requests are retried', async () => {
     const { port, standIn, storeId } = await opened()
     const { providerCheckoutId: id } = await failing(port, storeId)
     standIn.requests.length = 0
@@ -153,7 +153,7 @@ describe('Mercado Pago', () => {
     expect(standIn.requests).toEqual(['POST /preapproval'])
   })
 
-  test('silence, closed doors and answers of another form are Unavailable', async () => {
+  test('no answer, refused connections and malformed answers are Unavailable', async () => {
     const { port, standIn, clock, storeId } = await opened()
     standIn.fail('silence')
     await expect(failing(port, storeId)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
@@ -169,7 +169,7 @@ describe('Mercado Pago', () => {
     await expect(failing(nobody, storeId)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('pages of invoices are all turned', async () => {
+  test('all pages of invoices are read', async () => {
     const { port, standIn, storeId } = await opened()
     const { providerCheckoutId: id } = await failing(port, storeId)
     standIn.pay(id, 'good')
@@ -188,7 +188,7 @@ describe('Mercado Pago', () => {
     expect(standIn.requests.filter((each) => each.includes('/v1/payments/'))).toHaveLength(2)
   })
 
-  test('parts of a payment that go back are told one by one, though the invoice is old and as it was', async () => {
+  test('partial refunds are reported one by one, though the invoice is old and unchanged', async () => {
     const { port, standIn, storeId } = await opened()
     const { providerCheckoutId: id } = await failing(port, storeId)
     standIn.pay(id, 'good')
@@ -197,21 +197,21 @@ describe('Mercado Pago', () => {
     for (const amount of [30, 12.5]) {
       standIn.refundPart(payment!.id, amount)
       const [{ headers, body }] = standIn.notifications() as [Hook]
-      const told = await port.parseWebhook(headers, body)
+      const events = await port.parseWebhook(headers, body)
       const back = amount === 30 ? '30.00' : '42.50'
-      expect(told.map(({ kind, key }) => [kind, key])).toEqual([
+      expect(events.map(({ kind, key }) => [kind, key])).toEqual([
         ['payment', `${payment!.id}:refunded:${back}`],
       ])
-      expect(told[0]!.data.payment).toMatchObject({ status: 'approved', refundedAmount: back })
+      expect(events[0]!.data.payment).toMatchObject({ status: 'approved', refundedAmount: back })
     }
-    const all = await port.eventsOf(id, { since: new Date(0) })
+    const all = await port.listEvents(id, { since: new Date(0) })
     expect(all.map(({ kind, data }) => [kind, data.outcome, data.payment?.refundedAmount])).toEqual([
       ['checkout', 'approved', '0.00'],
       ['payment', null, '42.50'],
     ])
   })
 
-  test('notifications of what is not ours bring nothing', async () => {
+  test('notifications about foreign objects bring nothing', async () => {
     const { port, standIn } = await opened()
     const parse = ({ headers, body }: Hook) => port.parseWebhook(headers, body)
     const about = (type: string, id: string) => standIn.sign({ type, data: { id } })
@@ -233,10 +233,10 @@ describe('Mercado Pago', () => {
     const [notification, ...others] = standIn.notifications()
     expect(others).toHaveLength(2)
     for (const each of [notification!, ...others]) expect(await parse(each)).toEqual([])
-    expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
+    expect(await port.listEvents(id, { since: new Date(0) })).toEqual([])
   })
 
-  test('a subscription of another kind is none of ours, whatever form it has', async () => {
+  test('a subscription of another kind is ignored, whatever its form', async () => {
     const { port, standIn } = await opened()
     for (const answer of [
       { id: '9', status: 'authorized', auto_recurring: { free_trial: {} } },
@@ -253,7 +253,7 @@ describe('Mercado Pago', () => {
     await expect(port.getAgreement('9')).rejects.toMatchObject({ name: 'Unavailable' })
   })
 
-  test('what is forbidden to us is somebody else’s, as long as our own key is taken', async () => {
+  test('a forbidden object belongs to someone else, as long as our own key is accepted', async () => {
     const { port, standIn, clock } = await opened()
     for (const type of ['subscription_preapproval', 'subscription_authorized_payment']) {
       standIn.others.add('777')
@@ -271,14 +271,14 @@ describe('Mercado Pago', () => {
     await expect(revoked.parseWebhook(headers, body)).rejects.toMatchObject({ name: 'AccessLost' })
   })
 
-  test('a notification reads what has changed, not the whole history', async () => {
+  test('a notification reads only what has changed, not the whole history', async () => {
     const { port, standIn, storeId, clock } = await opened()
     const { providerCheckoutId: id } = await failing(port, storeId)
     standIn.pay(id, 'good')
     for (let month = 0; month < 17; month += 1) standIn.charge(id)
-    const told = standIn.notifications().slice(-2)
-    const payment = JSON.parse(new TextDecoder().decode(told[1]!.body))
-    const invoice = JSON.parse(new TextDecoder().decode(told[0]!.body))
+    const hooks = standIn.notifications().slice(-2)
+    const payment = JSON.parse(new TextDecoder().decode(hooks[1]!.body))
+    const invoice = JSON.parse(new TextDecoder().decode(hooks[0]!.body))
     expect(payment).toMatchObject({ type: 'payment', date_created: expect.any(String) })
     expect(invoice).toMatchObject({
       entity: 'authorized_payment',
@@ -292,8 +292,8 @@ describe('Mercado Pago', () => {
       expect(events.map(({ data }) => data.payment?.id)).toContain(payment.data.id)
       return standIn.requests.filter((request) => request.startsWith('GET /v1/payments/'))
     }
-    for (const hook of told) expect(await read(hook)).toHaveLength(1)
-    // A date that is years old, or none: the instant that is signed, in seconds or milliseconds.
+    for (const hook of hooks) expect(await read(hook)).toHaveLength(1)
+    // With a date years ago, or none, the signed time counts, in seconds or milliseconds.
     const { date: _, ...undated } = invoice
     for (const body of [undated, { ...invoice, date: '2021-11-01T02:02:02Z' }]) {
       for (const ts of [String(Math.floor(clock.ms() / 1000)), String(clock.ms())]) {
@@ -302,14 +302,14 @@ describe('Mercado Pago', () => {
     }
   })
 
-  test('the page to pay on is the documented one, and an email that is not told is none', async () => {
+  test('the payment page is the documented one; a missing email is null', async () => {
     const { port, storeId } = await opened()
     const { url, providerCheckoutId: id } = await failing(port, storeId)
     expect(url).toBe(`https://www.mercadopago.com.br/subscriptions/checkout?preapproval_id=${id}`)
     expect(await port.getAgreement(id)).toMatchObject({ checkoutUrl: url, payerEmail: null })
   })
 
-  test('the seller cannot pay themselves, which is said before anybody is sent away', async () => {
+  test('a payer who is the seller is refused before the redirect', async () => {
     const { port, standIn, storeId } = await opened()
     const own = port.createCheckout(aCheckout(storeId, { payerEmail: standIn.seller.email }))
     await expect(own).rejects.toMatchObject({
@@ -318,7 +318,7 @@ describe('Mercado Pago', () => {
     })
   })
 
-  test('a boleto has its paper as receipt, a card none', async () => {
+  test('a boleto has its slip as receipt, a card none', async () => {
     const { port, standIn, storeId } = await opened()
     const { providerCheckoutId: id } = await failing(port, storeId)
     standIn.pay(id, 'good')
@@ -335,7 +335,7 @@ describe('Mercado Pago', () => {
     }
   })
 
-  test('a check says what is wrong, and changes nothing', async () => {
+  test('a check names what is wrong, and changes nothing', async () => {
     const { standIn, clock } = await opened()
     const at = (publicUrl: string, accessToken = account.accessToken) =>
       new MercadoPagoBilling({
@@ -379,14 +379,14 @@ describe('Mercado Pago', () => {
     await expect(parse(untyped)).rejects.toMatchObject({ code: 'bad-body' })
   })
 
-  test('a provider that cannot be asked about a notification is Unavailable, so that it comes again', async () => {
+  test('if the provider cannot be reached about a notification it is Unavailable, so that it is redelivered', async () => {
     const { port, standIn } = await opened()
     const { headers, body } = standIn.sign({ type: 'payment', data: { id: '1' } })
     standIn.fail({ status: 500 })
     await expect(port.parseWebhook(headers, body)).rejects.toMatchObject({ name: 'Unavailable' })
   })
 
-  test('its address holds token and secret, and faults show none of them', () => {
+  test('the address holds token and secret, and errors show neither', () => {
     expect(readMercadoPagoUrl('mercadopago://APP_USR-1%2F2:s%40cret@api.mercadopago.com')).toEqual({
       endpoint: 'https://api.mercadopago.com',
       accessToken: 'APP_USR-1/2',

@@ -1,7 +1,7 @@
 /**
  * The part of Mercado Pago's REST API that the adapter uses, in memory, behind real HTTP: subscriptions, invoices,
- * payments, refunds and notifications; what it takes and refuses is in `mercado-pago-facts.md`. Signatures are computed
- * here by themselves, so that the two check each other.
+ * payments, refunds and notifications. `mercado-pago-facts.md` lists what it accepts and refuses. Signatures are
+ * computed here independently, so that both implementations check each other.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ import type { Card } from './billing.contract.ts'
 
 type Json = Record<string, unknown>
 
-/** What the service does instead of answering: a status for every request, or no answer at all. */
+/** Injected instead of an answer: a status for every request, or no answer at all. */
 type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop' | null
 
 interface Subscription extends Json {
@@ -40,48 +40,48 @@ interface SignedNotification {
 
 export interface BillingStandIn {
   endpoint: string
-  /** One entry a request, such as `GET /preapproval/…`. */
+  /** One entry per request, such as `GET /preapproval/…`. */
   requests: string[]
-  /** Bodies of POST and PUT as they were sent. */
+  /** Bodies of POST and PUT as sent. */
   bodies: Json[]
-  /** The idempotency keys as they were sent, null where none was. */
+  /** The idempotency keys as sent, null if missing. */
   keys: (string | null)[]
   fail(fault: Fault): void
-  /** For the next requests, one each; null answers. */
+  /** Faults of the next requests, one each; null answers normally. */
   failOnce(...faults: Fault[]): void
-  /** The account has not enough in it: refunds are refused. */
+  /** Refuses refunds, as if the account lacked the money. */
   refuseRefunds(isRefused: boolean): void
-  /** Done, but the answer never comes. */
+  /** Processes requests, but never answers. */
   loseAnswers(isLost: boolean): void
-  /** Called between doing what was asked and answering it. */
+  /** Called after a request is processed and before it is answered. */
   onDone(listener: ((method: string) => void) | null): void
   pay(id: string, card: Card): void
-  /** The charge or retry that comes next. */
+  /** Makes the next charge or retry. */
   charge(id: string): void
   chargeBack(paymentId: string): void
-  /** On the provider's own pages, weeks later; its invoice is left as it was. */
+  /** A partial refund on the provider's own pages, weeks later; the invoice does not change. */
   refundPart(paymentId: string, amount: number): void
   setStatus(id: string, status: string): void
-  /** Of a payment by boleto or transfer. */
+  /** Adds the slip of a payment by boleto or transfer. */
   paperOf(paymentId: string, address: string): void
-  /** The account that the token is of; objects of others are forbidden. */
+  /** The token's account; objects of other accounts are forbidden. */
   seller: { email: string; site_id: string; tags: string[] }
   others: Set<string>
-  /** The notifications since the last call, as they are signed. */
+  /** The signed notifications since the last call. */
   notifications(): SignedNotification[]
   sign(body: Json, options?: { secret?: string; ts?: string; requestId?: string }): SignedNotification
   close(): Promise<void>
 }
 
-/** Notifications of payments and of subscriptions have other fields. */
-const ofPayments = { api_version: 'v1', live_mode: true, user_id: '123456789' }
+/** Notifications of payments and of subscriptions have different fields. */
+const paymentNotification = { api_version: 'v1', live_mode: true, user_id: '123456789' }
 const ofSubscriptions = { application_id: '4448020804408138', version: 8 }
 const entities: Record<string, string> = {
   subscription_preapproval: 'preapproval',
   subscription_authorized_payment: 'authorized_payment',
 }
 
-/** The account that the token is of. */
+/** The token's account. */
 const collector = {
   id: 123456789,
   nickname: 'SELLER',
@@ -129,7 +129,7 @@ export async function billingStandIn(
   let last = 6_114_264_375
   const seller = { ...collector, tags: [...collector.tags] }
 
-  // Their instants carry an offset.
+  // Times carry an offset.
   const instant = (at = clock.now()): string =>
     new Date(at.getTime() - 4 * 3_600_000).toISOString().replace('Z', '-04:00')
   const notify = (type: string, id: string | number, action: string): void => {
@@ -141,7 +141,7 @@ export async function billingStandIn(
             type,
             date_created: date,
             data: { id: String(id) },
-            ...ofPayments,
+            ...paymentNotification,
             id: pending.length + 1,
           }
         : {
@@ -231,7 +231,7 @@ export async function billingStandIn(
           (!query.has('preapproval_id') || each.preapproval_id === query.get('preapproval_id')) &&
           (!query.has('payment_id') || String(each.payment.id) === query.get('payment_id')),
       )
-      // A small page, so that the adapter has to turn it. Newest first.
+      // A small page size forces the adapter to paginate. Newest first.
       const results = found.reverse().slice(offset, offset + 2)
       return { status: 200, body: { paging: { offset, limit: 2, total: found.length }, results } }
     }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BillingEvent, BillingPort, CheckoutRequest } from '#operations/subscription/provider/port'
 import { newId } from '#runtime/values/ids'
 
-/** What the payer's card does: charged back means a day after. */
+/** How the payer's card behaves; a chargeback comes a day later. */
 export type Card = 'good' | 'declined' | 'declines-later' | 'charged-back'
 
 export interface Hook {
@@ -14,16 +14,16 @@ export interface BillingSetting {
   port: BillingPort
   storeId: string
   now(): Date
-  /** The payer at an open checkout. */
+  /** Pays an open checkout. */
   pay(providerCheckoutId: string, card: Card): Promise<void>
-  /** The provider's next recurring charge, or the next try of one that failed. */
+  /** Makes the provider's next recurring charge, or retries a failed one. */
   charge(agreementId: string): Promise<void>
   chargeBack(paymentId: string): Promise<void>
-  /** The payer's own act at the provider. */
+  /** The payer pauses or cancels at the provider. */
   payerActs(agreementId: string, status: 'paused' | 'cancelled'): Promise<void>
-  /** What the provider's hooks have told since the last call. */
+  /** The hooks that the provider has sent since the last call. */
   hooks(): Promise<Hook[]>
-  /** `timeout`: it is done, but the answer is lost. */
+  /** `timeout`: processed, but the answer is lost. */
   setMode(mode: 'up' | 'down' | 'timeout'): Promise<void>
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export const aCheckout = (storeId: string, change: Partial<CheckoutRequest> = {}
   ...change,
 })
 
-/** What every billing adapter does alike. It knows the coupon WELCOME10. */
+/** The contract of every billing adapter. It knows the coupon WELCOME10. */
 export function billingContract(name: string, open: () => Promise<BillingSetting>): void {
   describe(`billing port: ${name}`, () => {
     let setting: BillingSetting
@@ -65,18 +65,18 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         ...change,
       })
 
-    /** An agreement that was paid for, its hooks read already. */
+    /** A paid agreement whose hooks have been read. */
     async function paid(card: Card = 'good', change: Partial<CheckoutRequest> = {}) {
       const asked = request(change)
       const { providerCheckoutId: id } = await port.createCheckout(asked)
       await setting.pay(id, card)
-      const events = await told()
+      const events = await readNewEvents()
       return { id, asked, events }
     }
 
-    /** What the hooks have told since, each event once. */
+    /** New events of the hooks, each once. */
     const seen = new Set<string>()
-    async function told(): Promise<BillingEvent[]> {
+    async function readNewEvents(): Promise<BillingEvent[]> {
       const events: BillingEvent[] = []
       for (const { headers, body } of await setting.hooks()) {
         for (const event of await port.parseWebhook(headers, body)) {
@@ -87,7 +87,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
       return events
     }
 
-    test('a check of what works finds nothing to do', async () => {
+    test('a check of a working account finds nothing', async () => {
       const findings = await port.check()
       expect(findings.length).toBeGreaterThan(0)
       expect(findings.filter(({ isFine }) => !isFine)).toEqual([])
@@ -96,7 +96,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
     const refused = (code: string) => ({ name: 'Refused', code })
 
     describe('checkout', () => {
-      test('is a pending agreement with a page to pay on', async () => {
+      test('a checkout is a pending agreement with a page to pay on', async () => {
         const asked = request({
           planId: 'scale',
           billingCycle: 'yearly',
@@ -107,7 +107,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(url).toMatch(/^https?:\/\//)
         expect(expiresAt.getTime() - setting.now().getTime()).toBe(24 * 3_600_000)
         const agreement = await port.getAgreement(id)
-        // Not every provider tells it again.
+        // Not every provider reports it again.
         expect(['owner@example.com', null]).toContain(agreement.payerEmail)
         expect(agreement).toMatchObject({
           id,
@@ -120,7 +120,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
           paymentMethod: null,
           checkoutUrl: url,
         })
-        expect(await port.eventsOf(id, { since: new Date(0) })).toEqual([])
+        expect(await port.listEvents(id, { since: new Date(0) })).toEqual([])
         expect(await port.listPayments(id, { since: new Date(0) })).toEqual([])
       })
 
@@ -131,7 +131,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect((await port.createCheckout(request())).providerCheckoutId).not.toBe(first.providerCheckoutId)
       })
 
-      test('that is paid is told once, with the agreement and its first payment', async () => {
+      test('a paid checkout is reported once, with the agreement and its first payment', async () => {
         const { id, asked, events } = await paid()
         expect(events).toHaveLength(1)
         const [event] = events
@@ -157,18 +157,18 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
           },
         })
         expect(event!.data.paymentId).toBe(event!.data.payment!.id)
-        const known = await port.eventsOf(id, { since: new Date(0) })
+        const known = await port.listEvents(id, { since: new Date(0) })
         expect(known.map(({ key }) => key)).toEqual([event!.key])
         expect(await port.listPayments(id, { since: new Date(0) })).toMatchObject([
           { id: event!.data.paymentId, status: 'approved', amount: '249.00' },
         ])
         const later = new Date(setting.now().getTime() + 1000)
         expect(await port.listPayments(id, { since: later })).toEqual([])
-        expect(await port.eventsOf(id, { since: later })).toEqual([])
+        expect(await port.listEvents(id, { since: later })).toEqual([])
         expect((await port.getAgreement(id)).paymentMethod).toMatchObject({ brand: 'visa', last4: '4242' })
       })
 
-      test('that is declined tells of the payment that failed, and is over once it is cancelled', async () => {
+      test('a declined checkout reports the failed payment, and ends once it is cancelled', async () => {
         const { id, asked, events } = await paid('declined')
         expect(events).toMatchObject([
           {
@@ -188,7 +188,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect((await port.getAgreement(id)).status).toBe('cancelled')
       })
 
-      test('with nothing due now begins on its later day', async () => {
+      test('a checkout with nothing due now starts on its later day', async () => {
         const startsAt = new Date(setting.now().getTime() + 20 * 24 * 3_600_000).toISOString()
         const { id, events } = await paid('good', { firstAmount: '0.00', amount: '99.00', startsAt })
         expect(events).toMatchObject([
@@ -205,7 +205,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await port.listPayments(id, { since: new Date(0) })).toEqual([])
       })
 
-      test('with something due now as well as a later day is paid now, or honestly refused', async () => {
+      test('a checkout with an amount due now and a later day is paid now, or refused', async () => {
         const startsAt = new Date(setting.now().getTime() + 20 * 24 * 3_600_000).toISOString()
         const change = { firstAmount: '100.00', amount: '249.00', startsAt }
         if (!port.capabilities.startsLater) {
@@ -218,7 +218,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await port.getAgreement(id)).toMatchObject({ amount: '249.00', nextPaymentAt: startsAt })
       })
 
-      test('can be cancelled, again too, but not once it is paid', async () => {
+      test('a checkout can be cancelled repeatedly, but not once it is paid', async () => {
         const { providerCheckoutId: id } = await port.createCheckout(request())
         await port.cancelCheckout(id)
         await port.cancelCheckout(id)
@@ -228,14 +228,14 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect((await port.getAgreement(other.id)).status).toBe('authorized')
       })
 
-      test('is found by the address that the payer comes back to', () => {
-        expect(port.checkoutOfReturn(new URLSearchParams())).toBeNull()
-        expect(port.checkoutOfReturn(new URLSearchParams('ref=&preapproval_id='))).toBeNull()
+      test('a checkout is found by the address that the payer returns to', () => {
+        expect(port.parseReturn(new URLSearchParams())).toBeNull()
+        expect(port.parseReturn(new URLSearchParams('ref=&preapproval_id='))).toBeNull()
       })
     })
 
     describe('agreement', () => {
-      test('changes its amount and its words, not its frequency', async () => {
+      test('an agreement changes its amount and description, not its frequency', async () => {
         const { id } = await paid()
         const change = {
           amount: '224.10',
@@ -253,7 +253,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await port.getAgreement(id)).toMatchObject(expected)
       })
 
-      test('is paused and cancelled, again too', async () => {
+      test('an agreement is paused and cancelled, repeatedly too', async () => {
         const { id } = await paid()
         await port.pauseAgreement(id)
         await port.pauseAgreement(id)
@@ -265,33 +265,36 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         await expect(port.updateAgreement(id, change)).rejects.toMatchObject({ name: 'Refused' })
       })
 
-      test.each(['paused', 'cancelled'] as const)('that the payer has %s is told of', async (status) => {
-        const { id } = await paid()
-        await setting.payerActs(id, status)
-        expect(await told()).toMatchObject([
-          {
-            kind: 'agreement',
-            storeRef: setting.storeId,
-            data: { agreementId: id, agreement: { id, status } },
-          },
-        ])
-      })
+      test.each(['paused', 'cancelled'] as const)(
+        'a payer has %s an agreement: it is reported',
+        async (status) => {
+          const { id } = await paid()
+          await setting.payerActs(id, status)
+          expect(await readNewEvents()).toMatchObject([
+            {
+              kind: 'agreement',
+              storeRef: setting.storeId,
+              data: { agreementId: id, agreement: { id, status } },
+            },
+          ])
+        },
+      )
 
-      test('that nobody knows is refused', async () => {
+      test('an unknown agreement is refused', async () => {
         const id = 'no-such-agreement'
         const unknown = refused('not-found')
         await expect(port.getAgreement(id)).rejects.toMatchObject(unknown)
         await expect(port.pauseAgreement(id)).rejects.toMatchObject(unknown)
         await expect(port.cancelAgreement(id)).rejects.toMatchObject(unknown)
         await expect(port.cancelCheckout(id)).rejects.toMatchObject(unknown)
-        await expect(port.eventsOf(id, { since: new Date(0) })).rejects.toMatchObject(unknown)
+        await expect(port.listEvents(id, { since: new Date(0) })).rejects.toMatchObject(unknown)
         await expect(port.listPayments(id, { since: new Date(0) })).rejects.toMatchObject(unknown)
         await expect(port.refund('404', { idempotencyKey: 'a' })).rejects.toMatchObject(unknown)
       })
     })
 
     describe('payments', () => {
-      test('a renewal is a payment of its own, of the amount agreed to by then', async () => {
+      test('a renewal is a payment of its own, with the amount agreed by then', async () => {
         const { id } = await paid()
         await port.updateAgreement(id, {
           amount: '99.00',
@@ -299,7 +302,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
           idempotencyKey: crypto.randomUUID(),
         })
         await setting.charge(id)
-        const [event, ...rest] = (await told()).filter(({ kind }) => kind === 'payment')
+        const [event, ...rest] = (await readNewEvents()).filter(({ kind }) => kind === 'payment')
         expect(rest).toEqual([])
         const expected = {
           status: 'approved',
@@ -316,12 +319,12 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         ])
       })
 
-      test('a charge that fails is tried again under the same due date', async () => {
+      test('a failed charge is retried under the same due date', async () => {
         const { id } = await paid('declines-later')
         await setting.charge(id)
-        const [first] = await told()
+        const [first] = await readNewEvents()
         await setting.charge(id)
-        const [second] = await told()
+        const [second] = await readNewEvents()
         const failed = { status: 'rejected', failureReason: expect.stringMatching(/^[a-z-]+$/) }
         expect(first!.data.payment).toMatchObject({ ...failed, attempt: 1 })
         expect(second!.data.payment).toMatchObject({
@@ -332,17 +335,17 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(second!.data.paymentId).not.toBe(first!.data.paymentId)
       })
 
-      test('a chargeback is told of, the approval before it as well', async () => {
+      test('a chargeback is reported, after the approval', async () => {
         const { id, events } = await paid('charged-back')
         const paymentId = events[0]!.data.paymentId!
         await setting.chargeBack(paymentId)
-        const [event, ...rest] = await told()
+        const [event, ...rest] = await readNewEvents()
         expect(rest).toEqual([])
         expect(event).toMatchObject({
           kind: 'payment',
           data: { paymentId, payment: { status: 'charged-back' } },
         })
-        const all = await port.eventsOf(id, { since: new Date(0) })
+        const all = await port.listEvents(id, { since: new Date(0) })
         expect(all.map(({ data }) => data.payment?.status)).toEqual(['approved', 'charged-back'])
         await expect(port.refund(paymentId, { idempotencyKey: 'a' })).rejects.toMatchObject(
           refused('not-refundable'),
@@ -356,7 +359,9 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         await port.refund(paymentId, key)
         await port.refund(paymentId, key)
         await port.refund(paymentId, { idempotencyKey: crypto.randomUUID() })
-        expect(await told()).toMatchObject([{ kind: 'payment', data: { payment: { status: 'refunded' } } }])
+        expect(await readNewEvents()).toMatchObject([
+          { kind: 'payment', data: { payment: { status: 'refunded' } } },
+        ])
         expect(await port.listPayments(id, { since: new Date(0) })).toMatchObject([{ status: 'refunded' }])
       })
 
@@ -366,7 +371,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         await expect(refund).rejects.toMatchObject(refused('not-refundable'))
       })
 
-      test('a charge off schedule is made once a key, or honestly refused', async () => {
+      test('an off-schedule charge is made once per key, or refused', async () => {
         const { id } = await paid()
         const charge = {
           amount: '100.00',
@@ -381,7 +386,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         const [first, second] = await Promise.all([port.chargeNow(id, charge), port.chargeNow(id, charge)])
         expect(first).toMatchObject({ status: 'approved', failureReason: null })
         expect(second).toEqual(first)
-        const [event, ...rest] = await told()
+        const [event, ...rest] = await readNewEvents()
         expect(rest).toEqual([])
         expect(event!.data.payment).toMatchObject({
           id: first.paymentId,
@@ -393,7 +398,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await port.chargeNow(declining.id, charge)).toMatchObject({ status: 'rejected' })
       })
 
-      test('a card is changed on a page, or that is honestly refused', async () => {
+      test('a card is changed on a page, or the change is refused', async () => {
         const { id } = await paid('declines-later')
         const update = {
           checkoutId: newId(setting.now().getTime()),
@@ -404,11 +409,11 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
           return
         }
         await setting.charge(id)
-        const [failed] = await told()
+        const [failed] = await readNewEvents()
         const page = await port.createCardUpdate(id, update)
         expect(page.url).toMatch(/^https?:\/\//)
         await setting.pay(page.providerCheckoutId, 'good')
-        expect(await told()).toMatchObject([
+        expect(await readNewEvents()).toMatchObject([
           {
             kind: 'checkout',
             data: {
@@ -424,7 +429,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
     })
 
     describe('hooks', () => {
-      test('the same one twice has the same keys', async () => {
+      test('a repeated hook has the same keys', async () => {
         const { providerCheckoutId: id } = await port.createCheckout(request())
         await setting.pay(id, 'good')
         const [hook] = await setting.hooks()
@@ -434,7 +439,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect(await keys()).toEqual(first)
       })
 
-      test('a signature that is missing or wrong is refused before anything is asked', async () => {
+      test('a missing or wrong signature is refused before any request', async () => {
         const { id } = await paid()
         await setting.payerActs(id, 'cancelled')
         const [hook] = await setting.hooks()
@@ -459,7 +464,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
     })
 
     describe('failures', () => {
-      test('a provider that is down changes nothing, and works again', async () => {
+      test('an unavailable provider changes nothing, and works again', async () => {
         const { id } = await paid()
         await setting.setMode('down')
         await expect(port.getAgreement(id)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
@@ -469,7 +474,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
         expect((await port.getAgreement(id)).status).toBe('authorized')
       })
 
-      test('an answer that is lost leaves unknown whether it was done; asking again does it once', async () => {
+      test('after a lost answer the result is unknown; a retry applies it once', async () => {
         const asked = request()
         await setting.setMode('timeout')
         await expect(port.createCheckout(asked)).rejects.toMatchObject({
@@ -482,7 +487,7 @@ export function billingContract(name: string, open: () => Promise<BillingSetting
       })
     })
 
-    test('coupons are found without case', async () => {
+    test('coupons are found ignoring case', async () => {
       expect(await port.findCoupon(' welcome10')).toMatchObject({
         code: 'WELCOME10',
         percentOff: 10,

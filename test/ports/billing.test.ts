@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CheckoutRequest } from '#operations/subscription/provider/port'
 import { SandboxBilling } from '#operations/subscription/provider/sandbox'
-import { sandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
+import { findSandboxCoupon } from '#operations/subscription/provider/sandbox-coupons'
 import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
-import { standingClock, testsBeginAt } from '#test/support/test-clock'
+import { frozenClock, testsBeginAt } from '#test/support/test-clock'
 import { aCheckout, billingContract, type Card, type Hook } from './billing.contract.ts'
 
 const start = Date.parse('2026-11-20T12:00:00.000Z')
@@ -21,7 +21,7 @@ const numbers: Record<Card, string> = {
 }
 
 function sandbox(at = start) {
-  const clock = standingClock()
+  const clock = frozenClock()
   clock.frozenAt = at
   const publicUrl = 'http://127.0.0.1:3000'
   const port = new SandboxBilling({ db: database.root, clock, secret: 'a secret', publicUrl })
@@ -50,7 +50,7 @@ billingContract('sandbox', async () => {
     now: () => clock.now(),
     async pay(id, card) {
       expect(await pay(id, card)).toMatchObject({ storeId })
-      // The payer's own act is on the newest agreement.
+      // The payer acts on the newest agreement.
       clock.frozenAt = clock.ms() + 1000
     },
     async charge(id) {
@@ -68,7 +68,7 @@ billingContract('sandbox', async () => {
       await port.runDue()
     },
     async payerActs(_id, status) {
-      expect(await port.payerActs(storeId, status)).toBe(true)
+      expect(await port.changeByPayer(storeId, status)).toBe(true)
     },
     hooks,
     setMode: (mode) => port.setMode(storeId, mode),
@@ -94,7 +94,7 @@ describe('sandbox billing', () => {
     await database.root.updateTable('sandbox_payments').set({ charge_back_at: null }).execute()
   })
 
-  test('charges the months from the anchor, the day cut to the month, at the instants they are due', async () => {
+  test('months are charged from the anchor, with the day clamped to the month, when they are due', async () => {
     const { port, clock, storeId, pay } = sandbox(Date.parse('2027-01-31T15:00:00.000Z'))
     const id = await opened(port, storeId)
     await pay(id, 'good')
@@ -114,7 +114,7 @@ describe('sandbox billing', () => {
     ])
   })
 
-  test('tries again 1, 3 and 5 days later, then leaves it until the next month; a jump of the clock catches up', async () => {
+  test('failed charges are retried 1, 3 and 5 days later, then not until the next month; a clock jump catches up', async () => {
     const { port, clock, storeId, pay, hooks } = sandbox()
     const id = await opened(port, storeId)
     await pay(id, 'declines-later')
@@ -132,7 +132,7 @@ describe('sandbox billing', () => {
     expect(port.parseWebhook(hook!.headers, hook!.body)).toHaveLength(4)
   })
 
-  test('a card update shows what is owed, pays it at once, and closes the page before', async () => {
+  test('a card update shows what is owed, charges it at once, and closes the previous page', async () => {
     const { port, clock, storeId, pay } = sandbox()
     const id = await opened(port, storeId)
     await pay(id, 'declines-later')
@@ -153,7 +153,7 @@ describe('sandbox billing', () => {
       ['approved', 2, '2026-12-20', '2026-12-21'],
     ])
     expect((await port.getAgreement(id)).nextPaymentAt).toBe('2027-01-20T12:00:00.000Z')
-    expect(await port.eventsOf(second.providerCheckoutId, { since: new Date(0) })).toHaveLength(1)
+    expect(await port.listEvents(second.providerCheckoutId, { since: new Date(0) })).toHaveLength(1)
     const third = await port.createCardUpdate(id, { checkoutId: newId(start), returnUrl: 'http://x/back' })
     await pay(third.providerCheckoutId, 'declined')
     expect((await port.getAgreement(id)).paymentMethod?.last4).toBe('4242')
@@ -162,7 +162,7 @@ describe('sandbox billing', () => {
     await expect(late).rejects.toMatchObject({ code: 'agreement-not-active' })
   })
 
-  test('of two payers at one checkout one pays; an expired or cancelled one is closed', async () => {
+  test('if two payers open one checkout only one pays; an expired or cancelled one is closed', async () => {
     const { port, clock, storeId, pay } = sandbox()
     const id = await opened(port, storeId)
     const both = await Promise.all([pay(id, 'good'), pay(id, 'good')])
@@ -194,7 +194,7 @@ describe('sandbox billing', () => {
     await expect(foreign).rejects.toMatchObject({ code: 'currency-mismatch' })
   })
 
-  test('an outage is one of a store: its charges wait, those of others go on', async () => {
+  test('an outage affects one store: its charges wait, others continue', async () => {
     const [one, other] = [sandbox(), sandbox()]
     const ids: string[] = []
     for (const { port, storeId, pay } of [one, other]) {
@@ -223,7 +223,7 @@ describe('sandbox billing', () => {
       { cardNumber: 'x', holder: '', expMonth: '', expYear: '' },
       ['cardNumber', 'holder', 'expMonth', 'expYear'],
     ],
-  ])('a form with %o names what is wrong and leaves the checkout open', async (change, expected) => {
+  ])('a form with %o names the error and leaves the checkout open', async (change, expected) => {
     const { port, storeId } = sandbox()
     const id = await opened(port, storeId)
     const form = { cardNumber: numbers.good, holder: 'Ana', expMonth: '11', expYear: '2026', ...change }
@@ -232,7 +232,7 @@ describe('sandbox billing', () => {
     expect((await port.checkout(id))!.isOpen).toBe(true)
   })
 
-  test('a card is good to the end of its month, with spaces and a short year too', async () => {
+  test('a card is valid until the end of its month, with spaces and a two-digit year too', async () => {
     const { port, storeId } = sandbox()
     const id = await opened(port, storeId)
     const form = { cardNumber: '4242 4242 4242 4242', holder: 'Ana', expMonth: '11', expYear: '26' }
@@ -240,7 +240,7 @@ describe('sandbox billing', () => {
     expect(paid).toMatchObject({
       returnUrl: `https://api.example.com/billing/return?from=mail&provider=sandbox&ref=${id}`,
     })
-    expect(port.checkoutOfReturn(new URL((paid as { returnUrl: string }).returnUrl).searchParams)).toBe(id)
+    expect(port.parseReturn(new URL((paid as { returnUrl: string }).returnUrl).searchParams)).toBe(id)
     expect((await port.getAgreement(id)).paymentMethod).toEqual({
       brand: 'visa',
       last4: '4242',
@@ -249,19 +249,19 @@ describe('sandbox billing', () => {
     })
   })
 
-  test('coupons have their terms: of a plan, of a cycle, used up, past', async () => {
-    expect(sandboxCoupon('scale20')).toMatchObject({
+  test('coupons have terms: plan, cycle, usage limit, expiry', async () => {
+    expect(findSandboxCoupon('scale20')).toMatchObject({
       percentOff: 20,
       durationCycles: null,
       planIds: ['scale'],
     })
-    expect(sandboxCoupon('FIRST50')).toMatchObject({
+    expect(findSandboxCoupon('FIRST50')).toMatchObject({
       amountOff: '50.00',
       currency: 'BRL',
       durationCycles: 1,
       billingCycles: ['yearly'],
     })
-    expect(sandboxCoupon('USEDUP')?.isExhausted).toBe(true)
-    expect(Date.parse(sandboxCoupon('EXPIRED')!.expiresAt!)).toBeLessThan(start)
+    expect(findSandboxCoupon('USEDUP')?.isExhausted).toBe(true)
+    expect(Date.parse(findSandboxCoupon('EXPIRED')!.expiresAt!)).toBeLessThan(start)
   })
 })

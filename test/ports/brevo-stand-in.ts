@@ -1,6 +1,6 @@
 /**
- * The part of Brevo's API (v3) that the adapter uses, in memory, behind real HTTP. What it takes and refuses is in
- * `brevo-facts.md`, each with its source.
+ * The part of Brevo's API (v3) that the adapter uses, in memory, behind real HTTP. `brevo-facts.md` lists what it
+ * accepts and refuses, with sources.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +24,7 @@ export interface BrevoStandIn {
   endpoint: string
   contacts: Map<string, StandInContact>
   lists: Map<number, string>
-  /** Names of the account's attributes with their types. */
+  /** The account's attributes with their types. */
   attributes: Map<string, 'text' | 'boolean'>
   /** Such as `POST /v3/contacts`. */
   requests: string[]
@@ -33,7 +33,7 @@ export interface BrevoStandIn {
   isDown: boolean
   /** Its clock. */
   now: string
-  /** Puts a contact there as somebody else would. */
+  /** Adds a contact, as another client would. */
   add(email: string, change?: Partial<StandInContact>): StandInContact
   close(): Promise<void>
 }
@@ -90,7 +90,7 @@ export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
     response.on('close', () => {
       open -= 1
     })
-    const body = await bodyOf(request)
+    const body = await readBody(request)
     standIn.requests.push(`${request.method} ${request.url?.split('?')[0]}`)
     const fault = standIn.isDown ? { status: 503 } : standIn.faults.shift()
     if (fault === 'silence') return
@@ -106,7 +106,7 @@ export async function brevoStandIn(apiKey: string): Promise<BrevoStandIn> {
   return standIn
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Body> {
+async function readBody(request: IncomingMessage): Promise<Body> {
   let text = ''
   for await (const chunk of request) text += chunk
   return text === '' ? {} : JSON.parse(text)
@@ -141,13 +141,13 @@ function answerTo(standIn: BrevoStandIn, { method, url }: IncomingMessage, body:
   return method === 'PUT' ? update(standIn, contact, body) : [200, contact]
 }
 
-function pageOf(query: URLSearchParams, atMost: number): { limit: number; offset: number } | null {
+function parsePage(query: URLSearchParams, atMost: number): { limit: number; offset: number } | null {
   const limit = Number(query.get('limit') ?? 50)
   return limit > atMost ? null : { limit, offset: Number(query.get('offset') ?? 0) }
 }
 
 function contacts(standIn: BrevoStandIn, query: URLSearchParams): Answer {
-  const page = pageOf(query, 1000)
+  const page = parsePage(query, 1000)
   if (!page) return refused('out_of_range', 'Limit exceeds max value')
   const since = query.get('modifiedSince') ?? ''
   const found = [...standIn.contacts.values()].filter(({ modifiedAt }) => modifiedAt >= since)
@@ -155,14 +155,14 @@ function contacts(standIn: BrevoStandIn, query: URLSearchParams): Answer {
 }
 
 function lists(standIn: BrevoStandIn, query: URLSearchParams): Answer {
-  const page = pageOf(query, 50)
+  const page = parsePage(query, 50)
   if (!page) return refused('out_of_range', 'Limit exceeds max value')
   const all = [...standIn.lists].map(([id, name]) => ({ id, name }))
   return [200, { lists: all.slice(page.offset, page.offset + page.limit), count: all.length }]
 }
 
-/** What is wrong with attributes, or null; one that the account does not have is ignored. */
-function faultOf(standIn: BrevoStandIn, given: Body, email: string, doing: string): Answer | null {
+/** The error of invalid attributes, or null; attributes that the account lacks are ignored. */
+function findAttributeError(standIn: BrevoStandIn, given: Body, email: string, doing: string): Answer | null {
   const { SMS: sms } = given as { SMS?: string }
   if (sms === undefined) return null
   if (!/^(\+|00)?[1-9]\d{7,14}$/.test(sms)) return refused('invalid_parameter', 'Invalid phone number')
@@ -207,7 +207,7 @@ function create(standIn: BrevoStandIn, body: Body): Answer {
       { duplicate_identifiers: ['email'] },
     )
   }
-  const fault = faultOf(standIn, attributes, email, 'create')
+  const fault = findAttributeError(standIn, attributes, email, 'create')
   if (fault) return fault
   if (there) return update(standIn, there, { attributes, listIds })
   const { id } = standIn.add(email, { attributes: known(standIn, attributes), listIds: [...listIds] })
@@ -225,7 +225,7 @@ function update(standIn: BrevoStandIn, contact: StandInContact, body: Body): Ans
     emailBlacklisted?: boolean
   }
   if (!listIds.every((id) => standIn.lists.has(id))) return refused('invalid_parameter', 'Invalid list ids')
-  const fault = faultOf(standIn, attributes, contact.email, 'update')
+  const fault = findAttributeError(standIn, attributes, contact.email, 'update')
   if (fault) return fault
   Object.assign(contact.attributes, known(standIn, attributes))
   contact.listIds = [...new Set([...contact.listIds, ...listIds])]

@@ -1,4 +1,4 @@
-/** What every ecommerce adapter does alike with discounts. */
+/** The contract of every ecommerce adapter for discounts. */
 import { expect, test } from 'vitest'
 import {
   type BundleDiscount,
@@ -16,7 +16,7 @@ interface DiscountSetting {
   setDown(isDown: boolean): Promise<void>
 }
 
-/** Over the shop of ./ecommerce.contract.ts, which is opened by then. */
+/** Uses the shop of ./ecommerce.contract.ts, which is open by then. */
 export function discountContract(setting: () => DiscountSetting): void {
   const port = () => setting().port
   const store = () => setting().store
@@ -43,7 +43,7 @@ export function discountContract(setting: () => DiscountSetting): void {
   const held = async (reference = 'promotion:contract') =>
     (await port().listDiscounts(store())).find((each) => each.reference === reference)
 
-  test('a discount is put once for each reference, and read back by its hash', async () => {
+  test('a discount is saved once per reference, and read back by its hash', async () => {
     const { kinds } = await port().discountCapabilities(store())
     expect(kinds).toContain('quantity')
     const { platformId } = await port().putDiscount(store(), promotion())
@@ -59,7 +59,7 @@ export function discountContract(setting: () => DiscountSetting): void {
     expect(await held()).toMatchObject({ platformId, revision: 3, hash: discountHash(changed) })
   })
 
-  test('an older revision changes nothing, also of a discount that is gone', async () => {
+  test('an older revision changes nothing, even after the discount was removed', async () => {
     const newer = promotion({ reference: 'promotion:old', revision: 5 })
     await port().putDiscount(store(), newer)
     await port().putDiscount(store(), { ...newer, revision: 4, title: 'Late' })
@@ -74,7 +74,7 @@ export function discountContract(setting: () => DiscountSetting): void {
     expect(await held('promotion:never')).toBeUndefined()
   })
 
-  test('of two who write one discount at once the higher revision stays', async () => {
+  test('if two writers save one discount at once the higher revision wins', async () => {
     const reference = 'promotion:race'
     const specs = [1, 2, 3].map((revision) => promotion({ reference, revision, title: `Race ${revision}` }))
     await Promise.allSettled(specs.map((spec) => port().putDiscount(store(), spec)))
@@ -84,7 +84,7 @@ export function discountContract(setting: () => DiscountSetting): void {
     await port().removeDiscount(store(), reference, 4)
   })
 
-  test('targets are kept as they are said, and replaced', async () => {
+  test('targets are saved as given, and replaced', async () => {
     const reference = 'promotion:targets'
     const byProduct = promotion({
       reference,
@@ -113,7 +113,7 @@ export function discountContract(setting: () => DiscountSetting): void {
     expect(await held(reference)).toBeUndefined()
   })
 
-  test('all products are discounted, or it is refused by the name of the field, and all is as it was', async () => {
+  test('a discount of all products is saved, or refused by its field without a change', async () => {
     const reference = 'promotion:all'
     const some = promotion({ reference, title: 'For some' })
     const all = promotion({ reference, revision: 2, title: 'For all', scope: 'all', categoryIds: [] })
@@ -133,7 +133,7 @@ export function discountContract(setting: () => DiscountSetting): void {
     expect(await held(reference)).toBeUndefined()
   })
 
-  test('a kind that the platform does not name among its own is refused, and nothing is there', async () => {
+  test('an unsupported kind is refused, and nothing is created', async () => {
     const { kinds } = await port().discountCapabilities(store())
     const bundle: BundleDiscount = {
       kind: 'bundle',
@@ -159,12 +159,12 @@ export function discountContract(setting: () => DiscountSetting): void {
     expect((await held('bundle:contract')) !== undefined).toBe(kinds.includes('bundle'))
   })
 
-  test('what nobody used is 0 or left out; an unknown reference is no error', async () => {
+  test('an unused discount is 0 or missing; an unknown reference is no error', async () => {
     const usage = await port().discountUsage(store(), ['promotion:contract', 'promotion:unknown'])
     for (const each of Object.values(usage)) expect(each.orders).toBe(0)
   })
 
-  test('a platform that is down takes no discount', async () => {
+  test('an unavailable platform accepts no discount', async () => {
     await setting().setDown(true)
     const calls = [
       port().putDiscount(store(), promotion({ reference: 'promotion:down' })),

@@ -4,7 +4,7 @@ import type { ProviderStore } from '#runtime/ports/provider'
 import { testsBeginAt } from '#test/support/test-clock'
 import { discountContract } from './ecommerce-discounts.contract.ts'
 
-/** The shop the contract asks for, filled by whoever runs it. Amounts in the shop's currency. */
+/** The shop that the contract needs, filled by each adapter's test. Amounts in the shop's currency. */
 export const aShop = {
   categories: [
     { id: '301', name: 'Casa' },
@@ -56,13 +56,13 @@ export const aShop = {
 export interface EcommerceSetting {
   port: EcommercePort
   store: ProviderStore
-  /** What the platform says that it cannot do: the adapter does not pretend, and the contract asks for no more. */
+  /** Documented limitations of the platform, which the contract does not test. */
   cannot?: {
     /** Categories have no parents. */
     nestCategories?: boolean
-    /** Its figures of a customer count every order, unpaid and cancelled ones too. */
+    /** Counts every order of a customer, including unpaid and cancelled ones. */
     countOnlyPaid?: boolean
-    /** A promotion by quantity is of named categories or products. */
+    /** A quantity promotion needs named categories or products. */
     discountEverything?: boolean
   }
   /** Places an order of `aShop` and answers it. */
@@ -74,22 +74,22 @@ export interface EcommerceSetting {
     paymentStatus?: PlatformOrder['paymentStatus']
   }): Promise<PlatformOrder>
   refund(orderId: string, amount: number): Promise<PlatformOrder>
-  /** Puts something into a cart, or changes the cart that is named. Answers its id. */
+  /** Adds to a cart, or changes the named one. Answers its id. */
   cart(input: { customerId: string; variantId: string; quantity: number; cartId?: string }): Promise<string>
-  /** The cart becomes an order. */
+  /** Turns the cart into an order. */
   orderCart(cartId: string): Promise<PlatformOrder>
   cancel(orderId: string): Promise<PlatformOrder>
-  /** The request the platform makes to `url` when this order changes. */
+  /** The platform's webhook request to `url` when this order changes. */
   delivery(order: PlatformOrder, url: string): Promise<{ headers: Headers; body: Uint8Array }>
-  /** From now on the platform does not answer, or does again. */
+  /** Turns the platform off or on. */
   setDown(isDown: boolean): Promise<void>
   close(): Promise<void>
 }
 
 const all = { sort: 'name', page: 1, limit: 20 } as const
 
-/** Every page, by its cursor, as one list. */
-async function walked<T>(
+/** All pages, by cursor, as one list. */
+async function readAllPages<T>(
   read: (cursor: { cursor?: string }) => Promise<{ rows: readonly T[]; next: string | null }>,
 ): Promise<T[]> {
   const seen: T[] = []
@@ -102,7 +102,7 @@ async function walked<T>(
   return seen
 }
 
-/** What every ecommerce adapter does alike, over a shop filled with `aShop` and no orders. */
+/** The contract of every ecommerce adapter, for a shop filled with `aShop` and without orders. */
 export function ecommerceContract(name: string, open: () => Promise<EcommerceSetting>): void {
   describe(`ecommerce port: ${name}`, () => {
     let setting: EcommerceSetting
@@ -118,7 +118,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
     const found = async (query: Partial<Parameters<EcommercePort['searchProducts']>[1]>) =>
       (await port.searchProducts(store, { ...all, ...query })).products.map((product) => product.id)
 
-    test('check says whose shop it is', async () => {
+    test('a check names the shop', async () => {
       expect(await port.check(store)).toEqual({
         platformStoreId: expect.any(String),
         name: expect.any(String),
@@ -171,7 +171,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       expect(await found({ isPublished: false, search: 'presente' })).toEqual(['1003'])
     })
 
-    test('sorts, and pages that neither skip nor repeat', async () => {
+    test('sorting and paging neither skip nor repeat', async () => {
       expect(await found({ sort: 'price' })).toEqual(['1003', '1001', '1002'])
       expect(await found({ sort: '-price' })).toEqual(['1002', '1001', '1003'])
       const first = await port.searchProducts(store, { sort: 'name', page: 1, limit: 2 })
@@ -184,13 +184,13 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       ])
     })
 
-    test('products by id, in the order asked, without those that do not exist', async () => {
+    test('products are read by id, in the requested order, without missing ones', async () => {
       const products = await port.getProducts(store, { ids: ['1002', 'sandbox-missing', '1001'] })
       expect(products.map((product) => product.id)).toEqual(['1002', '1001'])
       expect(await port.getProducts(store, { ids: [] })).toEqual([])
     })
 
-    test('categories come in the order of the tree, with their path and count', async () => {
+    test('categories come in tree order, with their path and count', async () => {
       const categories = await port.listCategories(store)
       expect(
         categories.map(({ id, parentId, path, productCount }) => [id, parentId, path, productCount]),
@@ -239,7 +239,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       for (let i = 0; i < 130; i += 1) {
         placed.push((await setting.order({ customerId: '5003', variantId: '2004', quantity: 1 })).id)
       }
-      const seen = await walked(async (cursor) => {
+      const seen = await readAllPages(async (cursor) => {
         const { orders, next } = await port.listOrders(store, { updatedSince: new Date(0), ...cursor })
         return { rows: orders, next }
       })
@@ -250,7 +250,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       expect(instants).toEqual([...instants].sort())
     })
 
-    test('customers carry what their counted orders add up to', async () => {
+    test('customers carry the totals of their counted orders', async () => {
       const placedAt = '2026-03-01T10:00:00.000Z'
       await setting.order({ customerId: '5002', variantId: '2003', quantity: 1, placedAt })
       const kept = await setting.order({
@@ -264,7 +264,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       const gone = await setting.order({ customerId: '5002', variantId: '2003', quantity: 1 })
       await setting.cancel(gone.id)
 
-      const customers = await walked(async (cursor) => {
+      const customers = await readAllPages(async (cursor) => {
         const page = await port.listCustomers(store, { limit: 2, ...cursor })
         expect(page.customers.length).toBeLessThanOrEqual(2)
         return { rows: page.customers, next: page.next }
@@ -288,12 +288,12 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
     })
 
     const walkCarts = (updatedSince: Date): Promise<Cart[]> =>
-      walked(async (cursor) => {
+      readAllPages(async (cursor) => {
         const { carts, next } = await port.listCarts(store, { updatedSince, ...cursor })
         return { rows: carts, next }
       })
 
-    test('carts are read as they change, each once, and say which order they became', async () => {
+    test('carts are read as they change, each once, and name the order they became', async () => {
       const line = { customerId: '5001', variantId: '2001', quantity: 2 }
       const cartId = await setting.cart(line)
       const ids = [cartId]
@@ -320,7 +320,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       expect(ordered.orderId).toBe(order.id)
     })
 
-    test('a cursor that the platform never gave is refused', async () => {
+    test('an unknown cursor is refused', async () => {
       const refused = { name: 'Refused', code: 'bad-cursor' }
       const cursor = 'none-of-yours'
       const since = { updatedSince: new Date(0), cursor }
@@ -329,17 +329,17 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       await expect(port.listCustomers(store, { limit: 1, cursor })).rejects.toMatchObject(refused)
     })
 
-    test('a script is there once', async () => {
+    test('a script is installed once', async () => {
       const src = 'https://api.example.com/storefront/abc/loader.js'
       const first = await port.ensureScript(store, { src })
       expect(await port.ensureScript(store, { src })).toEqual(first)
       const scripts = (await port.listScripts(store)).filter((script) => script.src === src)
-      // Where its owner switches it on there is no script of ours, but a link for them.
+      // If the owner activates it, there is a link instead of a script.
       if (first.id === null) expect(await port.activationLink!(store)).toMatch(/^https:/)
       expect(scripts).toEqual(first.id === null ? [] : [{ id: first.id, src, createdAt: expect.any(Date) }])
     })
 
-    test('a coupon is made once; its code is left as it is', async () => {
+    test('a coupon is created once; its code is unchanged', async () => {
       const coupon = {
         code: 'PRIMEIRA-10',
         type: 'percentage',
@@ -367,7 +367,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       await expect(over).rejects.toMatchObject({ name: 'Refused' })
     })
 
-    test('a webhook is registered once by topic and address, and its deliveries are read', async () => {
+    test('a webhook is registered once per topic and address, and its deliveries are parsed', async () => {
       const webhook = {
         topic: 'order.updated',
         url: 'https://api.example.com/hooks/ecommerce/x/y',
@@ -381,7 +381,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
 
       const order = await setting.order({ customerId: '5001', variantId: '2004', quantity: 1 })
       const { headers, body } = await setting.delivery(order, webhook.url)
-      // Some platforms sign with a secret of their own.
+      // Some platforms sign with their own secret.
       const secret = port.webhookSecret?.(store) ?? webhook.secret
       const events = port.parseWebhook(headers, body, secret)
       expect(events).toHaveLength(1)
@@ -401,7 +401,7 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       expect(parse(headers, changed, secret)).toThrow(expect.objectContaining(refused))
     })
 
-    test('a platform that does not answer is Unavailable, and nothing was done', async () => {
+    test('a platform that does not answer is Unavailable, and nothing was changed', async () => {
       await setting.setDown(true)
       const unavailable = { name: 'Unavailable', accepted: 'no' }
       await expect(port.check(store)).rejects.toMatchObject(unavailable)

@@ -2,22 +2,22 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import type { Cart } from '#operations/store/ecommerce/port'
 import { sandboxEcommerce } from '#operations/store/ecommerce/sandbox'
-import { orderCart, putCart } from '#operations/store/ecommerce/sandbox-carts'
+import { orderCart, putSandboxCart } from '#operations/store/ecommerce/sandbox-carts'
 import { putCategories, putCustomers, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { changeOrder, createOrder } from '#operations/store/ecommerce/sandbox-orders'
 import { findObjects, type Shop } from '#operations/store/ecommerce/sandbox-rows'
-import { orderDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
+import { buildOrderDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
 import type { MovableClock } from '#runtime/clock'
 import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { aShop, ecommerceContract } from './ecommerce.contract.ts'
 
 let shops = 0
 
 async function openShop(database: Database): Promise<Shop & { clock: MovableClock }> {
   shops += 1
-  const clock = standingClock()
+  const clock = frozenClock()
   const { id } = await createStore(database, clock.now(), {
     slug: `sandbox-${shops}`,
     name: 'Sandbox',
@@ -44,8 +44,8 @@ ecommerceContract('sandbox', async () => {
     refund: async (orderId, refundAmount) => (await changeOrder(shop, orderId, { refundAmount }))!,
     cancel: async (orderId) => (await changeOrder(shop, orderId, { status: 'cancelled' }))!,
     async cart({ customerId, variantId, quantity, cartId }) {
-      shop.clock.move(1000) // one who changes a cart comes later
-      const { cart } = await putCart(shop, {
+      shop.clock.advance(1000) // one who changes a cart comes later
+      const { cart } = await putSandboxCart(shop, {
         ...(cartId ? { id: cartId } : {}),
         customer: { id: customerId },
         items: [{ variantId, quantity }],
@@ -60,7 +60,7 @@ ecommerceContract('sandbox', async () => {
       return order
     },
     async delivery(order, url) {
-      const delivery = (await orderDeliveries(shop, order)).find((each) => each.url === url)!
+      const delivery = (await buildOrderDeliveries(shop, order)).find((each) => each.url === url)!
       return { headers: new Headers(delivery.headers), body: new TextEncoder().encode(delivery.body) }
     },
     async setDown(isDown) {
@@ -81,7 +81,7 @@ describe('sandbox shop', () => {
   })
   afterAll(() => database.close())
 
-  test('an order finds its customer by email or phone, or makes one; numbers go on', async () => {
+  test('an order finds its customer by email or phone, or creates one; numbers continue', async () => {
     const items = [{ variantId: '2001', quantity: 1 }]
     const known = await createOrder(shop, { customer: { name: 'Ana M.', email: 'ANA@example.com' }, items })
     expect(known.customer).toEqual({
@@ -104,7 +104,7 @@ describe('sandbox shop', () => {
     expect(new Set(many.map((order) => order.customer.id)).size).toBe(1)
   })
 
-  test('what is bought must exist, and refunds end at the total', async () => {
+  test('ordered products must exist, and refunds end at the total', async () => {
     const order = await createOrder(shop, {
       customer: { id: '5002' },
       items: [
@@ -138,7 +138,7 @@ describe('sandbox shop', () => {
     expect(await changeOrder(shop, 'none', { status: 'closed' })).toBeNull()
   })
 
-  test('states carry their instants, and every change is a newer version under a clock that stands', async () => {
+  test('states carry their times, and every change is a newer version even under a stopped clock', async () => {
     shop.clock.frozenAt = Date.parse('2026-11-20T12:00:00.000Z')
     const order = await createOrder(shop, {
       customer: { id: '5003' },
@@ -169,7 +169,7 @@ describe('sandbox shop', () => {
     expect([cancelled!.cancelledAt, open!.cancelledAt]).toEqual([at, null])
   })
 
-  test('one store does not see the shop of another', async () => {
+  test('a store does not see the shop of another', async () => {
     const other = await openShop(database)
     const port = sandboxEcommerce(shop)
     const order = await createOrder(shop, {
@@ -181,7 +181,7 @@ describe('sandbox shop', () => {
     expect((await port.listOrders(theirs, { updatedSince: new Date(0) })).orders).toEqual([])
   })
 
-  test('a token nobody knows is refused, a product that brings the platform down is not answered', async () => {
+  test('an unknown token is refused, a product that crashes the platform is not answered', async () => {
     const port = sandboxEcommerce(shop)
     await expect(port.check({ id: shop.storeId, credentials: { token: 'invalid' } })).rejects.toMatchObject({
       code: 'invalid-credentials',

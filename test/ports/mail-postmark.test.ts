@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { postmarkMail, postmarkUrl } from '#runtime/ports/mail/postmark'
+import { parsePostmarkUrl, postmarkMail } from '#runtime/ports/mail/postmark'
 import { openMail } from '#runtime/ports/mail/providers'
 import { aMail, mailContract } from './mail.contract.ts'
 import { type Fault, postmarkStandIn } from './postmark-stand-in.ts'
@@ -13,13 +13,13 @@ const lost = (code: string) => ({
 })
 const token = 'server-t0ken'
 
-/** Postmark at the stand-in; senders of the contract's shops are confirmed. */
+/** Postmark at the stand-in, with the contract's senders confirmed. */
 async function postmark(query = '', timeoutMs = 20_000) {
   const standIn = await postmarkStandIn(token, 'merchant.example')
   standIn.senders.add('aurora.example')
   const { host } = new URL(standIn.endpoint)
   const url = `postmark://${token}@${host}?tls=off${query}`
-  const mail = postmarkMail({ ...postmarkUrl(url), from: sender, timeoutMs })
+  const mail = postmarkMail({ ...parsePostmarkUrl(url), from: sender, timeoutMs })
   return { standIn, mail, url }
 }
 
@@ -45,7 +45,7 @@ describe('postmark mail', () => {
     return opened
   }
 
-  test('the Message-ID is ours, and no open or link is tracked', async () => {
+  test('the Message-ID is ours, and opens and links are not tracked', async () => {
     const { standIn, mail } = await open()
     const { messageId } = await mail.send(aMail())
     expect(standIn.received[0]).toMatchObject({ messageId, from: sender, stream: 'outbound' })
@@ -59,7 +59,7 @@ describe('postmark mail', () => {
     expect(standIn.received[0]?.stream).toBe('news')
     await opened.close()
     for (const bad of ['postmark://', 'postmark://api.postmarkapp.com', 'https://s3cr3t@x'])
-      expect(() => postmarkUrl(bad)).toThrow('MAIL_URL: must be postmark://')
+      expect(() => parsePostmarkUrl(bad)).toThrow('MAIL_URL: must be postmark://')
   })
 
   test.each<[Fault, object]>([
@@ -99,18 +99,18 @@ describe('postmark mail', () => {
     const error = await mail.send(aMail()).catch((caught: unknown) => caught)
     expect(error).toMatchObject(expected)
     expect(`${(error as Error).message} ${(error as Error).cause}`).not.toContain(token)
-    // The next one is not held up by it.
+    // It does not block the next one.
     await mail.send(aMail())
   })
 
-  test('a service that is down is Unavailable, and nothing was sent', async () => {
+  test('an unavailable service is Unavailable, and nothing was sent', async () => {
     const { standIn, mail } = await open()
     await standIn.close()
     closing.splice(0)
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('an address it does not take is the address’s fault, a sender of the message’s own that message’s', async () => {
+  test("a refused address is the recipient's error, a refused sender of the message that message's", async () => {
     const { standIn, mail } = await open()
     await expect(mail.send(aMail({ to: 'ana@nowhere.invalid' }))).rejects.toMatchObject({
       name: 'Refused',
@@ -124,7 +124,7 @@ describe('postmark mail', () => {
     await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-sender-unknown'))
   })
 
-  test('a stream that is not there, or only receives, is the operator’s', async () => {
+  test("a stream that is missing, or only receives, is the operator's error", async () => {
     for (const stream of ['none', 'old', 'inbound']) {
       const { mail } = await open(`&stream=${stream}`)
       await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-stream-unknown'))
@@ -132,7 +132,7 @@ describe('postmark mail', () => {
     }
   })
 
-  test('a check says what is wrong, and sends nothing', async () => {
+  test('a check names what is wrong, and sends nothing', async () => {
     const { standIn, mail } = await open()
     standIn.deliveryType = 'Sandbox'
     const faults = async () => (await mail.check()).filter(({ isFine }) => !isFine)

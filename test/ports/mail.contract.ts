@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Mail, MailPort } from '#runtime/ports/mail/port'
 
-/** A mail as its receiver sees it; header names in lower case. */
+/** A received mail; header names in lower case. */
 export interface ArrivedMail {
   to: string
   from: string | null
@@ -15,15 +15,15 @@ export interface ArrivedMail {
 
 export interface MailSetting {
   mail: MailPort
-  /** What has arrived for an address, newest first. */
+  /** Mails received by an address, newest first. */
   arrived(to: string): Promise<ArrivedMail[]>
-  /** How often the key was asked to leave: the sandbox counts, a server receives each. */
+  /** How often the key was sent: the sandbox counts calls, a server receives each mail. */
   departures(to: string): Promise<number>
   close(): Promise<void>
 }
 
 let counter = 0
-/** A mail to an address of its own, so that tests do not see each other's. */
+/** A mail to a unique address, which isolates the tests. */
 export function aMail(change: Partial<Mail> = {}): Mail {
   counter += 1
   return {
@@ -42,7 +42,7 @@ const plain = ({ fileName, contentType, content }: ArrivedMail['attachments'][nu
   content: [...content],
 })
 
-/** What every mail adapter does alike. `+bounce` is an address the other side refuses, `+down` finds none. */
+/** The contract of every mail adapter. The other side refuses `+bounce` and is unavailable for `+down`. */
 export function mailContract(name: string, open: () => Promise<MailSetting>): void {
   describe(`mail port: ${name}`, () => {
     let setting: MailSetting
@@ -51,7 +51,7 @@ export function mailContract(name: string, open: () => Promise<MailSetting>): vo
     })
     afterAll(() => setting.close())
 
-    test('everything that was given arrives', async () => {
+    test('all fields arrive', async () => {
       const every = new Uint8Array(256).map((_, index) => index)
       const mail = aMail({
         from: 'Aurora Supply <shop@aurora.example>',
@@ -142,13 +142,13 @@ export function mailContract(name: string, open: () => Promise<MailSetting>): vo
       expect(await setting.arrived(mail.to)).toEqual([])
     })
 
-    test('an address whose server does not work is Unavailable, and safe to repeat', async () => {
+    test('an address whose server fails is Unavailable, and safe to retry', async () => {
       const mail = aMail({ to: 'somebody+down@example.com' })
       await expect(setting.mail.send(mail)).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
       expect(await setting.arrived(mail.to)).toEqual([])
     })
 
-    test('a check of what works finds nothing to do, and sends nothing', async () => {
+    test('a check of a working server finds nothing, and sends nothing', async () => {
       const findings = await setting.mail.check()
       expect(findings.length).toBeGreaterThan(0)
       for (const { code, message } of findings) {
@@ -158,7 +158,7 @@ export function mailContract(name: string, open: () => Promise<MailSetting>): vo
       expect(findings.filter(({ isFine }) => !isFine)).toEqual([])
     })
 
-    test('many at once all leave', async () => {
+    test('many parallel mails are all sent', async () => {
       const mails = Array.from({ length: 30 }, () => aMail())
       await Promise.all(mails.map((mail) => setting.mail.send(mail)))
       for (const mail of mails) expect(await setting.arrived(mail.to)).toHaveLength(1)

@@ -34,7 +34,7 @@ mailContract('sandbox', async () => {
 })
 
 describe('sandbox mail', () => {
-  test('lists newest first, by address without case, by store, at most `limit`', async () => {
+  test('lists newest first, by address ignoring case, by store, at most `limit`', async () => {
     const db = await outbox()
     const clock = { now: () => new Date('2026-11-20T12:00:00.000Z') }
     const storeId = '0190163d-8694-739b-aea5-966c26f8ad91'
@@ -52,7 +52,7 @@ describe('sandbox mail', () => {
     await db.destroy()
   })
 
-  test('a second send of one key only counts: the first content and instant stay', async () => {
+  test('a second send of one key only counts: the first content and time stay', async () => {
     const db = await outbox()
     let now = new Date('2026-11-20T12:00:00.000Z')
     const port = sandboxMail({ db, clock: { now: () => now } })
@@ -74,7 +74,7 @@ describe('sandbox mail', () => {
 
 type Received = ArrivedMail & { messageId: string | undefined }
 
-/** A real SMTP server that keeps what it was given, refuses `+bounce` for good and `+down` for now. */
+/** A real SMTP server that stores mails, refuses `+bounce` permanently and `+down` temporarily. */
 async function smtpServer(change: SMTPServerOptions = {}) {
   const received: Received[] = []
   const connections: string[] = []
@@ -166,7 +166,7 @@ describe('smtp mail', () => {
     return { server, mail }
   }
 
-  test('the Message-ID that arrives is the one it answered, equal for one key', async () => {
+  test('the Message-ID that arrives is the returned one, equal for one key', async () => {
     const { server, mail } = await open()
     const one = aMail()
     const { messageId } = await mail.send(one)
@@ -181,7 +181,7 @@ describe('smtp mail', () => {
     expect(server.received[0]?.from).toBe(sender)
   })
 
-  test('connections are kept, also after refused addresses', async () => {
+  test('connections are reused, even after refused addresses', async () => {
     const { server, mail } = await open()
     for (let round = 0; round < 10; round++) {
       await mail.send(aMail())
@@ -191,7 +191,7 @@ describe('smtp mail', () => {
     expect(server.connections.length).toBeLessThanOrEqual(5)
   })
 
-  test('a server that was restarted is found again', async () => {
+  test('a restarted server is reconnected', async () => {
     const { server, mail } = await open()
     await mail.send(aMail())
     await server.close()
@@ -222,7 +222,7 @@ describe('smtp mail', () => {
     expect(JSON.stringify(findings)).not.toContain('s3cr3t')
   })
 
-  test('a server in trouble while logging in is no wrong password', async () => {
+  test('a server error during login is not a wrong password', async () => {
     const { mail } = await open(
       {
         disabledCommands: ['STARTTLS'],
@@ -234,7 +234,7 @@ describe('smtp mail', () => {
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('a server that wants a login we do not have is our access lost', async () => {
+  test('a server that requires a login we lack is lost access', async () => {
     const { mail } = await open({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
     await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-login-refused'))
   })
@@ -246,17 +246,13 @@ describe('smtp mail', () => {
     [550, '5.7.1 Unable to relay'],
     [550, 'relay not permitted'],
     [553, '5.7.1 Relaying denied'],
-  ])(
-    'a server that passes nothing on (%d %s) is our access lost, at RCPT and at MAIL',
-    async (code, text) => {
-      const no = (_address: unknown, _session: unknown, done: (error: Error) => void) =>
-        done(reply(code, text))
-      for (const change of [{ onRcptTo: no }, { onMailFrom: no }] as SMTPServerOptions[]) {
-        const { mail } = await open(change)
-        await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-relay-denied'))
-      }
-    },
-  )
+  ])('a server that relays nothing (%d %s) is lost access, at RCPT and at MAIL', async (code, text) => {
+    const no = (_address: unknown, _session: unknown, done: (error: Error) => void) => done(reply(code, text))
+    for (const change of [{ onRcptTo: no }, { onMailFrom: no }] as SMTPServerOptions[]) {
+      const { mail } = await open(change)
+      await expect(mail.send(aMail())).rejects.toMatchObject(lost('mail-relay-denied'))
+    }
+  })
 
   const ofAddress = { name: 'Refused', code: 'recipient-refused' }
   test.each([
@@ -267,7 +263,7 @@ describe('smtp mail', () => {
     [550, '5.7.1 Blocked by policy', ofAddress],
     [550, '5.1.1 unverified: host said 554 Relay denied', ofAddress],
     [552, '5.2.2 Mailbox full', { name: 'Unavailable', accepted: 'no' }],
-  ])('an address that is answered %d %s is not our access lost', async (code, text, expected) => {
+  ])('an address answered with %d %s is not lost access', async (code, text, expected) => {
     const { mail } = await open({ onRcptTo: (_address, _session, done) => done(reply(code, text)) })
     await expect(mail.send(aMail())).rejects.toMatchObject(expected)
   })
@@ -293,7 +289,7 @@ describe('smtp mail', () => {
     expect(requiresTls(url)).toBe(expected)
   })
 
-  test('where TLS is needed and not offered, no login is sent', async () => {
+  test('if TLS is required and not offered, no login is sent', async () => {
     const logins: string[] = []
     const server = await smtpServer({
       disabledCommands: ['STARTTLS'],
@@ -315,7 +311,7 @@ describe('smtp mail', () => {
     expect((await strict.check()).filter(({ isFine }) => !isFine)).toMatchObject([
       { code: 'mail-without-tls' },
     ])
-    // Not written as a private address is, and so none.
+    // Not the usual notation of a private address, so it is refused.
     const foreign = smtpMail({ url: `smtp://user:s3cr3t@127.1:${server.port}`, from: sender })
     closing.push(foreign.close)
     await expect(foreign.send(aMail())).rejects.toMatchObject(lost('mail-without-tls'))
@@ -329,7 +325,7 @@ describe('smtp mail', () => {
     ['a message', 451, { name: 'Unavailable', accepted: 'no' }],
     ['a message', 421, { name: 'Unavailable', accepted: 'no' }],
     ['a sender', 553, { name: 'Refused', code: 'message-refused' }],
-  ])('%s that is answered %d', async (what, code, expected) => {
+  ])('%s answered with %d', async (what, code, expected) => {
     const no = reply(code, 'Not this one')
     const { mail } = await open(
       what === 'a sender'
@@ -339,8 +335,8 @@ describe('smtp mail', () => {
     await expect(mail.send(aMail())).rejects.toMatchObject(expected)
   })
 
-  /** A server that answers each command from a script, and at its end hangs up or says nothing more. */
-  async function scripted(answers: Record<string, string>, otherwise: 'hang up' | 'silence') {
+  /** A server that answers each command from a script, and at its end hangs up or stays silent. */
+  async function startScriptedServer(answers: Record<string, string>, otherwise: 'hang up' | 'silence') {
     const sockets = new Set<Socket>()
     const server: Server = createServer((socket) => {
       sockets.add(socket.on('error', () => {}))
@@ -378,8 +374,10 @@ describe('smtp mail', () => {
     )
   }
 
-  test('the script of these tests sends when nothing is left out', async () => {
-    await expect((await scripted(upTo('.'), 'silence')).send(aMail())).resolves.toHaveProperty('messageId')
+  test('the test script sends a mail if every answer is a success', async () => {
+    await expect((await startScriptedServer(upTo('.'), 'silence')).send(aMail())).resolves.toHaveProperty(
+      'messageId',
+    )
   })
 
   test.each([
@@ -390,11 +388,11 @@ describe('smtp mail', () => {
     ['DATA', 'silence', 'unknown'],
     ['DATA', 'hang up', 'unknown'],
   ] as const)('after the answer to %s, %s: accepted is `%s`', async (last, end, accepted) => {
-    const mail = await scripted(upTo(last), end)
+    const mail = await startScriptedServer(upTo(last), end)
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted })
   })
 
-  test('a server that never greets is given up', async () => {
+  test('a server that never greets times out', async () => {
     const silent = createServer()
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
     const { port } = silent.address() as AddressInfo
@@ -403,7 +401,7 @@ describe('smtp mail', () => {
     await expect(mail.send(aMail())).rejects.toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('one message takes no longer than it may, whatever the server trickles', async () => {
+  test('one message never exceeds its timeout, even if the server trickles', async () => {
     const drip = createServer((socket) => {
       const timer = setInterval(() => socket.write('220-still here\r\n'), 20)
       socket.on('error', () => {}).on('close', () => clearInterval(timer))

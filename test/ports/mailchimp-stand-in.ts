@@ -1,6 +1,6 @@
 /**
  * The part of Mailchimp's Marketing API that the adapter uses, in memory, behind real HTTP: lists, the batch of a list,
- * its members, and one of them by the MD5 of its address. What it takes and refuses is in `mailchimp-facts.md`.
+ * its members, and one member by the MD5 of the address. `mailchimp-facts.md` lists what it accepts and refuses.
  */
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -12,13 +12,13 @@ export interface StandInMember {
   status: string
   merge_fields: Record<string, string>
   tags: string[]
-  /** When they left; what their activity tells, also of one who was put away since. */
+  /** When they unsubscribed, also reported by the activity of an archived member. */
   leftAt?: string
-  /** By a link of an email: nobody but they can undo it. */
+  /** They unsubscribed by an email's link: nobody else can undo it. */
   leftThemselves?: boolean
 }
 
-/** What the service does with the next requests: a status, silence, or a connection that breaks. */
+/** Injected into the next requests: a status, no answer, or a broken connection. */
 type Fault = { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop'
 
 export interface MailchimpStandIn {
@@ -27,11 +27,11 @@ export interface MailchimpStandIn {
   /** Such as `POST /3.0/lists/main`. */
   requests: string[]
   bodies: unknown[]
-  /** Connections at once, at most. */
+  /** The highest number of parallel connections. */
   busiest: number
   faults: Fault[]
   isDown: boolean
-  /** Fields of the audience that take no value of ours. */
+  /** Fields of the audience that reject our values. */
   pickyFields: Set<string>
   close(): Promise<void>
 }
@@ -39,7 +39,7 @@ export interface MailchimpStandIn {
 const problem = (status: number, title: string, detail: string) =>
   [status, { type: 'https://mailchimp.com/developer/marketing/docs/errors/', title, status, detail }] as const
 
-const keyOf = (address: string): string => createHash('md5').update(address.toLowerCase()).digest('hex')
+const toMemberKey = (address: string): string => createHash('md5').update(address.toLowerCase()).digest('hex')
 const isAddress = (text: string): boolean =>
   /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && !text.toLowerCase().startsWith('invalid')
 
@@ -63,7 +63,7 @@ export async function mailchimpStandIn(apiKey: string, listId: string): Promise<
     response.on('close', () => {
       open -= 1
     })
-    const body = await bodyOf(request)
+    const body = await readBody(request)
     standIn.requests.push(`${request.method} ${request.url?.split('?')[0]}`)
     standIn.bodies.push(body)
     const fault = standIn.isDown ? { status: 503 } : standIn.faults.shift()
@@ -84,7 +84,7 @@ export async function mailchimpStandIn(apiKey: string, listId: string): Promise<
   return standIn
 }
 
-async function bodyOf(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
   let text = ''
   for await (const chunk of request) text += chunk
   return text === '' ? null : JSON.parse(text)
@@ -167,7 +167,7 @@ function batch(standIn: MailchimpStandIn, { members, update_existing }: Batch): 
   for (const { email_address, status, merge_fields = {}, tags = [] } of members) {
     const error = (text: string, error_code: string) =>
       errors.push({ email_address, error: text, error_code })
-    const known = standIn.members.get(keyOf(email_address))
+    const known = standIn.members.get(toMemberKey(email_address))
     if (!isAddress(email_address)) {
       error('Please provide a valid email address.', 'ERROR_GENERIC')
     } else if (known?.status === 'forgotten') {
@@ -186,7 +186,7 @@ function batch(standIn: MailchimpStandIn, { members, update_existing }: Batch): 
         merge_fields: { ...known?.merge_fields, ...merge_fields },
         tags,
       }
-      standIn.members.set(keyOf(email_address), member)
+      standIn.members.set(toMemberKey(email_address), member)
       ;(known ? updated_members : new_members).push(member)
     }
   }

@@ -15,7 +15,7 @@ async function brevo() {
     endpoint: standIn.endpoint,
     timeoutMs: 5000,
     retryDelayMs: 1,
-    pauseAtMostMs: 50,
+    maxPauseMs: 50,
   })
   return { standIn, port, store: { id: 'store', credentials: { apiKey: brevoKey } } }
 }
@@ -63,7 +63,7 @@ describe('Brevo', () => {
   }
   const contactOf = (standIn: BrevoStandIn, email: string): StandInContact => standIn.contacts.get(email)!
 
-  test('who is in another list of the account goes into ours; who left ours stays out of it', async () => {
+  test('a contact of another list is added to ours; one who unsubscribed from ours stays out', async () => {
     const { standIn, push } = await started()
     standIn.lists.set(3, 'Other')
     standIn.add('other@example.com', { listIds: [3] })
@@ -77,7 +77,7 @@ describe('Brevo', () => {
     expect(contactOf(standIn, 'left@example.com')).toMatchObject({ listIds: [3], listUnsubscribed: [2] })
   })
 
-  test('a phone that another contact has, or that Brevo does not know, is left out', async () => {
+  test('a phone that another contact has, or that Brevo rejects, is left out', async () => {
     const { standIn, push } = await started()
     const [one, two] = [aPerson({ phone: '+5511988887777' }), aPerson({ phone: '+5511988887777' })]
     const odd = aPerson({ phone: '+12' })
@@ -87,7 +87,7 @@ describe('Brevo', () => {
     expect((await push(one, two, odd)).map(({ status }) => status)).toEqual(['updated', 'updated', 'updated'])
   })
 
-  test('names go where the account of another language has them; tags where it has an attribute', async () => {
+  test("names use the attributes of the account's language; tags use an attribute if there is one", async () => {
     const { standIn, port, store, push } = await started()
     standIn.attributes.clear()
     for (const name of ['PRENOM', 'NOM', 'SMS']) standIn.attributes.set(name, 'text')
@@ -104,35 +104,35 @@ describe('Brevo', () => {
     expect((await port.check(store, '2')).filter(({ isFine }) => !isFine)).toHaveLength(2)
   })
 
-  test('five at once, no more; who was made meanwhile is updated', async () => {
+  test('at most five run in parallel; a contact created meanwhile is updated', async () => {
     const { standIn, push } = await started()
     const people = Array.from({ length: 23 }, () => aPerson())
     await push(...people)
     expect(standIn.busiest).toBeLessThanOrEqual(5)
     const person = aPerson()
-    // The first look finds nobody.
+    // The first lookup finds nobody.
     standIn.add(person.email)
     standIn.faults.push({ status: 200, body: {} }, { status: 200, body: { attributes: [] } }, { status: 404 })
     expect(await push(person)).toEqual([{ email: person.email, status: 'updated' }])
     expect(contactOf(standIn, person.email).listIds).toEqual([2])
   })
 
-  test('an address that is taken and not to be found is not asked for for ever', async () => {
+  test('an address that is taken and cannot be found is not retried forever', async () => {
     const { standIn, push } = await started()
     const taken = { code: 'duplicate_parameter', metadata: { duplicate_identifiers: ['email'] } }
-    const looked = [{ status: 404 }, { status: 400, body: taken }]
-    const told = [
+    const lookupAnswers = [{ status: 404 }, { status: 400, body: taken }]
+    const setupAnswers = [
       { status: 200, body: {} },
       { status: 200, body: { attributes: [] } },
     ]
-    standIn.faults.push(...told, ...looked, ...looked)
+    standIn.faults.push(...setupAnswers, ...lookupAnswers, ...lookupAnswers)
     const person = aPerson()
     standIn.add(person.email)
     expect(await push(person)).toEqual([{ email: person.email, status: 'invalid' }])
     expect(standIn.faults).toEqual([])
   })
 
-  test('its limit is waited for, a long pause is told; errors are tried again', async () => {
+  test('a short rate limit is waited for, a long one is reported; errors are retried', async () => {
     const { standIn, push } = await started()
     const limited = (reset: string) => ({ status: 429, headers: { 'x-sib-ratelimit-reset': reset } })
     standIn.faults.push(limited('0.01'), { status: 502 }, 'drop')
@@ -146,7 +146,7 @@ describe('Brevo', () => {
     })
   })
 
-  test('150 are taken off by one request; lists are read to their end', async () => {
+  test('150 are removed by one request; lists are read to their end', async () => {
     const { standIn, port, store, push } = await started()
     const people = Array.from({ length: 160 }, () => aPerson())
     await push(...people)
@@ -158,7 +158,7 @@ describe('Brevo', () => {
     expect(await port.lists(store)).toHaveLength(111)
   })
 
-  test('no message holds the key', async () => {
+  test('no message contains the key', async () => {
     const { port } = await started()
     for (const apiKey of ['xkeysib-wrong', 'with\nbreak', '', null]) {
       const error = await port

@@ -13,14 +13,14 @@ interface Member {
 export interface MailingListSetting {
   port: MailingListPort
   store: ProviderStore
-  /** A list of the account, and an address of it that has left. */
+  /** A list of the account, and an unsubscribed address of it. */
   listId: string
   leaver: string
-  /** Who the provider sends emails to. */
+  /** The members who get the provider's emails. */
   subscribed(): Promise<Member[]>
-  /** Tags of somebody, by the adapter's own way of keeping them. */
+  /** A member's tags, however the adapter stores them. */
   tagsOf(email: string): Promise<readonly string[]>
-  /** Somebody leaves there by themselves. */
+  /** Unsubscribes a member at the provider. */
   leave(email: string): Promise<void>
   setDown(isDown: boolean): Promise<void>
   close(): Promise<void>
@@ -37,7 +37,7 @@ export const aPerson = (change: Partial<MailingListPerson> = {}): MailingListPer
   }
 }
 
-/** What every adapter of the port does, whatever is behind it. */
+/** The contract of every mailing list adapter. */
 export function mailingListContract(name: string, open: () => Promise<MailingListSetting>): void {
   describe(`${name} mailing list`, () => {
     let setting: MailingListSetting
@@ -51,12 +51,12 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
     const find = async (email: string) =>
       (await setting.subscribed()).find((member) => member.email.toLowerCase() === email.toLowerCase())
 
-    test('names the lists of the account', async () => {
+    test('the lists of the account are named', async () => {
       const lists = await setting.port.lists(setting.store)
       expect(lists).toContainEqual({ id: setting.listId, name: expect.any(String) })
     })
 
-    test('adds who is new, updates who is there, in the order given', async () => {
+    test('new members are added and existing ones updated, in the given order', async () => {
       const [one, two] = [aPerson(), aPerson()]
       expect(await push(one)).toEqual([{ email: one.email, status: 'added' }])
       const renamed = { ...one, name: 'Bia Lima', tags: ['vip'] }
@@ -71,7 +71,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       ])
     })
 
-    test('an address is one without case, also within a call; the last of it holds', async () => {
+    test('addresses ignore case, also within a call; the last one wins', async () => {
       const person = aPerson()
       const loud = { ...person, email: person.email.toUpperCase(), name: 'Loud Name' }
       const answers = await push(person, loud)
@@ -82,7 +82,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(all.filter(({ email }) => email.toLowerCase() === person.email)).toHaveLength(1)
     })
 
-    test('who has left stays out; what is no address is told; the others go in', async () => {
+    test('unsubscribed members stay out; invalid addresses are reported; the others are added', async () => {
       const good = aPerson()
       const answers = await push(
         aPerson({ email: setting.leaver }),
@@ -94,13 +94,13 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(await find('invalid@example.com')).toBeUndefined()
     })
 
-    test('without name and phone', async () => {
+    test('members without name and phone are added', async () => {
       const person = aPerson({ name: null, phone: null })
       expect(await push(person)).toEqual([{ email: person.email, status: 'added' }])
       expect(await find(person.email)).toMatchObject({ name: null, phone: null })
     })
 
-    test('tags reach who is new and who is there, and stay', async () => {
+    test('tags are added to new and existing members, and stay', async () => {
       const person = aPerson({ tags: ['vip'] })
       await push(person)
       expect(await setting.tagsOf(person.email)).toEqual(['vip'])
@@ -109,7 +109,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect([...(await setting.tagsOf(person.email))].sort()).toEqual(['back-in-stock', 'vip'])
     })
 
-    test('who left here is taken off there; with a new consent they come back', async () => {
+    test('a member who unsubscribes here is removed there; a new consent adds them again', async () => {
       const [one, two] = [aPerson(), aPerson()]
       await push(one, two)
       const off = (...emails: string[]) => setting.port.unsubscribe(setting.store, setting.listId, emails)
@@ -124,23 +124,23 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(await find(one.email)).toBeDefined()
     })
 
-    test('who left there is told since then, and no consent that we know of brings them back', async () => {
+    test('a member who unsubscribes there is reported, and an older consent does not add them again', async () => {
       const [before, after, stays] = [aPerson(), aPerson(), aPerson()]
       await push(before, after, stays)
-      const told = async (since: Date) => {
+      const readUnsubscribed = async (since: Date) => {
         const emails: string[] = []
-        for await (const page of setting.port.leftSince(setting.store, setting.listId, since))
+        for await (const page of setting.port.unsubscribedSince(setting.store, setting.listId, since))
           emails.push(...page)
         return emails.map((email) => email.toLowerCase())
       }
       const begin = new Date(new Date(testsBeginAt).getTime() - 60_000)
       await setting.leave(before.email)
       await setting.leave(after.email)
-      const left = await told(begin)
+      const left = await readUnsubscribed(begin)
       expect(left).toContain(before.email)
       expect(left).toContain(after.email)
       expect(left).not.toContain(stays.email)
-      expect(await told(new Date('2100-01-01T00:00:00Z'))).toEqual([])
+      expect(await readUnsubscribed(new Date('2100-01-01T00:00:00Z'))).toEqual([])
       expect((await push({ ...after, isBack: true }))[0]!.status).toBe('unsubscribed')
       expect(await find(after.email)).toBeUndefined()
     })
@@ -159,7 +159,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(await setting.subscribed()).toEqual(before)
     })
 
-    test('500 at once and no more; nobody is nobody', async () => {
+    test('at most 500 at once; an empty call does nothing', async () => {
       const many = Array.from({ length: 500 }, () => aPerson())
       const answers = await push(...many)
       expect(answers).toHaveLength(500)
@@ -168,7 +168,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       expect(await push()).toEqual([])
     })
 
-    test('a list that there is not', async () => {
+    test('an unknown list', async () => {
       await expect(
         setting.port.upsertSubscribers(setting.store, 'nothing', [aPerson()]),
       ).rejects.toMatchObject({
@@ -177,7 +177,7 @@ export function mailingListContract(name: string, open: () => Promise<MailingLis
       })
     })
 
-    test('down, or credentials that it does not take: unavailable', async () => {
+    test('an outage, or rejected credentials, are Unavailable', async () => {
       await setting.setDown(true)
       await expect(push(aPerson())).rejects.toBeInstanceOf(Unavailable)
       await expect(setting.port.lists(setting.store)).rejects.toBeInstanceOf(Unavailable)

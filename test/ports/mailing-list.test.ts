@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { brevoUrl } from '#operations/capture/mailing-list/brevo'
-import { MailchimpMailingList, mailchimpUrl } from '#operations/capture/mailing-list/mailchimp'
+import { parseBrevoUrl } from '#operations/capture/mailing-list/brevo'
+import { MailchimpMailingList, parseMailchimpUrl } from '#operations/capture/mailing-list/mailchimp'
 import { openMailingLists } from '#operations/capture/mailing-list/providers'
 import {
-  leaveSandboxList,
   sandboxList,
   sandboxMailingList,
   sandboxMembers,
+  unsubscribeFromSandboxList,
 } from '#operations/capture/mailing-list/sandbox'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
-import { standingClock, testsBeginAt } from '#test/support/test-clock'
+import { frozenClock, testsBeginAt } from '#test/support/test-clock'
 import { type MailchimpStandIn, mailchimpStandIn, type StandInMember } from './mailchimp-stand-in.ts'
 import { aPerson, mailingListContract } from './mailing-list.contract.ts'
 
@@ -29,14 +29,14 @@ mailingListContract('sandbox', async () => {
     [store.id, testsBeginAt],
   )
   return {
-    port: sandboxMailingList({ db: database.root, clock: standingClock() }),
+    port: sandboxMailingList({ db: database.root, clock: frozenClock() }),
     store,
     listId: sandboxList.id,
     leaver: 'unsub@example.com',
     subscribed: () => sandboxMembers(database.root, store.id),
     tagsOf: async (email) =>
       (await sandboxMembers(database.root, store.id)).find((member) => member.email === email)?.tags ?? [],
-    leave: (email) => leaveSandboxList(database.root, store.id, email, new Date(testsBeginAt)),
+    leave: (email) => unsubscribeFromSandboxList(database.root, store.id, email, new Date(testsBeginAt)),
     async setDown(isDown) {
       if (isDown) await database.root.insertInto('sandbox_modes').values(mode).execute()
       else await database.root.deleteFrom('sandbox_modes').where('store_id', '=', store.id).execute()
@@ -56,19 +56,25 @@ async function mailchimp() {
     endpoint: () => standIn.endpoint,
     timeoutMs: 1500,
     retryDelayMs: 1,
-    pauseAtMostMs: 50,
+    maxPauseMs: 50,
   })
   return { standIn, port, store: { id: 'store', credentials: { apiKey } } }
 }
 
-const hashOf = (email: string): string => createHash('md5').update(email.toLowerCase()).digest('hex')
+const hashEmail = (email: string): string => createHash('md5').update(email.toLowerCase()).digest('hex')
 const put = (
   standIn: MailchimpStandIn,
   email_address: string,
   status: string,
   change: Partial<StandInMember> = {},
 ) =>
-  standIn.members.set(hashOf(email_address), { email_address, status, merge_fields: {}, tags: [], ...change })
+  standIn.members.set(hashEmail(email_address), {
+    email_address,
+    status,
+    merge_fields: {},
+    tags: [],
+    ...change,
+  })
 
 mailingListContract('Mailchimp', async () => {
   const { standIn, port, store } = await mailchimp()
@@ -86,9 +92,9 @@ mailingListContract('Mailchimp', async () => {
           name: [FNAME, LNAME].filter(Boolean).join(' ') || null,
           phone: PHONE ?? null,
         })),
-    tagsOf: async (email) => standIn.members.get(hashOf(email))?.tags ?? [],
+    tagsOf: async (email) => standIn.members.get(hashEmail(email))?.tags ?? [],
     async leave(email) {
-      const member = standIn.members.get(hashOf(email))!
+      const member = standIn.members.get(hashEmail(email))!
       Object.assign(member, {
         status: 'unsubscribed',
         leftAt: new Date(testsBeginAt).toISOString(),
@@ -111,7 +117,7 @@ describe('Mailchimp', () => {
     return { ...all, push }
   }
 
-  test('new people go in by one request; who is there is updated without a status', async () => {
+  test('new members are added by one request; existing ones are updated without a status', async () => {
     const { standIn, push } = await started()
     const [one, two] = [aPerson({ tags: ['popup'] }), aPerson()]
     await push(one, two)
@@ -124,7 +130,7 @@ describe('Mailchimp', () => {
     expect(standIn.requests.slice(1)).toEqual([
       'POST /3.0/lists/main',
       `PUT /3.0/lists/main/members/${createHash('md5').update(one.email).digest('hex')}`,
-      `POST /3.0/lists/main/members/${hashOf(one.email)}/tags`,
+      `POST /3.0/lists/main/members/${hashEmail(one.email)}/tags`,
     ])
     expect(standIn.bodies.at(-2)).not.toHaveProperty('status')
   })
@@ -134,7 +140,7 @@ describe('Mailchimp', () => {
     ['forgotten', 'unsubscribed'],
     ['compliance', 'unsubscribed'],
     ['cleaned', 'invalid'],
-  ])('who is %s there is %s here, and stays it', async (theirs, ours) => {
+  ])('a member who is %s there is %s here, and stays so', async (theirs, ours) => {
     const { standIn, push } = await started()
     put(standIn, 'known@example.com', theirs)
     expect(await push(aPerson({ email: 'Known@example.com' }))).toEqual([
@@ -144,7 +150,7 @@ describe('Mailchimp', () => {
   })
 
   test.each(['transactional', 'pending', 'archived'])(
-    'who is %s there never left, and is subscribed',
+    'a member who is %s there never unsubscribed, and is subscribed',
     async (theirs) => {
       const { standIn, push } = await started()
       put(standIn, 'known@example.com', theirs)
@@ -154,14 +160,14 @@ describe('Mailchimp', () => {
     },
   )
 
-  test('who left and was put away since stays away', async () => {
+  test('a member who unsubscribed and was archived since stays out', async () => {
     const { standIn, push } = await started()
     put(standIn, 'known@example.com', 'archived', { leftAt: '2026-01-01T00:00:00Z' })
     expect((await push(aPerson({ email: 'known@example.com' })))[0]!.status).toBe('unsubscribed')
     expect([...standIn.members.values()]).toMatchObject([{ status: 'archived' }])
   })
 
-  test('only who gets campaigns is taken off: a buyer of the shop stays one', async () => {
+  test('only campaign recipients are removed: a buyer of the store stays one', async () => {
     const { standIn, port, store } = await started()
     put(standIn, 'buyer@example.com', 'transactional')
     put(standIn, 'waits@example.com', 'pending')
@@ -174,18 +180,18 @@ describe('Mailchimp', () => {
     ])
   })
 
-  test('who left is walked in pages of a thousand', async () => {
+  test('unsubscribed members are read in pages of a thousand', async () => {
     const { standIn, port, store } = await started()
     for (let n = 0; n < 1001; n += 1)
       put(standIn, `left${n}@example.com`, 'unsubscribed', { leftAt: '2026-02-01T00:00:00Z' })
     put(standIn, 'long-ago@example.com', 'unsubscribed', { leftAt: '2025-01-01T00:00:00Z' })
     const sizes: number[] = []
-    for await (const page of port.leftSince(store, 'main', new Date('2026-01-01T00:00:00Z')))
+    for await (const page of port.unsubscribedSince(store, 'main', new Date('2026-01-01T00:00:00Z')))
       sizes.push(page.length)
     expect(sizes).toEqual([1000, 1])
   })
 
-  test('an audience whose fields do not take ours: the address alone', async () => {
+  test("if an audience's fields reject our values, only the address is added", async () => {
     const { standIn, push } = await started()
     standIn.pickyFields.add('PHONE')
     const person = aPerson()
@@ -193,7 +199,7 @@ describe('Mailchimp', () => {
     expect([...standIn.members.values()]).toMatchObject([{ email_address: person.email, merge_fields: {} }])
   })
 
-  test('five updates at once, no more', async () => {
+  test('at most five updates run in parallel', async () => {
     const { standIn, push } = await started()
     const people = Array.from({ length: 23 }, () => aPerson())
     await push(...people)
@@ -201,7 +207,7 @@ describe('Mailchimp', () => {
     expect(standIn.busiest).toBeLessThanOrEqual(5)
   })
 
-  test('errors of the server, silence and broken connections are tried again', async () => {
+  test('server errors, missing answers and broken connections are retried', async () => {
     const { standIn, push } = await started()
     standIn.faults.push({ status: 502, body: '<html>' }, 'drop')
     expect((await push(aPerson()))[0]!.status).toBe('added')
@@ -213,7 +219,7 @@ describe('Mailchimp', () => {
     await expect(push(aPerson())).rejects.toBeInstanceOf(Unavailable)
   })
 
-  test('a request that was done though its answer was lost: done again, it is an update', async () => {
+  test('a retried request whose answer was lost becomes an update', async () => {
     const { standIn, push } = await started()
     const person = aPerson()
     await push(person)
@@ -222,7 +228,7 @@ describe('Mailchimp', () => {
     expect(standIn.members.size).toBe(1)
   })
 
-  test('asked to slow down: a short pause is waited for, a long one is told', async () => {
+  test('a short throttle is waited for, a long one is reported', async () => {
     const { standIn, push } = await started()
     const throttled = (seconds: string) => ({ status: 429, headers: { 'retry-after': seconds } })
     standIn.faults.push(throttled('0.01'), throttled('0.01'))
@@ -233,7 +239,7 @@ describe('Mailchimp', () => {
     expect((error as Throttled).retryAfterMs).toBe(120_000)
   })
 
-  test('bad credentials are not tried again, and no message holds them', async () => {
+  test('bad credentials are not retried, and no message contains them', async () => {
     const { standIn, port } = await started()
     for (const bad of ['short', 'ffffffffffffffffffffffffffffffff-us21', 'x-evil.example.com/us1', null]) {
       const error = await port
@@ -245,7 +251,7 @@ describe('Mailchimp', () => {
     expect(standIn.requests).toEqual(['GET /3.0/lists'])
   })
 
-  test('what it refuses is said in its words, on one line', async () => {
+  test("a refusal is passed on in the provider's words, on one line", async () => {
     const { standIn, push } = await started()
     standIn.faults.push({ status: 400, body: JSON.stringify({ title: 'Bad Request', detail: 'Not\nnow.' }) })
     const error = await push(aPerson()).catch((thrown: unknown) => thrown)
@@ -258,7 +264,7 @@ describe('MAILING_LIST_URL', () => {
   const env = (url: string) => ({ MAILING_LIST_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
   test('the data centre of a key is part of the host', async () => {
-    expect(mailchimpUrl('mailchimp://api.mailchimp.com').endpoint('us21')).toBe(
+    expect(parseMailchimpUrl('mailchimp://api.mailchimp.com').endpoint('us21')).toBe(
       'https://us21.api.mailchimp.com',
     )
     expect(await readSettings(env('mailchimp://api.mailchimp.com'))).toMatchObject({
@@ -274,8 +280,8 @@ describe('MAILING_LIST_URL', () => {
       'brevo',
     ])
     expect(await openMailingLists('sandbox')).toEqual({})
-    expect(brevoUrl('brevo://api.brevo.com').endpoint).toBe('https://api.brevo.com')
-    expect(() => brevoUrl('brevo://key@api.brevo.com')).toThrow('MAILING_LIST_URL')
+    expect(parseBrevoUrl('brevo://api.brevo.com').endpoint).toBe('https://api.brevo.com')
+    expect(() => parseBrevoUrl('brevo://key@api.brevo.com')).toThrow('MAILING_LIST_URL')
   })
 
   test.each([
@@ -284,7 +290,7 @@ describe('MAILING_LIST_URL', () => {
     'mailchimp://host/path',
     'brevo://api.brevo.com,sandbox',
     'constructor://host',
-  ])('%s is refused at the start', async (url) => {
+  ])('%s is refused at startup', async (url) => {
     await expect(readSettings(env(url))).rejects.toThrow('MAILING_LIST_URL')
   })
 })

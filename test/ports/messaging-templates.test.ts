@@ -1,29 +1,29 @@
 import { afterAll, expect, test } from 'vitest'
-import { signedChanges } from '#operations/messaging/provider/hook-body'
+import { buildAccountHook } from '#operations/messaging/provider/hook-body'
 import { SandboxMessaging } from '#operations/messaging/provider/sandbox'
 import {
-  categoryChangeOf,
-  qualityChangeOf,
-  statusChangeOf,
+  buildCategoryChange,
+  buildQualityChange,
+  buildStatusChange,
 } from '#operations/messaging/provider/template-hooks'
 import { freshDatabase } from '#test/support/app'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 const { database } = await freshDatabase()
 afterAll(() => database.close())
 const appSecret = 'an app secret'
-const port = new SandboxMessaging({ db: database.root, clock: standingClock(), appSecret, perSecond: 500 })
+const port = new SandboxMessaging({ db: database.root, clock: frozenClock(), appSecret, perSecond: 500 })
 
-test('changes of templates are read as events of their own', () => {
+test('changes of templates are parsed as separate events', () => {
   const template = { providerId: '77', name: 'greeting', language: 'pt_BR' }
   const pausedUntil = new Date('2026-11-20T15:00:00.000Z')
-  const { headers, body } = signedChanges(appSecret, 'account', '1795176000', [
-    statusChangeOf(template, 'REJECTED', { reason: 'invalid-format' }),
-    statusChangeOf(template, 'PAUSED', { pausedUntil }),
-    statusChangeOf(template, 'DELETED'),
-    statusChangeOf(template, 'SURPRISE'),
-    qualityChangeOf(template, 'yellow'),
-    categoryChangeOf(template, 'marketing'),
+  const { headers, body } = buildAccountHook(appSecret, 'account', '1795176000', [
+    buildStatusChange(template, 'REJECTED', { reason: 'invalid-format' }),
+    buildStatusChange(template, 'PAUSED', { pausedUntil }),
+    buildStatusChange(template, 'DELETED'),
+    buildStatusChange(template, 'SURPRISE'),
+    buildQualityChange(template, 'yellow'),
+    buildCategoryChange(template, 'marketing'),
     {
       field: 'message_template_status_update',
       value: { event: 'PAUSED', message_template_id: 77, other_info: { title: 'SECOND_PAUSE' } },

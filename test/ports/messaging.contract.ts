@@ -8,28 +8,28 @@ import type { MessagingPort } from '#operations/messaging/provider/port'
 import type { ProviderTemplate, TemplateContent } from '#operations/messaging/provider/template-port'
 import type { ProviderStore } from '#runtime/ports/provider'
 
-/** How the provider behind the adapter behaves. */
+/** The behaviour of the provider behind the adapter. */
 type ProviderMode = 'up' | 'down' | 'timeout' | 'throttle'
 
 export interface MessagingSetting {
   port: MessagingPort
   store: ProviderStore
-  /** The keys of the messages that arrived at a phone, with how often each was asked for. */
+  /** The messages received by a phone, with how often each key was sent. */
   arrived(phone: string): Promise<{ key: string; calls: number; content: Record<string, unknown> }[]>
   setMode(mode: ProviderMode): Promise<void>
-  /** The merchant goes through the setup behind this address: what code comes back. */
+  /** Completes the setup behind this address; answers the returned code. */
   goThroughSetup(url: string): Promise<string>
-  /** The store's access ends, and nobody tells. */
+  /** Ends the store's access without notice. */
   breakAccess(): Promise<void>
-  /** Of a picture that somebody sent. */
+  /** The media id of a received picture. */
   mediaId: string
-  /** A callback as the provider signs it. */
+  /** A callback signed by the provider. */
   signed(changes: NumberChanges[]): SignedHook
   close(): Promise<void>
 }
 
 let counter = 0
-/** A key of its own, and a phone that ends as asked. */
+/** A message with a unique key, to a phone with this ending. */
 export function aMessage(ending = '7777') {
   counter += 1
   return {
@@ -39,7 +39,7 @@ export function aMessage(ending = '7777') {
   }
 }
 
-/** What every messaging adapter does alike. A phone that ends in 0001 is one the network does not know. */
+/** The contract of every messaging adapter. A phone that ends in 0001 is not on the network. */
 export function messagingContract(name: string, open: () => Promise<MessagingSetting>): void {
   describe(`messaging port: ${name}`, () => {
     let setting: MessagingSetting
@@ -48,7 +48,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
     })
     afterAll(() => setting.close())
 
-    test('text, media and templates leave, each under its own id', async () => {
+    test('text, media and templates are sent, each under its own id', async () => {
       const { port, store, arrived } = setting
       const text = aMessage()
       const media = aMessage()
@@ -79,7 +79,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       ])
     })
 
-    test('one key is one message, however often and however many at once', async () => {
+    test('one key is one message, even if sent repeatedly or in parallel', async () => {
       const { port, store, arrived } = setting
       if (!port.capabilities.idempotentSend) return
       const message = { ...aMessage(), text: 'Once' }
@@ -89,7 +89,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(await arrived(message.phone)).toMatchObject([{ key: message.idempotencyKey, calls: 4 }])
     })
 
-    test('a phone that is not on the network is refused, and nothing leaves', async () => {
+    test('a phone that is not on the network is refused, and nothing is sent', async () => {
       const { port, store, arrived } = setting
       const message = { ...aMessage('0001'), text: 'Hello' }
       for (const _attempt of [1, 2]) {
@@ -101,7 +101,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(await arrived(message.phone)).toEqual([])
     })
 
-    test('a provider that is down took nothing; one that slows us down says for how long', async () => {
+    test('an unavailable provider accepted nothing; a throttling one says for how long', async () => {
       const { port, store, arrived, setMode } = setting
       const message = { ...aMessage(), text: 'Hello' }
       await setMode('down')
@@ -119,7 +119,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(await arrived(message.phone)).toHaveLength(1)
     })
 
-    test('a template whose answer is lost was taken all the same', async () => {
+    test('a template whose answer is lost was accepted all the same', async () => {
       const { port, store, setMode } = setting
       const template: TemplateContent = {
         ...{ name: 'contract_lost', language: 'pt_BR', category: 'utility', header: null },
@@ -150,7 +150,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(await arrived(message.phone)).toHaveLength(1)
     })
 
-    test('templates are handed in, listed page by page, changed and deleted', async () => {
+    test('templates are submitted, listed page by page, changed and deleted', async () => {
       const { port, store } = setting
       const template = (name: string, change: Partial<TemplateContent> = {}): TemplateContent => ({
         name,
@@ -178,7 +178,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
         name: 'Refused',
         code: 'template-exists',
       })
-      // Another language is another template, and deleting takes one of them.
+      // Another language is another template, and deleting removes only one of them.
       await port.createTemplate(store, template('contract_a', { language: 'en_US' }))
       const all = async () => {
         const found: ProviderTemplate[] = []
@@ -204,7 +204,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       await expect(port.editTemplate(store, ids[0]!, changed)).rejects.toMatchObject({ name: 'Refused' })
     })
 
-    test('a number is set up, tells how it stands, and says so when its access ends', async () => {
+    test('a number is set up, reports its state, and its lost access', async () => {
       const { port, store, goThroughSetup, breakAccess, setMode } = setting
       const returnUrl = 'https://api.example.com/messaging/return'
       const { url } = await port.startOfficialSetup(store, { state: 'a state', returnUrl })
@@ -246,7 +246,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       await setMode('up')
     })
 
-    test('who shows no phone is written to by the id they came with', async () => {
+    test('a person without a phone is addressed by their id', async () => {
       const { port, store, arrived } = setting
       const phone = 'BR.13491208655302741918'
       const { idempotencyKey } = aMessage()
@@ -263,7 +263,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       await port.leaveShared(store)
     })
 
-    test('receipts go out, files come in, and a history that is not kept says so', async () => {
+    test('receipts are sent, files fetched, and a missing history is reported', async () => {
       const { port, store, mediaId } = setting
       await port.markRead(store, { providerMessageId: 'wamid.1' })
       const file = await port.fetchMedia(store, { mediaId })
@@ -281,12 +281,12 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       if (!history.supported) expect(history).toEqual({ supported: false, events: [], next: null })
     })
 
-    test('the number has a pace', async () => {
+    test('the number has a rate', async () => {
       const { port, store } = setting
       expect((await port.sendLimits(store, 'qr')).perSecond).toBeGreaterThan(0)
     })
 
-    test('a signature holds for its body alone', () => {
+    test('a signature is valid only for its body', () => {
       const { port, signed } = setting
       const { headers, body } = signed([])
       expect(port.verifySignature(headers, body)).toBe(true)
@@ -299,7 +299,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       expect(port.verifySignature(new Headers({ [signatureHeader]: upper }), body)).toBe(false)
     })
 
-    test('a body of several numbers is read change by change', () => {
+    test('a body of several numbers is parsed change by change', () => {
       const { port, signed } = setting
       const { body } = signed([
         {
@@ -356,7 +356,7 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       ])
     })
 
-    test('what it does not know is an event of its own and hides nothing', () => {
+    test('an unknown change is an event of its own and does not affect others', () => {
       const { port } = setting
       const body = (value: unknown) =>
         Buffer.from(
@@ -387,14 +387,14 @@ export function messagingContract(name: string, open: () => Promise<MessagingSet
       ])
     })
 
-    test('what is no body of that form throws', () => {
+    test('a malformed body throws', () => {
       const { port } = setting
       for (const text of ['', 'null', '[]', '{}', '{"entry":1}']) {
         expect(() => port.parseEvents(Buffer.from(text))).toThrow()
       }
     })
 
-    test('many at once all leave', async () => {
+    test('many parallel messages are all sent', async () => {
       const { port, store, arrived } = setting
       const messages = Array.from({ length: 50 }, () => ({ ...aMessage(), text: 'Hello' }))
       await Promise.all(messages.map((message) => port.sendText(store, message)))

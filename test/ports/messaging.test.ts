@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { hookBody } from '#operations/messaging/provider/hook-body'
+import { buildHook } from '#operations/messaging/provider/hook-body'
 import { SandboxMessaging } from '#operations/messaging/provider/sandbox'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { newId } from '#runtime/values/ids'
 import { freshDatabase } from '#test/support/app'
-import { standingClock, testsBeginAt } from '#test/support/test-clock'
+import { frozenClock, testsBeginAt } from '#test/support/test-clock'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 
 const { database } = await freshDatabase()
@@ -12,7 +12,7 @@ afterAll(() => database.close())
 
 const appSecret = 'an app secret'
 function sandbox() {
-  const clock = standingClock()
+  const clock = frozenClock()
   const port = new SandboxMessaging({ db: database.root, clock, appSecret, perSecond: 500 })
   const store = { id: newId(testsBeginAt.getTime()), credentials: null }
   return { port, store, clock }
@@ -36,12 +36,12 @@ messagingContract('sandbox', async () => {
       await port.numbers.change(store.id, { tokenValid: false })
     },
     mediaId: 'sandbox-image-1',
-    signed: (changes) => hookBody(appSecret, changes),
+    signed: (changes) => buildHook(appSecret, changes),
     close: async () => {},
   }
 })
 
-/** All that is due now, as the door would read it. */
+/** All due events, parsed like real callbacks. */
 async function dueEvents(port: SandboxMessaging, atMost?: number): Promise<ProviderEvent[]> {
   const events: ProviderEvent[] = []
   for await (const { headers, body } of port.dueEvents(atMost)) {
@@ -50,7 +50,7 @@ async function dueEvents(port: SandboxMessaging, atMost?: number): Promise<Provi
   }
   return events
 }
-const told = (events: ProviderEvent[]) =>
+const summarize = (events: ProviderEvent[]) =>
   events.map(({ data }) => {
     const { status, text, failureCode } = data as Record<string, string | null | undefined>
     return failureCode ?? status ?? text
@@ -61,7 +61,7 @@ describe('sandbox messages', () => {
     await database.root.deleteFrom('sandbox_messages').execute()
   })
 
-  test('what becomes of a message goes by the end of its phone', async () => {
+  test("a message's statuses depend on the end of its phone", async () => {
     const { port, store, clock } = sandbox()
     const send = (ending: string) => port.sendText(store, { ...aMessage(ending), text: 'Hello' })
     const start = clock.ms()
@@ -69,13 +69,13 @@ describe('sandbox messages', () => {
     await send('0002')
     expect(await dueEvents(port)).toEqual([])
     clock.frozenAt = start + 3_000
-    expect(told(await dueEvents(port))).toEqual(['undelivered'])
+    expect(summarize(await dueEvents(port))).toEqual(['undelivered'])
 
     await send('0003')
     clock.frozenAt += 500
-    expect(told(await dueEvents(port))).toEqual(['delivered'])
+    expect(summarize(await dueEvents(port))).toEqual(['delivered'])
     clock.frozenAt += 2_500
-    expect(told(await dueEvents(port))).toEqual(['read', 'STOP'])
+    expect(summarize(await dueEvents(port))).toEqual(['read', 'STOP'])
 
     const message = { ...aMessage(), text: 'Hello' }
     const { providerMessageId } = await port.sendText(store, message)
@@ -94,7 +94,7 @@ describe('sandbox messages', () => {
     expect(await dueEvents(port)).toEqual([])
   })
 
-  test('events come in bodies of so many messages, of several stores and numbers', async () => {
+  test('events come in bodies of limited size, for several stores and numbers', async () => {
     const one = sandbox()
     const other = sandbox()
     for (let i = 0; i < 3; i += 1) await one.port.sendText(one.store, { ...aMessage(), text: 'Hello' })
@@ -111,7 +111,7 @@ describe('sandbox messages', () => {
     expect(refs).toEqual(new Set([`sandbox-${one.store.id}`, 'sandbox-shared']))
   })
 
-  test('what a consumer did not finish comes again, under the same keys', async () => {
+  test('events that a consumer did not finish come again, under the same keys', async () => {
     const { port, store, clock } = sandbox()
     await port.sendText(store, { ...aMessage(), text: 'Hello' })
     clock.frozenAt! += 1_000
@@ -125,7 +125,7 @@ describe('sandbox messages', () => {
     expect(await dueEvents(port)).toEqual([])
   })
 
-  test('the modes are of one store; a lost answer is a message all the same', async () => {
+  test('the modes are per store; after a lost answer the message exists', async () => {
     const { port, store } = sandbox()
     const other = sandbox()
     await port.setMode(store.id, 'timeout')
@@ -140,7 +140,7 @@ describe('sandbox messages', () => {
     ])
   })
 
-  test('somebody writes; a status is told by hand', async () => {
+  test('inbound messages and statuses are sent by hand', async () => {
     const { port, store } = sandbox()
     const { providerMessageId } = await port.sendText(store, { ...aMessage(), text: 'Hello' })
     const inbound = port.inbound({

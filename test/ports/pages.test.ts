@@ -1,18 +1,18 @@
-/** A provider's pages that never end: each list notices, whoever makes it. */
+/** Endless pages of a provider: every paginated list detects the loop. */
 import { expect, test } from 'vitest'
 import { listCategories } from '#operations/store/ecommerce/shopify/categories'
-import { activeDiscounts } from '#operations/store/ecommerce/shopify/discount-calls'
+import { listActiveDiscounts } from '#operations/store/ecommerce/shopify/discount-calls'
 import { listScripts } from '#operations/store/ecommerce/shopify/installation/scripts'
-import { allEntries } from '#operations/store/ecommerce/shopify/ledger'
-import { allVariants } from '#operations/store/ecommerce/shopify/products'
+import { listEntries } from '#operations/store/ecommerce/shopify/ledger'
+import { listVariants } from '#operations/store/ecommerce/shopify/products'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import { keptPagesOf, pagesOf } from '#runtime/ports/pages'
+import { readPages, resumePages } from '#runtime/ports/pagination'
 
 const store = { id: 'store', credentials: null }
 const around = { nodes: [], pageInfo: { hasNextPage: true, endCursor: 'again' } }
 
-/** Its every page leads to one that was there before. */
-function circling() {
+/** Every page leads back to an earlier one. */
+function createCircularPages() {
   const calls = { made: 0 }
   const answer = async <T>(value: T): Promise<T> => {
     calls.made += 1
@@ -35,16 +35,16 @@ function circling() {
 test.each<[string, (client: never) => Promise<unknown>]>([
   ['scripts', (client) => listScripts(client, store, 0)],
   ['categories', (client) => listCategories(client, store)],
-  ['discounts', (client) => activeDiscounts(client, store)],
-  ['ledger', (client) => allEntries(client, store)],
-  ['variants', (client) => allVariants(client, store, { id: 1, title: 'One' } as never)],
-])('%s of a platform whose pages lead back', async (_name, list) => {
-  const { client, calls } = circling()
+  ['discounts', (client) => listActiveDiscounts(client, store)],
+  ['ledger', (client) => listEntries(client, store)],
+  ['variants', (client) => listVariants(client, store, { id: 1, title: 'One' } as never)],
+])('%s of a platform with circular pages', async (_name, list) => {
+  const { client, calls } = createCircularPages()
   await expect(list(client)).rejects.toThrow(Unavailable)
   expect(calls.made).toBe(2)
 })
 
-test('pages in order, until there is no next; from where one left off too', async () => {
+test('pages come in order until the last; reading can resume from a page', async () => {
   const pages: Record<string, { rows: number[]; next: string | null }> = {
     first: { rows: [1], next: 'b' },
     b: { rows: [2], next: 'c' },
@@ -53,18 +53,18 @@ test('pages in order, until there is no next; from where one left off too', asyn
   const rowsFrom = async (first: string | null): Promise<number[]> => {
     const rows: number[] = []
     const read = async (cursor: string | null) => pages[cursor ?? 'first']!
-    for await (const page of pagesOf(read, ({ next }) => next, first)) rows.push(...page.rows)
+    for await (const page of readPages(read, ({ next }) => next, first)) rows.push(...page.rows)
     return rows
   }
   expect(await rowsFrom(null)).toEqual([1, 2, 3])
   expect(await rowsFrom('b')).toEqual([2, 3])
 })
 
-test('a way round of several pages, and pages without number', async () => {
+test('a loop over several pages, and endless pages', async () => {
   const taken: string[] = []
   const ring: Record<string, string> = { a: 'b', b: 'c', c: 'a' }
   const walk = async (nextOf: (page: string) => string): Promise<void> => {
-    for await (const page of pagesOf(async (cursor) => cursor ?? 'a', nextOf)) taken.push(page)
+    for await (const page of readPages(async (cursor) => cursor ?? 'a', nextOf)) taken.push(page)
   }
   await expect(walk((page) => ring[page]!)).rejects.toThrow("The provider's pages do not end")
   expect(taken.length).toBeLessThanOrEqual(4)
@@ -73,7 +73,7 @@ test('a way round of several pages, and pages without number', async () => {
   expect(taken).toHaveLength(10_000)
 })
 
-test('where one left off long ago, and the provider takes it no more: from the beginning', async () => {
+test('if the provider rejects an old cursor, reading starts over', async () => {
   const asked: (string | null)[] = []
   const from = async (kept: string | null, refused: (string | null)[]): Promise<number[]> => {
     asked.length = 0
@@ -83,7 +83,7 @@ test('where one left off long ago, and the provider takes it no more: from the b
       if (refused.includes(cursor)) throw new Refused('bad-cursor', 'cursor: is none of this platform')
       return cursor === 'b' ? { rows: [2], next: null } : { rows: [1], next: 'b' }
     }
-    for await (const page of keptPagesOf(read, ({ next }) => next, kept)) rows.push(...page.rows)
+    for await (const page of resumePages(read, ({ next }) => next, kept)) rows.push(...page.rows)
     return rows
   }
   expect([await from('old', ['old']), asked]).toEqual([
@@ -95,7 +95,7 @@ test('where one left off long ago, and the provider takes it no more: from the b
     [1, 2],
     [null, 'b'],
   ])
-  // A refusal that is not about the place, and one within the walk.
+  // A refusal that is not about the cursor, and one within the walk.
   await expect(from('old', ['old', null])).rejects.toThrow(Refused)
   await expect(from(null, ['b'])).rejects.toThrow(Refused)
   await expect(from('old', ['old', 'b'])).rejects.toThrow(Refused)

@@ -1,13 +1,13 @@
 /**
- * The part of Postmark's API that the adapter uses, in memory, behind real HTTP. What it takes and refuses is in
- * `postmark-facts.md`, each with its source.
+ * The part of Postmark's API that the adapter uses, in memory, behind real HTTP. `postmark-facts.md` lists what it
+ * accepts and refuses, with sources.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { testsBeginAt } from '#test/support/test-clock'
 import type { ArrivedMail } from './mail.contract.ts'
 
-/** What the service does with the next requests: an answer, silence, or a connection that breaks. */
+/** Injected into the next requests: an answer, no answer, or a broken connection. */
 export type Fault =
   | { status: number; ErrorCode?: number; Message?: string; headers?: Record<string, string> }
   | 'silence'
@@ -19,7 +19,7 @@ export interface PostmarkStandIn {
   received: (ArrivedMail & { messageId: string | undefined; stream: string })[]
   requests: string[]
   faults: Fault[]
-  /** Senders, or domains, that are confirmed. */
+  /** Confirmed senders or domains. */
   senders: Set<string>
   deliveryType: 'Live' | 'Sandbox'
   close(): Promise<void>
@@ -68,8 +68,8 @@ const largest = 10 * 1024 * 1024
 
 const refused = (ErrorCode: number, Message: string): Answer => [422, { ErrorCode, Message }]
 
-/** `"Name" <address>` or an address, as mail knows them: a name that holds `:` or `<` is quoted. */
-function addressOf(text: string): { name: string; address: string } | null {
+/** Parses `"Name" <address>` or an address: a name with `:` or `<` is quoted. */
+function parseAddress(text: string): { name: string; address: string } | null {
   const [, quoted, plain, inBrackets] =
     /^(?:"((?:[^"\\\r\n]|\\.)*)"\s*|([^"<>:;@,()[\]\\\r\n]*?)\s*)<([^<>\s]+)>$/.exec(text) ?? []
   const address = inBrackets ?? text
@@ -91,7 +91,7 @@ export async function postmarkStandIn(token: string, sender: string): Promise<Po
     },
   }
   const server = createServer(async (request, response) => {
-    const body = await bodyOf(request)
+    const body = await readBody(request)
     standIn.requests.push(`${request.method} ${request.url}`)
     const fault = standIn.faults.shift()
     if (fault === 'silence') return
@@ -107,7 +107,7 @@ export async function postmarkStandIn(token: string, sender: string): Promise<Po
   return standIn
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString()
@@ -165,11 +165,11 @@ function email(standIn: PostmarkStandIn, request: IncomingMessage, text: string)
     TextBody,
     MessageStream: stream = 'outbound',
   } = sent
-  const from = addressOf(From)
-  const to = addressOf(To)
+  const from = parseAddress(From)
+  const to = parseAddress(To)
   if (!from) return refused(300, `Invalid 'From' address: '${From}'.`)
   if (!to || to.address.endsWith('.invalid')) return refused(300, `Invalid 'To' address: '${To}'.`)
-  if (ReplyTo && !addressOf(ReplyTo)) return refused(300, `Invalid 'ReplyTo' address: '${ReplyTo}'.`)
+  if (ReplyTo && !parseAddress(ReplyTo)) return refused(300, `Invalid 'ReplyTo' address: '${ReplyTo}'.`)
   if (!HtmlBody && !TextBody) return refused(300, 'Provide either email TextBody or HtmlBody or both.')
   const headers = sent.Headers ?? []
   if ([Subject, ...headers.flatMap(({ Name, Value }) => [Name, Value])].some((line) => /[\r\n]/.test(line))) {

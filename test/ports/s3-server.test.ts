@@ -1,7 +1,7 @@
 /**
- * The adapter against an S3 server that others wrote: what its signatures, parts, errors and CORS are worth there. The
- * server computes two signatures otherwise than AWS (`s3-facts.md`): questions to the bucket itself and links with a
- * file's name go to one that looks at no signature.
+ * Tests the adapter against a third-party S3 server: signatures, parts, errors and CORS. The server computes two
+ * signatures differently from AWS (`s3-facts.md`): requests about the bucket and links with a file name go to an
+ * instance that checks no signature.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { s3Storage } from '#runtime/ports/storage/s3'
-import { aKey, bytesOf, get, put } from './storage.contract.ts'
+import { aKey, get, put, toBytes } from './storage.contract.ts'
 
 const cors = `<CORSConfiguration><CORSRule><AllowedOrigin>*</AllowedOrigin><AllowedMethod>PUT</AllowedMethod>
 <AllowedHeader>content-type</AllowedHeader><AllowedHeader>if-none-match</AllowedHeader></CORSRule></CORSConfiguration>`
@@ -51,7 +51,7 @@ describe('s3 storage at s3rver', () => {
   test('files are written, found, read by links and deleted', async () => {
     const storage = await open('lenient')
     const key = `${aKey("a b+c%20d&e'(1)")}/ção.png`
-    const { url } = await storage.write(key, bytesOf('pixels'), png)
+    const { url } = await storage.write(key, toBytes('pixels'), png)
     expect(await storage.head(key)).toEqual({ contentType: 'image/png', size: 6 })
     expect(await (await get(url)).text()).toBe('pixels')
     const signed = await storage.signDownload(key, 60, 'relatório.png')
@@ -63,20 +63,20 @@ describe('s3 storage at s3rver', () => {
     expect(await storage.head(key)).toBeNull()
   })
 
-  test('an upload link takes what was signed: type, condition and key', async () => {
+  test('an upload link accepts what was signed: type, condition and key', async () => {
     const storage = await open('strict')
     const link = await storage.signUpload({ key: aKey(), ...png, size: 6 })
     const { 'If-None-Match': condition, ...others } = link.headers
     expect(condition).toBe('*')
     for (const headers of [others, { ...link.headers, 'Content-Type': 'text/html' }])
-      expect((await put(link.uploadUrl, headers, bytesOf('pixels'))).status).toBe(403)
+      expect((await put(link.uploadUrl, headers, toBytes('pixels'))).status).toBe(403)
     const other = link.uploadUrl.replace('photo.png', 'other.png')
-    expect((await put(other, link.headers, bytesOf('pixels'))).status).toBe(403)
-    expect((await put(link.uploadUrl, link.headers, bytesOf('pixels'))).status).toBe(200)
+    expect((await put(other, link.headers, toBytes('pixels'))).status).toBe(403)
+    expect((await put(link.uploadUrl, link.headers, toBytes('pixels'))).status).toBe(200)
     expect(await (await get(link.url)).text()).toBe('pixels')
   })
 
-  test('a browser is asked first, and may', async () => {
+  test("a browser's preflight is allowed", async () => {
     const storage = await open('strict')
     const link = await storage.signUpload({ key: aKey(), ...png, size: 6 })
     const answer = await fetch(link.uploadUrl, {

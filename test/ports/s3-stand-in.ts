@@ -1,6 +1,6 @@
 /**
- * The part of the S3 REST API that the adapter uses, in memory, behind real HTTP. Signatures are computed
- * here from the specification, not with the SDK's signer, so that the two check each other.
+ * The part of the S3 REST API that the adapter uses, in memory, behind real HTTP. Signatures are computed from the
+ * specification, not with the SDK's signer, so that both implementations check each other.
  */
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,18 +11,18 @@ export interface S3Account {
   secretAccessKey: string
   region: string
   bucket: string
-  /** Of temporary credentials: requests carry it, and it is signed. */
+  /** For temporary credentials: sent and signed with each request. */
   sessionToken?: string
 }
 
-/** What the owner of the bucket has set up; without more, as a new bucket of AWS is. */
+/** The bucket owner's configuration; by default that of a new AWS bucket. */
 interface BucketSetup {
-  /** `ObjectOwnership`: ACLs are taken with `ObjectWriter` alone. */
+  /** `ObjectOwnership`: only `ObjectWriter` allows ACLs. */
   ownership: 'BucketOwnerEnforced' | 'ObjectWriter'
-  /** Keys that everybody may read by the bucket's policy. */
+  /** Keys that the bucket policy makes public. */
   policy: RegExp | null
   cors: { methods: string[]; headers: string[] } | null
-  /** Questions that it answers with NotImplemented, such as `cors`. */
+  /** Subresources answered with NotImplemented, such as `cors`. */
   unknown: Set<string>
 }
 
@@ -37,7 +37,7 @@ interface Upload extends Omit<StoredObject, 'body'> {
   parts: Map<number, Buffer>
 }
 
-/** What the service does instead of answering: one status and code for every request, or no answer at all. */
+/** Injected instead of an answer: one status and code for every request, or no answer at all. */
 type Fault = { status: number; code: string } | 'silence' | null
 
 export interface S3StandIn {
@@ -45,11 +45,11 @@ export interface S3StandIn {
   endpoint: string
   objects: Map<string, StoredObject>
   setup: BucketSetup
-  /** Multipart uploads that were begun and neither completed nor aborted. */
+  /** Multipart uploads that were neither completed nor aborted. */
   unfinished: Map<string, Upload>
-  /** One entry a request, such as `PUT ?partNumber=1`. */
+  /** One entry per request, such as `PUT ?partNumber=1`. */
   requests: string[]
-  /** Moves the clock that judges links forward. */
+  /** Advances the clock that links expire by. */
   advance(seconds: number): void
   fail(fault: Fault): void
   close(): Promise<void>
@@ -102,7 +102,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
     if (key === '') {
       if (method === 'HEAD') return void response.writeHead(200).end()
       if (query.has('list-type')) return xml(response, '<ListBucketResult></ListBucketResult>')
-      return xml(response, ofBucket(setup, method, [...query.keys()]))
+      return xml(response, answerBucket(setup, method, [...query.keys()]))
     }
 
     const acl = query.get('x-amz-acl') ?? headers['x-amz-acl']
@@ -126,7 +126,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
       if (upload?.key !== key) throw new S3Error(404, 'NoSuchUpload')
       if (method === 'PUT') {
         upload.parts.set(Number(query.get('partNumber')), body)
-        response.setHeader('ETag', etagOf(body))
+        response.setHeader('ETag', toEtag(body))
         return void response.end()
       }
       unfinished.delete(uploadId)
@@ -137,7 +137,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
     if (method === 'PUT') {
       if (headers['if-none-match'] === '*' && objects.has(key)) throw new S3Error(412, 'PreconditionFailed')
       objects.set(key, { ...facts, body })
-      response.setHeader('ETag', etagOf(body))
+      response.setHeader('ETag', toEtag(body))
       return void response.end()
     }
     if (method === 'DELETE') {
@@ -180,7 +180,7 @@ export async function s3StandIn(account: S3Account): Promise<S3StandIn> {
   }
 }
 
-/** What a browser asks before it sends a PUT to another site. */
+/** A browser's CORS preflight. */
 function preflight({ cors }: BucketSetup, headers: IncomingHttpHeaders, response: ServerResponse): void {
   const asked = (headers['access-control-request-headers'] ?? '').split(',').map((each) => each.trim())
   const method = headers['access-control-request-method'] ?? ''
@@ -195,8 +195,8 @@ function preflight({ cors }: BucketSetup, headers: IncomingHttpHeaders, response
   response.end()
 }
 
-/** What is asked of the bucket itself. */
-function ofBucket(setup: BucketSetup, method: string, names: string[]): string {
+/** Requests about the bucket itself. */
+function answerBucket(setup: BucketSetup, method: string, names: string[]): string {
   const asked = names.find((name) => ['cors', 'policyStatus', 'ownershipControls'].includes(name)) ?? ''
   if (method !== 'GET' || asked === '' || setup.unknown.has(asked)) throw new S3Error(501, 'NotImplemented')
   if (asked === 'ownershipControls') {
@@ -214,17 +214,14 @@ function ofBucket(setup: BucketSetup, method: string, names: string[]): string {
   return `<CORSConfiguration><CORSRule>${rule}</CORSRule></CORSConfiguration>`
 }
 
-/** `url` as it was sent: path and query, still encoded. */
+/** `url` as sent: path and query, still encoded. */
 interface SignedRequest {
   method: string
   url: string
   headers: IncomingHttpHeaders
 }
 
-/**
- * Throws what S3 answers to a request whose Signature Version 4, in the query or in the headers, does not
- * hold at `now`.
- */
+/** Throws S3's error if the Signature Version 4, in the query or in the headers, is invalid at `now`. */
 function verify(request: SignedRequest, body: Buffer, account: S3Account, now: Date): void {
   const query = new URL(request.url, 'http://stand-in').searchParams
   const presigned = query.has('X-Amz-Signature')
@@ -310,9 +307,9 @@ const hash = (data: string | Buffer): string => createHash('sha256').update(data
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const etagOf = (body: Buffer): string => `"${createHash('md5').update(body).digest('hex')}"`
+const toEtag = (body: Buffer): string => `"${createHash('md5').update(body).digest('hex')}"`
 
-/** The parts in the order the completion names them; all but the last have the smallest size or more. */
+/** The parts in the order of the completion; all but the last need the minimum size. */
 function assemble(upload: Upload, completion: string): Buffer {
   const numbers = [...completion.matchAll(/<PartNumber>(\d+)<\/PartNumber>/g)].map(([, number]) =>
     Number(number),

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import type { BundleDiscount, GiftDiscount, QuantityDiscount } from '#operations/store/ecommerce/discounts'
-import { applyQuantity, sumOf, type Unit } from '#operations/store/ecommerce/quote-rules'
+import { applyQuantity, sumDiscount, type Unit } from '#operations/store/ecommerce/quote-rules'
 import { sandboxEcommerce } from '#operations/store/ecommerce/sandbox'
 import { putCategories, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { putDiscount, recordUsage, removeDiscount } from '#operations/store/ecommerce/sandbox-discounts'
-import { type QuoteInput, quoteCart } from '#operations/store/ecommerce/sandbox-quote'
+import { type QuoteInput, quoteSandboxCart } from '#operations/store/ecommerce/sandbox-quote'
 import type { Shop } from '#operations/store/ecommerce/sandbox-rows'
 import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 const common = {
   revision: 1,
@@ -72,17 +72,17 @@ const units = (cents: number[]): Unit[] =>
 describe('rules', () => {
   test('the cheapest units of the sets are free', () => {
     const applied = applyQuantity(quantity('a'), units([10000, 8000, 8000, 5000, 5000, 3000, 2000]))!
-    expect(sumOf(applied.off)).toBe(5000n)
+    expect(sumDiscount(applied.off)).toBe(5000n)
     expect([...applied.off.values()].sort()).toEqual([2000n, 3000n])
     expect(applied.units.size).toBe(6)
   })
 
-  test('halves are rounded up, each unit alone', () => {
+  test('halves are rounded up, per unit', () => {
     const half = quantity('a', { buyQuantity: 2, payQuantity: 1, discountPercentage: 50 })
-    expect(sumOf(applyQuantity(half, units([5990, 3995]))!.off)).toBe(1998n)
+    expect(sumDiscount(applyQuantity(half, units([5990, 3995]))!.off)).toBe(1998n)
   })
 
-  test('sets are of one product or variant where it says so, the dearest group first', () => {
+  test('sets can be limited to one product or variant, the most expensive group first', () => {
     const group = (productId: string, cents: bigint): Unit => ({
       line: 0,
       productId,
@@ -92,8 +92,8 @@ describe('rules', () => {
     })
     const cart = [group('a', 1000n), group('a', 1000n), group('b', 500n), group('b', 500n), group('c', 300n)]
     const twoForOne = quantity('a', { buyQuantity: 2, payQuantity: 1, mixing: 'same-product' })
-    expect(sumOf(applyQuantity(twoForOne, cart)!.off)).toBe(1500n)
-    expect(sumOf(applyQuantity({ ...twoForOne, maxSetsPerOrder: 1 }, cart)!.off)).toBe(1000n)
+    expect(sumDiscount(applyQuantity(twoForOne, cart)!.off)).toBe(1500n)
+    expect(sumDiscount(applyQuantity({ ...twoForOne, maxSetsPerOrder: 1 }, cart)!.off)).toBe(1000n)
     expect(applyQuantity({ ...twoForOne, excludedProductIds: ['a', 'b'] }, cart)).toBeNull()
   })
 })
@@ -103,7 +103,7 @@ describe('cart quotes', () => {
   let shop: Shop
   beforeAll(async () => {
     database = (await freshDatabase()).database
-    const clock = standingClock()
+    const clock = frozenClock()
     const { id } = await createStore(database, clock.now(), {
       slug: 'quoted',
       name: 'Quoted',
@@ -131,7 +131,7 @@ describe('cart quotes', () => {
     more: Partial<QuoteInput> = {},
   ) => {
     for (const spec of specs) await putDiscount(shop, spec)
-    const quote = await quoteCart(shop, {
+    const quote = await quoteSandboxCart(shop, {
       lines: lines.map(([variantId, count]) => ({ variantId, quantity: count })),
       ...more,
     })
@@ -139,7 +139,7 @@ describe('cart quotes', () => {
     return quote
   }
 
-  test('bundles take their units before promotions see the cart, as often as they fit', async () => {
+  test('bundles take their units before promotions, as often as they fit', async () => {
     const quote = await withDiscounts(
       [bundle('bundle:1'), quantity('promotion:1', { buyQuantity: 2, payQuantity: 1 })],
       [
@@ -147,7 +147,7 @@ describe('cart quotes', () => {
         ['pot-1', 1],
       ],
     )
-    // Two bundles take four cups; the fifth and the pot make a set.
+    // Two bundles take four cups; the fifth and the pot form a set.
     expect(quote.discounts).toEqual([
       { reference: 'bundle:1', title: 'bundle:1', amount: '20.00' },
       { reference: 'promotion:1', title: 'promotion:1', amount: '59.90' },
@@ -158,7 +158,7 @@ describe('cart quotes', () => {
     )
   })
 
-  test('the promotion that takes most off comes first; a unit is in one, unless both combine', async () => {
+  test('the promotion with the largest discount comes first; a unit is in one, unless both combine', async () => {
     const specs = [
       quantity('promotion:2', { buyQuantity: 2, payQuantity: 1, discountPercentage: 10 }),
       quantity('promotion:3', { buyQuantity: 2, payQuantity: 1, discountPercentage: 50 }),
@@ -173,7 +173,7 @@ describe('cart quotes', () => {
     expect((await withDiscounts(both, [['cup-1', 2]])).discounts).toHaveLength(2)
   })
 
-  test('categories count with all below them; dates by the clock', async () => {
+  test('categories include their subcategories; dates follow the clock', async () => {
     const inHome = quantity('promotion:5', {
       buyQuantity: 2,
       payQuantity: 1,
@@ -187,7 +187,7 @@ describe('cart quotes', () => {
     expect((await withDiscounts([scheduled], [['cup-1', 2]])).discounts).toEqual([])
   })
 
-  test('a coupon that does not combine replaces a promotion only where it saves more', async () => {
+  test('a coupon that does not combine replaces a promotion only if it saves more', async () => {
     const port = sandboxEcommerce({ db: shop.db, clock: shop.clock })
     const coupon = (code: string, value: string) =>
       port.ensureCoupon(
@@ -206,7 +206,7 @@ describe('cart quotes', () => {
     expect(both).toMatchObject({ total: '108.00', couponDiscount: '12.00' })
   })
 
-  test('gifts: from the amount on, the highest alone unless all combine, while there is one to give', async () => {
+  test('gifts: from their amount on, only the highest unless all combine, while in stock', async () => {
     expect((await withDiscounts([gift('gift:1', { minAmount: '119.81' })], [['cup-1', 2]])).gifts).toEqual([])
     expect(
       (await withDiscounts([gift('gift:2', { minAmount: '119.80' })], [['cup-1', 2]])).gifts,
@@ -224,7 +224,7 @@ describe('cart quotes', () => {
     expect((await withDiscounts([usedUp], [['pot-1', 2]])).gifts).toEqual([])
     const missing = gift('gift:7', { productId: 'nothing', variantId: 'nothing-1' })
     expect((await withDiscounts([missing], [['pot-1', 2]])).gifts).toEqual([])
-    // What a promotion takes off counts, unless it says otherwise.
+    // Amounts after promotions count, unless the rule says otherwise.
     const off = quantity('promotion:10', { buyQuantity: 2, payQuantity: 1 })
     expect((await withDiscounts([off, gift('gift:8')], [['pot-1', 2]])).gifts).toEqual([])
     const before = gift('gift:9', { amountBasis: 'before-discounts' })

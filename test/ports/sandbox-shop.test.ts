@@ -1,4 +1,4 @@
-/** Orders of the sandbox's shop: coupons are taken off, units out of stock, and brought back. */
+/** Orders of the sandbox's shop: coupons, refunds, and stock. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import type { CouponSpec } from '#operations/store/ecommerce/port'
@@ -14,13 +14,13 @@ import type { Shop } from '#operations/store/ecommerce/sandbox-rows'
 import type { Refused } from '#runtime/ports/errors'
 import { createStore } from '#scripts/admin/create-store'
 import { freshDatabase } from '#test/support/app'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 let database: Database
 let shop: Shop
 beforeAll(async () => {
   database = (await freshDatabase()).database
-  const clock = standingClock()
+  const clock = frozenClock()
   const { id } = await createStore(database, clock.now(), {
     slug: 'couponed',
     name: 'Sandbox',
@@ -57,7 +57,7 @@ const order = (items: [string, number][], change: Partial<OrderInput> = {}) =>
     items: items.map(([variantId, quantity]) => ({ variantId, quantity })),
     ...change,
   })
-const stockOf = async (productId: string) => {
+const readStock = async (productId: string) => {
   const [product] = await port().getProducts(connection(), { ids: [productId] })
   return {
     whole: product!.stock,
@@ -67,7 +67,7 @@ const stockOf = async (productId: string) => {
 }
 
 describe('coupons', () => {
-  test('a percentage comes off the lines by their share, to the cent; shipping bears none', async () => {
+  test('a percentage is spread over the lines by their share, to the cent; shipping is excluded', async () => {
     await coupon('Ten', { value: '12.50' })
     const made = await order(
       [
@@ -89,7 +89,7 @@ describe('coupons', () => {
     expect(read).toEqual(made)
   })
 
-  test('an amount never takes more than there is; free shipping takes the shipping', async () => {
+  test('an amount never exceeds the total; free shipping takes the shipping', async () => {
     await coupon('FIFTY', { type: 'amount', value: '50.00' })
     expect(await order([['12', 1]], { couponCode: 'FIFTY', shipping: 5 })).toMatchObject({
       discount: '10.00',
@@ -107,7 +107,7 @@ describe('coupons', () => {
     })
   })
 
-  test('a code that the shop does not know is carried and takes nothing off', async () => {
+  test('an unknown code is kept and takes nothing off', async () => {
     expect(await order([['12', 1]], { couponCode: 'ELSEWHERE' })).toMatchObject({
       couponCodes: ['ELSEWHERE'],
       discount: '0.00',
@@ -115,17 +115,17 @@ describe('coupons', () => {
     })
   })
 
-  test('one that has ended, is used up or needs a larger order is refused, and nothing is taken', async () => {
+  test('an expired or used-up coupon, or one that needs a larger order, is refused without side effects', async () => {
     const placedAt = '2026-11-20T12:00:00.000Z'
     await coupon('ENDED', { endsAt: '2026-11-20T11:59:59.999Z' })
     await coupon('LARGE', { minimumAmount: '100.00' })
     await coupon('ONCE', { usageLimit: 1 })
-    const before = await stockOf('1')
+    const before = await readStock('1')
     await expect(order([['12', 1]], { couponCode: 'ended', placedAt })).rejects.toThrow('ENDED has ended')
     await expect(order([['12', 9]], { couponCode: 'LARGE' })).rejects.toThrow(
       'needs an order of 100.00 or more',
     )
-    expect(await stockOf('1')).toEqual(before)
+    expect(await readStock('1')).toEqual(before)
     const two = await Promise.allSettled([1, 2].map(() => order([['21', 1]], { couponCode: 'ONCE' })))
     expect(two.map((each) => each.status).sort()).toEqual(['fulfilled', 'rejected'])
     const kept = two.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))[0]!
@@ -134,7 +134,7 @@ describe('coupons', () => {
     await expect(order([['21', 1]], { couponCode: 'ONCE' })).rejects.toThrow('is used up')
   })
 
-  test('a value that cannot be is refused', async () => {
+  test('an invalid value is refused', async () => {
     const refused = { name: 'Refused', code: 'invalid-coupon' }
     await expect(coupon('BAD', { value: '100.01' })).rejects.toMatchObject(refused)
     await expect(coupon('BAD', { value: null })).rejects.toMatchObject(refused)
@@ -154,25 +154,22 @@ describe('refunds', () => {
     }
   }
 
-  test.each(['pending', 'voided'] as const)(
-    'of an order that is %s nothing is given back',
-    async (status) => {
-      const { id } = await order([['21', 2]], { paymentStatus: status })
-      expect(await change(id, { refundAmount: 10 })).toBe('not-paid')
-      expect(await change(id, { refundItems: [{ variantId: '21', quantity: 1 }] })).toBe('not-paid')
-      expect(await change(id, { paymentStatus: 'refunded' })).toBe('not-paid')
-      expect(await change(id, { paymentStatus: 'partially-refunded' })).toBe('not-paid')
-      expect(await change(id, { refundAmount: -10 })).toBe('not-paid')
-      expect(await change(id, { refundAmount: 0 })).toEqual([status, '0.00', '0.00'])
-      expect(await change(id, { paymentStatus: 'paid', refundAmount: 10 })).toEqual([
-        'partially-refunded',
-        '10.00',
-        '0.00',
-      ])
-    },
-  )
+  test.each(['pending', 'voided'] as const)('an order that is %s is not refunded', async (status) => {
+    const { id } = await order([['21', 2]], { paymentStatus: status })
+    expect(await change(id, { refundAmount: 10 })).toBe('not-paid')
+    expect(await change(id, { refundItems: [{ variantId: '21', quantity: 1 }] })).toBe('not-paid')
+    expect(await change(id, { paymentStatus: 'refunded' })).toBe('not-paid')
+    expect(await change(id, { paymentStatus: 'partially-refunded' })).toBe('not-paid')
+    expect(await change(id, { refundAmount: -10 })).toBe('not-paid')
+    expect(await change(id, { refundAmount: 0 })).toEqual([status, '0.00', '0.00'])
+    expect(await change(id, { paymentStatus: 'paid', refundAmount: 10 })).toEqual([
+      'partially-refunded',
+      '10.00',
+      '0.00',
+    ])
+  })
 
-  test('none is below zero or above what was paid, and what went back stays so', async () => {
+  test('no refund is below zero or above the paid amount, and refunds are final', async () => {
     const { id } = await order([['21', 2]])
     expect(await change(id, { refundAmount: -0.01 })).toBe('refund-below-zero')
     expect(await change(id, { refundAmount: 66.67 })).toBe('refund-too-large')
@@ -186,38 +183,38 @@ describe('refunds', () => {
 })
 
 describe('stock', () => {
-  test('an order takes its units, a cancelled one brings them back once, one opened again takes them', async () => {
+  test('an order takes its units, a cancelled one returns them once, a reopened one takes them again', async () => {
     const made = await order([
       ['31', 3],
       ['31', 1],
       ['21', 5],
     ])
-    expect((await stockOf('3')).whole).toBe(5)
-    expect((await stockOf('2')).whole).toBeNull()
+    expect((await readStock('3')).whole).toBe(5)
+    expect((await readStock('2')).whole).toBeNull()
     await changeOrder(shop, made.id, { status: 'cancelled' })
     await changeOrder(shop, made.id, { status: 'cancelled' })
-    expect((await stockOf('3')).whole).toBe(9)
+    expect((await readStock('3')).whole).toBe(9)
     await changeOrder(shop, made.id, { status: 'open' })
     await changeOrder(shop, made.id, { status: 'closed', paymentStatus: 'refunded' })
-    expect((await stockOf('3')).whole).toBe(5)
+    expect((await readStock('3')).whole).toBe(5)
   })
 
-  test('never below none; what was not there is not brought back', async () => {
-    const before = await stockOf('1')
+  test('stock never falls below zero; units that were missing are not returned', async () => {
+    const before = await readStock('1')
     const made = await order([['11', 8]])
-    expect(await stockOf('1')).toEqual({
+    expect(await readStock('1')).toEqual({
       whole: before.variants[1],
       variants: [0, before.variants[1]],
       available: [false, true],
     })
     expect(made.items[0]).toMatchObject({ quantity: 8 })
     await changeOrder(shop, made.id, { status: 'cancelled' })
-    expect(await stockOf('1')).toEqual(before)
+    expect(await readStock('1')).toEqual(before)
   })
 
-  test('of many orders at once each takes its own', async () => {
-    const before = (await stockOf('1')).variants[1]!
+  test('many parallel orders each take their own units', async () => {
+    const before = (await readStock('1')).variants[1]!
     await Promise.all(Array.from({ length: 10 }, () => order([['12', 1]])))
-    expect((await stockOf('1')).variants[1]).toBe(before - 10)
+    expect((await readStock('1')).variants[1]).toBe(before - 10)
   })
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Product, ProductQuery } from '#operations/store/ecommerce/port'
-import { searchText } from '#operations/store/ecommerce/shopify/search-text'
+import { buildSearchQuery } from '#operations/store/ecommerce/shopify/search-query'
 import { shopify } from './shopify.ts'
 
 let opened: Awaited<ReturnType<typeof shopify>>
@@ -19,9 +19,9 @@ describe('a catalog of hundreds', () => {
         id: String(50_000 + i),
         name: `Peça ${String(i).padStart(4, '0')}`,
         tags: ['peça'],
-        // One is in more collections than are asked for at first.
+        // One product is in more collections than the first request reads.
         categoryIds: i === 7 ? Array.from({ length: 30 }, (_, at) => String(10_000 + at)) : ['10001'],
-        // One has more variants than REST gives.
+        // One product has more variants than REST returns.
         variants: Array.from({ length: i === 9 ? 130 : 1 }, (_, at) => ({
           id: String(1_000_000 + i * 1000 + at),
           ...(i === 9 ? { name: `V${at}` } : {}),
@@ -33,7 +33,7 @@ describe('a catalog of hundreds', () => {
   })
   afterAll(() => opened.standIn.close())
 
-  test('pages that are turned one after another cost one question each', async () => {
+  test('consecutive pages cost one request each', async () => {
     const { standIn } = opened
     const seen: Product[] = []
     standIn.requests.length = 0
@@ -48,7 +48,7 @@ describe('a catalog of hundreds', () => {
     expect(standIn.requests.filter((each) => each === 'graph Products')).toHaveLength(7)
   })
 
-  test('a page in the middle is found without those before it; one behind the end is empty', async () => {
+  test('a page in the middle is found without the previous ones; one past the end is empty', async () => {
     const fresh = await shopify()
     try {
       fresh.shop.products.push(...opened.shop.products.slice(3))
@@ -63,7 +63,7 @@ describe('a catalog of hundreds', () => {
     }
   })
 
-  test('sorted by price, and by what is in stock, over all of them', async () => {
+  test('products are sorted by price, and by availability, over all pages', async () => {
     const cheap = await search({ sort: 'price', limit: 100, search: 'peça' })
     const prices = cheap.products.map(({ price }) => price)
     expect(prices).toEqual([...prices].sort((a, b) => a - b))
@@ -75,7 +75,7 @@ describe('a catalog of hundreds', () => {
     expect(gone.products[0]!.name).toBe('Peça 0300')
   })
 
-  test('more than can be compared is refused, with what to do', async () => {
+  test('a catalog too large to sort is refused, with a remedy', async () => {
     const { shop } = opened
     const before = shop.products.length
     for (let i = 0; i < 5000; i += 1) {
@@ -106,7 +106,7 @@ describe('a catalog of hundreds', () => {
     expect(categories.map(({ position }) => position)).toEqual(categories.map((_, at) => at + 1))
   })
 
-  test('hundreds of ids, unknown and foreign ones among them', async () => {
+  test('hundreds of ids, unknown and foreign ones included', async () => {
     const { port, store, standIn } = opened
     const ids = Array.from({ length: 120 }, (_, i) => String(50_119 - i))
     standIn.requests.length = 0
@@ -135,6 +135,6 @@ describe('a search in its syntax', () => {
       '(title:pé* OR title:pe* OR sku:pé* OR sku:pe* OR tag:pé* OR tag:pe* OR vendor:pé* OR vendor:pe*)',
     ],
   ])('%j', (query, text) => {
-    expect(searchText(query)).toBe(text)
+    expect(buildSearchQuery(query)).toBe(text)
   })
 })

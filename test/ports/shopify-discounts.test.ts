@@ -39,8 +39,8 @@ const lose = (operation: string, is: 'late' | 'silence' | 'drop' = 'late') =>
   opened.standIn.faults.push({ fits: new RegExp(`graph ${operation}`), is })
 
 const kitchen = { products: [], collections: ['gid://shopify/Collection/302'] }
-/** What `put()` told to make, made after all. */
-const late = (): StoredDiscount => ({
+/** A creation that `put()` sent, executed late. */
+const executeLate = (): StoredDiscount => ({
   id: 1,
   typename: 'DiscountAutomaticBxgy',
   title: 'Three for two',
@@ -54,7 +54,7 @@ const late = (): StoredDiscount => ({
   gets: { quantity: '1', percentage: 1, items: kitchen },
 })
 
-test('of three units two are paid, as Shopify says it', async () => {
+test("three units for the price of two, in Shopify's own terms", async () => {
   const at = testsBeginAt.getTime()
   await put({ maxSetsPerOrder: 4, discountPercentage: 50, scope: 'products', productIds: ['1002', '1001'] })
   expect(opened.shop.discounts).toMatchObject([
@@ -77,11 +77,11 @@ test('of three units two are paid, as Shopify says it', async () => {
 })
 
 describe('answers that are lost', () => {
-  test('a creation: the next call finds it, and there is one', async () => {
+  test('lost answer to a creation: the next call finds it, and there is only one', async () => {
     lose('CreateDiscount')
     expect(await failed(put())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
     expect(opened.shop.discounts).toHaveLength(1)
-    // It is there, and differs until it is put again.
+    // It exists, and differs until it is put again.
     expect(await listed()).toMatchObject([{ reference, revision: 1, hash: 'unfinished' }])
     const { platformId } = await put({ revision: 2, title: 'Four for three', buyQuantity: 4 })
     expect(opened.shop.discounts.map(({ id, title }) => [String(id), title])).toEqual([
@@ -90,7 +90,7 @@ describe('answers that are lost', () => {
     expect(await listed()).toMatchObject([{ platformId, revision: 2 }])
   })
 
-  test('a creation, and then nothing shall be there: it is found and removed', async () => {
+  test('lost answer to a creation, then a removal: the discount is found and removed', async () => {
     lose('CreateDiscount')
     await failed(put())
     await remove(2)
@@ -98,7 +98,7 @@ describe('answers that are lost', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('a creation that never reached Shopify: nothing is there, the next makes it', async () => {
+  test('a creation that never reached Shopify: the next call creates it', async () => {
     lose('CreateDiscount', 'silence')
     expect(await failed(put())).toMatchObject({ accepted: 'unknown' })
     expect(await listed()).toEqual([])
@@ -107,28 +107,28 @@ describe('answers that are lost', () => {
     expect(await listed()).toMatchObject([{ revision: 2, hash: discountHash(spec()) }])
   })
 
-  test('a creation that comes after the removal is shown, so that it can be removed', async () => {
+  test('a creation executed after the removal is listed, so that it can be removed', async () => {
     lose('CreateDiscount', 'silence')
     await failed(put())
     await remove(2)
-    opened.shop.discounts.push(late())
+    opened.shop.discounts.push(executeLate())
     expect(await listed()).toEqual([{ reference, platformId: '1', revision: 2, hash: 'unfinished' }])
     await remove(3)
     expect(opened.shop.discounts).toEqual([])
   })
 
-  test('a creation that comes after another one was made is removed by whoever comes next', async () => {
+  test('a creation executed after another one is removed by the next call', async () => {
     lose('CreateDiscount', 'silence')
     await failed(put())
     const { platformId } = await put({ revision: 2, title: 'Other' })
-    opened.shop.discounts.push(late())
+    opened.shop.discounts.push(executeLate())
     expect(await listed()).toEqual([{ reference, platformId, revision: 2, hash: 'unfinished' }])
     await put({ revision: 3, title: 'Other' })
     expect(opened.shop.discounts.map(({ id }) => String(id))).toEqual([platformId])
     expect(await listed()).toMatchObject([{ revision: 3, hash: discountHash(spec({ title: 'Other' })) }])
   })
 
-  test('a change: the platform has it, and so it is listed', async () => {
+  test('lost answer to a change: the platform has it, so it is listed', async () => {
     await put()
     lose('UpdateDiscount')
     expect(await failed(put({ revision: 2, buyQuantity: 5 }))).toMatchObject({ accepted: 'unknown' })
@@ -138,7 +138,7 @@ describe('answers that are lost', () => {
     expect(opened.shop.discounts).toHaveLength(1)
   })
 
-  test('a removal: done again it is success, and nothing older brings it back', async () => {
+  test('lost answer to a removal: repeating it succeeds, and nothing older returns', async () => {
     await put()
     lose('DeleteDiscount')
     expect(await failed(remove(2))).toMatchObject({ accepted: 'unknown' })
@@ -148,7 +148,7 @@ describe('answers that are lost', () => {
   })
 
   test.each(['WriteLedger', 'LedgerEntry'])(
-    'the ledger (%s): the same call again is one discount',
+    'the ledger (%s): a repeated call is one discount',
     async (name) => {
       lose(name, 'drop')
       await failed(put())
@@ -163,7 +163,7 @@ describe('answers that are lost', () => {
 })
 
 describe('others at Shopify', () => {
-  test('who changes ours there is seen, and put right', async () => {
+  test('a discount changed at Shopify is detected and restored', async () => {
     await put({ scope: 'products', productIds: ['1001'] })
     const [discount] = opened.shop.discounts
     const right = discountHash(spec({ scope: 'products', productIds: ['1001'] }))
@@ -178,7 +178,7 @@ describe('others at Shopify', () => {
     expect(await listed()).toMatchObject([{ revision: 3, hash: right }])
   })
 
-  test('who removes ours there: it is not listed, and made again', async () => {
+  test('a discount removed at Shopify is not listed, and created again', async () => {
     const { platformId } = await put()
     opened.shop.discounts = []
     expect(await listed()).toEqual([])
@@ -190,7 +190,7 @@ describe('others at Shopify', () => {
     expect(await listed()).toEqual([])
   })
 
-  test('a name that another has is refused in their words, and all is as it was', async () => {
+  test("a taken name is refused in Shopify's words, without a change", async () => {
     const theirs = { reference: 'promotion:other', title: 'Taken' }
     await put(theirs)
     expect(await failed(put({ title: 'Taken' }))).toMatchObject({
@@ -200,14 +200,14 @@ describe('others at Shopify', () => {
     expect(opened.shop.discounts).toHaveLength(1)
     await put()
     expect(await failed(put({ revision: 2, title: 'Taken' }))).toMatchObject({ name: 'Refused' })
-    // The revision that was refused may be used again.
+    // The refused revision may be used again.
     const ours = (await listed()).find((each) => each.reference === reference)
     expect(ours).toMatchObject({ revision: 1, hash: discountHash(spec()) })
     await put({ revision: 2, title: 'Free' })
     expect((await listed()).find((each) => each.reference === reference)).toMatchObject({ revision: 2 })
   })
 
-  test('one of the same name that a merchant made is never taken for ours', async () => {
+  test("a merchant's discount of the same name is never mistaken for ours", async () => {
     await put({ reference: 'promotion:other' })
     opened.shop.metafields.length = 0
     lose('CreateDiscount', 'silence')
@@ -217,7 +217,7 @@ describe('others at Shopify', () => {
     expect(opened.shop.discounts).toHaveLength(1)
   })
 
-  test('places are those that the discounts of others leave', async () => {
+  test('capacity is what other discounts leave', async () => {
     expect(await opened.port.discountCapabilities(opened.store)).toEqual({ kinds: ['quantity'], maxLive: 25 })
     await put()
     const [ours] = opened.shop.discounts
@@ -234,7 +234,7 @@ describe('others at Shopify', () => {
     expect(await listed()).toHaveLength(1)
   })
 
-  test('a coupon takes no place, and is never taken for one of ours', async () => {
+  test('a coupon takes no capacity, and is never mistaken for ours', async () => {
     const { port, store } = opened
     const limits = { minimumAmount: null, usageLimit: null, endsAt: null }
     await port.ensureCoupon(store, { code: 'Three for two', type: 'percentage', value: '10', ...limits })
@@ -245,7 +245,7 @@ describe('others at Shopify', () => {
     expect(opened.standIn.requests).toContain('graph NewestDiscounts')
   })
 
-  test('how often they were used, not what they took off', async () => {
+  test('usage counts are reported, not the amounts', async () => {
     await put()
     await put({ reference: 'promotion:other', title: 'Other' })
     opened.shop.discounts[0]!.asyncUsageCount = 41
@@ -259,7 +259,7 @@ describe('others at Shopify', () => {
   })
 })
 
-describe('what Shopify cannot say', () => {
+describe('kinds that Shopify cannot express', () => {
   const common = { reference, revision: 1, title: 'X', startsAt: null, endsAt: null }
   const none = { promotions: false, coupons: false }
   const gift: DiscountSpec = {
@@ -288,7 +288,7 @@ describe('what Shopify cannot say', () => {
     ['all but one', spec({ excludedProductIds: ['1'] }), /^excludedProductIds: /],
     ['nothing', spec({ scope: 'products', productIds: ['1'], excludedProductIds: ['1'] }), /^productIds: /],
     ['no category', spec({ scope: 'categories', categoryIds: ['x'] }), /^categoryIds: /],
-  ])('%s is refused, naming the field, and Shopify is not asked', async (_, discount, message) => {
+  ])('%s is refused by its field, without a request to Shopify', async (_, discount, message) => {
     const { port, store, standIn } = opened
     expect(await failed(port.putDiscount(store, discount))).toMatchObject({
       name: 'Refused',
@@ -298,7 +298,7 @@ describe('what Shopify cannot say', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  test('one product by itself, and products without some of them, it can', async () => {
+  test('single products, and products with exceptions, are supported', async () => {
     await put({
       mixing: 'same-product',
       scope: 'products',

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { scriptTagsEndAt } from '#operations/store/ecommerce/shopify/installation/scripts'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 
 const src = 'https://api.example.com/storefront/abc/loader.js'
-const clock = standingClock()
+const clock = frozenClock()
 let opened: Awaited<ReturnType<typeof shopify>>
 beforeEach(async () => {
   opened = await shopify({ clock })
@@ -14,7 +14,7 @@ afterEach(() => opened.standIn.close())
 const tag = (id: number, of = src) => opened.shop.scripts.push({ id, src: of, created_at: opened.shop.now() })
 
 describe('the loader', () => {
-  test('is told to the block once, and no script tag is asked for', async () => {
+  test('the loader is announced to the block once, and no script tag is needed', async () => {
     const { standIn, shop, port, store } = opened
     expect(await port.ensureScript(store, { src })).toEqual({ id: null })
     expect(await port.ensureScript(store, { src })).toEqual({ id: null })
@@ -27,7 +27,7 @@ describe('the loader', () => {
     expect(shop.metafields.map(({ value }) => value)).toEqual([`${src}?2`])
   })
 
-  test('a tag of before stays until the block works, or until Shopify loads none', async () => {
+  test('an old tag stays until the block works, or until Shopify loads none', async () => {
     const { shop, port, store } = opened
     tag(7)
     tag(8)
@@ -37,7 +37,7 @@ describe('the loader', () => {
     expect(shop.scripts.map(({ id }) => id)).toEqual([9])
     await port.removeScript(store, { src })
     tag(10)
-    clock.move(scriptTagsEndAt - clock.ms())
+    clock.advance(scriptTagsEndAt - clock.ms())
     expect([await port.listScripts(store), await port.ensureScript(store, { src })]).toEqual([
       [],
       { id: null },
@@ -54,7 +54,7 @@ describe('the loader', () => {
     expect(port.install).toBeUndefined()
   })
 
-  test('the link opens the editor with the block of the app', async () => {
+  test("the link opens the editor with the app's block", async () => {
     const { standIn, port, store } = opened
     const link = `https://loja.myshopify.com/admin/themes/current/editor?context=apps&activateAppId=${standIn.app.clientId}/loader`
     expect(await port.activationLink(store)).toBe(link)

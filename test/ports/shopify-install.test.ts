@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { missingScopes } from '#operations/store/ecommerce/shopify/installation/install'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 import { app } from './shopify-stand-in/tokens.ts'
 
-const clock = standingClock()
+const clock = frozenClock()
 let opened: Awaited<ReturnType<typeof shopify>>
 beforeEach(async () => {
   opened = await shopify({ clock, app, timeoutMs: 2000 })
@@ -17,7 +17,7 @@ afterEach(() => opened.standIn.close())
 const shop = 'loja.myshopify.com'
 const failed = (call: Promise<unknown>) => call.then(() => null).catch((error: unknown) => error)
 
-/** As Shopify sends the owner back. */
+/** The query with which Shopify returns the owner. */
 function answer(changes: Record<string, string> = {}, secret = app.clientSecret): URLSearchParams {
   const timestamp = String(Math.floor(clock.ms() / 1000))
   const query = { code: 'abc', host: 'YWRtaW4=', shop, state: 'store.1.sig', timestamp, ...changes }
@@ -29,8 +29,8 @@ function answer(changes: Record<string, string> = {}, secret = app.clientSecret)
   return new URLSearchParams({ ...query, hmac })
 }
 
-/** Kept as the store keeps them, for any number of holders; renewals take turns. */
-function keeper(credentials: unknown) {
+/** Stores credentials like the store does, for any number of holders; renewals are serialized. */
+function createCredentialStore(credentials: unknown) {
   const kept = { credentials }
   let turn: Promise<unknown> = Promise.resolve()
   const hold = (): ProviderStore => ({
@@ -48,10 +48,11 @@ function keeper(credentials: unknown) {
   return { kept, hold }
 }
 
-const installed = async () => keeper(await opened.port.install!.exchange(shop, opened.standIn.desk.agree()))
+const installed = async () =>
+  createCredentialStore(await opened.port.install!.exchange(shop, opened.standIn.desk.agree()))
 
 describe('the way there and back', () => {
-  test('the link names app, permissions, state and where to come back to', () => {
+  test('the link names app, permissions, state and return address', () => {
     const back = { state: 'a state', returnUrl: 'https://api.example.com/ecommerce/return/shopify' }
     const link = opened.port.install!.link(' LOJA.myshopify.com', back)
     expect(link.shop).toBe(shop)
@@ -67,7 +68,7 @@ describe('the way there and back', () => {
     expect(elsewhere).toThrow(expect.objectContaining({ name: 'Refused', code: 'bad-shop' }))
   })
 
-  test("an answer is Shopify's own, for ten minutes", () => {
+  test('an answer is accepted from Shopify only, for ten minutes', () => {
     const { read } = opened.port.install!
     const query = answer()
     expect(read(query)).toEqual({ shop, code: 'abc' })
@@ -88,7 +89,7 @@ describe('the way there and back', () => {
     expect(() => read(answer({ code: '' }))).toThrow(expect.objectContaining({ code: 'not-allowed' }))
   })
 
-  test('a code is good once; less than is needed is refused, and named', async () => {
+  test('a code works once; missing permissions are refused and named', async () => {
     const { port, standIn } = opened
     const code = standIn.desk.agree()
     expect(await port.install!.exchange(shop, code)).toMatchObject({ shop, clientId: app.clientId })
@@ -105,13 +106,13 @@ describe('the way there and back', () => {
 })
 
 describe('a token that runs out', () => {
-  test('is renewed before, once however many hold it, and the newest is kept', async () => {
+  test('an expiring token is renewed in time and only once, and the newest is stored', async () => {
     const { port, standIn } = opened
     const { kept, hold } = await installed()
     const [one, other] = [hold(), hold()]
     await port.check(one)
     expect(standIn.desk.refreshes).toBe(0)
-    clock.move(56 * 60_000)
+    clock.advance(56 * 60_000)
     await Promise.all([port.check(one), port.check(other), port.listCategories(other), port.check(hold())])
     expect(standIn.desk.refreshes).toBe(1)
     expect(kept.credentials).toMatchObject({ accessToken: standIn.desk.installation!.accessToken })
@@ -119,18 +120,18 @@ describe('a token that runs out', () => {
     expect(port.webhookSecret(one)).toBe(app.clientSecret)
   })
 
-  test('that another process replaced is not renewed again', async () => {
+  test('a token that another process replaced is not renewed again', async () => {
     const { port, standIn } = opened
     const { hold } = await installed()
     const late = hold()
-    clock.move(56 * 60_000)
+    clock.advance(56 * 60_000)
     await port.check(hold())
-    clock.move(60_000)
+    clock.advance(60_000)
     await port.check(late)
     expect(standIn.desk.refreshes).toBe(1)
   })
 
-  test('that Shopify refuses early is renewed; a renewal whose answer is lost is made again', async () => {
+  test('a token refused early is renewed; a renewal whose answer is lost is repeated', async () => {
     const { port, standIn } = opened
     const { hold } = await installed()
     standIn.desk.installation!.expiresAt = clock.ms()
@@ -139,7 +140,7 @@ describe('a token that runs out', () => {
     expect(standIn.desk.refreshes).toBe(2)
   })
 
-  test('without the app, or after ninety days, it is access that is lost, with what to do', async () => {
+  test('without the app, or after ninety days, access is lost, with a remedy', async () => {
     const { port, standIn } = opened
     const { hold } = await installed()
     const lost = {
@@ -147,7 +148,7 @@ describe('a token that runs out', () => {
       accepted: 'no',
       remedy: expect.stringMatching(/[Cc]onnect the store again/),
     }
-    clock.move(91 * 24 * 3_600_000)
+    clock.advance(91 * 24 * 3_600_000)
     expect(await failed(port.listCategories(hold()))).toMatchObject({ ...lost, code: 'access-ended' })
     const again = await installed()
     standIn.desk.uninstall()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { orderOf, type RestOrder } from '#operations/store/ecommerce/shopify/order-map'
+import { type RestOrder, toOrder } from '#operations/store/ecommerce/shopify/order-map'
 import { shopify } from './shopify.ts'
 import { fillCart, placeOrder, refundOrder } from './shopify-stand-in/orders.ts'
 
@@ -11,7 +11,7 @@ describe('orders and carts', () => {
   })
   afterAll(() => opened.standIn.close())
 
-  test('test orders are passed over; an alert leaves its token in the first address', async () => {
+  test('test orders are skipped; an alert leaves its token in the first address', async () => {
     const { shop, port, store } = opened
     const line = { customerId: '5001', variantId: '2001', quantity: 1 }
     const test = placeOrder(shop, { ...line, isTest: true })
@@ -24,7 +24,7 @@ describe('orders and carts', () => {
     expect(await port.getOrder(store, { number: '1002" OR name:"#1001' })).toBeNull()
   })
 
-  test("what is given back is told in the shop's currency, whatever was paid with", async () => {
+  test("refunds are reported in the shop's currency, whatever was paid with", async () => {
     const { shop, port, store } = opened
     const order = placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 2 })
     refundOrder(shop, order, 108.2, { amount: '20.00', currency: 'USD' })
@@ -35,7 +35,7 @@ describe('orders and carts', () => {
     })
   })
 
-  test('what changed while a walk went on is met by the next', async () => {
+  test('changes during a walk are found by the next walk', async () => {
     const { shop, port, store } = opened
     const line = { customerId: '5002', variantId: '2003', quantity: 1 }
     const placed = Array.from({ length: 60 }, () => placeOrder(shop, line))
@@ -73,7 +73,7 @@ describe('orders and carts', () => {
     expect(recent.carts).toEqual([])
   })
 
-  test('an order that the search finds by another token is not that of the cart', async () => {
+  test('an order found under another token is not that of the cart', async () => {
     const { standIn, shop, port, store } = await shopify()
     const bought = { customerId: '5001', variantId: '2001', quantity: 1 }
     const checkout = fillCart(shop, bought)
@@ -173,8 +173,8 @@ describe('orders and carts', () => {
     totalRefundedSet: { shopMoney: { amount: '21.0' } },
   }
 
-  test('an order in our words, to the cent', () => {
-    expect(orderOf(order, facts)).toMatchObject({
+  test('an order is converted to our terms, to the cent', () => {
+    expect(toOrder(order, facts)).toMatchObject({
       id: '1',
       number: '1001-A',
       status: 'closed',
@@ -225,14 +225,14 @@ describe('orders and carts', () => {
     ['one, for all of it', '36.08', '40', { total: '76.08', refundedTotal: '40.00' }],
     ['nothing, for an amount', '76.08', '40', { total: '76.08', refundedTotal: '40.00' }],
     ['nothing, and put on one', '96.08', '0', { total: '96.08', refundedTotal: '0.00' }],
-  ])('an edit that took off %s', (_what, current_total_price, amount, told) => {
+  ])('an order edit that removed %s', (_what, current_total_price, amount, expected) => {
     const back = { ...facts, totalRefundedSet: { shopMoney: { amount } } }
-    expect(orderOf({ ...order, current_total_price }, back)).toMatchObject(told)
+    expect(toOrder({ ...order, current_total_price }, back)).toMatchObject(expected)
     const cancelled = { ...order, current_total_price: '0.00', cancelled_at: '2026-11-03T00:00:00Z' }
-    expect(orderOf(cancelled, back)).toMatchObject({ total: '76.08' })
+    expect(toOrder(cancelled, back)).toMatchObject({ total: '76.08' })
   })
 
-  test('one that tells less than others holds up nobody', () => {
+  test('an incomplete order does not block others', () => {
     const known = ['id', 'created_at', 'updated_at']
     const parts = [
       ...Object.keys(order).map((key) => [key]),
@@ -254,7 +254,7 @@ describe('orders and carts', () => {
         const at = path.slice(0, -1).reduce((all, key) => all[key] as Record<string, unknown>, less)
         if (value === null) at[last] = null
         else delete at[last]
-        const read = () => JSON.stringify(orderOf(less as unknown as RestOrder, facts))
+        const read = () => JSON.stringify(toOrder(less as unknown as RestOrder, facts))
         expect(read, path.join('.')).not.toThrow()
         expect(read(), path.join('.')).not.toMatch(/undefined|NaN/)
       }
@@ -264,18 +264,18 @@ describe('orders and carts', () => {
   test.each([
     ['JPY', '1000', '300', { total: '1000.00', refundedTotal: '300.00' }],
     ['KWD', '12.345', '1.234', { total: '12.35', refundedTotal: '1.23' }],
-  ])('in %s, to the hundredth', (currency, total_price, amount, told) => {
+  ])('in %s, to the hundredth', (currency, total_price, amount, expected) => {
     const back = { ...facts, totalRefundedSet: { shopMoney: { amount } } }
-    expect(orderOf({ ...order, currency, total_price }, back)).toMatchObject({ currency, ...told })
+    expect(toOrder({ ...order, currency, total_price }, back)).toMatchObject({ currency, ...expected })
   })
 
-  test('a line of many units at a price with three decimals is what they come to', () => {
+  test('a line of many units at a price with three decimals has its exact total', () => {
     const line = { ...order.line_items[0]!, quantity: 1000, price: '0.125', discount_allocations: [] }
     const lineOff = { ...line, quantity: 3, price: '0.333', discount_allocations: [{ amount: '0.001' }] }
     const one = { ...line, quantity: 1, price: '19.996' }
     const lines = { currency: 'KWD', line_items: [line, lineOff, one] }
-    // No line looks as if it were discounted that is not.
-    expect(orderOf({ ...order, ...lines }, facts).items).toMatchObject([
+    // No line looks discounted if it is not.
+    expect(toOrder({ ...order, ...lines }, facts).items).toMatchObject([
       { unitPrice: '0.12', total: '125.00' },
       { unitPrice: '0.33', total: '1.00' },
       { unitPrice: '20.00', total: '20.00' },
@@ -299,8 +299,8 @@ describe('orders and carts', () => {
     [{ taxes_included: true }, { items: [{ refundedTotal: '19.23' }, {}] }],
     [{ note_attributes: [] }, { clickToken: null }],
     [{ customer: null, shipping_address: null }, { customer: { id: null, name: null, phone: null } }],
-  ])('%j', (change, told) => {
-    expect(orderOf({ ...order, ...change } as RestOrder, facts)).toMatchObject(told)
+  ])('%j', (change, expected) => {
+    expect(toOrder({ ...order, ...change } as RestOrder, facts)).toMatchObject(expected)
   })
 })
 
@@ -311,7 +311,7 @@ describe('webhooks', () => {
   afterAll(() => opened.standIn.close())
 
   const url = 'https://api.example.com/hooks/ecommerce/shopify/x'
-  const told = async (topic: string, object: unknown) => {
+  const deliver = async (topic: string, object: unknown) => {
     const { standIn, port, store } = opened
     for (const ours of ['order.updated', 'cart.updated', 'product.updated', 'stock.updated'] as const) {
       await port.registerWebhook(store, { topic: ours, url, secret: 'of no use' })
@@ -345,23 +345,23 @@ describe('webhooks', () => {
       [['stock.updated', { id: '5', productId: '6', updatedAt }]],
     ],
   ])('%s', async (topic, object, expected) => {
-    const { events } = await told(topic, object)
+    const { events } = await deliver(topic, object)
     expect(events.map(({ kind, data }) => [kind, data])).toMatchObject(expected)
     expect(new Set(events.map(({ key }) => key)).size).toBe(events.length)
     expect(events.every(({ storeRef }) => storeRef === 'loja.myshopify.com')).toBe(true)
   })
 
-  test('one that comes twice has the same key, another of the same object another', async () => {
-    const { events, headers, body } = await told('orders/updated', { id: 1, updated_at })
+  test('a repeated webhook has the same key, another one of the same object a different key', async () => {
+    const { events, headers, body } = await deliver('orders/updated', { id: 1, updated_at })
     const { port, store } = opened
     const secret = port.webhookSecret(store)
     expect(port.parseWebhook(headers, body, secret)).toEqual(events)
-    const other = await told('orders/updated', { id: 1, updated_at })
+    const other = await deliver('orders/updated', { id: 1, updated_at })
     expect(other.events[0]!.key).not.toBe(events[0]!.key)
   })
 
-  test('a topic that nobody asked for tells nothing; a body that names nothing is refused', async () => {
-    const { headers, body } = await told('orders/updated', { id: 1, updated_at })
+  test('an unregistered topic brings nothing; a body without an id is refused', async () => {
+    const { headers, body } = await deliver('orders/updated', { id: 1, updated_at })
     const { port, store, standIn } = opened
     const secret = port.webhookSecret(store)
     const foreign = new Headers(headers)

@@ -22,7 +22,7 @@ async function ask(query: string, variables: Record<string, unknown> = {}): Prom
   return (await response.json()) as Answer
 }
 
-describe('what does not fit the schema is no question', () => {
+describe('documents that do not fit the schema are rejected', () => {
   test.each([
     [
       'a field that is deprecated',

@@ -7,16 +7,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { apiVersion } from '#operations/store/ecommerce/shopify/http/options'
 import type { Clock } from '#runtime/clock'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { Bucket } from './shopify-stand-in/bucket.ts'
 import { answerGraph } from './shopify-stand-in/graph.ts'
 import { answerRest } from './shopify-stand-in/rest.ts'
 import { Shop } from './shopify-stand-in/shop.ts'
 import { app, legacyToken, TokenDesk, type TokenRequest } from './shopify-stand-in/tokens.ts'
 
-/** What happens to the next request that fits: a status, silence before or after it is done, or a broken connection. */
+/**
+ * Injected into the next matching request: a status, no answer (before or after it is processed), or a broken
+ * connection.
+ */
 export interface Fault {
-  /** Of the method and path, or of the GraphQL document. */
+  /** Matches the method and path, or the GraphQL document. */
   fits?: RegExp
   is: { status: number; headers?: Record<string, string>; body?: string } | 'silence' | 'drop' | 'late'
 }
@@ -24,7 +27,7 @@ export interface Fault {
 const name = 'loja.myshopify.com'
 
 export interface Options {
-  /** Calls, and calls a second. Default: of the largest plan. */
+  /** Calls, and calls per second. Default: the largest plan's. */
   rest?: [size: number, perSecond: number]
   graph?: [size: number, perSecond: number]
   clock?: Clock
@@ -40,7 +43,7 @@ export class ShopifyStandIn {
   readonly faults: Fault[] = []
   readonly deniedFields = new Set<string>()
   readonly desk: TokenDesk
-  /** How many answers told to slow down. */
+  /** How many answers were throttled. */
   throttled = 0
   isDown = false
   endpoint = ''
@@ -48,14 +51,14 @@ export class ShopifyStandIn {
   readonly #graph: Bucket
   readonly #server = createServer((request, response) => void this.#receive(request, response))
 
-  constructor({ rest = [400, 40], graph = [20_000, 2000], clock = standingClock() }: Options = {}) {
+  constructor({ rest = [400, 40], graph = [20_000, 2000], clock = frozenClock() }: Options = {}) {
     this.shop = new Shop(clock)
     this.desk = new TokenDesk(clock)
     this.#rest = new Bucket(...rest)
     this.#graph = new Bucket(...graph)
   }
 
-  /** Of the tokens that the app asked for with its own credentials. */
+  /** The tokens requested with the app's own credentials. */
   get tokens(): string[] {
     return this.desk.tokens
   }
@@ -71,7 +74,7 @@ export class ShopifyStandIn {
     return new Promise((resolve) => this.#server.close(() => resolve()))
   }
 
-  /** What is sent to this address for a topic that somebody registered; nothing where nobody did. */
+  /** The webhook requests to this address for a topic; empty if it is not registered. */
   deliveries(topic: string, object: unknown, url: string): { headers: Headers; body: Uint8Array }[] {
     const body = new TextEncoder().encode(JSON.stringify(object))
     return this.shop.webhooks
@@ -92,9 +95,9 @@ export class ShopifyStandIn {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = await textOf(request)
+    const text = await readText(request)
     const url = new URL(request.url!, 'http://stand-in')
-    const { what, detail } = nameOf(request.method!, url.pathname, text)
+    const { what, detail } = describeRequest(request.method!, url.pathname, text)
     this.requests.push(what)
     const at = this.faults.findIndex(({ fits }) => !fits || fits.test(`${what} ${detail}`))
     const fault = this.isDown
@@ -110,7 +113,7 @@ export class ShopifyStandIn {
       return
     }
     const { status, headers = {}, body } = this.#answer(request, url, text)
-    // It was done; its answer comes to nobody.
+    // Processed, but the answer is never sent.
     if (fault === 'late') return
     if (status === 429) this.throttled += 1
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
@@ -172,14 +175,14 @@ interface Answer {
   body: unknown
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = ''
   for await (const chunk of request) text += chunk
   return text
 }
 
 /** `GET products.json`, or the name of a GraphQL operation with its variables. */
-function nameOf(method: string, pathname: string, text: string): { what: string; detail: string } {
+function describeRequest(method: string, pathname: string, text: string): { what: string; detail: string } {
   if (!pathname.endsWith('/graphql.json')) {
     return { what: `${method} ${pathname.replace(/^\/admin\/(api\/[^/]+\/)?/, '')}`, detail: text }
   }

@@ -1,19 +1,19 @@
-/** The theme app extension, held against what Shopify documents of its files (./shopify-facts.md), and our elements. */
+/** Checks the theme app extension against Shopify's documented rules (./shopify-facts.md), and against our elements. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { apiVersion } from '#operations/store/ecommerce/shopify/http/options'
-import { neededScopes, wishedScopes } from '#operations/store/ecommerce/shopify/installation/install'
+import { optionalScopes, requiredScopes } from '#operations/store/ecommerce/shopify/installation/install'
 import { embedBlock, loaderMetafield } from '#operations/store/ecommerce/shopify/installation/scripts'
 import { loadRegistry } from '#runtime/registry/registry'
 
 const app = join(import.meta.dirname, '../../operations/store/ecommerce/shopify/app')
 const extension = join(app, 'extensions/storefront')
-const { elements } = (await loadRegistry()).wired
+const { elements } = (await loadRegistry()).extensions
 
-const filesOf = (folder: string): string[] => readdirSync(join(extension, folder)).sort()
-const textOf = (path: string): string => readFileSync(join(extension, path), 'utf8')
+const listFiles = (folder: string): string[] => readdirSync(join(extension, folder)).sort()
+const readText = (path: string): string => readFileSync(join(extension, path), 'utf8')
 const schemaTag = /\{% schema %\}([\s\S]*)\{% endschema %\}/
 
 interface Setting {
@@ -32,8 +32,8 @@ interface Schema {
   settings: Setting[]
 }
 
-const blocks = filesOf('blocks').map((file) => {
-  const text = textOf(`blocks/${file}`)
+const blocks = listFiles('blocks').map((file) => {
+  const text = readText(`blocks/${file}`)
   return {
     file,
     text,
@@ -41,18 +41,18 @@ const blocks = filesOf('blocks').map((file) => {
     schema: JSON.parse(schemaTag.exec(text)![1]!) as Schema,
   }
 })
-const locales = filesOf('locales')
+const locales = listFiles('locales')
   .filter((file) => file.endsWith('.schema.json'))
-  .map((file) => ({ file, words: JSON.parse(textOf(`locales/${file}`)) as Record<string, unknown> }))
+  .map((file) => ({ file, words: JSON.parse(readText(`locales/${file}`)) as Record<string, unknown> }))
 
 /** A text of the schema in a language: `t:blocks.looks.name`. */
-function said(words: Record<string, unknown>, text: string): unknown {
+function findText(words: Record<string, unknown>, text: string): unknown {
   const keys = text.replace(/^t:/, '').split('.')
   return keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], words)
 }
 
-/** Tags that open and close, and no other than these. */
-function faultOfLiquid(text: string): string | null {
+/** Checks that tags are known, opened and closed. */
+function findLiquidError(text: string): string | null {
   const closing = new Set(['if', 'unless', 'case', 'for', 'comment', 'schema'])
   const single = new Set(['assign', 'render', 'else', 'elsif', 'when'])
   const open: string[] = []
@@ -69,7 +69,7 @@ function faultOfLiquid(text: string): string | null {
 }
 
 describe('its blocks', () => {
-  test('one for the loader, and one for every element that stands on a page', () => {
+  test('one block for the loader, and one for every element that is placed on a page', () => {
     const placed = elements
       .filter(({ floats }) => !floats)
       .map(({ tag }) => `${tag.replace(/^store-/, '')}.liquid`)
@@ -89,24 +89,24 @@ describe('its blocks', () => {
     expect(files.length).toBeLessThanOrEqual(30)
   })
 
-  test.each(blocks)('$file is Liquid that closes what it opens', ({ liquid }) => {
-    expect(faultOfLiquid(liquid)).toBeNull()
-    // Not there in an extension.
+  test.each(blocks)('$file is Liquid with balanced tags', ({ liquid }) => {
+    expect(findLiquidError(liquid)).toBeNull()
+    // Not available in an extension.
     expect(liquid).not.toMatch(/content_for_(header|index|layout)/)
     for (const [, name] of liquid.matchAll(/render '(\w+)'/g))
-      expect(filesOf('snippets')).toContain(`${name}.liquid`)
+      expect(listFiles('snippets')).toContain(`${name}.liquid`)
     for (const [, name] of liquid.matchAll(/'([\w.]+)' \| asset_url/g))
-      expect(filesOf('assets')).toContain(name)
+      expect(listFiles('assets')).toContain(name)
   })
 
-  test('what is not Liquid is noticed', () => {
-    expect(faultOfLiquid('{% if a %}')).toMatch(/open/)
-    expect(faultOfLiquid('{% if a %}{% endcase %}')).toMatch(/closes/)
-    expect(faultOfLiquid('{% javascript %}')).toMatch(/no tag/)
-    expect(faultOfLiquid('{{ a }')).toMatch(/bracket/)
+  test('invalid Liquid is detected', () => {
+    expect(findLiquidError('{% if a %}')).toMatch(/open/)
+    expect(findLiquidError('{% if a %}{% endcase %}')).toMatch(/closes/)
+    expect(findLiquidError('{% javascript %}')).toMatch(/no tag/)
+    expect(findLiquidError('{{ a }')).toMatch(/bracket/)
   })
 
-  test.each(blocks)('$file has a schema that Shopify takes, in every language', ({ liquid, schema }) => {
+  test.each(blocks)('$file has a schema that Shopify accepts, in every language', ({ liquid, schema }) => {
     const templates = ['index', 'product', 'collection', 'cart', 'page', 'search']
     for (const each of schema.enabled_on?.templates ?? []) expect(templates).toContain(each)
     const ids = schema.settings.flatMap(({ id }) => id ?? [])
@@ -122,45 +122,45 @@ describe('its blocks', () => {
     const labels = schema.settings.flatMap(({ options = [] }) => options.map(({ label }) => label))
     for (const { file, words } of locales) {
       for (const text of [...texts, ...labels].filter((each) => each !== undefined)) {
-        expect([file, text, said(words, text!)]).toEqual([file, text, expect.stringMatching(/./)])
+        expect([file, text, findText(words, text!)]).toEqual([file, text, expect.stringMatching(/./)])
       }
-      expect(String(said(words, schema.name)).length).toBeLessThanOrEqual(25)
+      expect(String(findText(words, schema.name)).length).toBeLessThanOrEqual(25)
     }
   })
 
-  test('the elements show the product of their block or page, where they are of one', () => {
+  test('the elements show the product of their block or page, where they need one', () => {
     const withProduct = blocks.filter(({ liquid }) => liquid.includes("render 'product'"))
     for (const { schema } of withProduct)
       expect(schema.settings).toContainEqual(expect.objectContaining({ type: 'product' }))
     expect(withProduct.length).toBeGreaterThan(10)
   })
 
-  test('the loader reads the address that we write, and says by which way it came', () => {
+  test('the loader reads the address that we write, and reports how it was loaded', () => {
     const { text } = blocks.find(({ file }) => file === `${embedBlock}.liquid`)!
     expect(text).toContain(`app.metafields.${loaderMetafield.namespace}.${loaderMetafield.key}.value`)
     expect(text).toContain("append: '?via=embed'")
   })
 })
 
-test('its sizes are within what Shopify takes', () => {
+test("its sizes are within Shopify's limits", () => {
   const size = (path: string): number => statSync(join(extension, path)).size
-  const sum = (folder: string) => filesOf(folder).reduce((all, file) => all + size(`${folder}/${file}`), 0)
+  const sum = (folder: string) => listFiles(folder).reduce((all, file) => all + size(`${folder}/${file}`), 0)
   expect(sum('blocks') + sum('snippets')).toBeLessThan(100 * 1024)
   expect(sum('assets')).toBeLessThan(10 * 1024 * 1024)
-  for (const file of filesOf('assets')) {
+  for (const file of listFiles('assets')) {
     expect(gzipSync(readFileSync(join(extension, 'assets', file))).length).toBeLessThan(10_000)
   }
-  for (const file of filesOf('locales')) expect(size(`locales/${file}`)).toBeLessThan(15 * 1024)
-  expect(filesOf('locales').filter((file) => file.includes('.default.'))).toEqual([
+  for (const file of listFiles('locales')) expect(size(`locales/${file}`)).toBeLessThan(15 * 1024)
+  expect(listFiles('locales').filter((file) => file.includes('.default.'))).toEqual([
     'en.default.json',
     'en.default.schema.json',
   ])
 })
 
-test('its settings have no secret, ask for what the code asks for, and lead to pages that there are', async () => {
+test('its settings contain no secret, request the scopes that the code needs, and link to existing pages', async () => {
   const toml = readFileSync(join(app, 'shopify.app.toml'), 'utf8')
   expect(readFileSync(join(extension, 'shopify.extension.toml'), 'utf8')).toMatch(/^type = "theme"$/m)
-  expect(/^scopes = "(.*)"$/m.exec(toml)![1]).toBe([...neededScopes, ...wishedScopes].join(','))
+  expect(/^scopes = "(.*)"$/m.exec(toml)![1]).toBe([...requiredScopes, ...optionalScopes].join(','))
   expect(toml).toContain(`api_version = "${apiVersion}"`)
   expect(toml).not.toMatch(/shp(ss|at|rt)_|secret = /)
   const { pages } = await loadRegistry()

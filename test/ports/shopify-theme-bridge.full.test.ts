@@ -1,6 +1,6 @@
 /**
- * What a theme does with its cart and its variants is told to the widgets. The page is written after Dawn's public
- * behaviour and Shopify's Ajax API (./shopify-facts.md); the script is the theme app extension's own.
+ * The theme's cart and variant changes reach the widgets. The page follows Dawn's public behaviour and Shopify's Ajax
+ * API (./shopify-facts.md); the script is the theme app extension's own.
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -19,13 +19,13 @@ const bridge = readFileSync(join(extension, 'assets/theme.js'), 'utf8')
 interface Line {
   id: number
   quantity: number
-  /** What an automatic discount takes off, by its name. */
+  /** Amounts of automatic discounts, by name. */
   off?: Record<string, number>
 }
-const offOf = ({ off = {} }: Line): number => Object.values(off).reduce((sum, each) => sum + each, 0)
+const sumDiscounts = ({ off = {} }: Line): number => Object.values(off).reduce((sum, each) => sum + each, 0)
 const prices: Record<number, number> = { 201: 1990, 202: 2490, 901: 500 }
 
-/** A shop whose cart is kept by Shopify's addresses: sums in hundredths, ids as numbers. */
+/** A shop with Shopify's cart endpoints: sums in hundredths, ids as numbers. */
 async function shop({ ofCart = 0 } = {}) {
   const lines: Line[] = []
   const asked: string[] = []
@@ -34,7 +34,7 @@ async function shop({ ofCart = 0 } = {}) {
     currency: 'JPY',
     original_total_price: lines.reduce((sum, { id, quantity }) => sum + prices[id]! * quantity, 0),
     total_price:
-      lines.reduce((sum, line) => sum + prices[line.id]! * line.quantity - offOf(line), 0) - ofCart,
+      lines.reduce((sum, line) => sum + prices[line.id]! * line.quantity - sumDiscounts(line), 0) - ofCart,
     items: lines.map(({ id, quantity, ...line }) => ({
       id,
       key: `${id}:k`,
@@ -42,7 +42,7 @@ async function shop({ ofCart = 0 } = {}) {
       product_id: id > 900 ? 90 : 20,
       quantity,
       original_price: prices[id]!,
-      final_line_price: prices[id]! * quantity - offOf({ id, quantity, ...line }),
+      final_line_price: prices[id]! * quantity - sumDiscounts({ id, quantity, ...line }),
       line_level_discount_allocations: Object.entries(line.off ?? {}).map(([title, amount]) => ({
         amount,
         discount_application: { type: 'automatic', title, total_allocated_amount: amount },
@@ -55,8 +55,8 @@ async function shop({ ofCart = 0 } = {}) {
     <script type="application/json" data-storefront-cart>${JSON.stringify(cart())}</script>
     <script type="application/json" data-storefront-product>{"id":20,"variants":[
       {"id":201,"price":1990,"available":true},{"id":202,"price":2490,"available":false}]}</script>
-    <script>window.told = []
-      for (const name of ['cart', 'product']) document.addEventListener('storefront:' + name, ({ detail }) => told.push([name, detail]))</script>
+    <script>window.reported = []
+      for (const name of ['cart', 'product']) document.addEventListener('storefront:' + name, ({ detail }) => reported.push([name, detail]))</script>
     <script>const PUB_SUB_EVENTS = { cartUpdate: 'cart-update', variantChange: 'variant-change' }
       let subscribers = {}
       function subscribe(name, hear) { (subscribers[name] ??= []).push(hear) }
@@ -104,13 +104,13 @@ async function shop({ ofCart = 0 } = {}) {
 }
 
 describe.skipIf(!hasChromium)('the bridge in a theme', () => {
-  test('tells the cart and the variant, asks for the cart once for what changed together, and for nothing else', async () => {
+  test('the bridge reports cart and variant, reads the cart once for changes that come together, and nothing else', async () => {
     const { url, asked, lines } = await shop()
     lines.push({ id: 901, quantity: 2 })
     const { page, faults } = await openPage()
     await page.goto(url, { waitUntil: 'load' })
-    const told = () => page.evaluate<[string, object][]>('told')
-    const last = async (name: string) => (await told()).findLast(([which]) => which === name)?.[1]
+    const readReported = () => page.evaluate<[string, object][]>('reported')
+    const last = async (name: string) => (await readReported()).findLast(([which]) => which === name)?.[1]
     await expect
       .poll(() => last('product'))
       .toEqual({
@@ -129,7 +129,7 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
     })
     expect(asked.filter((path) => path === '/cart.js')).toEqual([])
 
-    // As Dawn chooses a variant: a value, and a change that bubbles.
+    // Dawn sets a value and dispatches a bubbling change event.
     const choose = (where: string, value: string) =>
       page.evaluate(`{
         const field = document.querySelector('${where} [name=id]')
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
     await expect
       .poll(() => last('product'))
       .toMatchObject({ variantId: '202', price: 24.9, isAvailable: false })
-    // As it does where it draws the section anew, and says so.
+    // Dawn re-renders the section and dispatches an event.
     await page.evaluate(`{
       const main = document.querySelector('#main')
       const drawn = main.innerHTML
@@ -152,16 +152,16 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
       publish('variant-change')
     }`)
     await expect.poll(() => last('product')).toMatchObject({ variantId: '201' })
-    // Another product's form says nothing of this one.
-    const before = (await told()).length
+    // The form of another product does not count.
+    const before = (await readReported()).length
     await choose('#related', '901')
 
     await page.click('#main button')
     await expect.poll(() => last('cart')).toMatchObject({ total: 29.9, items: [{}, { variantId: '201' }] })
-    expect((await told()).length).toBe(before + 1)
+    expect((await readReported()).length).toBe(before + 1)
     expect(asked.filter((path) => path === '/cart.js')).toHaveLength(1)
 
-    // Twenty at once, by whichever way: a few requests.
+    // Twenty changes at once, by every way: only a few requests.
     await page.evaluate(`(async () => {
       for (let i = 0; i < 20; i += 1) {
         await fetch('/cart/add.js', { method: 'POST', body: new URLSearchParams({ id: '202' }) })
@@ -178,16 +178,16 @@ describe.skipIf(!hasChromium)('the bridge in a theme', () => {
       request.send('{}')
     })`)
     await expect.poll(() => last('cart')).toMatchObject({ total: 0, items: [] })
-    // Nothing changes: nothing is asked.
+    // No change, no request.
     const quiet = asked.length
     await page.waitForTimeout(1000)
     expect(asked.length).toBe(quiet)
     expect(faults.filter((fault) => !/favicon|404/.test(fault))).toEqual([])
   })
 
-  test('what Shopify takes off is told by its names, and lines keep the price of before', async () => {
+  test('automatic discounts are reported by name, and lines keep their original price', async () => {
     const { url, lines } = await shop({ ofCart: 300 })
-    // Where a set is full Shopify sells its free units as a line of their own.
+    // For a full set Shopify sells the free units as a separate line.
     lines.push({ id: 201, quantity: 2 }, { id: 201, quantity: 1, off: { 'Leve 3': 1990 } })
     lines.push({ id: 901, quantity: 2, off: { 'Leve 3': 10, Outro: 40 } })
     const { page } = await openPage()

@@ -3,7 +3,7 @@ import { nextPage } from '#operations/store/ecommerce/shopify/http/client'
 import { apiVersion, readShopifyUrl } from '#operations/store/ecommerce/shopify/http/options'
 import { type AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { readSettings } from '#runtime/server/settings'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { shopify } from './shopify.ts'
 import { placeOrder } from './shopify-stand-in/orders.ts'
 
@@ -21,7 +21,7 @@ async function opened(options: Parameters<typeof shopify>[0] = {}) {
 const failed = (call: Promise<unknown>) => call.then(() => null).catch((error: unknown) => error)
 
 describe('credentials', () => {
-  test('a token that Shopify does not take: told at the connection, else unavailable, never repeated', async () => {
+  test('a rejected token is reported at the connection, otherwise Unavailable, and never retried', async () => {
     const { standIn, port, store } = await opened()
     const bad = { ...store, credentials: { ...store.credentials, accessToken: 'shpat_of_nobody' } }
     expect(await failed(port.check(bad))).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
@@ -45,7 +45,7 @@ describe('credentials', () => {
     },
     { shop: 'a.b.myshopify.com', accessToken: 'shpat_12345678', clientSecret: 'shpss_12345678' },
     { shop: '.myshopify.com', accessToken: 'shpat_12345678', clientSecret: 'shpss_12345678' },
-  ])('of another form, or of another host: nobody is asked (%j)', async (credentials) => {
+  ])('malformed credentials or a foreign host: no request is sent (%j)', async (credentials) => {
     const { standIn, port } = await opened()
     const error = await failed(port.check({ id: 'store', credentials }))
     expect(error).toMatchObject({ name: 'Refused', code: 'invalid-credentials' })
@@ -54,15 +54,15 @@ describe('credentials', () => {
     expect(standIn.requests).toEqual([])
   })
 
-  test('an app of the dashboard asks for a token, keeps it for its time, and asks anew when it is refused', async () => {
-    const clock = standingClock()
+  test('a dashboard app requests a token, reuses it until it expires, and requests another when it is rejected', async () => {
+    const clock = frozenClock()
     const { standIn, port } = await opened({ clock })
     const { shop, app } = { shop: standIn.name, app: standIn.app }
     const store = { id: 'store', credentials: { shop, ...app } }
     await Promise.all([port.check(store), port.listScripts(store)])
     await port.listCategories(store)
     expect(standIn.tokens).toHaveLength(1)
-    clock.move(24 * 3_600_000)
+    clock.advance(24 * 3_600_000)
     await port.check(store)
     expect(standIn.tokens).toHaveLength(2)
     standIn.tokens.push('shpat_another')
@@ -74,7 +74,7 @@ describe('credentials', () => {
     expect((error as Error).message).not.toContain('shpss')
   })
 
-  test('what the app may not do is refused, with what to do', async () => {
+  test('missing permissions are refused, with a remedy', async () => {
     const { standIn, port, store } = await opened()
     const body = JSON.stringify({
       errors: '[API] This action requires merchant approval for read_customers scope.',
@@ -93,53 +93,50 @@ describe('credentials', () => {
     [403, 'access-forbidden'],
     [404, 'shop-unknown'],
     [423, 'shop-locked'],
-  ])(
-    'a shop that is closed (%i) is access that is lost, asked once, with what to do',
-    async (status, code) => {
-      const { standIn, port, store } = await opened()
-      const body = JSON.stringify({ errors: 'Unavailable Shop' })
-      for (const ask of [() => port.listScripts(store), () => port.listCategories(store)]) {
-        standIn.faults.push({ is: { status, body } })
-        const error = await failed(ask())
-        expect(error).toMatchObject({ name: 'AccessLost', accepted: 'no', code })
-        expect((error as AccessLost).remedy).not.toBe('')
-      }
-      expect(standIn.requests).toHaveLength(2)
-    },
-  )
+  ])('a closed shop (%i) is lost access, requested once, with a remedy', async (status, code) => {
+    const { standIn, port, store } = await opened()
+    const body = JSON.stringify({ errors: 'Unavailable Shop' })
+    for (const ask of [() => port.listScripts(store), () => port.listCategories(store)]) {
+      standIn.faults.push({ is: { status, body } })
+      const error = await failed(ask())
+      expect(error).toMatchObject({ name: 'AccessLost', accepted: 'no', code })
+      expect((error as AccessLost).remedy).not.toBe('')
+    }
+    expect(standIn.requests).toHaveLength(2)
+  })
 })
 
 describe('rates', () => {
-  test('calls that are too many wait for the bucket, and all are answered', async () => {
+  test('calls over the limit wait for the bucket, and all are answered', async () => {
     const { standIn, port, store } = await opened({ rates: { rest: [4, 20] } })
     const answers = await Promise.all(Array.from({ length: 12 }, () => port.check(store)))
     expect(answers).toHaveLength(12)
     expect(standIn.throttled).toBeGreaterThan(0)
   })
 
-  test('a bucket that is full by its header is not knocked at', async () => {
-    const { standIn, port, store } = await opened({ rates: { rest: [2, 0.5] }, pauseAtMostMs: 100 })
+  test('a bucket that is full by its header is not called', async () => {
+    const { standIn, port, store } = await opened({ rates: { rest: [2, 0.5] }, maxPauseMs: 100 })
     await port.check(store)
     await port.check(store)
-    // Half a second is more than it waits: nothing is sent.
+    // Half a second exceeds the waiting time: nothing is sent.
     expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
     expect(standIn.requests).toHaveLength(2)
     expect(standIn.throttled).toBe(0)
   })
 
-  test('a long pause is not waited for, it is told', async () => {
+  test('a long pause is not waited for, but reported', async () => {
     const { standIn, port, store } = await opened()
     standIn.faults.push({ is: { status: 429, headers: { 'retry-after': '120.0' } } })
     const error = await failed(port.listScripts(store))
     expect(error).toBeInstanceOf(Throttled)
     expect((error as Throttled).retryAfterMs).toBeGreaterThan(119_000)
-    // Nor does anybody else knock meanwhile; GraphQL has a bucket of its own.
+    // Nobody else calls meanwhile; GraphQL has its own bucket.
     expect(await failed(port.check(store))).toBeInstanceOf(Throttled)
     expect(standIn.requests).toHaveLength(1)
     expect(await port.listCategories(store)).toHaveLength(3)
   })
 
-  test('a query waits until its points are there', async () => {
+  test('a query waits until it has enough points', async () => {
     const { standIn, shop, port, store } = await opened({ rates: { graph: [800, 1000] } })
     for (let i = 0; i < 130; i += 1) placeOrder(shop, { customerId: '5001', variantId: '2001', quantity: 1 })
     const walks = await Promise.all(
@@ -150,11 +147,11 @@ describe('rates', () => {
     const slow = await opened({ rates: { graph: [150, 1] } })
     const error = await failed(slow.port.searchProducts(slow.store, { sort: 'name', page: 1, limit: 200 }))
     expect(error).toBeInstanceOf(Throttled)
-    // As many seconds as points are missing.
+    // One second per missing point.
     expect((error as Throttled).retryAfterMs).toBeGreaterThan(50_000)
   })
 
-  test('no query costs more than one may', async () => {
+  test('no query costs more than the limit', async () => {
     const { shop, port, store } = await opened()
     for (let i = 0; i < 300; i += 1) {
       shop.addProduct({
@@ -180,7 +177,7 @@ describe('rates', () => {
 })
 
 describe('answers', () => {
-  test('errors of the server, silence and broken connections: reads are tried again', async () => {
+  test('server errors, missing answers and broken connections: reads are retried', async () => {
     const { standIn, port, store } = await opened({ timeoutMs: 1500 })
     standIn.faults.push({ is: { status: 502, body: '<html>' } }, { is: 'drop' })
     expect(await port.listScripts(store)).toEqual([])
@@ -190,7 +187,7 @@ describe('answers', () => {
     expect(await failed(port.check(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('GraphQL that fails inside is tried again; what it does not understand is not', async () => {
+  test('internal GraphQL errors are retried, rejected documents are not', async () => {
     const { standIn, port, store } = await opened()
     const answer = (code: string) => ({
       is: { status: 200, body: JSON.stringify({ errors: [{ message: 'Oh no', extensions: { code } }] }) },
@@ -201,7 +198,7 @@ describe('answers', () => {
     expect(await failed(port.listCategories(store))).toMatchObject({ name: 'Unavailable', accepted: 'no' })
   })
 
-  test('a coupon and a webhook whose answers were lost are there once', async () => {
+  test('a coupon and a webhook whose answers were lost exist once', async () => {
     const { standIn, shop, port, store } = await opened({ timeoutMs: 1500 })
     const coupon = { code: 'DEZ', type: 'amount', value: '10.00', minimumAmount: '50.00' } as const
     const limits = { usageLimit: 1, endsAt: '2031-01-01T00:00:00.000Z' }
@@ -225,7 +222,7 @@ describe('answers', () => {
     expect(shop.webhooks.map(({ topic }) => topic)).toEqual(['checkouts/create', 'checkouts/update'])
   })
 
-  test('what it refuses is said in its words, on one line', async () => {
+  test("a refusal is passed on in Shopify's words, on one line", async () => {
     const { standIn, port, store } = await opened()
     const body = JSON.stringify({ errors: { address: ['is\nnot allowed', 'is too long'] } })
     standIn.faults.push({ fits: /^POST webhooks/, is: { status: 422, body } })
@@ -235,7 +232,7 @@ describe('answers', () => {
     expect((error as Error).message).toBe('Shopify refused this: address is not allowed, is too long')
   })
 
-  test('addresses that are not https are refused before Shopify is asked', async () => {
+  test('addresses without https are refused before Shopify is called', async () => {
     const { standIn, port, store } = await opened()
     const url = 'http://127.0.0.1:3000/hook'
     const hook = port.registerWebhook(store, { topic: 'order.updated', url, secret: 's' })
@@ -248,7 +245,7 @@ describe('answers', () => {
 describe('ECOMMERCE_URL', () => {
   const env = (url: string) => ({ ECOMMERCE_URL: url, DATA_DIR: '/tmp', SECRET_KEY: 'x'.repeat(40) })
 
-  test('names where the shops are; the sandbox alone without it', async () => {
+  test('ECOMMERCE_URL names the platforms; without it only the sandbox is on', async () => {
     expect(readShopifyUrl('shopify://myshopify.com')).toEqual({ domain: 'myshopify.com', app: null })
     const withApp = 'shopify://an-id:a%2Fsecret@myshopify.com'
     expect(readShopifyUrl(withApp).app).toEqual({ clientId: 'an-id', clientSecret: 'a/secret' })
@@ -259,14 +256,14 @@ describe('ECOMMERCE_URL', () => {
   })
 
   test.each(['https://myshopify.com', 'shopify://key@host', 'shopify://host/path'])(
-    '%s is refused at the start',
+    '%s is refused at startup',
     async (url) => {
       await expect(readSettings(env(url))).rejects.toThrow('ECOMMERCE_URL')
     },
   )
 })
 
-test('the next page is that of the link that says so', () => {
+test('the next page is the link with rel=next', () => {
   const link = (rel: string, token: string) =>
     `<https://a.example/x.json?limit=2&page_info=${token}>; rel="${rel}"`
   expect(nextPage(`${link('previous', 'before')}, ${link('next', 'after%3D')}`)).toBe('after=')

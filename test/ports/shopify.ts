@@ -1,22 +1,22 @@
-/** An adapter of Shopify with its stand-in, filled as the contract asks. */
+/** A Shopify adapter with its stand-in, filled for the contract. */
 
 import type { ShopifyOptions } from '#operations/store/ecommerce/shopify/http/options'
 import { ShopifyEcommerce } from '#operations/store/ecommerce/shopify/shopify'
 import type { MovableClock } from '#runtime/clock'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 import { aShop } from './ecommerce.contract.ts'
 import { type Options, ShopifyStandIn } from './shopify-stand-in.ts'
 
 export async function shopify({
   rates,
-  clock = standingClock(),
+  clock = frozenClock(),
   ...options
 }: { rates?: Options; clock?: MovableClock } & Partial<ShopifyOptions> = {}) {
   const standIn = await new ShopifyStandIn({ ...rates, clock }).listen()
   for (const category of aShop.categories) standIn.shop.addCollection(category)
   for (const product of aShop.products) standIn.shop.addProduct(product)
   for (const customer of aShop.customers) {
-    // Shopify keeps phones in E.164.
+    // Shopify stores phones in E.164.
     const phone = 'phone' in customer && customer.phone ? '+5511988887777' : null
     standIn.shop.addCustomer({ ...customer, phone })
   }

@@ -5,7 +5,7 @@ import type { StoragePort } from '#runtime/ports/storage/port'
 
 export interface StorageSetting {
   storage: StoragePort
-  /** Moves the clock that judges links forward, for good. */
+  /** Advances the clock that links expire by, permanently. */
   advance(seconds: number): void
   close(): Promise<void>
 }
@@ -13,7 +13,7 @@ export interface StorageSetting {
 let counter = 0
 export const aKey = (end = 'photo.png'): string => `stores/s1/uploads/${++counter}/${end}`
 
-export const bytesOf = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
+export const toBytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 
 export const get = (url: string): Promise<Response> => fetch(url)
 
@@ -25,8 +25,8 @@ export const put = (url: string, headers: Record<string, string>, body: Body): P
 const sha = (data: Uint8Array | ArrayBuffer): string =>
   createHash('sha256').update(new Uint8Array(data)).digest('hex')
 
-/** A stream of 64 KiB pieces of `bytes`, which fails at its end when `failure` is given. */
-export function streamOf(bytes: Uint8Array, failure?: Error): Readable {
+/** A stream of `bytes` in 64 KiB pieces, which fails at its end if `failure` is given. */
+export function toStream(bytes: Uint8Array, failure?: Error): Readable {
   return Readable.from(
     (function* () {
       for (let at = 0; at < bytes.byteLength; at += 65536) yield Buffer.from(bytes.subarray(at, at + 65536))
@@ -35,7 +35,7 @@ export function streamOf(bytes: Uint8Array, failure?: Error): Readable {
   )
 }
 
-/** The same link with one thing changed. */
+/** The link with one part changed, for each part. */
 function tampered(link: string): [string, string][] {
   const change = (what: (url: URL) => void): string => {
     const url = new URL(link)
@@ -82,7 +82,7 @@ export const hostileKeys = [
   'x/'.repeat(450),
 ]
 
-/** What every storage adapter does alike. */
+/** The contract of every storage adapter. */
 export function storageContract(name: string, open: () => Promise<StorageSetting>): void {
   describe(`storage port: ${name}`, () => {
     let setting: StorageSetting
@@ -96,7 +96,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
     const png = { contentType: 'image/png', visibility: 'public' } as const
     const secret = { contentType: 'text/csv; charset=utf-8', visibility: 'private' } as const
 
-    test('a check of what works finds nothing to do', async () => {
+    test('a check of a working storage finds nothing', async () => {
       const findings = await storage.check()
       expect(findings.length).toBeGreaterThan(0)
       for (const { code } of findings) expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/)
@@ -104,9 +104,9 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
     })
 
     describe('write', () => {
-      test('a public file is read by everybody at its url', async () => {
+      test('a public file can be read at its url by everybody', async () => {
         const key = aKey()
-        const { url } = await storage.write(key, bytesOf('pixels'), png)
+        const { url } = await storage.write(key, toBytes('pixels'), png)
         const answer = await get(url)
         expect(answer.status).toBe(200)
         expect(answer.headers.get('content-type')).toBe('image/png')
@@ -114,9 +114,9 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         expect(await storage.head(key)).toEqual({ contentType: 'image/png', size: 6 })
       })
 
-      test('a private file is not, but through a signed link, under the name asked for', async () => {
+      test('a private file is read only through a signed link, under the requested name', async () => {
         const key = aKey('export.csv')
-        const { url } = await storage.write(key, bytesOf('a;b'), secret)
+        const { url } = await storage.write(key, toBytes('a;b'), secret)
         const closed = await get(url)
         expect(closed.status).toBe(403)
         expect(await closed.text()).not.toContain('a;b')
@@ -134,7 +134,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
 
       test('without a name the link saves under the last part of the key', async () => {
         const key = aKey('export.csv')
-        await storage.write(key, bytesOf('a;b'), secret)
+        await storage.write(key, toBytes('a;b'), secret)
         const answer = await get((await storage.signDownload(key, 60)).url)
         expect(answer.headers.get('content-disposition')).toBe(
           `attachment; filename="export.csv"; filename*=UTF-8''export.csv`,
@@ -150,7 +150,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
       ])('a stream that is %s', async (_, size) => {
         const key = aKey()
         const bytes = randomBytes(size)
-        const { url } = await storage.write(key, streamOf(bytes), png)
+        const { url } = await storage.write(key, toStream(bytes), png)
         expect(await storage.head(key)).toEqual({ contentType: 'image/png', size })
         expect(sha(await (await get(url)).arrayBuffer())).toBe(sha(bytes))
       })
@@ -164,28 +164,28 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
 
       test('a second write replaces content, type and visibility', async () => {
         const key = aKey()
-        const { url } = await storage.write(key, bytesOf('everybody may read'), png)
-        await storage.write(key, bytesOf('nobody'), secret)
+        const { url } = await storage.write(key, toBytes('everybody may read'), png)
+        await storage.write(key, toBytes('nobody'), secret)
         expect(await storage.head(key)).toEqual({ contentType: secret.contentType, size: 6 })
         expect((await get(url)).status).toBe(403)
-        await storage.write(key, bytesOf('again'), png)
+        await storage.write(key, toBytes('again'), png)
         expect(await (await get(url)).text()).toBe('again')
       })
 
       test.each([
         ['at once', 10],
         ['after much', 11 * 1024 * 1024],
-      ])('a stream that fails %s throws its own error and leaves what was there', async (_, size) => {
+      ])('a stream that fails %s throws its own error and leaves the old file', async (_, size) => {
         const key = aKey()
         const failure = new Error('the source broke')
-        await expect(storage.write(key, streamOf(randomBytes(size), failure), png)).rejects.toBe(failure)
+        await expect(storage.write(key, toStream(randomBytes(size), failure), png)).rejects.toBe(failure)
         expect(await storage.head(key)).toBeNull()
-        const { url } = await storage.write(key, bytesOf('first'), png)
-        await expect(storage.write(key, streamOf(randomBytes(size), failure), secret)).rejects.toBe(failure)
+        const { url } = await storage.write(key, toBytes('first'), png)
+        await expect(storage.write(key, toStream(randomBytes(size), failure), secret)).rejects.toBe(failure)
         expect(await (await get(url)).text()).toBe('first')
       })
 
-      test('of writers of one key at once, one wins whole', async () => {
+      test('if several writers write one key at once, one wins completely', async () => {
         const key = aKey()
         const contents = Array.from({ length: 8 }, (_, index) => randomBytes(1000 + index))
         const written = await Promise.all(contents.map((content) => storage.write(key, content, png)))
@@ -195,12 +195,12 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         expect(await storage.head(key)).toEqual({ contentType: 'image/png', size })
       })
 
-      test('keys with anything that a URL gives a meaning', async () => {
+      test('keys with characters that are special in URLs', async () => {
         const prefix = aKey('x')
         const keys = ["a b+c%20d?e#f&g=h;i,j:k@l'm(n)*!~", 'ção/日本語.png', '%2e%2e', 'a', 'a/b', 'A'].map(
           (end) => `${prefix}/${end}`,
         )
-        const written = await Promise.all(keys.map((key) => storage.write(key, bytesOf(key), png)))
+        const written = await Promise.all(keys.map((key) => storage.write(key, toBytes(key), png)))
         for (const [index, { url }] of written.entries()) {
           const key = keys[index] ?? ''
           expect(await (await get(url)).text()).toBe(key)
@@ -211,9 +211,9 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
     })
 
     describe('delete', () => {
-      test('a file is gone for everybody, and deleting it again succeeds', async () => {
+      test('a deleted file is gone for everybody, and deleting it again succeeds', async () => {
         const key = aKey()
-        const { url } = await storage.write(key, bytesOf('x'), png)
+        const { url } = await storage.write(key, toBytes('x'), png)
         const signed = await storage.signDownload(key, 60)
         await storage.delete(key)
         await storage.delete(key)
@@ -222,7 +222,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         expect((await get(signed.url)).status).toBe(404)
       })
 
-      test('what never was is gone already', async () => {
+      test('deleting a file that never existed succeeds', async () => {
         await storage.delete(aKey())
         expect(await storage.head(aKey())).toBeNull()
       })
@@ -231,34 +231,34 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
     describe('upload link', () => {
       const file = { contentType: 'image/png', size: 6, visibility: 'public' } as const
 
-      test('takes the file it was signed for', async () => {
+      test('an upload link accepts the file it was signed for', async () => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file })
         expect(await storage.head(key)).toBeNull()
         expect(link.headers).toMatchObject({ 'Content-Type': 'image/png' })
         expect(link.expiresAt).toBeInstanceOf(Date)
-        expect((await put(link.uploadUrl, link.headers, bytesOf('pixels'))).status).toBe(200)
+        expect((await put(link.uploadUrl, link.headers, toBytes('pixels'))).status).toBe(200)
         expect(await storage.head(key)).toEqual({ contentType: 'image/png', size: 6 })
         expect(await (await get(link.url)).text()).toBe('pixels')
       })
 
-      test('takes one file and no other after it', async () => {
+      test('an upload link accepts one file only', async () => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file })
         const tries = await Promise.all(
-          ['first!', 'second', 'third!'].map((body) => put(link.uploadUrl, link.headers, bytesOf(body))),
+          ['first!', 'second', 'third!'].map((body) => put(link.uploadUrl, link.headers, toBytes(body))),
         )
         expect(tries.filter((answer) => answer.ok)).toHaveLength(1)
         const kept = await (await get(link.url)).text()
-        const late = await put(link.uploadUrl, link.headers, bytesOf('other!'))
+        const late = await put(link.uploadUrl, link.headers, toBytes('other!'))
         expect([409, 412]).toContain(late.status)
         expect(await (await get(link.url)).text()).toBe(kept)
       })
 
-      test('keeps a private file private', async () => {
+      test('an upload link keeps a private file private', async () => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file, visibility: 'private' })
-        expect((await put(link.uploadUrl, link.headers, bytesOf('pixels'))).ok).toBe(true)
+        expect((await put(link.uploadUrl, link.headers, toBytes('pixels'))).ok).toBe(true)
         expect((await get(link.url)).status).toBe(403)
         expect(await (await get((await storage.signDownload(key, 60)).url)).text()).toBe('pixels')
       })
@@ -275,7 +275,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         const answer = await put(
           link.uploadUrl,
           { ...link.headers, 'Content-Type': contentType },
-          bytesOf(body),
+          toBytes(body),
         )
         expect(answer.status).toBeGreaterThanOrEqual(400)
         expect(answer.status).toBeLessThan(500)
@@ -283,18 +283,18 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         expect(await storage.head(key)).toBeNull()
       })
 
-      test('refuses an upload without a type', async () => {
+      test('an upload link refuses an upload without a type', async () => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file })
-        expect((await put(link.uploadUrl, {}, bytesOf('pixels'))).ok).toBe(false)
+        expect((await put(link.uploadUrl, {}, toBytes('pixels'))).ok).toBe(false)
         expect(await storage.head(key)).toBeNull()
       })
 
-      test('refuses a link in which anything was changed', async () => {
+      test('an upload link is refused if any part was changed', async () => {
         const key = aKey()
         const link = await storage.signUpload({ key, ...file, visibility: 'private' })
         for (const [change, url] of tampered(link.uploadUrl)) {
-          const answer = await put(url, link.headers, bytesOf('pixels'))
+          const answer = await put(url, link.headers, toBytes('pixels'))
           expect([answer.ok, change]).toEqual([false, change])
           await answer.text()
         }
@@ -302,18 +302,18 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         expect(await storage.head(key.replace('photo', 'other'))).toBeNull()
       })
 
-      test('does not read, and a download link does not write', async () => {
+      test('an upload link does not read, and a download link does not write', async () => {
         const key = aKey()
-        await storage.write(key, bytesOf('secret'), secret)
+        await storage.write(key, toBytes('secret'), secret)
         const upload = await storage.signUpload({ key, ...file, visibility: 'private' })
         expect((await get(upload.uploadUrl)).status).toBe(403)
         const download = await storage.signDownload(key, 60)
-        expect((await put(download.url, upload.headers, bytesOf('pixels'))).status).toBe(403)
+        expect((await put(download.url, upload.headers, toBytes('pixels'))).status).toBe(403)
         expect((await fetch(download.url, { method: 'DELETE' })).ok).toBe(false)
         expect(await (await get(download.url)).text()).toBe('secret')
       })
 
-      test('is for a file of at least one byte, with a media type', async () => {
+      test('an upload link is for a file of at least one byte, with a media type', async () => {
         for (const size of [0, -1, 1.5, Number.NaN]) {
           await expect(storage.signUpload({ key: aKey(), ...file, size })).rejects.toMatchObject({
             name: 'Refused',
@@ -326,17 +326,17 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
             refused,
           )
           await expect(
-            storage.write(aKey(), bytesOf('x'), { contentType, visibility: 'public' }),
+            storage.write(aKey(), toBytes('x'), { contentType, visibility: 'public' }),
           ).rejects.toMatchObject(refused)
         }
       })
     })
 
     describe('download link', () => {
-      test('refuses a link in which anything was changed', async () => {
+      test('a download link is refused if any part was changed', async () => {
         const key = aKey()
-        await storage.write(key, bytesOf('secret'), secret)
-        await storage.write(key.replace('photo', 'other'), bytesOf('other'), secret)
+        await storage.write(key, toBytes('secret'), secret)
+        await storage.write(key.replace('photo', 'other'), toBytes('other'), secret)
         const { url } = await storage.signDownload(key, 60, 'name.csv')
         for (const [change, changed] of tampered(url)) {
           const answer = await get(changed)
@@ -345,11 +345,11 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
         }
       })
 
-      test('of a file that is not there finds nothing', async () => {
+      test('a download link of a missing file finds nothing', async () => {
         expect((await get((await storage.signDownload(aKey(), 60)).url)).status).toBe(404)
       })
 
-      test('lives for 1 second to 7 days', async () => {
+      test('a download link is valid for 1 second to 7 days', async () => {
         await storage.signDownload(aKey(), 7 * 24 * 60 * 60)
         for (const seconds of [0, -1, 1.5, Number.NaN, 7 * 24 * 60 * 60 + 1]) {
           await expect(storage.signDownload(aKey(), seconds)).rejects.toMatchObject({
@@ -364,7 +364,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
       'key %s is refused',
       async (_, key) => {
         const refused = { name: 'Refused', code: 'invalid-key' }
-        await expect(storage.write(key, bytesOf('x'), png)).rejects.toMatchObject(refused)
+        await expect(storage.write(key, toBytes('x'), png)).rejects.toMatchObject(refused)
         await expect(storage.signUpload({ key, ...png, size: 1 })).rejects.toMatchObject(refused)
         await expect(storage.signDownload(key, 60)).rejects.toMatchObject(refused)
         await expect(storage.head(key)).rejects.toMatchObject(refused)
@@ -372,9 +372,9 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
       },
     )
 
-    test('links end: an upload after 15 minutes, a download after its seconds', async () => {
+    test('links expire: an upload after 15 minutes, a download after its seconds', async () => {
       const key = aKey()
-      await storage.write(key, bytesOf('secret'), secret)
+      await storage.write(key, toBytes('secret'), secret)
       const download = await storage.signDownload(key, 60)
       const upload = await storage.signUpload({
         key,
@@ -386,7 +386,7 @@ export function storageContract(name: string, open: () => Promise<StorageSetting
       setting.advance(61)
       expect((await get(download.url)).status).toBe(403)
       setting.advance(15 * 60 - 60)
-      expect((await put(upload.uploadUrl, upload.headers, bytesOf('pixels'))).status).toBe(403)
+      expect((await put(upload.uploadUrl, upload.headers, toBytes('pixels'))).status).toBe(403)
       expect(await storage.head(key)).toEqual({ contentType: secret.contentType, size: 6 })
     })
   })

@@ -7,14 +7,14 @@ import { Readable } from 'node:stream'
 import { serve } from '@hono/node-server'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type DiskOptions, diskFiles, diskStorage } from '#runtime/ports/storage/disk'
-import { aKey, bytesOf, hostileKeys, put, storageContract, streamOf } from './storage.contract.ts'
+import { aKey, hostileKeys, put, storageContract, toBytes, toStream } from './storage.contract.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Disk storage with its files served on a port of their own. */
+/** Disk storage with its files served on a separate port. */
 async function disk(change: Partial<DiskOptions> = {}) {
   const base = await mkdtemp(join(tmpdir(), 'storage-'))
   const dir = join(base, 'files')
@@ -55,28 +55,28 @@ storageContract('disk', () => disk())
 describe('disk storage', () => {
   const file = { contentType: 'image/png', size: 6, visibility: 'public' } as const
 
-  test('a folder that is not there yet holds nothing, and is made by the first write', async () => {
+  test('a missing folder is empty, and created by the first write', async () => {
     const { storage } = await openDisk()
     expect(await storage.head('a')).toBeNull()
     await storage.delete('a')
-    await storage.write('a', bytesOf('x'), file)
+    await storage.write('a', toBytes('x'), file)
     expect(await storage.head('a')).toEqual({ contentType: 'image/png', size: 1 })
   })
 
-  test('writing, replacing and deleting leave exactly what is kept', async () => {
+  test('writing, replacing and deleting leave exactly the current files', async () => {
     const { storage, files } = await openDisk()
     const key = aKey()
-    await Promise.all(Array.from({ length: 6 }, () => storage.write(key, bytesOf('again'), file)))
+    await Promise.all(Array.from({ length: 6 }, () => storage.write(key, toBytes('again'), file)))
     const kept = (await files()).map((path) => path.split('/').at(-1))
     expect(kept.sort()).toEqual([expect.stringMatching(/^photo\.png\.[0-9a-f]{16}$/), 'photo.png.meta.json'])
     await storage.delete(key)
     expect(await files()).toEqual([])
   })
 
-  test('a write that died half-way is not seen, and is swept a day later', async () => {
+  test('an aborted write is invisible, and swept a day later', async () => {
     const { dir, options, storage, files } = await openDisk()
     const key = aKey()
-    await storage.write(key, bytesOf('whole'), file)
+    await storage.write(key, toBytes('whole'), file)
     const [dead, busy] = [join(dir, '.tmp', 'dead'), join(dir, '.tmp', 'busy')]
     await writeFile(dead, 'hal')
     await writeFile(busy, 'hal')
@@ -85,17 +85,17 @@ describe('disk storage', () => {
     await utimes(dead, new Date(), new Date(Date.now() - 25 * 60 * 60 * 1000))
     await writeFile(join(dir, 'orphan.0123456789abcdef'), 'content without a note')
     expect(await storage.head('orphan')).toBeNull()
-    await diskStorage(options).write(aKey(), bytesOf('next'), file)
+    await diskStorage(options).write(aKey(), toBytes('next'), file)
     expect(await files()).not.toContain(dead)
     expect(await files()).toContain(busy)
     expect(await storage.head(key)).toEqual({ contentType: 'image/png', size: 5 })
   })
 
-  test('a disk that does not answer is Unavailable, and the stream is let go', async () => {
+  test('a disk that does not answer is Unavailable, and the stream is released', async () => {
     const { dir, options } = await openDisk()
     await writeFile(dir, 'a file where the folder should be')
     const broken = diskStorage(options)
-    const source = streamOf(bytesOf('x'))
+    const source = toStream(toBytes('x'))
     await expect(broken.write(aKey(), source, file)).rejects.toMatchObject({
       name: 'Unavailable',
       accepted: 'no',
@@ -103,10 +103,10 @@ describe('disk storage', () => {
     expect(source.destroyed).toBe(true)
   })
 
-  test('another secret ends the links', async () => {
+  test('another secret invalidates the links', async () => {
     const { options, storage, handle } = await openDisk()
     const key = aKey()
-    await storage.write(key, bytesOf('secret'), { ...file, visibility: 'private' })
+    await storage.write(key, toBytes('secret'), { ...file, visibility: 'private' })
     const { url } = await storage.signDownload(key, 60)
     expect((await handle(new Request(url))).status).toBe(200)
     expect((await diskFiles({ ...options, secrets: ['another'] })(new Request(url))).status).toBe(403)
@@ -124,7 +124,7 @@ describe('disk files', () => {
   test('errors are JSON with the codes of the API', async () => {
     const { storage, handle, options } = await openDisk()
     const at = (path: string, init?: RequestInit) => handle(new Request(options.publicUrl + path, init))
-    const { url: closed } = await storage.write(aKey(), bytesOf('x'), { ...file, visibility: 'private' })
+    const { url: closed } = await storage.write(aKey(), toBytes('x'), { ...file, visibility: 'private' })
     const link = await storage.signUpload({ key: aKey(), ...file })
     const upload = (body: string, contentType = 'image/png') =>
       handle(new Request(link.uploadUrl, { method: 'PUT', headers: { 'Content-Type': contentType }, body }))
@@ -142,7 +142,7 @@ describe('disk files', () => {
   test('no answer lets a file act as a part of the site', async () => {
     const { storage, handle } = await openDisk()
     const html = { contentType: 'text/html', visibility: 'public' } as const
-    const { url } = await storage.write(aKey('page.html'), bytesOf('<script>alert(1)</script>'), html)
+    const { url } = await storage.write(aKey('page.html'), toBytes('<script>alert(1)</script>'), html)
     for (const answer of [
       await handle(new Request(url)),
       await handle(new Request(url, { method: 'HEAD' })),
@@ -156,9 +156,9 @@ describe('disk files', () => {
     }
   })
 
-  test('HEAD tells what GET would, without the content', async () => {
+  test('HEAD answers like GET, without the content', async () => {
     const { storage, handle } = await openDisk()
-    const { url } = await storage.write(aKey(), bytesOf('pixels'), file)
+    const { url } = await storage.write(aKey(), toBytes('pixels'), file)
     const [head, whole] = [await handle(new Request(url, { method: 'HEAD' })), await handle(new Request(url))]
     expect([...head.headers]).toEqual([...whole.headers])
     expect(head.headers.get('content-length')).toBe('6')
@@ -179,7 +179,7 @@ describe('disk files', () => {
     ['lines=1-2', 200, 'pixels', null],
   ])('range %s', async (range, status, content, header) => {
     const { storage } = await openDisk()
-    const { url } = await storage.write(aKey(), bytesOf('pixels'), file)
+    const { url } = await storage.write(aKey(), toBytes('pixels'), file)
     const answer = await fetch(url, { headers: { Range: range } })
     expect([answer.status, await answer.text(), answer.headers.get('content-range')]).toEqual([
       status,
@@ -188,7 +188,7 @@ describe('disk files', () => {
     ])
   })
 
-  test('a browser of any site may upload: it asks first', async () => {
+  test('a browser of any site may upload, after its preflight', async () => {
     const { storage, handle } = await openDisk()
     const link = await storage.signUpload({ key: aKey(), ...file })
     const answer = await handle(new Request(link.uploadUrl, { method: 'OPTIONS' }))
@@ -198,7 +198,7 @@ describe('disk files', () => {
     expect(answer.headers.get('access-control-allow-headers')).toContain('Content-Type')
   })
 
-  test('a body of unknown length is cut off at the first byte too many, and nothing is kept', async () => {
+  test('a body of unknown length is aborted at the first byte too many, and nothing is stored', async () => {
     const { storage, handle, files } = await openDisk()
     const key = aKey()
     const link = await storage.signUpload({ key, ...file, size: 100_000 })
@@ -219,13 +219,13 @@ describe('disk files', () => {
     expect(await files()).toEqual([])
   })
 
-  test('an upload that breaks off is not kept, and what was there stays', async () => {
+  test('an interrupted upload is not stored, and the old file stays', async () => {
     const { storage, handle, files } = await openDisk()
     const key = aKey()
-    await storage.write(key, bytesOf('before'), file)
+    await storage.write(key, toBytes('before'), file)
     const before = await files()
     const link = await storage.signUpload({ key, ...file })
-    const body = Readable.toWeb(streamOf(bytesOf('pix'), new Error('connection lost')))
+    const body = Readable.toWeb(toStream(toBytes('pix'), new Error('connection lost')))
     const init = { method: 'PUT', headers: link.headers, body, duplex: 'half' } as unknown as RequestInit
     expect(await errorOf(await handle(new Request(link.uploadUrl, init)))).toEqual([400, 'bad_request'])
     expect(await files()).toEqual(before)
@@ -251,7 +251,7 @@ describe('disk files', () => {
     expect(await openFiles()).toBe(0)
   })
 
-  test('no address reaches outside, however it is written', async () => {
+  test('no address escapes the folder, however it is written', async () => {
     const { dir, options } = await openDisk()
     await mkdir(dir)
     await writeFile(join(dir, '..', 'outside.txt'), 'outside')
@@ -260,7 +260,7 @@ describe('disk files', () => {
       JSON.stringify({ ...file, bytes: 'outside.txt' }),
     )
     const { port } = new URL(options.publicUrl)
-    // Node's own client sends the path as it is, where fetch would tidy it first.
+    // Node's own client sends the path unchanged; fetch would normalize it.
     const raw = (path: string) =>
       new Promise<[number, string]>((resolve, reject) => {
         const sent = httpRequest({ host: '127.0.0.1', port, path }, (response) => {
@@ -291,9 +291,9 @@ describe('disk files', () => {
     }
   })
 
-  test('a file has one address: a slash written as %2F is none', async () => {
+  test('a file has one address: a slash written as %2F is rejected', async () => {
     const { storage, handle } = await openDisk()
-    const { url } = await storage.write('a/b', bytesOf('pixels'), file)
+    const { url } = await storage.write('a/b', toBytes('pixels'), file)
     expect((await handle(new Request(url.replace('a/b', 'a%2Fb')))).status).toBe(400)
   })
 })

@@ -1,7 +1,7 @@
-/** What WhatsApp tells by its callbacks. */
+/** Parsing WhatsApp's callbacks. */
 import { expect, test } from 'vitest'
-import { hookBody, type StatusData } from '#operations/messaging/provider/hook-body'
-import { sendFailure } from '#operations/messaging/provider/whatsapp/errors'
+import { buildHook, type StatusData } from '#operations/messaging/provider/hook-body'
+import { toSendError } from '#operations/messaging/provider/whatsapp/errors'
 import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
 import { NumberLimit, Refused } from '#runtime/ports/errors'
 
@@ -18,26 +18,26 @@ const port = new WhatsappMessaging({
   assistant: null,
 })
 
-test('whatever fails later fails for the reason it would have failed for at once', () => {
+test('a later failure has the same reason as an immediate one', () => {
   const codes = Array.from({ length: 6_000 }, (_, i) => (i < 1_000 ? i + 1 : 129_000 + i))
   const later = (code: number) => {
     const change = { id: 'wamid.1', status: 'failed', timestamp: '1795262400', errors: [{ code }] }
-    const { body } = hookBody(appSecret, [
+    const { body } = buildHook(appSecret, [
       { numberId: '1', account: '2', statuses: [change], messages: [], contacts: [] },
     ])
     return (port.parseEvents(body)[0]!.data as StatusData).failureCode
   }
   const atOnce = (code: number): string | null => {
-    const error = sendFailure({ status: 400, code, subcode: null, message: '', retryAfterMs: null })
+    const error = toSendError({ status: 400, code, subcode: null, message: '', retryAfterMs: null })
     if (error instanceof NumberLimit) return 'number-limit'
     return error instanceof Refused && error.code !== 'provider-error' ? error.code : null
   }
   const differ = codes.filter((code) => atOnce(code) !== null && atOnce(code) !== later(code))
-  // At once it is the phone that is unknown; later it may be switched off as well.
+  // Immediately, the phone is unknown; later it may also be switched off.
   expect(differ).toEqual([131_026])
 })
 
-test('what cannot be read hides nothing that stands beside it', () => {
+test('malformed changes do not affect the others', () => {
   const change = { id: 'wamid.9', status: 'read', timestamp: '1795262400' }
   const good = { field: 'messages', value: { metadata: { phone_number_id: '1' }, statuses: [change] } }
   for (const entry of [
@@ -55,7 +55,7 @@ test('what cannot be read hides nothing that stands beside it', () => {
   expect(() => port.parseEvents(Buffer.from('{"object":"x"}'))).toThrow()
 })
 
-test('errors of a number are an event of their own', () => {
+test('errors of a number are a separate event', () => {
   const value = {
     metadata: { phone_number_id: '1' },
     errors: [{ code: 130429, title: 'Rate limit hit' }],

@@ -60,7 +60,7 @@ const another = (id: string, change: Partial<StandInNumber> = {}): StandInNumber
 })
 
 describe('the embedded signup', () => {
-  test('its page is asked for in the current version, with numbers of the app among them', async () => {
+  test('the page is requested in the current version, and allows numbers of the app', async () => {
     const { url } = await port.startOfficialSetup(store, { state: 'a state', returnUrl })
     expect(JSON.parse(new URL(url).searchParams.get('extras')!)).toEqual({
       setup: {},
@@ -70,16 +70,16 @@ describe('the embedded signup', () => {
     })
   })
 
-  test('a new number gets a PIN, and is asked for it when it connects anew', async () => {
+  test('a new number gets a PIN, which is required when it connects again', async () => {
     const { credentials, numberId } = await finish()
     const kept = port.numberPin({ id: store.id, credentials })
     expect(kept).toEqual({ numberId, pin: expect.stringMatching(/^\d{6}$/) })
-    // Without it the number is lost to its merchant.
+    // Without the PIN the merchant would lose the number.
     expect(await question()).toMatchObject({ field: 'pin', code: 'pin-needed' })
-    await finish({ pinOf: async (id) => (id === numberId ? kept!.pin : null) })
+    await finish({ findPin: async (id) => (id === numberId ? kept!.pin : null) })
   })
 
-  test('a PIN that was set elsewhere is asked for, and the code need not hold twice', async () => {
+  test('a PIN that was set elsewhere is asked for, and the code is exchanged once', async () => {
     standIn.number.pin = '424242'
     const { granted, message } = await question()
     expect(message).toContain('two-step verification')
@@ -100,7 +100,7 @@ describe('the embedded signup', () => {
     await expect(finish()).rejects.toMatchObject({ name: 'Refused', code: expected })
   })
 
-  test('a number of the WhatsApp Business app is never registered, and goes at its own pace', async () => {
+  test('a number of the WhatsApp Business app is never registered, and has its own rate', async () => {
     Object.assign(standIn.number, { is_on_biz_app: true, platform_type: 'CLOUD_API', status: 'CONNECTED' })
     const { credentials, ready } = await finish()
     const connected = { id: store.id, credentials }
@@ -113,20 +113,20 @@ describe('the embedded signup', () => {
     expect(standIn.syncs).toEqual(['smb_app_state_sync', 'history'])
   })
 
-  test('a number of its own has no history to ask for', async () => {
+  test('other numbers have no history to request', async () => {
     const { credentials } = await finish()
     await port.requestHistory({ id: store.id, credentials })
     expect(standIn.syncs).toEqual([])
   })
 
-  test('of several numbers the one of this setup, wherever it stands in the list', async () => {
+  test('among several numbers the one of this setup is chosen, wherever it is listed', async () => {
     standIn.otherNumbers = ['1001', '1002', '1003', '1004'].map((id) => another(id))
     standIn.otherNumbers[3]!.last_onboarded_time = '2026-11-20T12:00:30+0000'
     standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
     expect((await finish()).numberId).toBe('1004')
   })
 
-  test('where that is not to be seen the merchant is asked, or the page told who opened it', async () => {
+  test('otherwise the merchant is asked, or the page reported it to the window that opened it', async () => {
     standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
     standIn.otherNumbers = [another('1001')]
     const { field, choices, granted } = await question()
@@ -139,27 +139,27 @@ describe('the embedded signup', () => {
     expect((await finish({ answers: { numberId: standIn.number.id } })).numberId).toBe(standIn.number.id)
   })
 
-  test('of several accounts the one that callbacks said was shared meanwhile', async () => {
+  test('among several accounts the one that callbacks reported as shared is chosen', async () => {
     standIn.accounts = ['999', standIn.account]
     const { accountId } = await finish({ sharedAccounts: ['555', standIn.account] })
     expect(accountId).toBe(standIn.account)
   })
 })
 
-describe('what a connection lacks', () => {
+describe('unmet preconditions of a connection', () => {
   const found = async (credentials: unknown) => {
     const findings = await port.check({ id: store.id, credentials })
     return findings.filter(({ isFine }) => !isFine).map(({ code }) => code)
   }
 
-  test('nothing, where all is well, and nothing is changed', async () => {
+  test('a working connection has no unmet precondition, and nothing is changed', async () => {
     const { credentials } = await finish()
     standIn.requests = []
     expect(await found(credentials)).toEqual([])
     expect(standIn.requests.every((each) => each.startsWith('GET '))).toBe(true)
   })
 
-  test('each thing by itself, with its remedy', async () => {
+  test('each unmet precondition is named, with its remedy', async () => {
     const { credentials } = await finish()
     standIn.scopes = ['whatsapp_business_management']
     standIn.isSubscribed = false
@@ -182,7 +182,7 @@ describe('what a connection lacks', () => {
     standIn.isSubscribed = true
   })
 
-  test('without access, or an app that has no callbacks, it says just that', async () => {
+  test('without access, or without callbacks, only that is named', async () => {
     const { credentials } = await finish()
     standIn.callbacks = null
     const lost = { ...(credentials as object), accessToken: 'EAAgone' }
@@ -192,7 +192,7 @@ describe('what a connection lacks', () => {
   })
 })
 
-test('a field that the API does not know (any more) hides no other, and is asked for once', async () => {
+test('a field that the API does not know (any more) does not affect others, and is requested once', async () => {
   for (const field of ['health_status', 'platform_type', 'is_on_biz_app']) standIn.numberFields.delete(field)
   const { credentials } = await finish()
   const connected = { id: store.id, credentials }

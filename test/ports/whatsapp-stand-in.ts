@@ -1,7 +1,7 @@
 /**
- * The part of the WhatsApp Business Cloud API that the adapter uses, in memory, behind real HTTP. What it knows and what
- * it refuses is told with its sources in whatsapp-facts.md: Graph API errors by code, throttling, silence, paging by
- * cursors, the embedded signup, two-step PINs, numbers of the WhatsApp Business app, people without a phone.
+ * The part of the WhatsApp Business Cloud API that the adapter uses, in memory, behind real HTTP. whatsapp-facts.md
+ * lists what it accepts and refuses, with sources: Graph API errors by code, throttling, timeouts, paging by cursors,
+ * the embedded signup, two-step PINs, numbers of the WhatsApp Business app, people without a phone.
  */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -32,20 +32,20 @@ interface StandInComponent {
   buttons?: { type: string; text?: string }[]
 }
 
-/** What a request gets instead of its answer. */
+/** Injected instead of an answer. */
 interface Fault {
   status: number
   code: number
   subcode?: number
   message?: string
   headers?: Record<string, string>
-  /** Of somebody in between, in the place of an answer. */
+  /** A page of an intermediary instead of an answer. */
   page?: string
 }
 
 export interface StandInNumber extends Record<string, unknown> {
   id: string
-  /** Of its two-step verification; null: it has none. */
+  /** PIN of the two-step verification; null: none. */
   pin: string | null
 }
 
@@ -55,35 +55,35 @@ export interface WhatsappStandIn {
   appId: string
   appSecret: string
   account: string
-  /** Accounts that the merchant shared with us, by what the token says. */
+  /** The accounts that the merchant shared with us, by the token's permissions. */
   accounts: string[]
   number: StandInNumber
-  /** More of the account's numbers. */
+  /** More numbers of the account. */
   otherNumbers: StandInNumber[]
   token: string
   scopes: string[]
   messages: SentBody[]
-  /** Accepted, and never to arrive. */
+  /** Accepted, but never delivered. */
   dropped: SentBody[]
   templates: Map<string, StandInTemplate>
   /** Whether our app is subscribed to the account's callbacks. */
   isSubscribed: boolean
-  /** What the app is told of, and where. */
+  /** The app's webhook subscription. */
   callbacks: { url: string; fields: string[] } | null
   accountReview: string
-  /** The fields of a number that this version knows. */
+  /** The number fields that this version knows. */
   numberFields: Set<string>
-  /** The code that registering fails with, `late`: with 131000 once it is done; null: it does what it does. */
+  /** The error code of registering; `late`: 131000 after it succeeded; null: none. */
   registerFault: number | 'late' | null
-  /** Syncs of the WhatsApp Business app that were asked for. */
+  /** Requested syncs of the WhatsApp Business app. */
   syncs: string[]
   readMessages: string[]
   files: Map<string, Buffer>
   /** `METHOD path` of every request. */
   requests: string[]
-  /** The merchant goes through the page of the signup: the code that comes back. Throws where it would not open. */
+  /** The merchant completes the signup; answers the code. Throws if the page would not open. */
   signUp(url: string): string
-  /** Each request fails so, until null. */
+  /** Every request fails like this, until null. */
   fail(fault: Fault | 'silence' | null): void
   close(): Promise<void>
 }
@@ -100,7 +100,7 @@ const bad = (code: number, message = 'Invalid parameter', subcode?: number): Fai
   new Failure({ status: 400, code, message, ...(subcode ? { subcode } : {}) })
 
 const version = 'v26.0'
-/** Of the node of a number; `messaging_limit_tier` is deprecated, and gone here. */
+/** Fields of a number; `messaging_limit_tier` is deprecated, and missing here. */
 const numberFields = [
   'id',
   'display_phone_number',
@@ -285,7 +285,7 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
   function register(number: StandInNumber, { pin = '', messaging_product: product }: Record<string, string>) {
     if (typeof state.registerFault === 'number') throw bad(state.registerFault)
     if (product !== 'whatsapp' || !/^\d{6}$/.test(pin)) throw bad(100)
-    // Registering takes the number out of the app that its merchant uses.
+    // Registering would remove the number from the merchant's app.
     if (number.is_on_biz_app) throw bad(133010, 'Phone number is in use with the WhatsApp Business app')
     if (number.pin !== null && number.pin !== pin) throw bad(133005, 'Two step verification PIN Mismatch')
     Object.assign(number, { pin, status: 'CONNECTED', platform_type: 'CLOUD_API' })
@@ -385,7 +385,7 @@ export async function openWhatsapp(pageSize = 2): Promise<WhatsappStandIn> {
     if (to?.endsWith('0001')) throw bad(131026, 'Message undeliverable')
     const id = `wamid.${randomUUID()}`
     const isPhone = to === undefined || /^\+?\d{8,15}$/.test(to)
-    // An id in the field of phones is taken, and never arrives.
+    // An id in the phone field is accepted, and never delivered.
     if (isPhone) state.messages.push(body)
     else state.dropped.push(body)
     return {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { SettingsError } from '#db/settings-error'
-import { hookBody } from '#operations/messaging/provider/hook-body'
+import { buildHook } from '#operations/messaging/provider/hook-body'
 import { sandboxFile } from '#operations/messaging/provider/sandbox-media'
 import { readWhatsappUrl, type WhatsappOptions } from '#operations/messaging/provider/whatsapp/options'
 import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
@@ -10,7 +10,7 @@ import { readSettings } from '#runtime/server/settings'
 import { aMessage, messagingContract } from './messaging.contract.ts'
 import { openWhatsapp, type SentBody, type WhatsappStandIn } from './whatsapp-stand-in.ts'
 
-const optionsOf = (standIn: WhatsappStandIn): WhatsappOptions => ({
+const buildOptions = (standIn: WhatsappStandIn): WhatsappOptions => ({
   graphUrl: standIn.graphUrl,
   dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
   signupVersion: 'v4',
@@ -27,7 +27,7 @@ const optionsOf = (standIn: WhatsappStandIn): WhatsappOptions => ({
   sendTimeoutMs: 1_000,
   callTimeoutMs: 1_000,
 })
-const storeOf = (standIn: WhatsappStandIn) => ({
+const toStore = (standIn: WhatsappStandIn) => ({
   id: randomUUID(),
   credentials: {
     accessToken: standIn.token,
@@ -37,8 +37,8 @@ const storeOf = (standIn: WhatsappStandIn) => ({
   },
 })
 
-/** As the contract asks for it. */
-function contentOf(body: SentBody): Record<string, unknown> {
+/** The content in the contract's form. */
+function toContractContent(body: SentBody): Record<string, unknown> {
   const media = body[body.type] as { link: string; caption?: string; body?: string }
   if (body.type === 'text') return { text: media.body }
   if (body.type !== 'template') return { text: media.caption, media: { url: media.link } }
@@ -54,24 +54,24 @@ messagingContract('WhatsApp Business Cloud API', async () => {
   const standIn = await openWhatsapp()
   standIn.files.set('5', Buffer.from(sandboxFile('image')!.bytes))
   const { token } = standIn
-  const options = optionsOf(standIn)
+  const options = buildOptions(standIn)
   const gone = await openWhatsapp()
   const nowhere = gone.graphUrl
   await gone.close()
   return {
     port: new WhatsappMessaging(options),
-    store: storeOf(standIn),
+    store: toStore(standIn),
     async arrived(phone) {
       const sent = standIn.messages.filter((body) => `+${body.to}` === phone || body.recipient === phone)
       return sent.map((body) => ({
         key: body.biz_opaque_callback_data,
         calls: 1,
-        content: contentOf(body),
+        content: toContractContent(body),
       }))
     },
     async setMode(mode) {
       standIn.token = token
-      // Of the service's own failures it never says that nothing was taken: one that is not reached took nothing.
+      // The service's own errors never prove that nothing was accepted; an unreachable service accepted nothing.
       options.graphUrl = mode === 'down' ? nowhere : standIn.graphUrl
       if (mode === 'throttle') standIn.fail({ status: 429, code: 130429, message: 'Rate limit hit' })
       else standIn.fail(mode === 'timeout' ? 'silence' : null)
@@ -83,7 +83,7 @@ messagingContract('WhatsApp Business Cloud API', async () => {
       standIn.token = 'another token'
     },
     mediaId: '5',
-    signed: (changes) => hookBody(standIn.appSecret, changes),
+    signed: (changes) => buildHook(standIn.appSecret, changes),
     close: () => standIn.close(),
   }
 })
@@ -91,8 +91,8 @@ messagingContract('WhatsApp Business Cloud API', async () => {
 describe('WhatsApp Business Cloud API', async () => {
   const standIn = await openWhatsapp()
   afterAll(() => standIn.close())
-  const port = new WhatsappMessaging(optionsOf(standIn))
-  const store = storeOf(standIn)
+  const port = new WhatsappMessaging(buildOptions(standIn))
+  const store = toStore(standIn)
   beforeEach(() => {
     standIn.fail(null)
     standIn.messages.length = 0
@@ -142,21 +142,21 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(standIn.requests).toHaveLength(1)
   })
 
-  test('how long to wait is what the provider says; a gateway that fails leaves it open', async () => {
+  test('the provider says how long to wait; after a gateway error the result is unknown', async () => {
     standIn.fail({ status: 429, code: 130429, headers: { 'retry-after': '7' } })
     expect(await failure(sendText())).toMatchObject({ name: 'Throttled', retryAfterMs: 7_000 })
     standIn.fail({ status: 502, code: -1 })
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
   })
 
-  test('a number that is gone is our trouble, not that of the message', async () => {
+  test("a number that is gone is our error, not the message's", async () => {
     standIn.fail({ status: 400, code: 100, subcode: 33, message: 'Object does not exist' })
     expect(await failure(sendText())).toMatchObject({ name: 'Refused', code: 'disconnected' })
     standIn.fail({ status: 400, code: 100, message: 'Invalid parameter' })
     expect(await failure(sendText())).toMatchObject({ name: 'Refused', code: 'provider-error' })
   })
 
-  test('templates: too many calls are asked again later, and what is gone is deleted', async () => {
+  test('template calls over the limit are retried later, and deleting a missing template succeeds', async () => {
     const template = { name: 'gone', providerId: '404' }
     await port.deleteTemplate(store, template)
     standIn.fail({ status: 400, code: 80008, message: 'Too many calls' })
@@ -176,7 +176,7 @@ describe('WhatsApp Business Cloud API', async () => {
     }
   })
 
-  test('a file is fetched in two steps, both with the token; one that is gone says so', async () => {
+  test('a file is fetched in two steps, both with the token; a missing one is reported', async () => {
     standIn.files.set('77', Buffer.from('the file'))
     const { stream, contentType, size } = await port.fetchMedia(store, { mediaId: '77' })
     expect([contentType, size, Buffer.concat(await stream.toArray()).toString()]).toEqual([
@@ -199,20 +199,20 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(await failure(port.fetchMedia(other, { mediaId: '77' }))).toMatchObject({ name: 'AccessLost' })
   })
 
-  test('an answer that is no JSON says nothing of what was asked', async () => {
+  test('an answer that is not JSON leaves the result unknown', async () => {
     standIn.fail({ status: 200, code: 0, page: '<html>One moment</html>' })
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
     expect(await failure(port.listTemplates(store))).toMatchObject({ name: 'Unavailable' })
   })
 
-  test('silence is asked once: nobody knows whether it was taken', async () => {
+  test('a request without an answer is not repeated: the result is unknown', async () => {
     standIn.fail('silence')
     expect(await failure(sendText())).toMatchObject({ name: 'Unavailable', accepted: 'unknown' })
     expect(standIn.requests).toHaveLength(1)
     expect(standIn.messages).toHaveLength(1)
   })
 
-  test('no error says a token', async () => {
+  test('no error contains a token', async () => {
     const other = {
       ...store,
       credentials: { ...store.credentials, accessToken: 'EAAsecretsecretsecretsecret' },
@@ -224,7 +224,7 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(String(await failure(sendText()))).not.toContain(standIn.token)
   })
 
-  test('a template goes with its header, body and buttons, in their places', async () => {
+  test('a template is sent with its header, body and buttons, in their places', async () => {
     const message = aMessage()
     await port.sendTemplate(store, {
       ...message,
@@ -270,7 +270,7 @@ describe('WhatsApp Business Cloud API', async () => {
     ])
   })
 
-  test('a picture has its caption, what is only heard has none', async () => {
+  test('a picture has its caption, audio has none', async () => {
     for (const type of ['image', 'audio'] as const) {
       const media = { type, url: 'https://files.example.com/1', fileName: 'one' }
       await port.sendMedia(store, { ...aMessage(), media, text: 'Look' })
@@ -281,7 +281,7 @@ describe('WhatsApp Business Cloud API', async () => {
     ])
   })
 
-  test('parameters go as the network takes them: on one line, without runs of blanks', async () => {
+  test('parameters are sent as the network accepts them: on one line, without repeated spaces', async () => {
     await port.sendTemplate(store, {
       ...aMessage(),
       template: { name: 'order', language: 'pt_BR' },
@@ -293,7 +293,7 @@ describe('WhatsApp Business Cloud API', async () => {
     for (const text of ['Oi Ana', 'Rua A, 12', 'x y', 'p/1']) expect(texts).toContain(`"${text}"`)
   })
 
-  test('who wrote to the shared number is answered plainly; who did not gets the template', async () => {
+  test('people who wrote to the shared number get plain text; others get the template', async () => {
     await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja*\nOi', isWindowOpen: true })
     await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja*\nOi' })
     expect(standIn.messages).toMatchObject([
@@ -302,7 +302,7 @@ describe('WhatsApp Business Cloud API', async () => {
     ])
   })
 
-  test("on the shared number a text goes inside the service's template; a document keeps its name", async () => {
+  test("on the shared number a text is wrapped in the service's template; a document keeps its name", async () => {
     await port.sendText(store, { ...aMessage(), via: 'shared', text: '*Loja* Oi' })
     await port.sendMedia(store, {
       ...aMessage(),
@@ -348,7 +348,7 @@ describe('WhatsApp Business Cloud API', async () => {
     expect(await port.officialState(store)).toMatchObject(expected)
   })
 
-  test('trouble that comes as an error, and callbacks that were lost', async () => {
+  test('issues reported as errors, and lost callbacks', async () => {
     standIn.isSubscribed = false
     await port.officialState(store)
     expect(standIn.isSubscribed).toBe(true)
@@ -382,7 +382,7 @@ describe('WhatsApp Business Cloud API', async () => {
 
 describe('MESSAGING_URL', () => {
   const url = 'whatsapp://4711@graph.facebook.com/v26.0?config=99'
-  test('names the app, its configuration, and the numbers of the server', () => {
+  test('MESSAGING_URL names the app, its configuration, and the numbers of the server', () => {
     expect(readWhatsappUrl(url, 'secret')).toMatchObject({
       graphUrl: 'https://graph.facebook.com/v26.0',
       dialogUrl: 'https://www.facebook.com/v26.0/dialog/oauth',
@@ -400,7 +400,7 @@ describe('MESSAGING_URL', () => {
     })
   })
 
-  test('faults are told with the other settings', async () => {
+  test('errors are reported with the other settings', async () => {
     const read = (env: Record<string, string>) => readSettings({ SECRET_KEY: 'x'.repeat(32), ...env })
     await expect(read({ MESSAGING_URL: url })).rejects.toThrow(/MESSAGING_APP_SECRET: is required/)
     const faulty = read({ MESSAGING_URL: 'whatsapp://graph.facebook.com', PORT: 'x' })

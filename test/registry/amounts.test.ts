@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { inCents, percentageOf } from '#runtime/database/sql'
+import { roundToCents, takePercentage } from '#runtime/database/sql'
 import * as money from '#runtime/values/money'
 import { freshDatabase } from '#test/support/app'
 import { runs } from '#test/support/suite'
@@ -10,7 +10,7 @@ import { runs } from '#test/support/suite'
 const { database } = await freshDatabase()
 afterAll(() => database.close())
 
-test('SQL and the engine come to the same cents', async () => {
+test('SQL and the engine round to the same cents', async () => {
   const cents = fc.bigInt({ min: 0n, max: 99_999_999_999n })
   const cases = fc.array(fc.tuple(cents, fc.integer({ min: 0, max: 1_000_000 })), {
     minLength: 200,
@@ -24,11 +24,11 @@ test('SQL and the engine come to the same cents', async () => {
         ),
       )
       const { rows } = await sql<{ part: string; whole: string }>`
-        select ${percentageOf(sql`amount`, sql`percent`)}::text as part, ${inCents(sql`amount`)}::text as whole
+        select ${takePercentage(sql`amount`, sql`percent`)}::text as part, ${roundToCents(sql`amount`)}::text as whole
         from (values ${given}) as v(amount, percent)`.execute(database.root)
       for (const [i, [amount, millionths]] of all.entries()) {
         expect(rows[i]).toEqual({
-          part: money.toMoney(money.percentageOf(amount, millionths / 1e4)),
+          part: money.toMoney(money.applyPercentage(amount, millionths / 1e4)),
           whole: money.toMoney(amount),
         })
       }

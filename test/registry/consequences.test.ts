@@ -1,23 +1,23 @@
 /**
- * What an assistant is told to ask the merchant about first, held against what really happens: each write runs on the demo,
- * and whoever it writes to, or what it takes away, has to stand among its consequences.
+ * Declared consequences of operations, which make an assistant ask the merchant first. Runs each write on the demo:
+ * if it sends messages or deletes rows, it must declare that.
  */
 import { beforeAll, expect, test } from 'vitest'
-import { consequencesOf } from '#operations/discovery/mcp/consequences'
+import { listConsequences } from '#operations/discovery/mcp/consequences'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { wholeRegistry } from '#test/support/app'
-import { bodyOf, lastOf, namesInBody, openDemo, pathOf } from './demo.ts'
+import { buildBody, buildPath, getRunOrder, openDemo, pickBodyNames } from './demo.ts'
 
 const { operations } = await wholeRegistry()
 const writes = operations
   .filter(({ spec }) => !spec.readOnly && spec.method !== 'GET')
-  .sort((a, b) => lastOf(a) - lastOf(b))
+  .sort((a, b) => getRunOrder(a) - getRunOrder(b))
 
 type Effect = 'messages' | 'deletion'
 const effects = new Map<string, Set<Effect>>()
-let taken = 0
+let accepted = 0
 
-/** What the demo has no row for that fits the write, by its path. */
+/** Prepares a row that the demo lacks, by the path of the write. */
 const states: readonly [RegExp, string][] = [
   [/requests\/:id\/(?:confirm|address)$/, `update exchange_requests set status = 'approved' where id = $1`],
 ]
@@ -50,8 +50,8 @@ beforeAll(async () => {
     )
     return Object.fromEntries(rows.map(({ name, n }) => [name, Number(n)]))
   }
-  /** Mail to people who are no members, and messages, ever. */
-  const told = async (): Promise<number> => {
+  /** Number of messages, and mails to people who are not members. */
+  const countMessages = async (): Promise<number> => {
     const [row] = await app.database.query<{ n: string }>(
       `select (select count(*) from sandbox_messages)
          + (select count(*) from sandbox_mail m where not exists (select from users u where lower(u.email) = lower(m.to_address))) as n`,
@@ -64,32 +64,32 @@ beforeAll(async () => {
     const names = await namesOf(operation)
     const state = states.find(([path]) => path.test(spec.path))
     if (state) await app.database.query(state[1], [names.id])
-    const own = namesInBody(operation, names)
-    const first = bodyOf(operation, {}, own)
+    const own = pickBodyNames(operation, names)
+    const first = buildBody(operation, {}, own)
     const now = spec.etag ? await readNow(operation, names, first).catch(() => ({})) : {}
-    const body = bodies[spec.path] ?? bodyOf(operation, now ?? {}, own)
-    return (await send(spec.method, pathOf(spec.path, names), body)).status
+    const body = bodies[spec.path] ?? buildBody(operation, now ?? {}, own)
+    return (await send(spec.method, buildPath(spec.path, names), body)).status
   }
   for (const operation of writes) {
-    const [rows, messages] = [await countAll(), await told()]
+    const [rows, messages] = [await countAll(), await countMessages()]
     const status = await run(operation)
     if (status >= 300) continue
-    taken += 1
+    accepted += 1
     const found = new Set<Effect>()
-    // Before the jobs run: what those take away waited for its time.
+    // Before the jobs run: their deletions are not the write's.
     const now = await countAll()
     if (tables.some(({ name }) => now[name]! < rows[name]!)) found.add('deletion')
     await app.drainJobs({ allowFailures: true })
-    if ((await told()) > messages) found.add('messages')
+    if ((await countMessages()) > messages) found.add('messages')
     effects.set(operation.id, found)
   }
 })
 
-test('most writes are taken', () => expect(taken).toBeGreaterThan(writes.length / 2))
+test('most writes are accepted', () => expect(accepted).toBeGreaterThan(writes.length / 2))
 
-test.each(['messages', 'deletion'] as const)('%s: who does it says it', (kind) => {
+test.each(['messages', 'deletion'] as const)('writes with the effect %s declare it', (kind) => {
   const silent = writes.filter(
-    ({ id, spec }) => effects.get(id)?.has(kind) && !consequencesOf(spec).includes(kind),
+    ({ id, spec }) => effects.get(id)?.has(kind) && !listConsequences(spec).includes(kind),
   )
   expect(
     silent.map(({ id }) => id).filter((id) => !(id in excused)),
@@ -97,20 +97,20 @@ test.each(['messages', 'deletion'] as const)('%s: who does it says it', (kind) =
   ).toEqual([])
 })
 
-/** Rows that go, and nothing with them that the merchant had. */
+/** Deletes rows, but nothing of the merchant's. */
 const excused: Readonly<Record<string, string>> = {}
 
-test('what ends for good says it', () => {
+test('irreversible writes declare a consequence', () => {
   const ending = writes.filter(({ spec }) =>
     /for good|ever asked|are deleted\b(?! after)/.test(`${spec.description} ${spec.details ?? ''}`),
   )
   expect(ending.length).toBeGreaterThan(2)
-  expect(ending.filter(({ spec }) => consequencesOf(spec).length === 0).map(({ id }) => id)).toEqual([])
+  expect(ending.filter(({ spec }) => listConsequences(spec).length === 0).map(({ id }) => id)).toEqual([])
 })
 
-test('what scopes and DELETE say is not said again', () => {
+test('consequences implied by scopes or DELETE are not declared again', () => {
   const again = writes.filter(({ spec }) =>
-    spec.consequences?.some((kind) => consequencesOf({ ...spec, consequences: [] }).includes(kind)),
+    spec.consequences?.some((kind) => listConsequences({ ...spec, consequences: [] }).includes(kind)),
   )
   expect(again.map(({ id }) => id)).toEqual([])
 })

@@ -1,25 +1,25 @@
 /**
- * Every colour that a caller may save says what it is seen on, or stands here with its reason; and whoever saves two
- * that can hardly be told apart is warned, not refused, in one way.
+ * Every colour that a caller may save has a contrast rule or is exempt here with a reason. Saving two colours with
+ * insufficient contrast gives a warning, not an error.
  */
 import { describe, expect, test } from 'vitest'
-import { groundOf } from '#runtime/contrast'
-import { childrenOf } from '#runtime/documents/publish'
-import { mayWarn, warningHeader, warningsIn, warningsOf } from '#runtime/gateway/warnings'
+import { getContrastRule } from '#runtime/contrast'
+import { getChildSchemas } from '#runtime/documents/publish'
+import { findWarnings, mayWarn, parseWarnings, warningHeader } from '#runtime/gateway/warnings'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { colour, ignoredKeys, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { store } from '#test/support/store'
-import { bodySchemaOf } from './marks.ts'
+import { getBodySchema } from './reference-fields.ts'
 
 const registry = await wholeRegistry()
 
 interface Field {
   path: string
-  ground: ReturnType<typeof groundOf>
-  /** Of its object. */
-  beside: readonly string[]
+  contrast: ReturnType<typeof getContrastRule>
+  /** Keys of the same object. */
+  siblings: readonly string[]
 }
 
 const colourForm = colour._def.checks.find((check) => check.kind === 'regex')!.regex.source
@@ -27,33 +27,33 @@ const isColour = (schema: z.ZodTypeAny): boolean =>
   schema instanceof z.ZodString &&
   schema._def.checks.some((check) => check.kind === 'regex' && check.regex.source === colourForm)
 
-/** The colours of a schema: by their form, or by their name where they are free texts. */
-function coloursIn(schema: z.ZodTypeAny, path: string, beside: readonly string[] = []): Field[] {
-  const ground = groundOf(schema)
+/** Colours of a schema: by their pattern, or by name if they are free texts. */
+function findColours(schema: z.ZodTypeAny, path: string, beside: readonly string[] = []): Field[] {
+  const ground = getContrastRule(schema)
   const name = path.split('.').at(-1)!
   if (ground || isColour(schema) || (schema instanceof z.ZodString && /colou?r$/i.test(name))) {
-    return [{ path, ground, beside }]
+    return [{ path, contrast: ground, siblings: beside }]
   }
   if (!(schema instanceof z.ZodObject)) {
-    return childrenOf(schema).flatMap((child) => coloursIn(child, path, beside))
+    return getChildSchemas(schema).flatMap((child) => findColours(child, path, beside))
   }
   const ignored = ignoredKeys(schema)
   const fields = Object.entries(schema.shape as z.ZodRawShape).filter(([key]) => !ignored.has(key))
   const keys = fields.map(([key]) => key)
-  return fields.flatMap(([key, field]) => coloursIn(field, path === '' ? key : `${path}.${key}`, keys))
+  return fields.flatMap(([key, field]) => findColours(field, path === '' ? key : `${path}.${key}`, keys))
 }
 
 const writes = registry.operations.filter(({ spec }) => !spec.readOnly && spec.input?.body)
-const coloursOf = (operation: LoadedOperation): Field[] => coloursIn(bodySchemaOf(operation), '')
+const listBodyColours = (operation: LoadedOperation): Field[] => findColours(getBodySchema(operation), '')
 const all = writes.flatMap((operation) =>
-  coloursOf(operation).map((field) => ({
+  listBodyColours(operation).map((field) => ({
     ...field,
     operation,
     line: `${operation.spec.method} ${operation.spec.path} ${field.path}`,
   })),
 )
 
-/** What stands on nothing that is known, or is read with the words beside it. */
+/** Exempt colours: no known background, or a text next to them has the same meaning. */
 const others: readonly [RegExp, string][] = [
   [/ (\/inbox|POST \/inbox)\S* |\/inbox\/\S+ (tiers\.)?color$/, 'of the inbox: no shopper sees it'],
   [/\/newsletter\/\S+ (settings\.)?design\.overlayColor$/, 'lies over the page, and nothing is read on it'],
@@ -76,78 +76,85 @@ const others: readonly [RegExp, string][] = [
   [/ (design\.)?style\.borderColor$/, 'a border says nothing'],
   [/\/stock\S* buttonBorderColor$/, 'a border says nothing'],
 ]
-/** What others are read on: it is they who say so. */
-const isGround = ({ path, beside }: Field, fields: readonly Field[]): boolean => {
+/** Whether the field is the background of another one. */
+const isBackground = ({ path, siblings }: Field, fields: readonly Field[]): boolean => {
   const key = path.split('.').at(-1)!
   const before = path.slice(0, path.length - key.length)
-  return beside.some((each) =>
-    fields.some((field) => field.path === `${before}${each}` && field.ground?.on === key),
+  return siblings.some((each) =>
+    fields.some((field) => field.path === `${before}${each}` && field.contrast?.on === key),
   )
 }
 const unpaired = all.filter(
   (field) =>
-    !field.ground &&
-    !isGround(
+    !field.contrast &&
+    !isBackground(
       field,
       all.filter(({ operation }) => operation === field.operation),
     ),
 )
 
 describe('every colour of a body', () => {
-  test('is compared, or has a reason', () => {
+  test('every colour has a contrast rule or a reason', () => {
     expect(all.length).toBeGreaterThan(60)
     expect(
       unpaired.map(({ line }) => line).filter((line) => !others.some(([pattern]) => pattern.test(line))),
     ).toEqual([])
   })
-  test.each(others)('%s stands for a field that is still there', (pattern) => {
+  test.each(others)('the exemption %s matches an existing field', (pattern) => {
     expect(unpaired.some(({ line }) => pattern.test(line))).toBe(true)
   })
-  test('is compared with a field beside it, or a colour that never changes', () => {
+  test('a contrast rule refers to a sibling field or a constant colour', () => {
     const lost = all.filter(
-      ({ ground, beside }) => ground && !/^#[0-9a-f]{6}$/.test(ground.on) && !beside.includes(ground.on),
+      ({ contrast, siblings }) =>
+        contrast && !/^#[0-9a-f]{6}$/.test(contrast.on) && !siblings.includes(contrast.on),
     )
     expect(lost.map(({ line }) => line)).toEqual([])
   })
-  test('is answered by its write, so that it can be warned of', () => {
+  test('the answer of the write contains the colour, so that it can warn', () => {
     const silent = writes.filter(
       (operation) =>
-        coloursOf(operation).some(({ ground }) => ground) && !mayWarn(operation.spec.answer.body ?? z.null()),
+        listBodyColours(operation).some(({ contrast }) => contrast) &&
+        !mayWarn(operation.spec.answer.body ?? z.null()),
     )
-    // Saves nothing: its page shows what it looks like.
+    // Saves nothing; its page shows the result.
     expect(silent.map(({ spec }) => `${spec.method} ${spec.path}`)).toEqual(['POST /newsletter/preview'])
   })
 })
 
 const app = await testApp()
 
-/** A body with one field, and what it stands on, in the same grey. */
-function grey({ path, ground }: Field): Record<string, unknown> {
+/** A body with a field and its background in the same grey. */
+function buildGreyBody({ path, contrast }: Field): Record<string, unknown> {
   const keys = path.split('.')
   const last = keys.pop()!
-  const colours = { [last]: '#777777', ...(ground!.on.startsWith('#') ? {} : { [ground!.on]: '#777777' }) }
-  const same = ground!.on.startsWith('#') ? { [last]: ground!.on } : colours
+  const colours = {
+    [last]: '#777777',
+    ...(contrast!.on.startsWith('#') ? {} : { [contrast!.on]: '#777777' }),
+  }
+  const same = contrast!.on.startsWith('#') ? { [last]: contrast!.on } : colours
   return keys.reduceRight<Record<string, unknown>>((inner, key) => ({ [key]: inner }), same)
 }
 
-describe('whoever saves what can hardly be read', () => {
-  test('of any settings is warned of the field, and it is saved', async () => {
+describe('insufficient contrast', () => {
+  test('any settings warn about the field and save it', async () => {
     const shop = await connectedStore(app)
     const tried: string[] = []
     for (const { operation, ...field } of all) {
       const { spec } = operation
       const isOfSettings = spec.answer.status === 200 && spec.path.endsWith('/settings')
-      if (!field.ground || !isOfSettings || field.path.includes('actions')) continue
-      const { status, body, headers } = await shop.request(spec.method, spec.path, { body: grey(field) })
-      const { ground, path } = field
+      if (!field.contrast || !isOfSettings || field.path.includes('actions')) continue
+      const { status, body, headers } = await shop.request(spec.method, spec.path, {
+        body: buildGreyBody(field),
+      })
+      const { contrast, path } = field
       expect([spec.path, path, status, body.error]).toEqual([spec.path, path, 200, undefined])
-      const warnings = warningsIn(headers.get('warning') ?? undefined)
+      const warnings = parseWarnings(headers.get('warning') ?? undefined)
       const own = warnings.find((each) => each.startsWith(`${path}: `))
       expect([spec.path, path, own]).toEqual([
         spec.path,
         path,
         expect.stringMatching(
-          new RegExp(`has a contrast of 1:1 on .* needs ${ground.least}:1: choose .* such as #`),
+          new RegExp(`has a contrast of 1:1 on .* needs ${contrast.minimum}:1: choose .* such as #`),
         ),
       ])
       expect(body).not.toHaveProperty('warnings')
@@ -156,12 +163,12 @@ describe('whoever saves what can hardly be read', () => {
     expect(tried.length).toBeGreaterThan(20)
   })
 
-  test('within a list is told which one, five at most; read again nothing is said', async () => {
+  test('a warning names the list entry, at most five; reads have no warning', async () => {
     const shop = await store(app)
     const action = { type: 'scroll-top', label: 'Up', backgroundColor: '#ffffff', textColor: '#ffffff' }
     const good = { ...action, textColor: '#000000' }
     const saved = await shop.request('POST', '/action-bar/settings', { body: { actions: [good, action] } })
-    expect(warningsIn(saved.headers.get('warning')!)).toEqual([
+    expect(parseWarnings(saved.headers.get('warning')!)).toEqual([
       'actions.1.textColor: #ffffff has a contrast of 1:1 on actions.1.backgroundColor (#ffffff), and text that ' +
         'everybody can see needs 4.5:1: choose a darker or lighter one, such as #757575',
     ])
@@ -169,14 +176,14 @@ describe('whoever saves what can hardly be read', () => {
     expect([read.status, read.headers.get('warning')]).toEqual([200, null])
     const many = { actions: Array.from({ length: 5 }, () => action), textColor: '#ffffff' }
     const five = await shop.request('POST', '/action-bar/settings', { body: many })
-    expect(warningsIn(five.headers.get('warning')!)).toHaveLength(5)
+    expect(parseWarnings(five.headers.get('warning')!)).toHaveLength(5)
     const mended = await shop.request('POST', '/action-bar/settings', {
       body: { actions: [good], textColor: '#000000' },
     })
     expect(mended.headers.get('warning')).toBeNull()
   })
 
-  test('is told again by the stored answer of a key, and by the tools of assistants', async () => {
+  test('the warning is repeated by a stored idempotent answer and by assistant tools', async () => {
     const shop = await store(app)
     const body = { design: { textColor: '#fefefe' } }
     const headers = { 'idempotency-key': 'one' }
@@ -200,19 +207,21 @@ describe('whoever saves what can hardly be read', () => {
       }),
     )
     const { result } = (await answer.json()) as { result: { structuredContent: { warnings: string[] } } }
-    expect(result.structuredContent.warnings).toEqual(warningsIn(first.headers.get('warning')!))
+    expect(result.structuredContent.warnings).toEqual(parseWarnings(first.headers.get('warning')!))
   })
 })
 
-test('a header is read as it was written, whatever a sentence holds', () => {
+test('a warning header round-trips any text', () => {
   const sentences = ['a: "quoted", and \\ so on', 'b: 299 - not a warning', 'c: plain']
-  expect(warningsIn(warningHeader(sentences))).toEqual(sentences)
-  expect(warningsIn(undefined)).toEqual([])
+  expect(parseWarnings(warningHeader(sentences))).toEqual(sentences)
+  expect(parseWarnings(undefined)).toEqual([])
   expect(warningHeader(['ação\nx'])).toBe('299 - "a??o?x"')
 })
 
-test('what has no ground of its own says nothing', () => {
+test('a colour without a contrast rule gives no warning', () => {
   const { spec } = registry.byId('post_newsletter_settings')!
-  expect(warningsOf(spec.answer.body!, { design: { textColor: '#fff', backgroundColor: null } })).toEqual([])
-  expect(warningsOf(spec.answer.body!, null)).toEqual([])
+  expect(findWarnings(spec.answer.body!, { design: { textColor: '#fff', backgroundColor: null } })).toEqual(
+    [],
+  )
+  expect(findWarnings(spec.answer.body!, null)).toEqual([])
 })

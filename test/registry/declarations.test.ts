@@ -1,10 +1,12 @@
-/** Each check of a declaration, shown to bite; all faults at once, each with its file and its remedy. */
+/**
+ * Proves that each check of a declaration can fail. All issues are reported at once, each with its file and remedy.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { inRouteOrder } from '#runtime/http/api'
+import { sortByRoute } from '#runtime/http/api'
 import { loadRegistry, operationId, RegistryError, readRegistry } from '#runtime/registry/registry'
-import { sectionFile, tree } from './trees.ts'
+import { createProject, sectionFile } from './project-trees.ts'
 
 const operationFile = (changes: Record<string, string> = {}): string => {
   const fields = {
@@ -28,20 +30,20 @@ ${lines.join('\n')}
 `
 }
 
-test('two different schemas of one name are a fault, also within others; two alike are none', async () => {
+test('two different schemas with one name are an issue, also nested; equal ones are not', async () => {
   const withBody = (path: string, body: string) =>
     operationFile({
       path: `'${path}'`,
       answer: `{ status: 200, body: object({ list: z.array(named('Thing', ${body})) }) }`,
     }).replace('import { object }', 'import { named, object }')
-  const { faults } = await readRegistry(
-    tree({
+  const { issues } = await readRegistry(
+    createProject({
       'things/api/a.ts': withBody('/a', 'object({ a: z.string() })'),
       'things/api/b.ts': withBody('/b', 'object({ a: z.string() })'),
       'things/api/c.ts': withBody('/c', 'object({ c: z.string() })'),
     }),
   )
-  expect(faults).toEqual([
+  expect(issues).toEqual([
     {
       file: 'operations/things/api/c.ts',
       wrong: expect.stringContaining('two different schemas are named Thing'),
@@ -50,12 +52,12 @@ test('two different schemas of one name are a fault, also within others; two ali
   ])
 })
 
-describe('each fault bites', () => {
+describe('each check can fail', () => {
   test.each<[string, string, RegExp]>([
     ['no default export', 'export const a = 1', /has no default export → write `export default operation/],
     ['something else', "export default { kind: 'other' }", /its default export is no operation/],
     ['a broken import', "import './nowhere.ts'", /cannot be loaded/],
-    ['one that throws nothing much', 'throw null', /cannot be loaded \(null\)/],
+    ['one that throws null', 'throw null', /cannot be loaded \(null\)/],
     [
       'an unknown scope',
       operationFile({ scopes: "['platform:fly']" }),
@@ -114,12 +116,12 @@ describe('each fault bites', () => {
       /query\.a is a list without a bound/,
     ],
     [
-      'anything without a word',
+      'anything without a description',
       operationFile({ input: '{ query: object({ a: z.array(z.any()).max(3) }) }' }),
       /query\.a may be anything → write its shape, or \.describe\(\) why/,
     ],
     [
-      'anything below what is described',
+      'anything nested in a described field',
       operationFile({
         answer: "{ status: 200, body: object({ a: object({ b: z.unknown() }).describe('A') }) }",
       }),
@@ -127,20 +129,20 @@ describe('each fault bites', () => {
     ],
     ['a GET with a body', operationFile({ input: '{ body: object({}) }' }), /a GET takes no body/],
   ])('%s', async (_name, text, expected) => {
-    const { faults } = await readRegistry(tree({ 'things/api/list-things.ts': text }))
-    expect(faults.map((fault) => `${fault.wrong} → ${fault.remedy}`).join('\n')).toMatch(expected)
-    expect(faults[0]!.file).toBe('operations/things/api/list-things.ts')
+    const { issues } = await readRegistry(createProject({ 'things/api/list-things.ts': text }))
+    expect(issues.map((fault) => `${fault.wrong} → ${fault.remedy}`).join('\n')).toMatch(expected)
+    expect(issues[0]!.file).toBe('operations/things/api/list-things.ts')
   })
 
-  test('two operations of one method and shape, in whatever files', async () => {
-    const { faults } = await readRegistry(
-      tree({
+  test('two operations with the same method and path shape are an issue', async () => {
+    const { issues } = await readRegistry(
+      createProject({
         'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
         'things/deep/api/b.ts': operationFile({ path: "'/things/:thingId'" }),
       }),
     )
-    expect(faults).toHaveLength(1)
-    expect(faults[0]!.wrong).toContain('answers the same requests as')
+    expect(issues).toHaveLength(1)
+    expect(issues[0]!.wrong).toContain('answers the same requests as')
   })
 
   const jobFile = (name: string, safeTwice = 'it is') => `import { job } from '#runtime/job'
@@ -149,35 +151,35 @@ import { z } from '#runtime/schema'
 export default job(handle('${name}', z.object({})), { description: 'x', retry: { limit: 1, backoffSeconds: 1 },
   timeoutSeconds: 1, safeTwice: '${safeTwice}', async run() {} })`
 
-  test('a job without a reason for safety, and two of one handle', async () => {
-    const { faults } = await readRegistry(
-      tree({
+  test('a job without safeTwice and two jobs with one handle are issues', async () => {
+    const { issues } = await readRegistry(
+      createProject({
         'things/jobs/a.ts': jobFile('a', ''),
         'more/section.ts': sectionFile,
         'more/jobs/a.ts': jobFile('a'),
       }),
     )
-    expect(faults.map((fault) => fault.wrong).join()).toMatch(/safe to run twice/)
-    expect(faults.map((fault) => fault.wrong).join()).toMatch(/takes the handle a, as .* does/)
-    expect(faults).toHaveLength(2)
+    expect(issues.map((fault) => fault.wrong).join()).toMatch(/safe to run twice/)
+    expect(issues.map((fault) => fault.wrong).join()).toMatch(/takes the handle a, as .* does/)
+    expect(issues).toHaveLength(2)
   })
 
-  test('a job that takes the name of what the clock runs for another', async () => {
+  test('a job with the name of another job`s fan-out is an issue', async () => {
     const every = 'every: { seconds: 60, stores: () => null }, retry'
-    const { faults } = await readRegistry(
-      tree({
+    const { issues } = await readRegistry(
+      createProject({
         'things/jobs/a.ts': jobFile('a').replace('retry', every),
         'things/jobs/a-all.ts': jobFile('a-all'),
       }),
     )
-    expect(faults.filter((each) => each.file.includes('/jobs/')).map((each) => each.wrong)).toEqual([
+    expect(issues.filter((each) => each.file.includes('/jobs/')).map((each) => each.wrong)).toEqual([
       'takes the handle a-all, as operations/things/jobs/a-all.ts does',
     ])
   })
 
-  test('a job whose file and handle have two names', async () => {
-    const { faults } = await readRegistry(tree({ 'things/jobs/a.ts': jobFile('b') }))
-    expect(faults).toEqual([
+  test('a job whose file and handle differ in name is an issue', async () => {
+    const { issues } = await readRegistry(createProject({ 'things/jobs/a.ts': jobFile('b') }))
+    expect(issues).toEqual([
       {
         file: 'operations/things/jobs/a.ts',
         wrong: 'takes the handle b',
@@ -186,16 +188,16 @@ export default job(handle('${name}', z.object({})), { description: 'x', retry: {
     ])
   })
 
-  test('a file without a section', async () => {
-    const path = tree({})
+  test('a file without a section is an issue', async () => {
+    const path = createProject({})
     mkdirSync(join(path, 'lost/api'), { recursive: true })
     writeFileSync(join(path, 'lost/api/list-things.ts'), operationFile())
-    expect((await readRegistry(path)).faults[0]!.wrong).toContain('has no section.ts')
+    expect((await readRegistry(path)).issues[0]!.wrong).toContain('has no section.ts')
   })
 })
 
-test('all faults of all files are thrown at once', async () => {
-  const path = tree({
+test('all issues of all files are thrown at once', async () => {
+  const path = createProject({
     'things/api/a.ts': operationFile({ scopes: "['nothing']", description: "''" }),
     'things/api/b.ts': 'export const b = 1',
   })
@@ -204,16 +206,16 @@ test('all faults of all files are thrown at once', async () => {
   expect((error as RegistryError).message.split('\n').length).toBeGreaterThanOrEqual(3)
 })
 
-test('static segments win over parameters, whatever the order of the files', async () => {
+test('static segments win over parameters in any order of files', async () => {
   const { registry } = await readRegistry(
-    tree({
+    createProject({
       'things/api/a.ts': operationFile({ path: "'/things/:id'" }),
       'things/api/b.ts': operationFile({ path: "'/things/special'" }),
       'things/api/c.ts': operationFile({ path: "'/:any/special'" }),
       'things/api/d.ts': operationFile({ path: "'/things/:id/parts'" }),
     }),
   )
-  const paths = inRouteOrder(registry.operations).map((route) => route.spec.path)
+  const paths = sortByRoute(registry.operations).map((route) => route.spec.path)
   expect(paths.indexOf('/things/special')).toBeLessThan(paths.indexOf('/things/:id'))
   expect(paths.indexOf('/things/:id')).toBeLessThan(paths.indexOf('/:any/special'))
 })

@@ -1,10 +1,10 @@
-/** The demo, where all sections are full, as the tests of all resources look at it. */
+/** The demo store, which has data in all sections, for tests of all resources. */
 import { expect } from 'vitest'
 import { type Context, SystemContext } from '#runtime/context'
-import { exampleOf } from '#runtime/documents/example'
+import { buildExample } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
-import { identityOfTag } from '#runtime/gateway/etag'
-import { readersOf } from '#runtime/gateway/if-match'
+import { toIdentityTag } from '#runtime/gateway/etag'
+import { getIfMatchReaders } from '#runtime/gateway/if-match'
 import { JsonText } from '#runtime/operation'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { ignoredKeys, z } from '#runtime/schema'
@@ -18,8 +18,8 @@ export interface Sent {
   body: any
   tag: string | null
 }
-/** Where a resource of the demo is found, by the path of its operations: the first pattern that fits. */
-const found: readonly [RegExp, string][] = [
+/** Query for a resource of the demo, by the first pattern that matches the operation's path. */
+const resourceQueries: readonly [RegExp, string][] = [
   [
     /^\/messaging\/templates\/:id/,
     `select id from message_templates where store_id = $1 and status = 'approved'`,
@@ -79,18 +79,18 @@ const found: readonly [RegExp, string][] = [
   ],
 ]
 
-export const pathOf = (path: string, params: Record<string, string>): string =>
+export const buildPath = (path: string, params: Record<string, string>): string =>
   path.replace(/:([A-Za-z]+)/g, (_all, name: string) => encodeURIComponent(params[name]!))
 
-/** What is made of a schema fits no store. */
+/** Bodies for operations whose generated example does not fit the demo. */
 const bodies: Record<string, object> = {
   '/inbox/conversations/:id/tier': { tier: null },
   '/subscription/create-preapproval': { planId: 'growth', billingCycle: 'monthly' },
   '/officialapi/setup': { returnUrl: 'http://localhost/back' },
 }
 
-/** What was read, as far as the write takes it; for what is no write of the whole, its example. */
-export function bodyOf({ spec }: LoadedOperation, read: unknown, own: object): object | undefined {
+/** Body of a write: the fields that were read and are accepted; for partial writes the example. */
+export function buildBody({ spec }: LoadedOperation, read: unknown, own: object): object | undefined {
   const schema = spec.input?.body
   if (!schema) return undefined
   if (['PUT', 'PATCH'].includes(spec.method) && schema instanceof z.ZodObject) {
@@ -101,11 +101,11 @@ export function bodyOf({ spec }: LoadedOperation, read: unknown, own: object): o
     if (schema.safeParse({ ...Object.fromEntries(fields), ...own }).success)
       return { ...Object.fromEntries(fields), ...own }
   }
-  return { ...((bodies[spec.path] ?? spec.example?.body ?? exampleOf(publish(schema))) as object), ...own }
+  return { ...((bodies[spec.path] ?? spec.example?.body ?? buildExample(publish(schema))) as object), ...own }
 }
 
-/** What a body names its resource by, where its path does not. */
-export function namesInBody({ spec }: LoadedOperation, names: Record<string, string>): object {
+/** Names of the resource that go into the body instead of the path. */
+export function pickBodyNames({ spec }: LoadedOperation, names: Record<string, string>): object {
   const schema = spec.input?.body
   const isNamed = schema instanceof z.ZodObject
   return Object.fromEntries(
@@ -115,8 +115,8 @@ export function namesInBody({ spec }: LoadedOperation, names: Record<string, str
   )
 }
 
-/** What takes its resource away, or the store's number, comes last. */
-export const lastOf = ({ spec }: LoadedOperation): number =>
+/** Sort key: writes that delete a resource or disconnect the number run last. */
+export const getRunOrder = ({ spec }: LoadedOperation): number =>
   /disconnect|\/session$|^\/officialapi\/|^\/subscription\//.test(spec.path)
     ? 2
     : spec.method === 'DELETE'
@@ -157,7 +157,7 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
   }
 
   async function namesOf({ spec }: LoadedOperation): Promise<Record<string, string>> {
-    const query = found.find(([pattern]) => pattern.test(spec.path))?.[1]
+    const query = resourceQueries.find(([pattern]) => pattern.test(spec.path))?.[1]
     if (!query) return {}
     const rows = await app.database.query<Record<string, string>>(`${query} order by 1 limit 1`, [storeId])
     expect(rows, spec.path).toHaveLength(1)
@@ -172,7 +172,7 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
     return (await new SystemContext(app.services, app.services.log, 'test').forStore(storeId, row!.user_id))!
   }
 
-  /** The resource as it is read now, where a caller can read it alone. */
+  /** The resource's current representation, if it has its own read. */
   async function readNow(
     operation: LoadedOperation,
     params: Record<string, string>,
@@ -191,11 +191,11 @@ export async function openDemo(options: Partial<AppOptions> = {}) {
           : operation.spec.path === spec.path || operation.spec.path.startsWith(`${spec.path}/`),
       )
       .sort((a, b) => b.spec.path.length - a.spec.path.length)
-    const { body: read, tag } = await send('GET', pathOf(reads[0]!.spec.path, params))
-    const reader = readersOf(operations, operation)[0]!
+    const { body: read, tag } = await send('GET', buildPath(reads[0]!.spec.path, params))
+    const reader = getIfMatchReaders(operations, operation)[0]!
     expect([operation.id, await reader.etag(await context(), { params, query: {}, body })]).toEqual([
       operation.id,
-      tag && identityOfTag(tag),
+      tag && toIdentityTag(tag),
     ])
     return read
   }

@@ -3,22 +3,22 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Access } from '#db/access'
 import listOperations from '#operations/discovery/api/list-operations'
 import { type Actor, Context, jobActor, type Services } from '#runtime/context'
-import { type Descriptor, descriptorOf, descriptorText } from '#runtime/documents/descriptors'
-import { refusalOf } from '#runtime/gateway/access'
+import { type Descriptor, getDescriptor, getDescriptorText } from '#runtime/documents/descriptors'
+import { checkAccess } from '#runtime/gateway/access'
 import { JsonText, operation } from '#runtime/operation'
-import { catalogOf } from '#runtime/registry/catalog'
+import { buildCatalog } from '#runtime/registry/catalog'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
-import { loadedOperation, loadRegistry } from '#runtime/registry/registry'
+import { loadOperation, loadRegistry } from '#runtime/registry/registry'
 import { allScopes } from '#runtime/roles'
 import { silentLog } from '#runtime/server/log'
-import { standingClock } from '#test/support/test-clock'
-import { madeUpOperations, withMadeUp } from './made-up.ts'
+import { frozenClock } from '#test/support/test-clock'
+import { sampleOperations, withSampleOperations } from './sample-operations.ts'
 
-const made = (id: string): LoadedOperation => madeUpOperations.find((each) => each.id === id)!
+const getSampleOperation = (id: string): LoadedOperation => sampleOperations.find((each) => each.id === id)!
 
 describe('descriptorOf', () => {
-  test('says what an operation is and takes', () => {
-    expect(descriptorOf(made('post_gadgets_by_id_screws_by_screwId_tighten'))).toEqual({
+  test('a descriptor has the operation and its input', () => {
+    expect(getDescriptor(getSampleOperation('post_gadgets_by_id_screws_by_screwId_tighten'))).toEqual({
       id: 'post_gadgets_by_id_screws_by_screwId_tighten',
       method: 'POST',
       path: '/gadgets/:id/screws/:screwId/tighten',
@@ -45,14 +45,17 @@ describe('descriptorOf', () => {
     })
   })
 
-  test('leaves input out where there is none', () => {
-    expect(descriptorOf(made('delete_gadgets_by_id'))).not.toHaveProperty('input')
-    expect(descriptorOf(made('get_gadget_weather'))).toMatchObject({ pathParameters: [], scopes: [] })
-    expect(descriptorOf(made('get_gadgets')).input).not.toHaveProperty('body')
+  test('a descriptor without input omits it', () => {
+    expect(getDescriptor(getSampleOperation('delete_gadgets_by_id'))).not.toHaveProperty('input')
+    expect(getDescriptor(getSampleOperation('get_gadget_weather'))).toMatchObject({
+      pathParameters: [],
+      scopes: [],
+    })
+    expect(getDescriptor(getSampleOperation('get_gadgets')).input).not.toHaveProperty('body')
   })
 
-  test('a query says what is required and what it is without', () => {
-    expect(descriptorOf(made('get_gadgets')).input!.query).toMatchObject({
+  test('a query has required parameters and defaults', () => {
+    expect(getDescriptor(getSampleOperation('get_gadgets')).input!.query).toMatchObject({
       type: 'object',
       properties: {
         page: { type: 'integer', default: 1 },
@@ -63,11 +66,11 @@ describe('descriptorOf', () => {
     })
   })
 
-  test('has the four keywords for a choice and for free JSON too', () => {
-    const choice = descriptorOf(made('put_gadget_shape')).input!.body!
+  test('unions and free JSON use the four keywords too', () => {
+    const choice = getDescriptor(getSampleOperation('put_gadget_shape')).input!.body!
     expect(choice).toMatchObject({ type: 'object', properties: {}, required: [], additionalProperties: true })
     expect(choice.anyOf).toHaveLength(2)
-    expect(descriptorOf(made('patch_gadget_preferences')).input!.body).toMatchObject({
+    expect(getDescriptor(getSampleOperation('patch_gadget_preferences')).input!.body).toMatchObject({
       type: 'object',
       properties: {},
       required: [],
@@ -75,23 +78,23 @@ describe('descriptorOf', () => {
     })
   })
 
-  test('marks what a body takes and ignores', () => {
-    const { body } = descriptorOf(made('patch_gadgets_by_id')).input!
+  test('ignored body fields are marked', () => {
+    const { body } = getDescriptor(getSampleOperation('patch_gadgets_by_id')).input!
     expect(body!.properties.id).toMatchObject({ readOnly: true })
     expect(body!.properties.name).not.toHaveProperty('readOnly')
   })
 
-  test('is made once, and its text says the same', () => {
-    const one = made('post_gadgets')
-    expect(descriptorOf(one)).toBe(descriptorOf(one))
-    expect(JSON.parse(descriptorText(one))).toEqual(descriptorOf(one))
+  test('a descriptor is built once and equals its text', () => {
+    const one = getSampleOperation('post_gadgets')
+    expect(getDescriptor(one)).toBe(getDescriptor(one))
+    expect(JSON.parse(getDescriptorText(one))).toEqual(getDescriptor(one))
   })
 
-  test('of every operation holds JSON Schema 2020-12 without references', async () => {
+  test('every descriptor is JSON Schema 2020-12 without references', async () => {
     const ajv = new Ajv2020({ strict: false })
-    for (const each of withMadeUp(await loadRegistry()).operations) {
-      expect(descriptorText(each)).not.toContain('"$ref"')
-      for (const schema of Object.values(descriptorOf(each).input ?? {})) {
+    for (const each of withSampleOperations(await loadRegistry()).operations) {
+      expect(getDescriptorText(each)).not.toContain('"$ref"')
+      for (const schema of Object.values(getDescriptor(each).input ?? {})) {
         expect(ajv.validateSchema(schema), `${each.id}: ${ajv.errorsText()}`).toBe(true)
         expect(Object.keys(schema)).toEqual(
           expect.arrayContaining(['type', 'properties', 'required', 'additionalProperties']),
@@ -148,14 +151,14 @@ describe('GET /operations', () => {
   })
   let registry: Registry
   beforeAll(async () => {
-    const real = withMadeUp(await loadRegistry())
-    const wake = loadedOperation('operations/gadgets/wake.ts', madeUpOperations[0]!.section, whilePaused)
+    const real = withSampleOperations(await loadRegistry())
+    const wake = loadOperation('operations/gadgets/wake.ts', sampleOperations[0]!.section, whilePaused)
     registry = { ...real, operations: [...real.operations, wake] }
   })
 
-  /** The ids it lists for a key at an instant, or for a job. */
+  /** Ids listed for a key at an instant, or for a job. */
   async function listed(access: Access | null, at = now): Promise<string[]> {
-    const clock = standingClock(new Date(at))
+    const clock = frozenClock(new Date(at))
     const actor: Actor = access
       ? {
           kind: 'key',
@@ -167,8 +170,8 @@ describe('GET /operations', () => {
           access,
         }
       : jobActor('user', 'r')
-    const database = { awayStores: new Set() }
-    const services = { catalog: catalogOf(registry), clock, database } as unknown as Services
+    const database = { unreachableStores: new Set() }
+    const services = { catalog: buildCatalog(registry), clock, database } as unknown as Services
     const ctx = new Context(services, owner.store, actor, silentLog())
     const { spec } = listOperations
     const answer = await spec.handler(ctx, { params: {}, query: undefined, body: undefined })
@@ -176,20 +179,20 @@ describe('GET /operations', () => {
     expect(answer).toBeInstanceOf(JsonText)
     expect(spec.answer.body!.safeParse({ data }).error?.issues).toBeUndefined()
     const may = registry.operations.filter(
-      (each) => access && refusalOf(each, access, at, registry.wired.entitlement) === null,
+      (each) => access && checkAccess(each, access, at, registry.extensions.entitlement) === null,
     )
-    expect(data).toEqual(may.map(descriptorOf))
+    expect(data).toEqual(may.map(getDescriptor))
     return data.map((each) => each.id)
   }
 
-  test('lists what the key may run, in the order of the documents', async () => {
+  test('the operations allowed for the key are listed in the order of the documents', async () => {
     const ids = await listed(owner)
     expect(ids.slice(0, 2)).toEqual(['get_operations', 'get_openapi_json'])
     expect(ids).toContain('put_gadget_shape')
     expect(ids).not.toContain('get_gadgets')
   })
 
-  test('leaves out what scopes, role and plan do not allow', async () => {
+  test('operations not allowed by scopes, role or plan are left out', async () => {
     const reader = await listed({ ...owner, scopes: new Set(['platform:read']) })
     expect(reader).toContain('get_gadgets_by_id')
     expect(reader).not.toContain('post_gadgets')
@@ -202,7 +205,7 @@ describe('GET /operations', () => {
     expect(await listed(onPlan('growth'))).toContain('post_gadgets_wake')
   })
 
-  test('leaves writes out from the very instant that the subscription ends', async () => {
+  test('writes are left out from the instant the subscription ends', async () => {
     const trial = {
       ...owner,
       subscription: { ...paying, status: 'trialing', trial_ends_at: new Date(now + 1000) },
@@ -213,7 +216,7 @@ describe('GET /operations', () => {
     expect(after).toEqual(expect.arrayContaining(['get_gadgets_by_id', 'post_gadgets_wake']))
   })
 
-  test('has nothing for who is no key', async () => {
+  test('a caller without a key gets nothing', async () => {
     await expect(listed(null)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 })

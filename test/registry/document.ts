@@ -1,8 +1,8 @@
-/** The OpenAPI document of all operations and of the made-up ones, and ways to look into it. */
-import { openApiDocument } from '#runtime/documents/openapi'
+/** The OpenAPI document of all operations and the sample ones, with lookups. */
+import { buildOpenApi } from '#runtime/documents/openapi'
 import type { JsonSchema } from '#runtime/documents/publish'
 import { loadRegistry } from '#runtime/registry/registry'
-import { madeUpOperations, withMadeUp } from './made-up.ts'
+import { sampleOperations, withSampleOperations } from './sample-operations.ts'
 
 export interface Operation {
   operationId: string
@@ -28,17 +28,17 @@ export interface Document {
   [key: string]: unknown
 }
 
-export const registry = withMadeUp(await loadRegistry())
-export const document = openApiDocument(registry) as unknown as Document
+export const registry = withSampleOperations(await loadRegistry())
+export const document = buildOpenApi(registry) as unknown as Document
 
-export const inDocument = (id: string): Operation => {
-  const found = registry.byId(id) ?? madeUpOperations.find((each) => each.id === id)
+export const findOperation = (id: string): Operation => {
+  const found = registry.byId(id) ?? sampleOperations.find((each) => each.id === id)
   const path = found!.spec.path.replace(/:(\w+)/g, '{$1}')
   return document.paths[path]![found!.spec.method.toLowerCase()]!
 }
 
-/** What a reference leads to; another description beside it holds. */
-export function resolved<T>(value: T): T {
+/** Resolves a reference; a description next to it wins. */
+export function resolveReference<T>(value: T): T {
   const { $ref, ...beside } = value as T & { $ref?: string }
   if (!$ref) return value
   const [, , kind, name] = $ref.split('/')

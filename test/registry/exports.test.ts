@@ -1,4 +1,4 @@
-/** The contract of exports (store, rule 15; runtime, rule 22), asked of every one that the registry has. */
+/** The contract of exports (store, rule 15; runtime, rule 22), checked for every export in the registry. */
 import { parse } from 'csv-parse/sync'
 import { type KyselyPlugin, PostgresQueryCompiler, type RootOperationNode } from 'kysely'
 import { expect, test } from 'vitest'
@@ -8,13 +8,13 @@ import { Context } from '#runtime/context'
 import { WorkerStopping } from '#runtime/job'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import type { z } from '#runtime/schema'
-import { testApp, withWiring } from '#test/support/app'
+import { overrideExtensions, testApp } from '#test/support/app'
 import { type Query, type World, worlds } from '#test/support/exports'
 import { type CallInput, type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-21T12:00:00Z')
-const { wired } = app.services
+const { extensions } = app.services
 const isCluster = await app.database.isDistributed()
 const every = Object.entries(worlds)
 
@@ -26,18 +26,24 @@ interface Begun {
   pathOf(path: string): string
 }
 
-async function begin(name: string, rows: number): Promise<Begun> {
+async function prepareExport(name: string, rows: number): Promise<Begun> {
   const world = worlds[name]!
   const shop = await store(app)
   const begun = (await world.begin?.(shop)) ?? ''
   for (let n = 0; n < rows; n += 1) await world.make(shop, n, begun)
-  return { shop, world, source: wired.exports[name]!, begun, pathOf: (path) => path.replace(':id', begun) }
+  return {
+    shop,
+    world,
+    source: extensions.exports[name]!,
+    begun,
+    pathOf: (path) => path.replace(':id', begun),
+  }
 }
 
-/** Asks for it through its operation; answers the job's id and what the job is told to read. */
-async function ask({ shop, world, pathOf }: Begun, query: Query = {}) {
-  const answer = await shop.request('GET', pathOf(world.asks), {
-    query: { ...world.asking, ...query } as CallInput['query'],
+/** Requests the export through its operation. Returns the job id and the stored query. */
+async function requestExport({ shop, world, pathOf }: Begun, query: Query = {}) {
+  const answer = await shop.request('GET', pathOf(world.exportPath), {
+    query: { ...world.exportQuery, ...query } as CallInput['query'],
   })
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body))
   const { jobId } = answer.body
@@ -50,7 +56,7 @@ async function ask({ shop, world, pathOf }: Begun, query: Query = {}) {
 
 type Row = Record<string, Cell>
 
-/** Its rows by the header, batch by batch; `between` is told after each. */
+/** Reads the rows by header, batch by batch; calls `between` after each batch. */
 async function read(
   { shop, source }: Begun,
   query: Record<string, unknown>,
@@ -72,40 +78,43 @@ async function read(
   return { header, rows, sizes }
 }
 
-/** What a file can have: not what JavaScript gives every object. */
+/** Allowed cell types of a file. */
 const isCell = (cell: Cell): boolean =>
   cell === null || cell instanceof Date || ['string', 'number', 'boolean'].includes(typeof cell)
 
-const keysOf = ({ world }: Begun, rows: readonly Row[]): Cell[] => rows.map((row) => row[world.key]!)
+const listKeys = ({ world }: Begun, rows: readonly Row[]): Cell[] => rows.map((row) => row[world.key]!)
 
-test('every export that there is has its world, by its own operation', async () => {
-  expect(Object.keys(worlds).sort()).toEqual(Object.keys(wired.exports).sort())
+test('every export has a test world with its operation', async () => {
+  expect(Object.keys(worlds).sort()).toEqual(Object.keys(extensions.exports).sort())
   for (const [name] of every) {
-    const begun = await begin(name, 0)
-    expect((await ask(begun)).name).toBe(name)
+    const begun = await prepareExport(name, 0)
+    expect((await requestExport(begun)).name).toBe(name)
   }
 })
 
-test.each(every)('%s: a header, though the list is empty; as many cells as columns', async (name, world) => {
-  const empty = await begin(name, 0)
-  const { query } = await ask(empty)
-  const none = await read(empty, query)
-  expect(none.rows).toEqual([])
-  const some = await begin(name, 3)
-  const { header, rows } = await read(some, (await ask(some)).query)
-  expect(header.join()).toBe(world.header)
-  expect(rows.length).toBeGreaterThan(2)
-  expect(world.header).toContain(none.header.join())
-})
+test.each(every)(
+  '%s: an empty list has a header, and rows have as many cells as columns',
+  async (name, world) => {
+    const empty = await prepareExport(name, 0)
+    const { query } = await requestExport(empty)
+    const none = await read(empty, query)
+    expect(none.rows).toEqual([])
+    const some = await prepareExport(name, 3)
+    const { header, rows } = await read(some, (await requestExport(some)).query)
+    expect(header.join()).toBe(world.header)
+    expect(rows.length).toBeGreaterThan(2)
+    expect(world.header).toContain(none.header.join())
+  },
+)
 
 test.each(every)(
-  '%s: page by page it has what it has at once, though instants are the same',
+  '%s: reading in pages returns the same rows as reading at once, even with equal instants',
   async (name) => {
-    const begun = await begin(name, 8)
-    const { query } = await ask(begun)
+    const begun = await prepareExport(name, 8)
+    const { query } = await requestExport(begun)
     const whole = await read(begun, query)
     expect(whole.sizes).toHaveLength(1)
-    expect(new Set(keysOf(begun, whole.rows)).size).toBeGreaterThan(3)
+    expect(new Set(listKeys(begun, whole.rows)).size).toBeGreaterThan(3)
     for (const atOnce of [1, 2, 3]) {
       const paged = await read(begun, query, { atOnce })
       expect(paged.rows).toEqual(whole.rows)
@@ -114,9 +123,9 @@ test.each(every)(
   },
 )
 
-test.each(every)('%s: what appears meanwhile costs no row, and doubles none', async (name) => {
-  const begun = await begin(name, 6)
-  const { query } = await ask(begun)
+test.each(every)('%s: rows added during the export neither hide nor duplicate others', async (name) => {
+  const begun = await prepareExport(name, 6)
+  const { query } = await requestExport(begun)
   const before = await read(begun, query)
   let n = 6
   const meanwhile = await read(begun, query, {
@@ -126,18 +135,18 @@ test.each(every)('%s: what appears meanwhile costs no row, and doubles none', as
       n += 1
     },
   })
-  const kept = meanwhile.rows.filter((row) => before.rows.some((each) => same(begun, each, row)))
-  expect(keysOf(begun, kept)).toEqual(keysOf(begun, before.rows))
+  const kept = meanwhile.rows.filter((row) => before.rows.some((each) => isSameRow(begun, each, row)))
+  expect(listKeys(begun, kept)).toEqual(listKeys(begun, before.rows))
   const all = meanwhile.rows.map((row) => JSON.stringify(row))
   expect(new Set(all).size).toBe(all.length)
 })
 
-const same = ({ world }: Begun, a: Row, b: Row): boolean =>
+const isSameRow = ({ world }: Begun, a: Row, b: Row): boolean =>
   a[world.key] === b[world.key] && a.source_type === b.source_type
 
-test.each(every)('%s: killed half-way it is read from its beginning, and sent once', async (name) => {
-  const begun = await begin(name, 5)
-  const { jobId, query } = await ask(begun)
+test.each(every)('%s: a killed export starts over and is sent once', async (name) => {
+  const begun = await prepareExport(name, 5)
+  const { jobId, query } = await requestExport(begun)
   const { header, rows } = await read(begun, query)
   const stop = new AbortController()
   let batches = 0
@@ -152,8 +161,8 @@ test.each(every)('%s: killed half-way it is read from its beginning, and sent on
     },
   }
   const ctx = await begun.shop.context()
-  const { wired: rewired } = withWiring(app.registry, { exports: { [name]: byTwo } })
-  const within = new Context({ ...app.services, wired: rewired }, ctx.store, ctx.actor, ctx.log)
+  const { extensions: rewired } = overrideExtensions(app.registry, { exports: { [name]: byTwo } })
+  const within = new Context({ ...app.services, extensions: rewired }, ctx.store, ctx.actor, ctx.log)
   await expect(exports.run(within, name, jobId, { isLast: false, signal: stop.signal })).rejects.toThrow(
     'the worker is stopping',
   )
@@ -164,39 +173,39 @@ test.each(every)('%s: killed half-way it is read from its beginning, and sent on
   const [first, ...lines]: string[][] = parse(Buffer.from(mail!.attachments[0]!.content), { bom: true })
   expect(first).toEqual(header)
   const at = header.indexOf(begun.world.key)
-  expect(lines.map((line) => line[at])).toEqual(keysOf(begun, rows).map(String))
+  expect(lines.map((line) => line[at])).toEqual(listKeys(begun, rows).map(String))
 })
 
-test.each(every)('%s: rows of another store are in none', async (name) => {
-  const other = await begin(name, 3)
-  const mine = await begin(name, 0)
-  expect((await read(mine, (await ask(mine)).query)).rows).toEqual([])
+test.each(every)('%s: rows of another store never appear', async (name) => {
+  const other = await prepareExport(name, 3)
+  const mine = await prepareExport(name, 0)
+  expect((await read(mine, (await requestExport(mine)).query)).rows).toEqual([])
   if (!other.begun) return
-  // The names of what another has lead nowhere either.
-  const { query } = await ask(other)
+  // Ids of another store do not match either.
+  const { query } = await requestExport(other)
   const ctx = await mine.shop.context()
   const header = await other.source.columns(await other.shop.context(), query)
   for await (const batch of mine.source.rows(ctx, query, header)) expect(batch).toEqual([])
 })
 
-test.each(every)('%s: each filter leaves what the list shows, in its order', async (name) => {
-  const begun = await begin(name, 8)
+test.each(every)('%s: each filter returns the rows of the list in its order', async (name) => {
+  const begun = await prepareExport(name, 8)
   const { world, shop, pathOf } = begun
   const { key, listed = key, listKey = key } = world
   const filters = world.filters(shop, begun.begun)
-  const operation = app.registry.operations.find(({ spec }) => `/${spec.path.slice(1)}` === world.asks)!
+  const operation = app.registry.operations.find(({ spec }) => `/${spec.path.slice(1)}` === world.exportPath)!
   const fields = Object.keys((operation.spec.input!.query as z.AnyZodObject).shape)
-  const asked = [...filters, world.asking ?? {}].flatMap((each) => Object.keys(each))
+  const asked = [...filters, world.exportQuery ?? {}].flatMap((each) => Object.keys(each))
   expect(fields.filter((field) => !asked.includes(field))).toEqual([])
-  const all = (await read(begun, (await ask(begun)).query)).rows.length
+  const all = (await read(begun, (await requestExport(begun)).query)).rows.length
   for (const filter of filters) {
-    const { rows } = await read(begun, (await ask(begun, filter)).query)
+    const { rows } = await read(begun, (await requestExport(begun, filter)).query)
     const about = `${name} ${JSON.stringify(filter)}`
     expect(rows.length, about).toBeGreaterThan(0)
     expect(rows.length, about).toBeLessThan(all)
     if (!world.lists) continue
     const list = await shop.request('GET', pathOf(world.lists), {
-      query: { ...(world.listing ?? world.asking), ...filter, limit: 50 } as CallInput['query'],
+      query: { ...(world.listQuery ?? world.exportQuery), ...filter, limit: 50 } as CallInput['query'],
     })
     expect(list.status, `${about} ${JSON.stringify(list.body)}`).toBe(200)
     const shown: unknown[] = list.body.data.map((each: Record<string, unknown>) => each[listKey])
@@ -208,9 +217,9 @@ test.each(every)('%s: each filter leaves what the list shows, in its order', asy
 
 const keyed = every.filter(([, { isCounted }]) => !isCounted)
 
-test.each(keyed)('%s: an index has its rows in their order', async (name) => {
-  const begun = await begin(name, 1)
-  const { query } = await ask(begun)
+test.each(keyed)('%s: an index provides the order', async (name) => {
+  const begun = await prepareExport(name, 1)
+  const { query } = await requestExport(begun)
   const nodes: RootOperationNode[] = []
   const noting: KyselyPlugin = {
     transformQuery: ({ node }) => {
@@ -236,7 +245,7 @@ test.each(keyed)('%s: an index has its rows in their order', async (name) => {
     if (isCluster) await run(`set local citus.propagate_set_commands = 'local'`)
     for (const way of ['seqscan', 'bitmapscan', 'sort', 'hashagg']) await run(`set local enable_${way} = off`)
     const { rows } = await run(`explain (format json) ${sql}`, parameters)
-    return inItsShard((rows[0]!['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan)
+    return findShardPlan((rows[0]!['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan)
   })
   const ways: string[] = []
   for (let node: Plan | undefined = plan; node; node = node.Plans?.[0]) ways.push(node['Node Type'])
@@ -247,12 +256,12 @@ test.each(keyed)('%s: an index has its rows in their order', async (name) => {
 interface Plan {
   'Node Type': string
   Plans?: Plan[]
-  /** Of a cluster's coordinator. */
+  /** Plan node of a cluster's coordinator. */
   'Distributed Query'?: { Job: { Tasks: { 'Remote Plan': { Plan: Plan }[][] }[] } }
 }
 
-/** The plan of the machine that has the rows. */
-function inItsShard(plan: Plan): Plan {
+/** The plan on the node that has the rows. */
+function findShardPlan(plan: Plan): Plan {
   const distributed = plan['Distributed Query']
   return distributed ? distributed.Job.Tasks[0]!['Remote Plan'][0]![0]!.Plan : plan
 }

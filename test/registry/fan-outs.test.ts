@@ -1,4 +1,4 @@
-/** Every job that the clock queues for stores: whom it finds, whom it passes over, and what their job is told. */
+/** Every scheduled fan-out job: the stores it selects, the stores it skips, and the payload. */
 import { expect, test } from 'vitest'
 import { SystemContext } from '#runtime/context'
 import { fanOutName } from '#runtime/jobs/fan-out'
@@ -14,9 +14,9 @@ const id = '00000000-0000-7000-8000-000000000001'
 
 interface Case {
   table: string
-  /** Of each of these rows alone a store has something to do. */
+  /** A store with any one of these rows is selected. */
   due: object[]
-  /** Of all of these together it has nothing. */
+  /** A store with all of these rows is skipped. */
   not: object[]
   payload?: object
 }
@@ -41,7 +41,7 @@ const cases: Readonly<Record<string, Case>> = {
       { ...scanned, name: 'b', deleted_at: before },
       { ...scanned, name: 'c', type: 'welcome' },
       { ...scanned, name: 'd', activated_at: null },
-      // Its day is done, and the one before where its time has not come.
+      // Today is done, or yesterday if its time has not come yet.
       { ...scanned, name: 'e', scan_day: later.toISOString().slice(0, 10) },
       { ...scanned, name: 'f', scan_day: later.toISOString().slice(0, 10), settings: '{"sendAt":"23:59"}' },
     ],
@@ -114,15 +114,15 @@ const cases: Readonly<Record<string, Case>> = {
 
 const fanned = app.registry.jobs.filter(({ spec }) => spec.every)
 
-test('every one is tried here', () => {
+test('every fan-out has a case', () => {
   expect(
     fanned.map(({ name }) => name).sort(),
-    'write a case above: a store that has something to do, and one that has not',
+    'write a case above: a store that is selected, and one that is skipped',
   ).toEqual(Object.keys(cases).sort())
 })
 
-/** Whom one look queues jobs for, in the order they were queued. */
-async function queuedBy(name: string): Promise<{ storeId: string }[]> {
+/** Payloads of the jobs queued by one run, in order. */
+async function listQueued(name: string): Promise<{ storeId: string }[]> {
   const all = app.registry.jobs.find((each) => each.name === `${name}-all`)!
   await app.database.query(`delete from pgboss.job where data->>'job' = $1`, [name])
   await all.spec.run(system as never, {}, attempt)
@@ -133,44 +133,41 @@ async function queuedBy(name: string): Promise<{ storeId: string }[]> {
   return rows.map(({ data }) => data)
 }
 
-test('whoever has just begun has nothing to do, nor has who is done with everything', async () => {
+test('new stores and finished stores are skipped', async () => {
   const { id: begun } = await store(app)
   const { id: done } = await store(app)
-  for (const { table, not } of Object.values(cases)) await put(table, done, not)
-  // What one connection is to one job, the other is to another.
+  for (const { table, not } of Object.values(cases)) await replaceRows(table, done, not)
+  // Each fan-out depends on one of the two connections.
   const gone = ['ecommerce', 'mailingList'].map((port) => ({ port, connected_at: null }))
-  await put('connections', done, gone)
+  await replaceRows('connections', done, gone)
   for (const { name } of fanned) {
-    const stores = (await queuedBy(name)).map(({ storeId }) => storeId)
+    const stores = (await listQueued(name)).map(({ storeId }) => storeId)
     expect(stores, `${name}-all`).not.toContain(begun)
     expect(stores, `${name}-all`).not.toContain(done)
   }
 })
 
-test.each(Object.entries(cases))(
-  '%s: for who has something to do, and for nobody else',
-  async (name, given) => {
-    const job = fanned.find((each) => each.name === name)!
-    const all = app.registry.jobs.find((each) => each.name === fanOutName(job))!
-    expect(all.spec.everySeconds).toBe(job.spec.every!.seconds)
-    const expected: unknown[] = []
-    for (const row of given.due) {
-      const { id: storeId } = await store(app)
-      await put(given.table, storeId, [row])
-      expected.push({ storeId, userId: null, requestId: 'test', payload: given.payload ?? {} })
-    }
-    const idle = await store(app)
-    await put(given.table, idle.id, given.not)
-    const queued = await queuedBy(name)
-    const byStore = (a: { storeId: string }, b: { storeId: string }) => (a.storeId < b.storeId ? -1 : 1)
-    expect(queued.sort(byStore)).toEqual((expected as { storeId: string }[]).sort(byStore))
-  },
-)
+test.each(Object.entries(cases))('%s: selects only stores with work', async (name, given) => {
+  const job = fanned.find((each) => each.name === name)!
+  const all = app.registry.jobs.find((each) => each.name === fanOutName(job))!
+  expect(all.spec.everySeconds).toBe(job.spec.every!.seconds)
+  const expected: unknown[] = []
+  for (const row of given.due) {
+    const { id: storeId } = await store(app)
+    await replaceRows(given.table, storeId, [row])
+    expected.push({ storeId, userId: null, requestId: 'test', payload: given.payload ?? {} })
+  }
+  const idle = await store(app)
+  await replaceRows(given.table, idle.id, given.not)
+  const queued = await listQueued(name)
+  const byStore = (a: { storeId: string }, b: { storeId: string }) => (a.storeId < b.storeId ? -1 : 1)
+  expect(queued.sort(byStore)).toEqual((expected as { storeId: string }[]).sort(byStore))
+})
 
 const attempt = { jobId: '', number: 1, isLast: true, signal: new AbortController().signal }
 
-/** In place of what a store has there; what a row does not say and must have is of no matter. */
-async function put(table: string, storeId: string, rows: object[]): Promise<void> {
+/** Replaces the store's rows in a table; required columns that are not given get filler values. */
+async function replaceRows(table: string, storeId: string, rows: object[]): Promise<void> {
   await app.database.query(`delete from ${table} where store_id = $1`, [storeId])
   const columns = await app.database.query<{ name: string; type: string }>(
     `select column_name as name, data_type as type from information_schema.columns

@@ -1,13 +1,13 @@
 /**
- * What names something: for each resource whose body may name a product, a category, a template, a list or a file, how
- * it is made, changed and taken away, with bodies that between them fill every such field.
+ * Holders: resources whose body may reference a product, category, template, list or file, with how to create, update
+ * and remove them. Their bodies together fill every reference field.
  */
 import type { Registry } from '#runtime/registry/loaded'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { byBody, byPath, storefrontHolders, twoItems } from './storefront-holders.ts'
 import { conversation, type Holder, sender, type World } from './world.ts'
 
-const textOf = (mediaUrl: string) => ({ text: 'Hi', mediaUrl, mediaType: 'image' })
+const buildTextMessage = (mediaUrl: string) => ({ text: 'Hi', mediaUrl, mediaType: 'image' })
 
 export const holders: readonly Holder[] = [
   ...storefrontHolders,
@@ -48,7 +48,7 @@ export const holders: readonly Holder[] = [
     full: async (at) => [
       {
         type: 'abandoned-cart',
-        message: { ...textOf(await at.file()), officialapiTemplateId: at.template },
+        message: { ...buildTextMessage(await at.file()), officialapiTemplateId: at.template },
         conditions: { productIds: ['1001'], excludedProductIds: ['1002'], categoryIds: [at.category] },
         flow: {
           start: 'wait',
@@ -57,7 +57,7 @@ export const holders: readonly Holder[] = [
             {
               id: 'told',
               type: 'message',
-              message: { ...textOf(await at.file()), officialapiTemplateId: at.template },
+              message: { ...buildTextMessage(await at.file()), officialapiTemplateId: at.template },
             },
           ],
         },
@@ -209,8 +209,8 @@ export const holders: readonly Holder[] = [
   },
 ]
 
-/** One that is there, or one that was made with as little as it may name; null where each store has one. */
-export async function made(registry: Registry, holder: Holder, at: World): Promise<string | null> {
+/** An existing resource, or a new one with as few references as possible; null if each store has exactly one. */
+export async function ensureResource(registry: Registry, holder: Holder, at: World): Promise<string | null> {
   if (holder.make) return holder.make(at)
   if (!holder.bare) return null
   const { status, body } = await sender(at)(registry.byId(holder.create!)!, holder.bare(at))

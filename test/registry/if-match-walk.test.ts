@@ -1,19 +1,19 @@
 /**
- * Every write that takes If-Match, tried on the demo, where all sections are full: what was read long ago is refused and
- * changes nothing, what was read just now is taken or refused for a reason of its own.
+ * Every write that supports If-Match, tested on the demo: a stale tag is refused and changes nothing, a fresh one is
+ * accepted or refused for another reason.
  */
 import { describe, expect, test } from 'vitest'
-import { readersOf } from '#runtime/gateway/if-match'
+import { getIfMatchReaders } from '#runtime/gateway/if-match'
 import { isId } from '#runtime/values/ids'
 import { wholeRegistry } from '#test/support/app'
-import { bodyOf, lastOf, namesInBody, openDemo, pathOf } from './demo.ts'
-import { rowsOf } from './rows.ts'
+import { buildBody, buildPath, getRunOrder, openDemo, pickBodyNames } from './demo.ts'
+import { snapshotRows } from './row-snapshots.ts'
 
 const { operations } = await wholeRegistry()
 const { app, storeId, send, namesOf, context, readNow } = await openDemo()
 
-const writes = operations.filter((operation) => readersOf(operations, operation).length > 0)
-writes.sort((a, b) => lastOf(a) - lastOf(b))
+const writes = operations.filter((operation) => getIfMatchReaders(operations, operation).length > 0)
+writes.sort((a, b) => getRunOrder(a) - getRunOrder(b))
 
 const reads = operations.filter(({ spec }) => spec.method === 'GET' && spec.etag)
 
@@ -24,8 +24,8 @@ describe('an id in capitals', () => {
       const names = await namesOf(operation)
       const spelled = Object.entries(names).map(([name, id]) => [name, isId(id) ? id.toUpperCase() : id])
       const [plain, capitals] = [
-        await send('GET', pathOf(operation.spec.path, names)),
-        await send('GET', pathOf(operation.spec.path, Object.fromEntries(spelled))),
+        await send('GET', buildPath(operation.spec.path, names)),
+        await send('GET', buildPath(operation.spec.path, Object.fromEntries(spelled))),
       ]
       expect(capitals).toEqual(plain)
     },
@@ -35,7 +35,7 @@ describe('an id in capitals', () => {
 describe('If-None-Match', () => {
   test.each(reads.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
     const { spec } = operation
-    const path = pathOf(spec.path, await namesOf(operation))
+    const path = buildPath(spec.path, await namesOf(operation))
     const first = await send('GET', path)
     if (first.status === 404) expect(spec.path).toContain(':')
     else {
@@ -48,29 +48,29 @@ describe('If-None-Match', () => {
 })
 
 describe('a write with If-Match', () => {
-  test('there are many', () => expect(writes.length).toBeGreaterThan(90))
+  test('there are over 90 such writes', () => expect(writes.length).toBeGreaterThan(90))
 
   test.each(writes.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
     const { spec } = operation
     const names = await namesOf(operation)
-    const own = namesInBody(operation, names)
-    const first = bodyOf(operation, {}, own)
+    const own = pickBodyNames(operation, names)
+    const first = buildBody(operation, {}, own)
     const resource = await readNow(operation, names, first)
-    const body = bodyOf(operation, resource, own)
-    const path = pathOf(spec.path, names)
-    const tag = await readersOf(operations, operation)[0]!.etag(await context(), {
+    const body = buildBody(operation, resource, own)
+    const path = buildPath(spec.path, names)
+    const tag = await getIfMatchReaders(operations, operation)[0]!.etag(await context(), {
       params: names,
       query: {},
       body,
     })
     expect(tag).toEqual(expect.any(String))
-    const before = await rowsOf(app, storeId)
+    const before = await snapshotRows(app, storeId)
     const stale = await send(spec.method, path, body, { 'if-match': '"stale"' })
     expect([stale.status, stale.body?.error?.message]).toEqual([
       409,
       'If-Match: the resource has changed since it was read: read it again',
     ])
-    expect(await rowsOf(app, storeId)).toEqual(before)
+    expect(await snapshotRows(app, storeId)).toEqual(before)
     const fresh = await send(spec.method, path, body, { 'if-match': tag! })
     const message = fresh.body?.error?.message
     if (fresh.status >= 300) {
@@ -83,7 +83,7 @@ describe('a write with If-Match', () => {
     await app.drainJobs({ allowFailures: true })
   })
 
-  test('most are taken', () => {
+  test('most are accepted', () => {
     expect(refused.length).toBeLessThan(writes.length / 4)
   })
 })

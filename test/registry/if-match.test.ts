@@ -1,4 +1,4 @@
-/** Every write of a resource that has an ETag takes If-Match; an ETag is made of what the merchant edits. */
+/** Every write of a resource with an ETag supports If-Match; an ETag covers what the merchant edits. */
 import { describe, expect, test } from 'vitest'
 import createTag from '#operations/inbox/tags/api/create-tag'
 import deleteTag from '#operations/inbox/tags/api/delete-tag'
@@ -7,11 +7,11 @@ import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import deletePromotion from '#operations/promotions/promotions/api/delete-promotion'
 import updatePromotion from '#operations/promotions/promotions/api/update-promotion'
-import { etagOf, identityOfTag } from '#runtime/gateway/etag'
-import { identityOf, readersOf } from '#runtime/gateway/if-match'
-import { innerOf } from '#runtime/references'
+import { buildEtag, toIdentityTag } from '#runtime/gateway/etag'
+import { getIdentityText, getIfMatchReaders } from '#runtime/gateway/if-match'
+import { unwrapSchema } from '#runtime/references'
 import type { LoadedOperation } from '#runtime/registry/loaded'
-import { movesOf, nameOf, z } from '#runtime/schema'
+import { getSchemaName, getVolatileFields, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 
@@ -19,7 +19,7 @@ const registry = await wholeRegistry()
 const { operations } = registry
 const app = await testApp()
 
-/** Writes that need none, and why. */
+/** Exempt writes, with the reason. */
 const without: Record<string, string> = {
   delete_stores_team_invitations_by_id: 'an invitation is never edited',
   delete_stores_team_members_by_userId: 'no answer about a member has an ETag',
@@ -42,26 +42,26 @@ const changes = ({ spec }: LoadedOperation): boolean =>
 
 describe('the registry', () => {
   test.each(operations.filter(changes).map((each) => [each.id, each] as const))('%s', (id, operation) => {
-    const takes = readersOf(operations, operation).length > 0
+    const takes = getIfMatchReaders(operations, operation).length > 0
     expect(takes ? 'takes If-Match' : (without[id] ?? 'neither takes If-Match nor says why'), id).toBe(
       id in without ? without[id] : 'takes If-Match',
     )
   })
 
-  test('no reason is told of what is not there', () => {
+  test('every exemption matches an existing write', () => {
     expect(Object.keys(without).filter((id) => !operations.some((each) => each.id === id))).toEqual([])
   })
 
-  test('a write below a read with an ETag takes it by its path alone', () => {
+  test('a write below a read with an ETag declares it by its path only', () => {
     const send = registry.byId('post_campaigns_by_id_send')!
     expect(send.spec.ifMatch).toBeUndefined()
-    expect(readersOf(operations, send)).toHaveLength(1)
-    expect(readersOf(operations, registry.byId('get_campaigns_by_id')!)).toEqual([])
+    expect(getIfMatchReaders(operations, send)).toHaveLength(1)
+    expect(getIfMatchReaders(operations, registry.byId('get_campaigns_by_id')!)).toEqual([])
   })
 })
 
-/** Fields that no body takes and that stay in the ETag: they tell one resource from another, or never move alone. */
-const edited: Record<string, readonly string[]> = {
+/** Fields in the ETag that no body accepts: they identify the resource, or never change alone. */
+const editableFields: Record<string, readonly string[]> = {
   '/operations': 'data'.split(' '),
   OpenApiDocument: 'openapi info servers tags paths components'.split(' '),
   StoreRecord:
@@ -114,47 +114,48 @@ const edited: Record<string, readonly string[]> = {
 const shapes = new Map<string, z.AnyZodObject>()
 for (const { spec } of operations) {
   const { body } = spec.answer
-  if (spec.etag && body && 'shape' in body) shapes.set(nameOf(body) ?? spec.path, body as z.AnyZodObject)
+  if (spec.etag && body && 'shape' in body)
+    shapes.set(getSchemaName(body) ?? spec.path, body as z.AnyZodObject)
 }
 
-/** What a body takes in earnest: what is read-only is taken as anything, and passed over. */
-function takenOf(schema: z.AnyZodObject): Set<string> {
+/** Keys that a body really accepts; read-only ones are accepted and ignored. */
+function findAcceptedKeys(schema: z.AnyZodObject): Set<string> {
   const bodies = operations.flatMap(({ spec }) =>
     !spec.readOnly && spec.answer.body === schema && spec.input?.body ? spec.input.body : [],
   )
   return new Set(
     bodies.flatMap((body) =>
-      Object.entries(shapeOf(body)).flatMap(([field, taken]) => (isPassedOver(taken) ? [] : field)),
+      Object.entries(getShape(body)).flatMap(([field, taken]) => (isIgnored(taken) ? [] : field)),
     ),
   )
 }
-const shapeOf = (body: z.ZodTypeAny): z.ZodRawShape => {
+const getShape = (body: z.ZodTypeAny): z.ZodRawShape => {
   if ('shape' in body) return body.shape as z.ZodRawShape
   const inner = body._def.schema ?? body._def.innerType
-  return inner ? shapeOf(inner) : {}
+  return inner ? getShape(inner) : {}
 }
-const isPassedOver = (schema: z.ZodTypeAny): boolean => {
+const isIgnored = (schema: z.ZodTypeAny): boolean => {
   const inner = schema._def.innerType ?? schema._def.schema
-  return schema._def.typeName === 'ZodUnknown' || (inner !== undefined && isPassedOver(inner))
+  return schema._def.typeName === 'ZodUnknown' || (inner !== undefined && isIgnored(inner))
 }
 
-/** Every field, at every depth: `items.name` of a list `items`. Below what takes anything there is `*` alone. */
-function pathsOf(schema: z.ZodTypeAny, path = ''): string[] {
-  if (isPassedOver(schema)) return []
-  const inner = innerOf(schema)
-  if (inner) return pathsOf(inner, path)
-  if (schema instanceof z.ZodArray) return pathsOf(schema.element, path)
+/** All field paths, such as `items.name` for a list `items`; `*` below free JSON. */
+function listPaths(schema: z.ZodTypeAny, path = ''): string[] {
+  if (isIgnored(schema)) return []
+  const inner = unwrapSchema(schema)
+  if (inner) return listPaths(inner, path)
+  if (schema instanceof z.ZodArray) return listPaths(schema.element, path)
   if (schema instanceof z.ZodRecord) return [`${path}.*`]
   if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
-    return (schema.options as z.ZodTypeAny[]).flatMap((option) => pathsOf(option, path))
+    return (schema.options as z.ZodTypeAny[]).flatMap((option) => listPaths(option, path))
   }
   if (!('shape' in schema)) return [path]
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
-  return Object.entries(schema.shape as z.ZodRawShape).flatMap(([name, field]) => pathsOf(field, at(name)))
+  return Object.entries(schema.shape as z.ZodRawShape).flatMap(([name, field]) => listPaths(field, at(name)))
 }
 
-/** Fields within fields that no body takes and that stay in the ETag, by what they belong to. */
-const editedWithin: Record<string, readonly string[]> = {
+/** Nested fields in the ETag that no body accepts, by resource. */
+const editableNestedFields: Record<string, readonly string[]> = {
   ExchangeRequest: [
     ...'orderItemId productId variantId sku name variantName imageUrl quantity unitPrice reason'.split(' '),
     ...'reasonLabel comment'.split(' '),
@@ -163,31 +164,37 @@ const editedWithin: Record<string, readonly string[]> = {
 }
 
 describe('an ETag', () => {
-  test.each([...shapes])('of %s: what is within what is edited is edited, or moves', (name, schema) => {
-    const top = takenOf(schema)
+  test.each([...shapes])('%s: nested fields of editable fields are editable or volatile', (name, schema) => {
+    const top = findAcceptedKeys(schema)
     const bodies = operations.flatMap(({ spec }) =>
       !spec.readOnly && spec.answer.body === schema && spec.input?.body ? spec.input.body : [],
     )
-    const taken = bodies.flatMap((body) => pathsOf(body))
-    const known = [...taken, ...movesOf(schema), ...(editedWithin[name] ?? [])]
+    const taken = bodies.flatMap((body) => listPaths(body))
+    const known = [...taken, ...getVolatileFields(schema), ...(editableNestedFields[name] ?? [])]
     const isKnown = (path: string): boolean =>
       known.some((each) => each === path || (each.endsWith('.*') && path.startsWith(each.slice(0, -1))))
-    const within = pathsOf(schema).filter((path) => path.includes('.') && top.has(path.split('.')[0]!))
+    const within = listPaths(schema).filter((path) => path.includes('.') && top.has(path.split('.')[0]!))
     expect([...new Set(within)].filter((path) => !isKnown(path))).toEqual([])
   })
 
-  test.each([...shapes])('of %s is made of what the merchant edits', (name, schema) => {
-    const taken = takenOf(schema)
-    const own = ['id', 'createdAt', 'updatedAt', ...movesOf(schema), ...(edited[name] ?? [])]
+  test.each([...shapes])('the ETag of %s covers what the merchant edits', (name, schema) => {
+    const taken = findAcceptedKeys(schema)
+    const own = [
+      'id',
+      'createdAt',
+      'updatedAt',
+      ...getVolatileFields(schema),
+      ...(editableFields[name] ?? []),
+    ]
     expect(Object.keys(schema.shape).filter((field) => !taken.has(field) && !own.includes(field))).toEqual([])
   })
 
-  test.each([...shapes].filter(([, schema]) => movesOf(schema).length > 0))(
-    'of %s stays when those move, and changes with everything else',
+  test.each([...shapes].filter(([, schema]) => getVolatileFields(schema).length > 0))(
+    'the ETag of %s ignores volatile fields and changes with all others',
     (_name, schema) => {
-      const moved = movesOf(schema)
-      const of = (value: unknown) => etagOf(identityOf(value, moved))
-      /** A value of a field whose lists have one entry, with `value` at the end of the path. */
+      const moved = getVolatileFields(schema)
+      const of = (value: unknown) => buildEtag(getIdentityText(value, moved))
+      /** Builds a value with `value` at the end of the path; lists have one entry. */
       const holding = ([name, ...rest]: string[], value: string, isList: boolean): unknown => {
         if (name === undefined) return value
         const held = { kept: 1, [name]: holding(rest, value, isList) }
@@ -238,16 +245,16 @@ describe('read, change, send back', async () => {
         409,
         'If-Match: the resource has changed since it was read: read it again',
       ])
-      // As a proxy gives it on that packs the answers: `"…"`, `W/"…"` or `"…-gzip"`.
+      // Compressing proxies forward the tag as `"…"`, `W/"…"` or `"…-gzip"`.
       for (const seen of [tag, `W/${tag}`, tag.replace(/"$/, '-gzip"')]) {
         const fresh = await shop.request(spec.method, path, { body, headers: { 'if-match': seen } })
         expect([fresh.status, fresh.body.error], `${path} ${seen}`).toEqual([200, undefined])
-        expect(identityOfTag(fresh.headers.get('etag')!), path).toBe(identityOfTag(tag))
+        expect(toIdentityTag(fresh.headers.get('etag')!), path).toBe(toIdentityTag(tag))
       }
     }
   })
 
-  test('a tag: stale 409, fresh passes, what counts by itself changes nothing', async () => {
+  test('a stale tag is 409, a fresh one passes, counters do not change it', async () => {
     const made = await shop.call(createTag, { body: { name: 'VIP' } })
     const first = made.headers.get('etag')!
     const params = { tagId: made.body.id }
@@ -260,7 +267,7 @@ describe('read, change, send back', async () => {
     expect((await remove(changed.headers.get('etag')!)).status).toBe(204)
   })
 
-  test('a promotion: what orders and the platform move leaves its ETag; of two writers one wins', async () => {
+  test('changes by orders and the platform keep a promotion`s ETag; one of two writers wins', async () => {
     const made = await shop.call(createPromotion, {
       body: {
         name: 'Três por dois',
@@ -288,7 +295,9 @@ describe('read, change, send back', async () => {
     expect((await shop.call(deletePromotion, { params, headers: { 'if-match': now } })).status).toBe(204)
   })
 
-  test('what is made has no ETag to meet', async () => {
-    expect(readersOf(operations, operations.find(({ spec }) => spec === createBundle.spec)!)).toEqual([])
+  test('creating a resource needs no If-Match', async () => {
+    expect(getIfMatchReaders(operations, operations.find(({ spec }) => spec === createBundle.spec)!)).toEqual(
+      [],
+    )
   })
 })

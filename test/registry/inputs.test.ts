@@ -1,28 +1,28 @@
 /**
- * What holds for every field of every operation, by what it stands for: days and instants, ranges of days, lists that
- * mean sets, and texts. A new field is covered the moment it is declared.
+ * Rules for every field of every operation, by its meaning: days and instants, day ranges, lists used as sets, and
+ * texts. New fields are covered automatically.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import * as exports from '#operations/store/files/exports'
 import { Context } from '#runtime/context'
-import { childrenOf } from '#runtime/documents/publish'
-import { read } from '#runtime/gateway/input'
+import { getChildSchemas } from '#runtime/documents/publish'
+import { parseInput } from '#runtime/gateway/input'
 import { WorkerStopping } from '#runtime/job'
 import { loadRegistry } from '#runtime/registry/registry'
 import { country, currency, dateSchemas, ignoredKeys, line, object, text, z } from '#runtime/schema'
 import {
   addDays,
-  dayOf,
   daysBetween,
-  daysOf,
   epochDay,
   firstDay,
   isOffset,
   lastDay,
+  listDays,
+  toDay,
 } from '#runtime/values/days'
-import { testApp, withWiring } from '#test/support/app'
+import { overrideExtensions, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
@@ -33,12 +33,12 @@ interface Field {
   part: 'query' | 'body'
   /** Names from the root; `*` for an entry. */
   path: string[]
-  /** As the object declares it. */
+  /** The schema as declared in the object. */
   schema: z.ZodTypeAny
 }
 
-/** Every field that an operation takes. */
-function fieldsOf(): Field[] {
+/** All input fields of all operations. */
+function listFields(): Field[] {
   const found: Field[] = []
   const walk = (schema: z.ZodTypeAny, at: Omit<Field, 'schema'>): void => {
     if (schema instanceof z.ZodObject) {
@@ -50,7 +50,7 @@ function fieldsOf(): Field[] {
       }
       return
     }
-    for (const child of childrenOf(schema)) {
+    for (const child of getChildSchemas(schema)) {
       walk(child, schema instanceof z.ZodArray ? { ...at, path: [...at.path, '*'] } : at)
     }
   }
@@ -62,25 +62,26 @@ function fieldsOf(): Field[] {
   }
   return found
 }
-const fields = fieldsOf()
+const fields = listFields()
 
-/** The schema below optional, nullable, default and refinements: of these all stand for the same text. */
-function inner(schema: z.ZodTypeAny): z.ZodTypeAny {
+/** The schema without optional, nullable, default and refinements. */
+function unwrap(schema: z.ZodTypeAny): z.ZodTypeAny {
   const wraps = [z.ZodEffects, z.ZodOptional, z.ZodNullable, z.ZodDefault]
-  return wraps.some((wrap) => schema instanceof wrap) ? inner(childrenOf(schema)[0]!) : schema
+  return wraps.some((wrap) => schema instanceof wrap) ? unwrap(getChildSchemas(schema)[0]!) : schema
 }
-/** A description makes a copy of a schema, and keeps its pattern. */
-const formOf = (schema: z.ZodTypeAny): string | undefined => {
-  const bare = inner(schema)
+/** Compares by pattern: a description copies the schema. */
+const getPattern = (schema: z.ZodTypeAny): string | undefined => {
+  const bare = unwrap(schema)
   if (!(bare instanceof z.ZodString)) return undefined
   return bare._def.checks.flatMap((check) => (check.kind === 'regex' ? [check.regex.source] : []))[0]
 }
-const dateForms = new Map([...dateSchemas].map(([name, schema]) => [formOf(schema)!, name]))
+const dateForms = new Map([...dateSchemas].map(([name, schema]) => [getPattern(schema)!, name]))
 const dated = fields.flatMap((field) => {
-  const kind = dateForms.get(formOf(field.schema) ?? '')
+  const kind = dateForms.get(getPattern(field.schema) ?? '')
   return kind ? [{ ...field, kind }] : []
 })
-const nameOf = ({ operation, part, path }: Field): string => `${operation.id} ${part}.${path.join('.')}`
+const formatFieldName = ({ operation, part, path }: Field): string =>
+  `${operation.id} ${part}.${path.join('.')}`
 
 const unreal = [
   '9999-12-31',
@@ -110,27 +111,28 @@ const wrong: Record<string, string[]> = {
 }
 
 describe('days and instants', () => {
-  test('are found in queries and bodies', () => {
+  test('day and instant fields are found in queries and bodies', () => {
     expect(new Set(dated.map(({ kind }) => kind))).toEqual(new Set(dateSchemas.keys()))
     expect(dated.length).toBeGreaterThan(90)
   })
 
-  test('every field refuses what is none, and names itself', () => {
+  test('every field refuses invalid values with its name', () => {
     for (const field of dated) {
       const name = field.path.at(-1)!
       for (const value of wrong[field.kind]!) {
         const shape = object({ [name]: field.schema })
-        expect(() => read(shape, { [name]: value }, field.part), `${nameOf(field)} ${value}`).toThrow(
-          `${name}: `,
-        )
+        expect(
+          () => parseInput(shape, { [name]: value }, field.part),
+          `${formatFieldName(field)} ${value}`,
+        ).toThrow(`${name}: `)
       }
     }
   })
 
-  test('every range of days is bounded: over the gateway, at its ends, beyond and turned around', async () => {
+  test('every day range is bounded at both ends and refuses reversed days', async () => {
     const shop = await store(app)
     const ranges = operations.filter(({ spec }) => {
-      const query = spec.input?.query ? inner(spec.input.query) : null
+      const query = spec.input?.query ? unwrap(spec.input.query) : null
       return query instanceof z.ZodObject && 'startDate' in query.shape && spec.method === 'GET'
     })
     expect(ranges.length).toBeGreaterThan(28)
@@ -163,52 +165,52 @@ describe('days and instants', () => {
     await app.drainJobs()
   })
 
-  test('no file of an operation has a form of its own', async () => {
+  test('no operation defines its own date format', async () => {
     const folder = join(import.meta.dirname, '../../operations')
     const own: string[] = []
     for (const file of await readdir(folder, { recursive: true })) {
-      // What a provider or an operator writes is in their own form.
+      // Providers use their own formats.
       if (!file.endsWith('.ts') || file.startsWith('subscription/provider/')) continue
       const code = await readFile(join(folder, file), 'utf8')
-      // A regex with a year in it, zod's own dates, or days that are gone through by their text.
+      // A regex with a year, zod's own dates, or a loop over day strings.
       if (/\\d\{4\}-\\d|\.datetime\(|\.string\(\)\.date\(|<= \w+(\.\w+)*; \w+ = (days\.)?addDays/.test(code))
         own.push(file)
     }
     expect(own).toEqual([])
   })
 
-  test('days are numbers, and their sums end where years of four digits do', () => {
-    expect([epochDay('1970-01-01'), dayOf(0), epochDay('2000-02-29')]).toEqual([0, '1970-01-01', 11_016])
+  test('day arithmetic is clamped to four-digit years', () => {
+    expect([epochDay('1970-01-01'), toDay(0), epochDay('2000-02-29')]).toEqual([0, '1970-01-01', 11_016])
     expect(addDays('2026-12-31', 1)).toBe('2027-01-01')
     expect([addDays('9999-12-31', 1), addDays('0001-01-01', -1)]).toEqual(['9999-12-31', '0001-01-01'])
     expect(daysBetween({ startDate: '2028-02-28', endDate: '2028-03-01' })).toBe(3)
-    expect(daysOf({ startDate: '2028-02-28', endDate: '2028-03-01' })).toEqual([
+    expect(listDays({ startDate: '2028-02-28', endDate: '2028-03-01' })).toEqual([
       '2028-02-28',
       '2028-02-29',
       '2028-03-01',
     ])
-    expect(daysOf({ startDate: '2026-02-02', endDate: '2026-02-01' })).toEqual([])
-    expect(() => daysOf({ startDate: firstDay, endDate: lastDay })).toThrow('too many')
+    expect(listDays({ startDate: '2026-02-02', endDate: '2026-02-01' })).toEqual([])
+    expect(() => listDays({ startDate: firstDay, endDate: lastDay })).toThrow('too many')
     for (const none of ['2026-02-30', '9999-99-99', 'x', '']) expect(() => epochDay(none)).toThrow('no day')
     expect(['-12:00', '+14:00', '+05:45', 'Z'].map(isOffset)).toEqual([true, true, true, true])
     expect(['-12:15', '+14:15', '+99:00', '+03:10'].map(isOffset)).toEqual([false, false, false, false])
   })
 })
 
-describe('lists that mean sets', () => {
-  /** An order, not a set: their operations refuse a double by its name, or answer for each. */
+describe('lists used as sets', () => {
+  /** Ordered lists, not sets: their operations refuse a duplicate by name, or answer for each entry. */
   const ordered = new Set(['ids', 'lookIds'])
   const sets = fields.flatMap((field) => {
-    const list = inner(field.schema)
+    const list = unwrap(field.schema)
     if (!(list instanceof z.ZodArray) || field.operation.spec.input?.[field.part] === undefined) return []
-    const entry = inner(list.element)
+    const entry = unwrap(list.element)
     const name = field.path.at(-1)!
     const isSet = /(Ids|[pP]ages|[tT]ypes|Methods|[mM]entions|Patterns|[sS]tatus|Words)$/.test(name)
     if (ordered.has(name) || !(entry instanceof z.ZodEnum || isSet)) return []
     return [{ ...field, list, entry }]
   })
 
-  test('hold nothing twice: it is taken once, or refused', () => {
+  test('duplicates are removed or refused', () => {
     expect(sets.length).toBeGreaterThan(30)
     const sample = (entry: z.ZodTypeAny): unknown =>
       entry instanceof z.ZodEnum
@@ -219,7 +221,7 @@ describe('lists that mean sets', () => {
     for (const field of sets) {
       const value = sample(field.entry)
       const result = field.schema.safeParse([value, value])
-      expect(result.success ? result.data : [value], nameOf(field)).toEqual([value])
+      expect(result.success ? result.data : [value], formatFieldName(field)).toEqual([value])
     }
   })
 })
@@ -227,10 +229,10 @@ describe('lists that mean sets', () => {
 describe('texts', () => {
   const blanks = ['   ', '\u200b', '\u00a0\u2003', '\u200d\u2060', '\u3164', '\u2800', '\ufeff', '\u00ad']
 
-  test('that may not be empty have something to see, in every operation', () => {
+  test('required texts need visible characters, in every operation', () => {
     let tried = 0
     for (const field of fields) {
-      const schema = inner(field.schema)
+      const schema = unwrap(field.schema)
       if (!(schema instanceof z.ZodString)) continue
       if (!schema._def.checks.some((check) => check.kind === 'min' && check.value > 0)) continue
       tried += 1
@@ -239,15 +241,15 @@ describe('texts', () => {
         const value = blank.repeat(Math.ceil(3 / blank.length))
         const shape = object({ [name]: field.schema })
         expect(
-          () => read(shape, { [name]: value }, field.part),
-          `${nameOf(field)} ${JSON.stringify(blank)}`,
+          () => parseInput(shape, { [name]: value }, field.part),
+          `${formatFieldName(field)} ${JSON.stringify(blank)}`,
         ).toThrow(`${name}: `)
       }
     }
     expect(tried).toBeGreaterThan(100)
   })
 
-  test('of emoji, one letter or another script are texts', () => {
+  test('emoji, single letters and other scripts are valid texts', () => {
     const shape = object({
       a: text(1, 20),
       b: line(1, 20),
@@ -256,17 +258,17 @@ describe('texts', () => {
     })
     for (const value of ['👩‍👩‍👧', '❤️', 'ا', 'न', '.', ' a ']) {
       const given = { a: value, b: value, c: [value], d: { x: value } }
-      expect(read(shape, given, 'body')).toEqual({ ...given, b: value.trim() })
+      expect(parseInput(shape, given, 'body')).toEqual({ ...given, b: value.trim() })
     }
-    expect(() => read(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow(
+    expect(() => parseInput(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow(
       'c.0: must not be empty',
     )
-    expect(() => read(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow(
+    expect(() => parseInput(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow(
       'd.x: must not be empty',
     )
   })
 
-  test('a country is one', () => {
+  test('only valid country codes are accepted', () => {
     const all = Array.from({ length: 26 * 26 }, (_, i) =>
       String.fromCharCode(65 + Math.floor(i / 26), 65 + (i % 26)),
     )
@@ -281,49 +283,52 @@ describe('texts', () => {
   test.each([
     [/country/i, ['ZZ', 'XX', 'br', 'BRA']],
     [/currency/i, ['ZZZ', 'XXX', 'brl', 'BR']],
-  ] as const)('what is named %s takes no other code', (called, codes) => {
+  ] as const)('fields named %s refuse invalid codes', (called, codes) => {
     const taking = fields.filter(
-      ({ path, schema }) => called.test(path.at(-1)!) && inner(schema) instanceof z.ZodString,
+      ({ path, schema }) => called.test(path.at(-1)!) && unwrap(schema) instanceof z.ZodString,
     )
     expect(taking.length).toBeGreaterThan(1)
     for (const field of taking) {
       const name = field.path.at(-1)!
       for (const none of codes) {
         expect(
-          () => read(object({ [name]: field.schema }), { [name]: none }, field.part),
-          `${nameOf(field)} ${none}`,
+          () => parseInput(object({ [name]: field.schema }), { [name]: none }, field.part),
+          `${formatFieldName(field)} ${none}`,
         ).toThrow(`${name}: `)
       }
     }
   })
 
-  test('a currency is one, in every field that takes one', () => {
-    const letters = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i))
-    const all = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+  test('only valid currency codes are accepted in every currency field', () => {
+    const alphabet = Array.from({ length: 26 }, (_, i) => String.fromCharCode(65 + i))
+    const all = alphabet.flatMap((a) => alphabet.flatMap((b) => alphabet.map((c) => a + b + c)))
     const known = new Set(Intl.supportedValuesOf('currency'))
     const taken = all.filter((code) => currency.safeParse(code).success)
     expect(taken).toHaveLength(160)
     for (const code of taken) expect(known.has(code), code).toBe(true)
-    const taking = fields.filter(({ schema }) => formOf(schema) === formOf(currency))
+    const taking = fields.filter(({ schema }) => getPattern(schema) === getPattern(currency))
     expect(taking.length).toBeGreaterThan(2)
     for (const field of taking) {
       const name = field.path.at(-1)!
       const shape = object({ [name]: field.schema })
-      expect(read(shape, { [name]: 'EUR' }, field.part), nameOf(field)).toEqual({ [name]: 'EUR' })
+      expect(parseInput(shape, { [name]: 'EUR' }, field.part), formatFieldName(field)).toEqual({
+        [name]: 'EUR',
+      })
       for (const none of ['ZZZ', 'XXX', 'XTS', 'XAU', 'XDR', 'DEM', 'brl', 'BR', '']) {
-        expect(() => read(shape, { [name]: none }, field.part), `${nameOf(field)} ${none}`).toThrow(
-          `${name}: `,
-        )
+        expect(
+          () => parseInput(shape, { [name]: none }, field.part),
+          `${formatFieldName(field)} ${none}`,
+        ).toThrow(`${name}: `)
       }
     }
   })
 })
 
 describe('exports', () => {
-  test('every one stops between two batches once its job is to end, and is not told as failed', async () => {
+  test('every export stops between two batches when its job ends, and is not marked as failed', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    const names = jobs.map((job) => job.name).filter((name) => app.services.wired.exports[name])
+    const names = jobs.map((job) => job.name).filter((name) => app.services.extensions.exports[name])
     expect(names.length).toBeGreaterThan(9)
     for (const name of names) {
       let batches = 0
@@ -336,9 +341,9 @@ describe('exports', () => {
           yield [['a']]
         }
       }
-      const source = { ...app.services.wired.exports[name]!, columns: () => ['a'], rows: endless }
-      const { wired } = withWiring(app.registry, { exports: { [name]: source } })
-      const within = new Context({ ...app.services, wired }, ctx.store, ctx.actor, ctx.log)
+      const source = { ...app.services.extensions.exports[name]!, columns: () => ['a'], rows: endless }
+      const { extensions } = overrideExtensions(app.registry, { exports: { [name]: source } })
+      const within = new Context({ ...app.services, extensions }, ctx.store, ctx.actor, ctx.log)
       const id = ctx.newId()
       const row = { id, name, user_id: shop.userId, query_hash: id, email: shop.email, query: '{}' }
       const times = { created_at: ctx.now(), updated_at: ctx.now() }

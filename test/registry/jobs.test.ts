@@ -1,4 +1,4 @@
-/** The jobs: what lies queued under their names across releases, and that every handle is taken by its job. */
+/** Queue names and payloads, which must stay compatible across releases, and the use of every handle. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,8 +11,8 @@ import { object, z } from '#runtime/schema'
 const { jobs } = await loadRegistry()
 
 /**
- * Each queue with the fields of its payload. Jobs of the release before lie there: none is renamed, and none gets a
- * field that has to be given.
+ * Each queue with the fields of its payload. Jobs of the previous release may still be queued: never rename a queue
+ * or add a required field.
  */
 const queues: Readonly<Record<string, string>> = {
   'automation-advance': 'key at executionId',
@@ -106,25 +106,25 @@ const queues: Readonly<Record<string, string>> = {
   'wishlist-export': 'exportId',
 }
 
-test('queues and payloads are those that jobs lie queued under', () => {
-  const found = jobs.map(({ name, handle }) => [name, fieldsOf(handle)])
+test('queue names and payloads are unchanged', () => {
+  const found = jobs.map(({ name, handle }) => [name, listFields(handle)])
   expect(
     Object.fromEntries(found),
-    'a new job is a line of `queues` above; what was there stays, and gains only fields that may be left out',
+    'add a new job to `queues` above; existing queues stay and may only gain optional fields',
   ).toEqual(queues)
 })
 
-function fieldsOf({ payload }: Handle): string {
+function listFields({ payload }: Handle): string {
   const { shape } = payload as z.ZodObject<z.ZodRawShape>
   return Object.entries(shape)
     .map(([name, field]) => (field.isOptional() ? `${name}?` : name))
     .join(' ')
 }
 
-test('every handle that logic has is the one its job takes', async () => {
+test('every exported handle is used by its job', async () => {
   const untaken: string[] = []
   let seen = 0
-  for (const { file, name, handle } of await exportedHandles()) {
+  for (const { file, name, handle } of await listExportedHandles()) {
     seen += 1
     if (jobs.find((job) => job.name === handle.name)?.handle !== handle) untaken.push(`${file}: ${name}`)
   }
@@ -132,18 +132,18 @@ test('every handle that logic has is the one its job takes', async () => {
   expect(seen).toBeGreaterThan(50)
 })
 
-test('no handle is made where nothing looks for it', async () => {
-  const files = await typescriptFiles()
+test('handles are created only in jobs/ and handles.ts', async () => {
+  const files = await readTypescriptFiles()
   const makers = files.filter(({ text }) => /(?<![.\w])handle\('/.test(text)).map(({ file }) => file)
   expect(makers.filter((file) => !/\/jobs\/[^/]+$|\/handles\.ts$/.test(file))).toEqual([])
 })
 
-test('the walk tells of a handle that no job takes', () => {
+test('a handle without a job is found', () => {
   const lone = { kind: 'handle', name: 'nobody-takes-it', payload: object({}) } as const
-  expect(handlesOf({ lone, beside: 1, schema: z.string() })).toEqual([{ name: 'lone', handle: lone }])
+  expect(findHandles({ lone, beside: 1, schema: z.string() })).toEqual([{ name: 'lone', handle: lone }])
 })
 
-async function typescriptFiles(): Promise<{ path: string; file: string; text: string }[]> {
+async function readTypescriptFiles(): Promise<{ path: string; file: string; text: string }[]> {
   const entries = await readdir(operationsFolder, { recursive: true })
   const files = entries.filter((file) => file.endsWith('.ts')).sort()
   return Promise.all(
@@ -154,16 +154,16 @@ async function typescriptFiles(): Promise<{ path: string; file: string; text: st
   )
 }
 
-async function exportedHandles(): Promise<{ file: string; name: string; handle: Handle }[]> {
+async function listExportedHandles(): Promise<{ file: string; name: string; handle: Handle }[]> {
   const found: { file: string; name: string; handle: Handle }[] = []
-  for (const { path, file } of await typescriptFiles()) {
+  for (const { path, file } of await readTypescriptFiles()) {
     const module: Record<string, unknown> = await import(pathToFileURL(path).href)
-    for (const each of handlesOf(module)) found.push({ file, ...each })
+    for (const each of findHandles(module)) found.push({ file, ...each })
   }
   return found
 }
 
-const handlesOf = (module: Record<string, unknown>): { name: string; handle: Handle }[] =>
+const findHandles = (module: Record<string, unknown>): { name: string; handle: Handle }[] =>
   Object.entries(module)
     .filter((entry): entry is [string, Handle] => (entry[1] as { kind?: string } | null)?.kind === 'handle')
     .map(([name, handle]) => ({ name, handle }))

@@ -1,16 +1,16 @@
 /**
- * Links to files of ours, in addresses and texts that name none: the file stays for as long as the link does. Fields
- * that take an address and have no mark are found in the registry, and each is tried or says why not.
+ * Links to our files in URL fields and texts without a reference annotation: the file stays as long as the link. URL
+ * fields without an annotation are found in the registry; each is tested or exempt with a reason.
  */
 import { expect, test } from 'vitest'
-import { files } from '#operations/store/door'
-import { innerOf, referenceOf } from '#runtime/references'
+import { files } from '#operations/store/index'
+import { getReferenceKind, unwrapSchema } from '#runtime/references'
 import { ignoredKeys, z } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { isFullSuite } from '#test/support/suite'
 import { ana, exchangeShop } from '../operations/exchanges/shopper.ts'
 import { approve, reject, remove, requested } from '../operations/exchanges/support.ts'
-import { bodySchemaOf } from './marks.ts'
+import { getBodySchema } from './reference-fields.ts'
 import { sender, type World, world } from './world.ts'
 
 const app = await testApp({ publicUrl: 'https://api.example.com' })
@@ -18,10 +18,10 @@ const registry = await wholeRegistry()
 
 interface Linked {
   operation: string
-  /** The field that takes the address, of those found in the registry; null: a text. */
+  /** The URL field, as found in the registry; null: a text. */
   field: string | null
   body: (url: string, at: World) => object
-  /** Taken back by another body of the same operation, or by what removes it. */
+  /** Removes the link: another body of the same operation, or a removing operation. */
   back: { body: object } | { remove: string }
 }
 const size = { name: 'Sizes', tables: [{ columns: ['Size', 'Chest'], rows: [['M', '50']] }] }
@@ -96,7 +96,7 @@ const linked: Linked[] = [
 ]
 
 test.runIf(isFullSuite)(
-  'a file that is linked to stays for as long as the link does, and goes a day later',
+  'a linked file stays as long as the link, and is deleted a day later',
   async () => {
     const held: { name: string; key: string; release: () => Promise<{ status: number }> }[] = []
     for (const { operation, field, body, back } of linked) {
@@ -158,8 +158,8 @@ test('the shipping label of a request stays as long as the request', async () =>
   expect(await passDay()).toBe(false)
 })
 
-/** Why an address in it keeps no file. */
-const passing: Record<string, string> = {
+/** Exempt fields, with the reason why a URL in them keeps no file. */
+const exemptFields: Record<string, string> = {
   'post_product_exchanges_requests_by_id_approve labelUrl': 'tried above',
   'post_notifications_create link': 'is for the team, and goes by itself',
   'post_officialapi_setup returnUrl': 'is gone to once',
@@ -167,32 +167,32 @@ const passing: Record<string, string> = {
 }
 
 const [address, words] = ['https://api.example.com/files/a/b.png', 'words, and no address']
-/** Strings that take an address and no other words. */
-function links(schema: z.ZodTypeAny, path = ''): string[] {
-  if (referenceOf(schema) !== undefined) return []
-  const inner = innerOf(schema)
-  if (inner) return links(inner, path)
-  if (schema instanceof z.ZodArray) return links(schema.element, path)
+/** String fields that accept only a URL. */
+function findLinkFields(schema: z.ZodTypeAny, path = ''): string[] {
+  if (getReferenceKind(schema) !== undefined) return []
+  const inner = unwrapSchema(schema)
+  if (inner) return findLinkFields(inner, path)
+  if (schema instanceof z.ZodArray) return findLinkFields(schema.element, path)
   if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
-    return (schema.options as z.ZodTypeAny[]).flatMap((option) => links(option, path))
+    return (schema.options as z.ZodTypeAny[]).flatMap((option) => findLinkFields(option, path))
   }
   if (schema instanceof z.ZodObject) {
     const ignored = ignoredKeys(schema)
     return Object.entries(schema.shape as z.ZodRawShape).flatMap(([name, field]) =>
-      ignored.has(name) ? [] : links(field, path === '' ? name : `${path}.${name}`),
+      ignored.has(name) ? [] : findLinkFields(field, path === '' ? name : `${path}.${name}`),
     )
   }
   if (!(schema instanceof z.ZodString)) return []
   return schema.safeParse(address).success && !schema.safeParse(words).success ? [path] : []
 }
 
-test('every field that takes an address was tried, or says why it keeps no file', () => {
+test('every URL field is tested or exempt with a reason', () => {
   const found = registry.operations.flatMap((operation) =>
     operation.spec.readOnly
       ? []
-      : [...new Set(links(bodySchemaOf(operation)))].map((field) => `${operation.id} ${field}`),
+      : [...new Set(findLinkFields(getBodySchema(operation)))].map((field) => `${operation.id} ${field}`),
   )
   const fieldOf = (named: string): string => named.replace(/^\w+_(?=product_content|flash)/, '')
   const tried = new Set(linked.map(({ operation, field }) => fieldOf(`${operation} ${field}`)))
-  expect(found.filter((named) => !tried.has(fieldOf(named)) && !passing[named])).toEqual([])
+  expect(found.filter((named) => !tried.has(fieldOf(named)) && !exemptFields[named])).toEqual([])
 })

@@ -1,6 +1,6 @@
 /**
- * A list is walked along an index: whatever the number of rows, PostgreSQL sorts none for a page. Each list of the demo is
- * asked, and its statement explained with sorting forbidden; a plan that sorts all the same has no index to go by.
+ * A list page reads along an index: PostgreSQL never sorts the rows. Each list of the demo is called and its
+ * statement explained with sorting disabled; a plan that still sorts lacks an index.
  */
 import { describe, expect, inject, test } from 'vitest'
 import type { Context } from '#runtime/context'
@@ -9,7 +9,7 @@ import type { LoadedOperation } from '#runtime/registry/loaded'
 import { wholeRegistry } from '#test/support/app'
 import { openDemo } from './demo.ts'
 
-/** Which sort, and why that is never long. */
+/** Allowed sorts, with the reason why they stay short. */
 const sorting: Readonly<Record<string, string>> = {
   '/statistics/products': 'what a product earned is a sum: there are as many as the shop has products',
   '/inbox/conversations/:id/automations': 'those of one phone',
@@ -20,8 +20,8 @@ const sorting: Readonly<Record<string, string>> = {
   '/product-badges': 'at most as many as `requireRoom` lets in',
   '/shop-the-look/looks/health': 'at most as many as `requireRoom` lets in',
 }
-/** Those that are no page of `preparedList`: of the platform, and of the inbox, which has its sizes in `npm run bench -- sizes`. */
-const elsewhere = ['/ecomplatform/products', '/inbox/conversations', '/inbox/conversations/:id/messages']
+/** Lists without `preparedList`: the platform's, and the inbox's, which `npm run bench -- sizes` measures. */
+const excludedLists = ['/ecomplatform/products', '/inbox/conversations', '/inbox/conversations/:id/messages']
 
 const { operations } = await wholeRegistry()
 const lists = operations.filter(({ spec }) => {
@@ -34,28 +34,28 @@ interface Plan {
   'Parent Relationship'?: string
   Plans?: Plan[]
 }
-/** What fills the page: below its limit, and not what each of its rows looks up beside (a `SubPlan`). */
-function nodesOf(plan: Plan, isBelow = false): string[] {
+/** Plan nodes below the limit, without the lookups per row (`SubPlan`). */
+function listNodes(plan: Plan, isBelow = false): string[] {
   if (plan['Parent Relationship'] === 'SubPlan') return []
   const below = isBelow || plan['Node Type'] === 'Limit'
   return [
     ...(isBelow ? [plan['Node Type']] : []),
-    ...(plan.Plans ?? []).flatMap((each) => nodesOf(each, below)),
+    ...(plan.Plans ?? []).flatMap((each) => listNodes(each, below)),
   ]
 }
 
-// The shards of a cluster have the same indexes.
+// Shards of a cluster have the same indexes.
 describe.skipIf(inject('nodes').length > 1)('a page of', async () => {
   const { app, context, namesOf } = await openDemo()
 
   async function askedBy({ spec }: LoadedOperation, names: Record<string, string>) {
     const asked: { text: string; given: readonly unknown[] }[] = []
     const ctx: Context = await context()
-    const { run } = ctx
-    ctx.run = ((text, given, plan) => {
+    const { runPrepared } = ctx
+    ctx.runPrepared = ((text, given, plan) => {
       asked.push({ text, given })
-      return run.call(ctx, text, given, plan)
-    }) as typeof run
+      return runPrepared.call(ctx, text, given, plan)
+    }) as typeof runPrepared
     const query = spec.input!.query!
     const asks = [{}, { sourceType: 'automation' }]
       .map((each) => query.safeParse(each))
@@ -85,10 +85,10 @@ describe.skipIf(inject('nodes').length > 1)('a page of', async () => {
       return (rows[0]!['QUERY PLAN'] as { Plan: Plan }[])[0]!.Plan
     })
 
-  test('there are many', () => expect(lists.length).toBeGreaterThan(30))
+  test('there are over 30 lists', () => expect(lists.length).toBeGreaterThan(30))
 
   test.each(
-    lists.filter(({ spec }) => !elsewhere.includes(spec.path)).map((each) => [each.id, each] as const),
+    lists.filter(({ spec }) => !excludedLists.includes(spec.path)).map((each) => [each.id, each] as const),
   )('%s is read in its order', async (_id, operation) => {
     const [automation] = operation.spec.path.includes(':automationId')
       ? await app.database.query<{ id: string }>(
@@ -101,7 +101,7 @@ describe.skipIf(inject('nodes').length > 1)('a page of', async () => {
     expect(asked.length).toBeGreaterThan(0)
     const sorts: string[] = []
     for (const { text, given } of asked)
-      sorts.push(...nodesOf(await planOf(text, given)).filter((node) => /Sort|Seq Scan/.test(node)))
+      sorts.push(...listNodes(await planOf(text, given)).filter((node) => /Sort|Seq Scan/.test(node)))
     if (operation.spec.path in sorting) return
     expect(sorts, 'write an index that begins with store_id and ends with the columns of `order`').toEqual([])
   })

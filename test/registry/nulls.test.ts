@@ -7,7 +7,7 @@ import { freshDatabase } from '#test/support/app'
 const { database } = await freshDatabase()
 afterAll(() => database.close())
 
-test('null where one is, or of those that are known', async () => {
+test('the result is null if any value is null, or ignores nulls, depending on the function', async () => {
   const one = sql`1::int`
   const two = sql`2::int`
   const none = sql`null::int`

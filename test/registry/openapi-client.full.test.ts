@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openApiText } from '#runtime/documents/openapi'
+import { getOpenApiText } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
-import { withMadeUp } from './made-up.ts'
+import { withSampleOperations } from './sample-operations.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 let folder: string
@@ -16,12 +16,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('a client made from the document type-checks, and its mistakes do not', async () => {
-  const document = openApiText(withMadeUp(await loadRegistry()))
+test('a client generated from the document type-checks, and its mistakes do not', async () => {
+  const document = getOpenApiText(withSampleOperations(await loadRegistry()))
   await writeFile(join(folder, 'api.ts'), astToString(await openapiTS(document, { silent: true })))
   await writeFile(join(folder, 'merchant-api.ts'), "export type { components, paths } from './api.ts'\n")
   await writeFile(join(folder, 'client.ts'), client)
-  await writeFile(join(folder, 'guide.ts'), await guidesClient())
+  await writeFile(join(folder, 'guide.ts'), await readGuideClient())
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   const compilerOptions = {
@@ -47,14 +47,14 @@ test('a client made from the document type-checks, and its mistakes do not', asy
   expect(faults).toBe('')
 })
 
-/** What `/docs/guides/clients` shows. */
-async function guidesClient(): Promise<string> {
+/** The client code shown in `/docs/guides/clients`. */
+async function readGuideClient(): Promise<string> {
   const guide = await readFile(join(root, 'operations/discovery/CLIENTS.md'), 'utf8')
   const [, code] = /```ts\n([\s\S]+?)```/.exec(guide)!
   return code!
 }
 
-/** The lines marked as errors fail the check when they are none. */
+/** The check fails if a line marked as an error compiles. */
 const client = `
 import createClient from 'openapi-fetch'
 import type { components, paths } from './api.ts'

@@ -1,16 +1,17 @@
-/** Operations in the OpenAPI document: their parameters, bodies and answers, and that their examples are true. */
+/** Operations in the OpenAPI document: parameters, bodies, answers and valid examples. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import type { JsonSchema } from '#runtime/documents/publish'
 import { isFullSuite } from '#test/support/suite'
-import { document, inDocument, type Response, registry, resolved } from './document.ts'
+import { document, findOperation, type Response, registry, resolveReference } from './document.ts'
 
 describe('an operation', () => {
-  const names = (id: string): unknown[] => inDocument(id).parameters!.map((each) => resolved(each).name)
+  const names = (id: string): unknown[] =>
+    findOperation(id).parameters!.map((each) => resolveReference(each).name)
 
-  test('has its query parameters with their schemas', () => {
-    expect(inDocument('get_gadgets').parameters!.map(resolved)).toEqual([
+  test('an operation has its query parameters with schemas', () => {
+    expect(findOperation('get_gadgets').parameters!.map(resolveReference)).toEqual([
       {
         name: 'page',
         in: 'query',
@@ -42,9 +43,11 @@ describe('an operation', () => {
     ])
   })
 
-  test('has its path parameters, described', () => {
+  test('an operation has described path parameters', () => {
     expect(
-      inDocument('post_gadgets_by_id_screws_by_screwId_tighten').parameters!.slice(0, 2).map(resolved),
+      findOperation('post_gadgets_by_id_screws_by_screwId_tighten')
+        .parameters!.slice(0, 2)
+        .map(resolveReference),
     ).toEqual([
       {
         name: 'id',
@@ -63,15 +66,15 @@ describe('an operation', () => {
     ])
   })
 
-  test('takes the headers that mean something to it', () => {
+  test('an operation lists the headers it supports', () => {
     expect(names('patch_gadgets_by_id')).toEqual(['id', 'Idempotency-Key', 'If-Match'])
     expect(names('post_gadgets')).toEqual(['Idempotency-Key'])
     expect(names('get_gadgets_by_id')).toEqual(['id', 'If-None-Match'])
     expect(names('get_gadget_weather')).toEqual(['If-None-Match'])
   })
 
-  test('has a body that is required when a field is', () => {
-    expect(inDocument('post_gadgets').requestBody).toMatchObject({
+  test('a body is required if one of its fields is', () => {
+    expect(findOperation('post_gadgets').requestBody).toMatchObject({
       required: true,
       content: { 'application/json': { schema: { $ref: '#/components/schemas/GadgetInput' } } },
     })
@@ -79,18 +82,20 @@ describe('an operation', () => {
       properties: { id: { readOnly: true } },
       required: ['name'],
     })
-    expect(inDocument('patch_gadgets_by_id').requestBody!.required).toBe(false)
-    expect(inDocument('put_gadget_shape').requestBody!.required).toBe(true)
-    expect(inDocument('delete_gadgets_by_id')).not.toHaveProperty('requestBody')
+    expect(findOperation('patch_gadgets_by_id').requestBody!.required).toBe(false)
+    expect(findOperation('put_gadget_shape').requestBody!.required).toBe(true)
+    expect(findOperation('delete_gadgets_by_id')).not.toHaveProperty('requestBody')
   })
 
-  test('has one answer, with its schema, and none with 204', () => {
-    expect(resolved(inDocument('post_gadgets').responses[201])).toMatchObject({
+  test('an operation has one answer with a schema, and none for 204', () => {
+    expect(resolveReference(findOperation('post_gadgets').responses[201])).toMatchObject({
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Gadget' } } },
       headers: { ETag: { $ref: '#/components/headers/ETag' } },
     })
-    expect(resolved(inDocument('delete_gadgets_by_id').responses[204])).not.toHaveProperty('content')
-    expect(resolved(inDocument('get_gadgets').responses[200])).toMatchObject({
+    expect(resolveReference(findOperation('delete_gadgets_by_id').responses[204])).not.toHaveProperty(
+      'content',
+    )
+    expect(resolveReference(findOperation('get_gadgets').responses[200])).toMatchObject({
       headers: { 'X-Total-Capped': expect.anything() },
       content: {
         'application/json': {
@@ -100,35 +105,35 @@ describe('an operation', () => {
     })
   })
 
-  test('tells its own refusals in its own words', () => {
-    expect(inDocument('post_gadgets').responses[409]).toEqual({
+  test('an operation describes its own errors', () => {
+    expect(findOperation('post_gadgets').responses[409]).toEqual({
       $ref: '#/components/responses/E409',
       description: 'A gadget has this name already',
     })
   })
 
-  test('declares 304 where it can be told that nothing changed', () => {
+  test('a conditional read declares 304', () => {
     for (const { id, spec } of registry.operations) {
-      expect('304' in inDocument(id).responses, id).toBe(
+      expect('304' in findOperation(id).responses, id).toBe(
         spec.readOnly && (spec.etag === true || spec.cache !== undefined),
       )
     }
-    expect(resolved(inDocument('get_gadget_weather').responses[304])).not.toHaveProperty('content')
+    expect(resolveReference(findOperation('get_gadget_weather').responses[304])).not.toHaveProperty('content')
   })
 
-  test('that is public says why', () => {
-    expect(inDocument('get_gadget_weather')['x-public-reason']).toBe('The weather is no secret.')
-    expect(inDocument('get_openapi_json').security).toEqual([{ apiKey: [] }, {}])
+  test('a public operation has a reason', () => {
+    expect(findOperation('get_gadget_weather')['x-public-reason']).toBe('The weather is no secret.')
+    expect(findOperation('get_openapi_json').security).toEqual([{ apiKey: [] }, {}])
   })
 })
 
 describe('its bodies', () => {
   const nameOfBody = (id: string): string | undefined => {
-    const { $ref } = inDocument(id).requestBody!.content['application/json'].schema
+    const { $ref } = findOperation(id).requestBody!.content['application/json'].schema
     return ($ref as string | undefined)?.split('/').at(-1)
   }
 
-  test('have a name each, for the types that generators make of them', () => {
+  test('bodies have unique names for generated types', () => {
     const withBody = registry.operations.filter(({ spec }) => spec.input?.body)
     expect(withBody.length).toBeGreaterThan(100)
     const named = Object.fromEntries(withBody.map(({ id }) => [id, nameOfBody(id)]))
@@ -144,7 +149,7 @@ describe('its bodies', () => {
     })
   })
 
-  test('have no default in them, for which generators would have callers send the field; its words have', () => {
+  test('bodies declare no defaults, which generators would make required; the descriptions have them', () => {
     const schemas = Object.entries(document.components.schemas!)
     const bodies = schemas.filter(([name]) => /(Input|Update)$/.test(name))
     expect(bodies.filter(([, schema]) => JSON.stringify(schema).includes('"default":'))).toEqual([])
@@ -153,7 +158,7 @@ describe('its bodies', () => {
     ).toBeGreaterThan(5)
   })
 
-  test('have the types of fields that are accepted and ignored, where the answer has the field', () => {
+  test('ignored body fields have the type of the answer field', () => {
     const untyped: string[] = []
     let readOnly = 0
     const walk = (value: unknown, pointer: string): void => {
@@ -173,7 +178,7 @@ describe('its bodies', () => {
     ])
   })
 
-  test('of a free object have the fields that are known', () => {
+  test('free objects list their known fields', () => {
     const { properties, additionalProperties } = document.components.schemas!.StoreUpdate as JsonSchema
     expect(Object.keys(properties as object)).toEqual(
       expect.arrayContaining(['name', 'timezone', 'settings', 'preferences', 'messagingConnectionType']),
@@ -181,7 +186,7 @@ describe('its bodies', () => {
     expect(additionalProperties).toEqual({})
   })
 
-  test('say of nothing that it is what nothing fits', () => {
+  test('no schema matches nothing', () => {
     expect(JSON.stringify(document)).not.toContain('"not":{}')
   })
 })
@@ -190,7 +195,7 @@ describe('its schemas and examples', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
 
-  /** Every place of a schema, as a JSON pointer, with the example beside it. */
+  /** Every schema location as a JSON pointer, with its example. */
   function places(): { pointer: string; example?: unknown }[] {
     const found: { pointer: string; example?: unknown }[] = []
     const walk = (value: unknown, pointer: string): void => {
@@ -218,7 +223,7 @@ describe('its schemas and examples', () => {
     return found
   }
 
-  test.runIf(isFullSuite)('are JSON Schema 2020-12, and every example is valid', () => {
+  test.runIf(isFullSuite)('schemas are JSON Schema 2020-12, and every example is valid', () => {
     ajv.addSchema({ $id: 'api:document', ...document })
     const all = places()
     expect(all.length).toBeGreaterThan(registry.operations.length)
@@ -236,9 +241,9 @@ describe('its schemas and examples', () => {
     }
   })
 
-  /** As readers and mock servers put an answer's example together, each knowing no more than this. */
+  /** Composes an answer's example like documentation viewers and mock servers do. */
   function composed(schema: JsonSchema): unknown {
-    const { examples, type, properties, items, prefixItems, anyOf, ...rest } = resolved(schema) as {
+    const { examples, type, properties, items, prefixItems, anyOf, ...rest } = resolveReference(schema) as {
       examples?: unknown[]
       type?: string | string[]
       properties?: Record<string, JsonSchema>
@@ -284,11 +289,11 @@ describe('its schemas and examples', () => {
     uri: 'http://example.com',
   }
 
-  test('an example of a body is taken by the operation, one of an answer is one', () => {
+  test('body and answer examples match the zod schemas of the operation', () => {
     for (const { id, file, spec } of registry.operations) {
-      const { requestBody, responses } = inDocument(id)
+      const { requestBody, responses } = findOperation(id)
       const sent = requestBody?.content['application/json'].example
-      const answer = resolved<Response>(responses[spec.answer.status]!).content?.['application/json']
+      const answer = resolveReference<Response>(responses[spec.answer.status]!).content?.['application/json']
       const answered = answer && ('example' in answer ? answer.example : composed(answer.schema))
       const remedy = `${file}: write an example that its schema takes`
       if (spec.input?.body) expect(spec.input.body.safeParse(sent).error?.issues, remedy).toBeUndefined()

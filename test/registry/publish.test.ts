@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/documents/example'
-import { sampleOf } from '#runtime/documents/pattern'
+import { buildExample } from '#runtime/documents/example'
+import { findSample } from '#runtime/documents/pattern'
 import { type JsonSchema, publish } from '#runtime/documents/publish'
 import {
   colour,
@@ -40,7 +40,7 @@ const outer = named('Outer', object({ one: inner, some: z.array(inner), maybe: i
 const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 describe('publish', () => {
-  test('names a schema once, wherever it is used', () => {
+  test('a named schema occurs once, wherever it is used', () => {
     const components = new Map<string, JsonSchema>()
     expect(publish(z.array(outer), components)).toEqual({ type: 'array', items: reference('Outer') })
     expect(publish(inner, components)).toEqual(reference('Inner'))
@@ -64,7 +64,7 @@ describe('publish', () => {
     expect(components.get('Inner')).toMatchObject({ type: 'object', properties: { name: { minLength: 1 } } })
   })
 
-  test('has no reference inline', () => {
+  test('inline publishing has no references', () => {
     const published = publish(object({ outer, again: z.record(outer), pair: z.tuple([inner, inner]) }))
     expect(JSON.stringify(published)).not.toContain('$ref')
     const one = { name: 'a' }
@@ -74,7 +74,7 @@ describe('publish', () => {
     expect(accepts(published, { outer: value, again: {}, pair: [one, one, one] })).toBe(false)
   })
 
-  test('marks what is accepted and ignored as read-only, below a refinement as well', () => {
+  test('ignored fields are read-only, also below a refinement', () => {
     const body = writeBody({ name: line(1, 20) }, ['id', 'createdAt'], ['name'])
     for (const schema of [body, body.refine(() => true)]) {
       const published = publish(schema)
@@ -86,7 +86,7 @@ describe('publish', () => {
     }
   })
 
-  test('keeps null beside the type and among the values', () => {
+  test('null is kept in types and enums', () => {
     expect(publish(line(1, 5).nullable())).toMatchObject({ type: ['string', 'null'], maxLength: 5 })
     expect(publish(z.enum(['a', 'b']).nullable())).toEqual({
       type: ['string', 'null'],
@@ -96,7 +96,7 @@ describe('publish', () => {
     expect(accepts(publish(z.literal('a').nullable()), 'b')).toBe(false)
   })
 
-  test('refuses a name for two schemas, and takes it for two alike', () => {
+  test('a name for two different schemas is refused, for equal ones accepted', () => {
     const components = new Map<string, JsonSchema>()
     publish(named('Twin', object({ a: count })), components)
     publish(named('Twin', object({ a: count })), components)
@@ -159,29 +159,29 @@ describe('exampleOf', () => {
     anything: z.unknown(),
   }
 
-  test.each(Object.entries(cases))('of %s is valid, the same each time', (name, schema) => {
+  test.each(Object.entries(cases))('the example of %s is valid and deterministic', (name, schema) => {
     const published = publish(schema)
-    const example = exampleOf(published, new Map(), name)
+    const example = buildExample(published, new Map(), name)
     expect(accepts(published, example), JSON.stringify(example)).toBe(true)
     expect(schema.safeParse(example).error?.issues).toBeUndefined()
-    expect(exampleOf(published, new Map(), name)).toEqual(example)
+    expect(buildExample(published, new Map(), name)).toEqual(example)
   })
 
-  test('follows references', () => {
+  test('examples follow references', () => {
     const components = new Map<string, JsonSchema>()
     const schema = publish(z.array(outer), components)
-    expect(exampleOf(schema, components)).toEqual([
+    expect(buildExample(schema, components)).toEqual([
       { one: { name: 'Name' }, some: [{ name: 'Name' }], maybe: { name: 'Name' } },
     ])
   })
 
-  test('leaves read-only fields of a body out', () => {
-    expect(exampleOf(publish(cases.body!))).toEqual({ name: 'Name', note: 'Note' })
+  test('body examples omit read-only fields', () => {
+    expect(buildExample(publish(cases.body!))).toEqual({ name: 'Name', note: 'Note' })
   })
 
-  test('says of which field no example is found', () => {
+  test('a missing example is reported with its field', () => {
     const published = publish(object({ secret: z.string().regex(/^(.)\1\1$/) }))
-    expect(() => exampleOf(published)).toThrow('secret: no example is found of the pattern')
+    expect(() => buildExample(published)).toThrow('secret: no example is found of the pattern')
   })
 })
 
@@ -196,12 +196,12 @@ test.each([
   ['^[^!-~]$', 0, 1],
   ['', 0, 0],
 ])('sampleOf %s', (pattern, min, max) => {
-  const sample = sampleOf(pattern, (text) => text.length >= min && text.length <= max)!
+  const sample = findSample(pattern, (text) => text.length >= min && text.length <= max)!
   expect(sample).toMatch(new RegExp(pattern, 'u'))
   expect(sample.length).toBeGreaterThanOrEqual(min)
   expect(sample.length).toBeLessThanOrEqual(max)
 })
 
 test('sampleOf finds none where the bounds leave none', () => {
-  expect(sampleOf('^a{3}$', (text) => text.length > 3)).toBeNull()
+  expect(findSample('^a{3}$', (text) => text.length > 3)).toBeNull()
 })

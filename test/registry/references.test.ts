@@ -1,14 +1,14 @@
-/** Every field of a body whose name says that it names something says of what kind, or stands here with its reason. */
+/** Every body field that looks like a reference has an annotation, or is exempt here with a reason. */
 import { expect, test } from 'vitest'
-import { innerOf, namedIn, reference, referenceOf } from '#runtime/references'
+import { findReferences, getReferenceKind, reference, unwrapSchema } from '#runtime/references'
 import { loadRegistry } from '#runtime/registry/registry'
 import { ignoredKeys, z } from '#runtime/schema'
 
 const registry = await loadRegistry()
 
 /**
- * Fields that carry no mark: those that name no thing, and those that their own operation looks for in the statement
- * that writes. A pattern of `METHOD /path field`, and why.
+ * Exempt fields: those that reference nothing, and those that their operation checks in the writing statement.
+ * Pattern of `METHOD /path field`, and the reason.
  */
 const others: readonly [RegExp, string][] = [
   [/ flow\.steps\.id$| \/automations\/:id\/test stepId$/, 'a step of the flow itself'],
@@ -33,41 +33,41 @@ interface Field {
   kind: string | undefined
 }
 
-function fieldsOf(schema: z.ZodTypeAny, path: string): Field[] {
-  const kind = referenceOf(schema)
+function listFields(schema: z.ZodTypeAny, path: string): Field[] {
+  const kind = getReferenceKind(schema)
   if (kind !== undefined) return [{ path, kind }]
-  const inner = innerOf(schema)
-  if (inner) return fieldsOf(inner, path)
+  const inner = unwrapSchema(schema)
+  if (inner) return listFields(inner, path)
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
-  if (schema instanceof z.ZodArray) return fieldsOf(schema.element, path)
-  if (schema instanceof z.ZodRecord) return fieldsOf(schema.element, at('*'))
+  if (schema instanceof z.ZodArray) return listFields(schema.element, path)
+  if (schema instanceof z.ZodRecord) return listFields(schema.element, at('*'))
   if (schema instanceof z.ZodDiscriminatedUnion || schema instanceof z.ZodUnion) {
-    return (schema.options as z.ZodTypeAny[]).flatMap((option) => fieldsOf(option, path))
+    return (schema.options as z.ZodTypeAny[]).flatMap((option) => listFields(option, path))
   }
   if (!(schema instanceof z.ZodObject)) return [{ path, kind }]
   const ignored = ignoredKeys(schema)
   return Object.entries(schema.shape as z.ZodRawShape).flatMap(([name, field]) =>
-    ignored.has(name) ? [] : fieldsOf(field, at(name)),
+    ignored.has(name) ? [] : listFields(field, at(name)),
   )
 }
 
 const isNaming = (path: string): boolean => /(^|\.)(id|ids|[a-z]\w*(Ids?|Urls?)|logo)$/.test(path)
 
 const unmarked = registry.operations.flatMap(({ spec }) =>
-  fieldsOf(spec.input?.body ?? z.object({}), '')
+  listFields(spec.input?.body ?? z.object({}), '')
     .filter(({ path, kind }) => kind === undefined && isNaming(path))
     .map(({ path }) => `${spec.method} ${spec.path} ${path}`),
 )
 
-test('a field that names something has a mark, or a reason', () => {
+test('a reference field has an annotation or a reason', () => {
   expect(unmarked.filter((field) => !others.some(([pattern]) => pattern.test(field)))).toEqual([])
 })
 
-test.each(others)('%s stands for a field that is still there', (pattern) => {
+test.each(others)('the exemption %s matches an existing field', (pattern) => {
   expect(unmarked.some((field) => pattern.test(field))).toBe(true)
 })
 
-test('a mark outlives what is made of a schema, and is found at every depth', () => {
+test('an annotation survives schema derivation and is found at every depth', () => {
   const product = reference('product', z.string().min(1))
   const schema = z.object({
     excludedIds: z.array(product).describe('Never these'),
@@ -78,11 +78,11 @@ test('a mark outlives what is made of a schema, and is found at every depth', ()
     ]),
   })
   const value = { excludedIds: ['1', '2'], item: { id: '3' }, step: { type: 'show', file: 'a' } }
-  expect(namedIn(schema, value)).toEqual([
+  expect(findReferences(schema, value)).toEqual([
     { kind: 'product', field: 'excludedIds', value: '1' },
     { kind: 'product', field: 'excludedIds', value: '2' },
     { kind: 'product', field: 'item.id', value: '3' },
     { kind: 'file', field: 'step.file', value: 'a' },
   ])
-  expect(namedIn(schema, { excludedIds: [], item: { id: null }, step: { type: 'wait' } })).toEqual([])
+  expect(findReferences(schema, { excludedIds: [], item: { id: null }, step: { type: 'wait' } })).toEqual([])
 })

@@ -1,11 +1,11 @@
-/** Every list that looks for text answers the same both ways: planned for the text, and by the plan of a store with few rows. */
+/** Every text search returns the same result with a custom plan and with the generic plan for few rows. */
 import { expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
 
-test('what is looked for is found the same the second time, on every page, by every list', async () => {
+test('every list returns the same search results the second time, on every page', async () => {
   const { keys } = await seedDemo(app.services, 'owner')
   const authorization = `Bearer ${keys[0]!.key}`
   const searched = app.registry.operations.filter(({ spec, parameters }) => {
@@ -31,6 +31,6 @@ test('what is looked for is found the same the second time, on every page, by ev
       }
     }
   }
-  // A walk that finds nothing shows nothing.
+  // Searches without results would prove nothing.
   expect(new Set(found).size).toBeGreaterThan(searched.length / 2)
 })

@@ -1,13 +1,13 @@
 /**
- * Every settings of the house, as one resource: laid over what is there, the same again changing nothing, two at once
- * losing nothing, a refusal leaving no trace, files kept for as long as they are named, each change published once.
- * They are found among all that sections export, and each is tried.
+ * The contract of all settings resources: changes are merged, equal values change nothing, concurrent saves lose
+ * nothing, a refusal leaves no trace, referenced files are kept, each change is published once. Settings are found
+ * among the exports of all sections.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Settings } from '#runtime/database/settings'
-import { movesOf } from '#runtime/schema'
+import { getVolatileFields } from '#runtime/schema'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { sender, type World, world } from './world.ts'
 
@@ -18,36 +18,36 @@ const registry = await wholeRegistry()
 type AnySettings = Settings<any, any, any, any>
 const root = join(import.meta.dirname, '../../operations')
 
-async function declared(): Promise<Map<string, AnySettings>> {
+async function findSettings(): Promise<Map<string, AnySettings>> {
   const found = new Map<string, AnySettings>()
   for (const file of await readdir(root, { recursive: true })) {
     if (!file.endsWith('.ts')) continue
     for (const each of Object.values(await import(join(root, file)))) {
       if ((each as AnySettings | null)?.kind !== 'settings') continue
       const settings = each as AnySettings
-      // Two of one name would let go of each other's files.
+      // Two settings with one name would release each other's files.
       expect([settings.name, found.get(settings.name) ?? settings]).toEqual([settings.name, settings])
       found.set(settings.name, settings)
     }
   }
   return found
 }
-const all = await declared()
+const all = await findSettings()
 
 type Body = Record<string, unknown>
 interface Tried {
-  /** What saves it. */
+  /** The operation that saves it. */
   operation: string
-  /** Two changes that have nothing to do with each other: of one object, where there is one. */
+  /** Two independent changes, of the same object if there is one. */
   one: Body
   other: Body
-  /** A field that may be empty, filled in and cleared. */
+  /** Bodies that fill and clear an optional field. */
   cleared?: (at: World) => { filled: Body; empty: Body }
-  /** A change that may be, with a fault beside it. */
+  /** A valid change together with an invalid one. */
   refused: (at: World) => Body
-  /** Names or links a file, and no more; null: its texts are shorter than any address. */
+  /** Bodies that add and remove a file reference or link; null: its texts are too short for a URL. */
   linked: ((url: string, at: World) => Promise<{ to: Body; away: Body }>) | null
-  /** False: shoppers see nothing of it. */
+  /** False: not visible to shoppers. */
   isPublished?: false
 }
 const nobody = '01900000-0000-7000-8000-000000000000'
@@ -203,7 +203,7 @@ const tried: Record<string, Tried> = {
   },
 }
 
-test('every declared settings is tried, and so is every write at a path of settings', () => {
+test('every settings resource and every settings write has a case', () => {
   expect([...all.keys()].sort()).toEqual(Object.keys(tried).sort())
   const operations = new Set(Object.values(tried).map(({ operation }) => operation))
   const written = registry.operations.filter(({ spec }) => !spec.readOnly && /settings$/.test(spec.path))
@@ -211,7 +211,7 @@ test('every declared settings is tried, and so is every write at a path of setti
   expect(written.map(({ id }) => id).filter((id) => !operations.has(id))).toEqual([])
 })
 
-async function settled(name: string) {
+async function prepareSettings(name: string) {
   const at = await world(app)
   const { operation, ...how } = tried[name]!
   const [of, settings] = [registry.byId(operation)!, all.get(name)!]
@@ -222,10 +222,10 @@ async function settled(name: string) {
     return { status, body: status === 200 ? still(answer) : answer }
   }
   const ctx = await at.shop.context()
-  /** Without what moves by itself. */
+  /** The answer without volatile fields. */
   const still = (answer: object) => {
     const fields = JSON.parse(JSON.stringify(answer))
-    for (const field of movesOf(of.spec.answer.body!)) delete fields[field]
+    for (const field of getVolatileFields(of.spec.answer.body!)) delete fields[field]
     return fields
   }
   const look = async () => {
@@ -242,7 +242,7 @@ async function settled(name: string) {
     )
     return rows.map((row) => row.owner)
   }
-  /** Saves what changes something: told at once, once, at its own instant. */
+  /** Saves a real change: published once, at its own instant. */
   const change = async (body: Body) => {
     const before = await look()
     const answer = await save(body)
@@ -259,8 +259,8 @@ async function settled(name: string) {
 
 const names = Object.keys(tried)
 
-test.each(names)('%s: laid over what is there, the same again changes nothing', async (name) => {
-  const { at, how, save, look, change } = await settled(name)
+test.each(names)('%s: changes are merged, equal values change nothing', async (name) => {
+  const { at, how, save, look, change } = await prepareSettings(name)
   const first = await look()
   expect(first.now.updatedAt).toBeNull()
   expect((await save({})).status).toBe(200)
@@ -284,8 +284,8 @@ test.each(names)('%s: laid over what is there, the same again changes nothing', 
   await change(empty)
 })
 
-test.each(names)('%s: two at once lose nothing', async (name) => {
-  const { how, save, look } = await settled(name)
+test.each(names)('%s: concurrent saves lose nothing', async (name) => {
+  const { how, save, look } = await prepareSettings(name)
   const first = await look()
   const answers = await Promise.all([save(how.one), save(how.other), save(how.one)])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
@@ -296,7 +296,7 @@ test.each(names)('%s: two at once lose nothing', async (name) => {
 })
 
 test.each(names)('%s: a refusal leaves no trace', async (name) => {
-  const { at, how, save, look, change } = await settled(name)
+  const { at, how, save, look, change } = await prepareSettings(name)
   for (const before of [null, how.one]) {
     if (before) await change(before)
     const kept = await look()
@@ -306,8 +306,8 @@ test.each(names)('%s: a refusal leaves no trace', async (name) => {
   }
 })
 
-test.each(names)('%s: keeps the files that it names or links to', async (name) => {
-  const { at, how, used, change } = await settled(name)
+test.each(names)('%s: referenced and linked files are kept', async (name) => {
+  const { at, how, used, change } = await prepareSettings(name)
   if (!how.linked) return
   const url = await at.file()
   const { to, away } = await how.linked(url, at)
@@ -319,14 +319,14 @@ test.each(names)('%s: keeps the files that it names or links to', async (name) =
   expect(await used(url)).toEqual([])
 })
 
-/** The team's. */
-const elsewhere = [/^inbox:tiers /]
+/** Not visible to shoppers: for the team only. */
+const exemptSettings = [/^inbox:tiers /]
 
-test('every text that is built in for shoppers is declared with its words', () => {
+test('every built-in text for shoppers is declared with its translations', () => {
   const faults: string[] = []
   // biome-ignore lint/suspicious/noExplicitAny: of whatever content
   const walk = (value: any, words: any, at: string): void => {
-    if (elsewhere.some((each) => each.test(`${at} `))) return
+    if (exemptSettings.some((each) => each.test(`${at} `))) return
     if (typeof value === 'string') {
       const isText = /\p{L}/u.test(value.replace(/\{\{.*?\}\}/g, '')) && !/^#?[a-z0-9-]+$/.test(value)
       if (isText && words?.en !== value) faults.push(`${at}: ${value}`)

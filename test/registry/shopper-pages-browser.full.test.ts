@@ -1,7 +1,7 @@
 /**
- * Every page that a person opens by a link, on a phone: shoppers' pages as the registry has them, and what others are
- * led to (invitations, checkouts, setups). None breaks a rule of axe, scrolls sideways, is too small to read or to
- * press, hides where the focus is, or leaves a phone's keyboard guessing. `SHOTS=<folder>` keeps a picture of each.
+ * Every page that people open by a link, on a phone: the shopper pages of the registry, and invitations, checkouts
+ * and setups. None violates an axe rule, scrolls sideways, is too small to read or press, hides the focus, or lacks
+ * input types. `SHOTS=<folder>` saves screenshots.
  */
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -11,8 +11,8 @@ import { given, hand, hidden } from '#test/operations/oauth/assistant'
 import { wholeRegistry } from '#test/support/app'
 import { declinedCard, openCheckout, pay } from '#test/support/billing'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
-import { violationsOf } from '#test/support/demo-shop'
-import { cases, nameOf, type SeenPage, send, type World, world } from './shopper-pages.ts'
+import { findViolations } from '#test/support/demo-shop'
+import { cases, formatName, type SeenPage, send, type World, world } from './shopper-pages.ts'
 
 const limits = { storefrontReadsIp: 10_000, storefrontWritesIp: 10_000, storefrontAcceptedIp: 10_000 }
 const { app, url } = await servedApp(limits)
@@ -20,29 +20,29 @@ const { pages } = await wholeRegistry()
 
 type Answered = (path: string, fields?: Record<string, string>) => Promise<unknown>
 const merchant = hand(app)
-/** The server's own address is another here than where the others are asked. */
+/** The server's own address differs from the one used for the other pages. */
 const ours = { resource: null }
 const card = { cardNumber: '1', holder: '', expMonth: '13', expYear: '2031' }
-const pathOf = (address: string): string => new URL(address).pathname
+const getPath = (address: string): string => new URL(address).pathname
 
-async function invitation(at: World, email: string): Promise<string> {
+async function invitationFor(at: World, email: string): Promise<string> {
   expect((await at.shop.call(createInvitation, { body: { email, role: 'member' } })).status).toBe(201)
   await app.drainJobs()
   const [mail] = await at.shop.mails(email)
-  return pathOf(/http\S+\/invitations\/\S+/.exec(mail!.text)![0])
+  return getPath(/http\S+\/invitations\/\S+/.exec(mail!.text)![0])
 }
-async function scanPath({ shop }: World): Promise<string> {
+async function createScanPath({ shop }: World): Promise<string> {
   const { body } = await shop.request('POST', '/messaging/session', { body: {} })
   return `/sandbox/messaging/scan/${encodeURIComponent(body.qr.code.payload)}`
 }
 const setupPath = async ({ shop }: World): Promise<string> =>
-  pathOf((await shop.call(startSetup)).body.setupUrl)
+  getPath((await shop.call(startSetup)).body.setupUrl)
 
-/** Pages besides the storefront's, each with what it shows and refuses. */
+/** Pages outside the storefront, with their successes and errors. */
 const others: Record<string, (at: World, see: Answered) => Promise<unknown>> = {
-  'GET /invitations/:token': async (at, see) => see(await invitation(at, 'bia@example.com')),
+  'GET /invitations/:token': async (at, see) => see(await invitationFor(at, 'bia@example.com')),
   async 'POST /invitations/:token'(at, see) {
-    const path = await invitation(at, 'eva@example.com')
+    const path = await invitationFor(at, 'eva@example.com')
     await see(path, { name: ' ' })
     await see(path, { name: 'Eva' })
     await see(path, { name: 'Eva' })
@@ -61,9 +61,9 @@ const others: Record<string, (at: World, see: Answered) => Promise<unknown>> = {
       await see(`/billing/return?provider=sandbox&ref=${providerCheckoutId}`)
     }
   },
-  'GET /sandbox/messaging/scan/:payload': async (at, see) => see(await scanPath(at)),
+  'GET /sandbox/messaging/scan/:payload': async (at, see) => see(await createScanPath(at)),
   'POST /sandbox/messaging/scan/:payload': async (at, see) =>
-    see(await scanPath(at), { phone: '+5511977776666', name: 'Bia' }),
+    see(await createScanPath(at), { phone: '+5511977776666', name: 'Bia' }),
   'GET /sandbox/messaging/setup/:token': async (at, see) => see(await setupPath(at)),
   'POST /sandbox/messaging/setup/:token': async () => undefined,
   'GET /oauth/authorize': async (_at, see) =>
@@ -95,7 +95,7 @@ const ask = (path: string, fields?: Record<string, string>) =>
 const isPage = (response: Response): boolean =>
   response.headers.get('content-type')?.startsWith('text/html') ?? false
 
-/** As the server answered, so that a page stays what it was however the store went on. */
+/** Stores the answer, so that later changes of the store do not matter. */
 const seenPage = async (path: string, response: Response): Promise<SeenPage> => ({
   path,
   status: response.status,
@@ -103,7 +103,7 @@ const seenPage = async (path: string, response: Response): Promise<SeenPage> => 
   headers: Object.fromEntries(response.headers),
 })
 
-/** What two pages have in common that differ in their words alone. */
+/** The page's structure without its texts. */
 const skeleton = ({ status, page }: SeenPage): string =>
   `${status} ${page
     .replace(/^[\s\S]*<body>/, '')
@@ -111,8 +111,8 @@ const skeleton = ({ status, page }: SeenPage): string =>
     .replace(/ (?:value|href|action|src|style|max)="[^"]*"/g, '')
     .replace(/(<(li|option|dt|dd)[^>]*><\/\2>)+/g, '$1')}`
 
-/** Looked at in the page itself: faults of what is shown, in words. */
-const measured = `(() => {
+/** Script that runs in the page and returns layout issues. */
+const measureScript = `(() => {
   const faults = []
   const isSeen = (each) => each.checkVisibility() && each.getBoundingClientRect().height > 0
   const nameOf = (each) => each.localName + (each.name ? '[' + each.name + ']' : '') + ' "' + each.textContent.trim().slice(0, 30) + '"'
@@ -142,17 +142,17 @@ const measured = `(() => {
     }
   }
   for (const each of document.querySelectorAll('[aria-invalid=true]')) {
-    const told = (each.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent)
-    if (!told.some(Boolean)) say(each, 'nothing says what is wrong')
+    const descriptions = (each.getAttribute('aria-describedby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent)
+    if (!descriptions.some(Boolean)) say(each, 'no error text')
   }
   if (document.querySelector('[aria-invalid=true]') && document.activeElement !== document.querySelector('[aria-invalid=true]'))
-    faults.push('the focus is not on what is wrong')
+    faults.push('the focus is not on the invalid field')
   const over = document.documentElement.scrollWidth - innerWidth
   if (over > 0) faults.push(over + ' px too wide')
   return faults
 })()`
 
-/** The browser gives the focus where a page asks for it once it has drawn it: a while after it is loaded, on a busy machine. */
+/** Browsers apply autofocus after the first paint, which may be late on a busy machine. */
 const isFocused = `(() => {
   const first = document.querySelector('[autofocus]')
   return !first || document.activeElement === first
@@ -164,8 +164,8 @@ const focused = `(() => {
   return each === document.body ? null : [each.localName + ' ' + each.name, outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2]
 })()`
 
-/** By the keyboard, from one thing to the next: each shows that it has the focus. */
-async function unseenFocus(page: Page): Promise<string[]> {
+/** Tabs through the page: each focused element must show its focus. */
+async function findHiddenFocus(page: Page): Promise<string[]> {
   const found: string[] = []
   for (let n = 0; n < 40; n += 1) {
     await page.keyboard.press('Tab')
@@ -177,8 +177,8 @@ async function unseenFocus(page: Page): Promise<string[]> {
 }
 
 let opened: Promise<Page> | null = null
-/** A page whose next address is answered with what the server said. */
-async function phone(): Promise<Page> {
+/** A browser page that answers its next request with the stored response. */
+async function openPhone(): Promise<Page> {
   opened ??= openPage().then(async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 844 })
     return page
@@ -186,8 +186,8 @@ async function phone(): Promise<Page> {
   return opened
 }
 
-async function faultsOf({ path, status, page: body, headers }: SeenPage): Promise<string[]> {
-  const page = await phone()
+async function findIssues({ path, status, page: body, headers }: SeenPage): Promise<string[]> {
+  const page = await openPhone()
   const { 'content-length': _, ...kept } = headers
   await page.route('**/*', (route) =>
     route.request().isNavigationRequest() ? route.fulfill({ status, headers: kept, body }) : route.abort(),
@@ -195,8 +195,8 @@ async function faultsOf({ path, status, page: body, headers }: SeenPage): Promis
   await page.goto(`${url}${path.startsWith('/') ? path : `/${path}`}`)
   await page.evaluate('document.querySelectorAll("details").forEach((each) => { each.open = true })')
   await expect.poll(() => page.evaluate(isFocused)).toBe(true)
-  const faults = await page.evaluate<string[]>(measured)
-  faults.push(...(await violationsOf(page, ['best-practice'])), ...(await unseenFocus(page)))
+  const faults = await page.evaluate<string[]>(measureScript)
+  faults.push(...(await findViolations(page, ['best-practice'])), ...(await findHiddenFocus(page)))
   await page.setViewportSize({ width: 320, height: 568 })
   const over = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
   if (over > 0) faults.push(`${over} px too wide where 320 are there`)
@@ -214,35 +214,35 @@ async function faultsOf({ path, status, page: body, headers }: SeenPage): Promis
 }
 
 const looked = new Set<string>()
-async function expectPleasant(seen: SeenPage[]): Promise<void> {
+async function expectAccessible(seen: SeenPage[]): Promise<void> {
   const found: Record<string, string[]> = {}
   for (const each of seen) {
     const kind = skeleton(each)
     if (looked.has(kind)) continue
     looked.add(kind)
-    const faults = await faultsOf(each)
+    const faults = await findIssues(each)
     if (faults.length > 0) found[`${each.status} ${each.path}`] = faults
   }
   expect(found).toEqual({})
 }
 
 describe.skipIf(!hasChromium)('on a phone', () => {
-  /** Where the pages besides the storefront's are tried. */
+  /** Store for the pages outside the storefront. */
   let shared: World
   beforeAll(async () => {
     shared = await world(app, 'pt-BR')
   })
 
-  test('what answers people with a page is looked at', async () => {
+  test('every HTML page for people is tested', async () => {
     expect(
       pages
         .filter((each) => each.forPeople)
-        .map(nameOf)
+        .map(formatName)
         .sort(),
     ).toEqual(Object.keys(cases).sort())
     const found: string[] = []
     for (const { method, path } of pages) {
-      // The sandbox's own page and shop, which sections' tests look at, and the storefront's.
+      // The sandbox's page and shop have their own tests; the storefront's pages are in `cases`.
       if (/^\/(storefront|sandbox\/(api|shop))\//.test(path) || path === '/sandbox') continue
       const response = await ask(
         path.replace(/:\w+/g, 'nowhere'),
@@ -259,7 +259,7 @@ describe.skipIf(!hasChromium)('on a phone', () => {
     const seen: SeenPage[] = []
     const at = await world(app, 'pt-BR', (each) => seen.push(each))
     await cases[name]!(at)
-    await expectPleasant(seen)
+    await expectAccessible(seen)
   })
 
   test.each(Object.keys(others))('%s', async (name) => {
@@ -272,14 +272,14 @@ describe.skipIf(!hasChromium)('on a phone', () => {
     }
     await see(
       path.replace(/:\w+/g, 'nowhere'),
-      method === 'POST' ? { phone: '+5511977776666', displayName: 'Bia', outcome: 'deny' } : undefined,
+      method === 'POST' ? { openPhone: '+5511977776666', displayName: 'Bia', outcome: 'deny' } : undefined,
     )
     await others[name]!(shared, see)
-    await expectPleasant(seen)
+    await expectAccessible(seen)
   })
 
-  test('what is refused everywhere: a store that is not there', async () => {
+  test('an unknown store is an error page everywhere', async () => {
     const response = await send(app, 'nobody', '/exchanges')
-    await expectPleasant([await seenPage('/storefront/nobody/exchanges', response)])
+    await expectAccessible([await seenPage('/storefront/nobody/exchanges', response)])
   })
 })

@@ -1,6 +1,6 @@
-/** How each page that shoppers open is reached, and what it refuses: for all that looks at every one of them. */
+/** How to reach each shopper page and its errors, for the tests of all of them. */
 import { expect } from 'vitest'
-import { unsubscribes } from '#operations/capture/door'
+import { unsubscribes } from '#operations/capture/index'
 import createPreview from '#operations/capture/popup/api/create-preview'
 import saveReviewSettings from '#operations/reviews/settings/api/save-settings'
 import {
@@ -10,14 +10,14 @@ import {
   png,
   someIp,
 } from '#test/operations/exchanges/shopper'
-import { tokenOf } from '#test/operations/reviews/shop'
+import { findToken } from '#test/operations/reviews/shop'
 import type { TestApp } from '#test/support/app'
 
-export const nameOf = ({ method, path }: { method: string; path: string }) =>
+export const formatName = ({ method, path }: { method: string; path: string }) =>
   `${method} ${path.replace('/storefront/:publicId', '')}`
 
 type Fields = Record<string, string> | FormData
-/** A path below the store's, or the address that a page led to. Fields: a form is sent. */
+/** Requests a path below the store's, or a URL from a page. With `fields` it submits a form. */
 type Send = (path: string, fields?: Fields) => Promise<Response>
 
 export async function send(
@@ -51,13 +51,13 @@ export interface World {
   locale: string
   shop: ExchangeShop
   send: Send
-  /** Sends it, checks its status and its page, and keeps its words. */
+  /** Sends a request, checks status and page, and collects the words. */
   see(status: number, path: string, fields?: Fields): Promise<string>
-  /** Where each word was read. */
+  /** The page of each word. */
   words: Map<string, string>
 }
 
-/** What the test, the sandbox or the world names: said as it is. */
+/** Names from the test, the sandbox or the world, which are not translated. */
 const names = [
   'Shop',
   'Caneca',
@@ -73,7 +73,7 @@ const names = [
   'HEIC',
   'MiB',
 ]
-const textsOf = (page: string): string =>
+const extractTexts = (page: string): string =>
   page
     .replace(/^[\s\S]*<title>/, '<title>')
     .replace(/<style>[\s\S]*?<\/style>/g, ' ')
@@ -81,8 +81,8 @@ const textsOf = (page: string): string =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)))
 
-const wordsOf = (page: string): string[] =>
-  (textsOf(page).match(/\p{L}{3,}/gu) ?? []).filter((word) => !names.includes(word))
+const extractWords = (page: string): string[] =>
+  (extractTexts(page).match(/\p{L}{3,}/gu) ?? []).filter((word) => !names.includes(word))
 
 export function expectPage(
   page: string,
@@ -103,7 +103,7 @@ export function expectPage(
   ]).toEqual([...at, status, 'text/html; charset=utf-8', lang, 1, 1, 1])
 }
 
-/** `seen` gets every page. */
+/** Calls `seen` with every page. */
 export async function world(app: TestApp, locale: string, seen?: (page: SeenPage) => void): Promise<World> {
   await app.setClock('2026-04-01T12:00:00.000Z')
   const returnAddress = { ...address, recipient: 'Bia', street: 'Bia', city: 'Bia' }
@@ -121,7 +121,7 @@ export async function world(app: TestApp, locale: string, seen?: (page: SeenPage
       const page = await response.text()
       expectPage(page, response, [locale, fields ? 'POST' : 'GET', path], status, locale)
       seen?.({ path, status, page, headers: Object.fromEntries(response.headers) })
-      for (const word of wordsOf(page)) words.set(word.toLowerCase(), path)
+      for (const word of extractWords(page)) words.set(word.toLowerCase(), path)
       return page
     },
   }
@@ -129,15 +129,15 @@ export async function world(app: TestApp, locale: string, seen?: (page: SeenPage
 }
 
 const looking = ({ number }: Order) => ({ orderNumber: number, contact: 'ana@example.com' })
-const hiddenIn = (page: string, name: string): string =>
+const findHiddenValue = (page: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]+)"`).exec(page)![1]!
 
-/** A request's form as a browser sends it, with a photo. */
-async function asked(at: World, order: Order, change: Record<string, string> = {}, type = 'return') {
+/** Submits an exchange request like a browser, with a photo. */
+async function submitRequest(at: World, order: Order, change: Record<string, string> = {}, type = 'return') {
   const found = await (await at.send('/exchanges/lookup', looking(order))).text()
   const fields = new FormData()
   const texts = {
-    sessionToken: hiddenIn(found, 'sessionToken'),
+    sessionToken: findHiddenValue(found, 'sessionToken'),
     type,
     'items.0.orderItemId': order.items[0]!.id,
     'items.0.quantity': '1',
@@ -156,59 +156,59 @@ const withPhoto = (fields: FormData): FormData => {
   fields.append('photos', new Blob([new Uint8Array(png)], { type: 'image/png' }), 'Bia.png')
   return fields
 }
-/** Where the page of another request is. */
-async function statusOf(at: World, { autoApprove = false, type = 'return' } = {}): Promise<string> {
+/** URL of the status page of a new request. */
+async function createStatusPage(at: World, { autoApprove = false, type = 'return' } = {}): Promise<string> {
   await at.shop.settings({ autoApprove })
-  const form = withPhoto(await asked(at, await at.shop.delivered(), {}, type))
+  const form = withPhoto(await submitRequest(at, await at.shop.delivered(), {}, type))
   const sent = await at.send('/exchanges/requests', form)
   expect(sent.status).toBe(303)
   return new URL(sent.headers.get('location')!, 'http://localhost').pathname
 }
 const mailedTo = async (at: World, to: string, path: string): Promise<string> => {
   const mail = (await at.shop.mails(to)).find(({ text }) => text.includes(`${at.shop.publicId}${path}`))
-  return encodeURIComponent(tokenOf(mail!))
+  return encodeURIComponent(findToken(mail!))
 }
-async function requestToken(at: World): Promise<string> {
+async function createRequestToken(at: World): Promise<string> {
   await at.shop.app.advance(3_660_000)
   await at.shop.app.drainJobs()
   return mailedTo(at, 'ana@example.com', '/reviews/form')
 }
-async function confirmToken(at: World, email: string): Promise<string> {
+async function createConfirmToken(at: World, email: string): Promise<string> {
   await at.shop.delivered({ customer: { name: 'Bia', email } })
   const body = { productId: '1001', rating: '5', text: 'Bia', name: 'Bia', email }
   expect((await at.send('/reviews', body)).status).toBe(200)
   await at.shop.app.drainJobs()
   return mailedTo(at, email, '/reviews/confirm')
 }
-async function leaveLink(at: World): Promise<string> {
+async function createUnsubscribeLink(at: World): Promise<string> {
   const { pathname, search } = new URL(
-    unsubscribes.link(await at.shop.context(), 'reviews', 'bia@example.com'),
+    unsubscribes.buildLink(await at.shop.context(), 'reviews', 'bia@example.com'),
   )
   return pathname + search
 }
 
-/** Of the request to review what was delivered. */
+/** Link of a review request. */
 export const reviewLink = async (at: World): Promise<string> =>
-  `/storefront/${at.shop.publicId}/reviews/form?token=${await requestToken(at)}`
+  `/storefront/${at.shop.publicId}/reviews/form?token=${await createRequestToken(at)}`
 
-/** The page with the form of each route that takes one. */
+/** The page with the form, by route. */
 export const formPages: Record<string, (at: World) => Promise<string>> = {
   'POST /exchanges/lookup': async (at) => at.see(200, '/exchanges'),
   'POST /exchanges/requests': async (at) =>
     at.see(200, '/exchanges/lookup', looking(await at.shop.delivered())),
   'POST /exchanges/requests/:statusToken/shipped': async (at) =>
-    at.see(200, await statusOf(at, { autoApprove: true })),
-  'POST /exchanges/requests/:statusToken/cancel': async (at) => at.see(200, await statusOf(at)),
+    at.see(200, await createStatusPage(at, { autoApprove: true })),
+  'POST /exchanges/requests/:statusToken/cancel': async (at) => at.see(200, await createStatusPage(at)),
   async 'POST /reviews'(at) {
     await at.shop.delivered()
-    return at.see(200, `/reviews/form?token=${await requestToken(at)}`)
+    return at.see(200, `/reviews/form?token=${await createRequestToken(at)}`)
   },
   'POST /reviews/confirm': async (at) =>
-    at.see(200, `/reviews/confirm?token=${await confirmToken(at, 'ida@example.com')}`),
-  'POST /unsubscribe': async (at) => at.see(200, await leaveLink(at)),
+    at.see(200, `/reviews/confirm?token=${await createConfirmToken(at, 'ida@example.com')}`),
+  'POST /unsubscribe': async (at) => at.see(200, await createUnsubscribeLink(at)),
 }
 
-/** Each page: what it shows, and what it refuses besides a store or a link that is not there. */
+/** Each page with its successes and its errors, other than an unknown store or link. */
 export const cases: Record<string, (at: World) => Promise<unknown>> = {
   async 'GET /exchanges'(at) {
     await at.see(200, '/exchanges')
@@ -231,7 +231,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
       expectPage(await last.text(), last, ['often'], 429, at.locale)
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429])
-    // Nothing can be asked for.
+    // Nothing can be requested.
     await at.shop.change(order, { paymentStatus: 'refunded' })
     await at.see(200, '/exchanges/lookup', looking(order))
   },
@@ -239,7 +239,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     const { see } = at
     const path = '/exchanges/requests'
     const order = await at.shop.delivered()
-    const form = (change?: Record<string, string>, type?: string) => asked(at, order, change, type)
+    const form = (change?: Record<string, string>, type?: string) => submitRequest(at, order, change, type)
     await see(400, path, { sessionToken: 'bia', returnMethod: 'customer-ships' })
     await see(400, path, await form())
     await see(400, path, await form({ 'items.0.quantity': '0' }))
@@ -262,11 +262,11 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     await see(409, path, late)
   },
   async 'GET /exchanges/requests/:statusToken'(at) {
-    await at.see(200, await statusOf(at))
-    await at.see(200, await statusOf(at, { autoApprove: true, type: 'exchange' }))
+    await at.see(200, await createStatusPage(at))
+    await at.see(200, await createStatusPage(at, { autoApprove: true, type: 'exchange' }))
   },
   async 'POST /exchanges/requests/:statusToken/shipped'(at) {
-    const page = await statusOf(at, { autoApprove: true })
+    const page = await createStatusPage(at, { autoApprove: true })
     await at.see(400, `${page}/shipped`, { carrier: 'Correios' })
     const sent = await at.send(`${page}/shipped`, { carrier: 'Correios', trackingCode: '1' })
     expect([sent.status, sent.headers.get('location')]).toEqual([303, page])
@@ -274,7 +274,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     await at.see(409, `${page}/cancel`, {})
   },
   async 'POST /exchanges/requests/:statusToken/cancel'(at) {
-    const page = await statusOf(at)
+    const page = await createStatusPage(at)
     expect((await at.send(`${page}/cancel`, {})).status).toBe(303)
     await at.see(200, page)
     await at.see(409, `${page}/cancel`, {})
@@ -282,7 +282,7 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
   },
   async 'GET /reviews/form'(at) {
     await at.shop.delivered()
-    const token = await requestToken(at)
+    const token = await createRequestToken(at)
     await at.see(200, `/reviews/form?token=${token}`)
     const fields = { token: decodeURIComponent(token), productId: '1001', rating: '5', name: 'Bia' }
     await at.see(200, '/reviews', fields)
@@ -303,15 +303,15 @@ export const cases: Record<string, (at: World) => Promise<unknown>> = {
     await at.shop.call(saveReviewSettings, { body: { form: { allowWithoutPurchase: true } } })
   },
   async 'GET /reviews/confirm'(at) {
-    const path = `/reviews/confirm?token=${await confirmToken(at, 'bia@example.com')}`
+    const path = `/reviews/confirm?token=${await createConfirmToken(at, 'bia@example.com')}`
     await at.see(200, path)
     await at.see(200, path, {})
     await at.see(200, path)
   },
   'POST /reviews/confirm': async (at) =>
-    at.see(200, `/reviews/confirm?token=${await confirmToken(at, 'eva@example.com')}`, {}),
-  'GET /unsubscribe': async (at) => at.see(200, await leaveLink(at)),
-  'POST /unsubscribe': async (at) => at.see(200, await leaveLink(at), {}),
+    at.see(200, `/reviews/confirm?token=${await createConfirmToken(at, 'eva@example.com')}`, {}),
+  'GET /unsubscribe': async (at) => at.see(200, await createUnsubscribeLink(at)),
+  'POST /unsubscribe': async (at) => at.see(200, await createUnsubscribeLink(at), {}),
   async 'GET /newsletter/preview'(at) {
     const coupon = { mode: 'shared', code: 'BIA', type: 'percentage', value: 10 }
     const prize = { label: 'Bia', color: '#6366f1', probability: 50, coupon: null }

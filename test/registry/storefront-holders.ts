@@ -1,4 +1,4 @@
-/** The holders that shoppers see in the storefront. */
+/** Holders that are visible in the storefront. */
 import { alertTypes } from '#operations/bars/alerts/types'
 import type { Body, Holder, World } from './world.ts'
 
@@ -8,7 +8,7 @@ const targets = ({ category }: World): Body[] => [
   { scope: 'products', productIds: ['1001'], excludedProductIds: ['1002'] },
   { scope: 'categories', categoryIds: [category] },
 ]
-/** A design of each type that may name something, with these pictures in it. */
+/** A design of each type that may contain references, with these pictures. */
 const designs: Record<string, (one: string, other: string) => object> = {
   comparison: (imageUrl) => ({
     columns: [

@@ -1,37 +1,39 @@
 /**
- * What CONTRIBUTING asks of a new table or operation and nothing else looks for, held against the database's own description
- * of itself: whose rows they are, that they go with their store, and that what walks them has its order from an index.
+ * Rules of CONTRIBUTING for tables and operations, checked against the database's catalog: tenant keys and deletion
+ * with the store.
  */
 import { describe, expect, test } from 'vitest'
-import { listed } from '#db/directory/listed'
-import { places } from '#db/tables'
+import { indexDefinitions } from '#db/lookup-index/definitions'
+import { placements } from '#db/tables'
 import { testApp, wholeRegistry } from '#test/support/app'
 
 const app = await testApp()
 const { operations } = await wholeRegistry()
 const ask = <Row>(text: string): Promise<Row[]> => app.database.query<Row>(text, [])
 
-const ofStores = Object.entries(places).flatMap(([table, place]) => (place === 'store_id' ? table : []))
+const ofStores = Object.entries(placements).flatMap(([table, place]) => (place === 'store_id' ? table : []))
 
-/** Unique in all stores at once, and why no store learns of another by it. */
+/** Keys that are unique across stores, and why they reveal nothing about other stores. */
 const sole: Readonly<Record<string, string>> = {
   messaging_buttons_id_key: 'an id, made by us',
   payments_provider_provider_payment_id_key: 'an id of the billing provider, told by its hooks alone',
 }
 
 describe('tables', () => {
-  test('each is in db/tables.ts, where the wall learns of it, and in the database', async () => {
+  test('each table is in db/tables.ts, which the tenant scope uses, and in the database', async () => {
     const found = await ask<{ name: string }>(
       `select table_name as name from information_schema.tables
        where table_schema = 'public' and table_type = 'BASE TABLE' and table_name !~ '^(kysely_|citus)'`,
     )
     expect(
-      found.map(({ name }) => name).filter((name) => !(name in places) && !name.startsWith('sandbox_')),
+      found.map(({ name }) => name).filter((name) => !(name in placements) && !name.startsWith('sandbox_')),
     ).toEqual([])
   })
 
-  test('of a store: its primary key begins with store_id, and each unique key has it', async () => {
-    const known = Object.values(listed).flatMap((lists) => lists.flatMap(({ unique }) => unique ?? []))
+  test('the primary key of a tenant table starts with store_id, and each unique key contains it', async () => {
+    const known = Object.values(indexDefinitions).flatMap((lists) =>
+      lists.flatMap(({ unique }) => unique ?? []),
+    )
     const keys = await ask<{ table: string; name: string; primary: boolean; columns: string[] }>(
       `select c.relname as table, x.relname as name, i.indisprimary as primary,
          array(select coalesce(a.attname::text, '(expression)') from unnest(i.indkey) with ordinality k(n, at)
@@ -49,7 +51,7 @@ describe('tables', () => {
     ).toEqual([])
   })
 
-  test('of a store: it goes with its store, by a foreign key that cascades', async () => {
+  test('a tenant table is deleted with its store by a cascading foreign key', async () => {
     const kept = await ask<{ name: string }>(
       `select distinct c.relname as name from pg_constraint k join pg_class c on c.oid = k.conrelid
        where k.contype = 'f' and k.confdeltype = 'c'
@@ -68,14 +70,14 @@ describe('tables', () => {
   })
 })
 
-/** In a section that sells features, what every plan has all the same, and why. */
+/** Operations without a feature in sections with features, with the reason. */
 const inEveryPlan: Readonly<Record<string, string>> = {
   get_chat_agent_bindings: 'whose phones are paired has to be seen once the plan is smaller',
   delete_chat_agent_bindings_by_phone: 'and parted',
 }
 
 describe('operations', () => {
-  test('ask for a scope, but for what there is to ask', () => {
+  test('operations require a scope, with exceptions', () => {
     const open = operations.filter(
       ({ section, spec }) => spec.scopes.length === 0 && section.title !== 'Discovery',
     )
@@ -85,7 +87,7 @@ describe('operations', () => {
     ).toEqual([])
   })
 
-  test('belong to a feature, where their section sells some', () => {
+  test('operations belong to a feature if their section has any', () => {
     const sells = new Set(operations.flatMap(({ section, spec }) => (spec.feature ? section.title : [])))
     const free = operations.filter(({ section, spec }) => !spec.feature && sells.has(section.title))
     expect(

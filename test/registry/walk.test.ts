@@ -1,13 +1,12 @@
 /**
- * What holds for ALL operations, tried on each of them through the whole gateway. A file that is dropped in is
- * covered the moment it exists.
+ * Rules for ALL operations, tested on each through the whole gateway. A new operation file is covered automatically.
  */
 import { TrieRouter } from 'hono/router/trie-router'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { exampleOf } from '#runtime/documents/example'
+import { buildExample } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
-import { readersOf } from '#runtime/gateway/if-match'
-import { inRouteOrder } from '#runtime/http/api'
+import { getIfMatchReaders } from '#runtime/gateway/if-match'
+import { sortByRoute } from '#runtime/http/api'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { loadRegistry } from '#runtime/registry/registry'
 import { allScopes, type Role, type Scope } from '#runtime/roles'
@@ -26,7 +25,7 @@ let shop: Shop
 let starter: Shop
 let growth: Shop
 let paused: Shop
-/** By the name of what may be written still; and of what is over. */
+/** Stores by subscription state. */
 const inTime: Record<string, Shop> = {}
 const over: Record<string, Shop> = {}
 const people = {} as Record<Role, Person>
@@ -56,8 +55,8 @@ beforeAll(async () => {
   over.cancelledOver = await withStatus({ status: 'cancelled', ends_at: gone })
 })
 
-/** A request that the schemas take: ids that exist nowhere, the example or one made from the schema. */
-function requestFor({ spec }: LoadedOperation): {
+/** A valid request: unknown ids, and the example or a generated body. */
+function buildRequest({ spec }: LoadedOperation): {
   params: Record<string, string>
   query: Record<string, string>
   body?: unknown
@@ -70,11 +69,11 @@ function requestFor({ spec }: LoadedOperation): {
   )
   const query = (spec.example?.query ?? {}) as Record<string, string>
   if (!spec.input?.body) return { params, query }
-  return { params, query, body: spec.example?.body ?? exampleOf(publish(spec.input.body)) }
+  return { params, query, body: spec.example?.body ?? buildExample(publish(spec.input.body)) }
 }
 
 const send = (from: Shop, operation: LoadedOperation, changes: Record<string, unknown> = {}) => {
-  const request = { ...requestFor(operation), ...changes }
+  const request = { ...buildRequest(operation), ...changes }
   const path = operation.spec.path.replace(/:([A-Za-z]+)/g, (_all, name: string) =>
     encodeURIComponent(request.params[name]!),
   )
@@ -82,12 +81,12 @@ const send = (from: Shop, operation: LoadedOperation, changes: Record<string, un
 }
 
 const routes = new TrieRouter<LoadedOperation>()
-for (const operation of inRouteOrder(registry.operations))
+for (const operation of sortByRoute(registry.operations))
   routes.add(operation.spec.method, operation.spec.path, operation)
 const isAddress = (method: string, path: string): boolean =>
   routes.match(method, new URL(`http://localhost${path}`).pathname)[0].length > 0
 
-test('the surface is that of the specification', () => {
+test('the operations match the specification', () => {
   const sections = new Set(registry.sections.map((section) => section.title))
   const expected = surface.filter((row) => sections.has(row.section))
   const actual = registry.operations.map((operation) => ({
@@ -113,13 +112,13 @@ test('the surface is that of the specification', () => {
 describe.each(operations)('%s', (_id, operation) => {
   const { spec } = operation
 
-  test('its own address leads to it', () => {
+  test('its own path is routed to it', () => {
     const address = spec.path.replace(/:[A-Za-z]+/g, 'some-value')
     const [first] = routes.match(spec.method, address)[0]
     expect(first?.[0].id).toBe(operation.id)
   })
 
-  test('every answer carries its rate and a request id', async () => {
+  test('every answer has rate limit headers and a request id', async () => {
     const { headers, status } = await send(shop, operation, { key: null })
     expect(status).toBe(spec.public ? spec.answer.status : 401)
     for (const name of ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id']) {
@@ -129,19 +128,19 @@ describe.each(operations)('%s', (_id, operation) => {
 
   test('unknown query parameters are refused by name', async () => {
     const { status, body } = await send(shop, operation, {
-      query: { ...requestFor(operation).query, surprise: '1' },
+      query: { ...buildRequest(operation).query, surprise: '1' },
     })
     expect(status).toBe(400)
     expect(body.error.message).toContain('surprise')
   })
 
-  test('query parameters of the wrong form are refused by name', async () => {
+  test('invalid query parameters are refused by name', async () => {
     const schema = spec.input?.query ? publish(spec.input.query) : { properties: {} }
     for (const [name, property] of Object.entries(schema.properties as Record<string, Property>)) {
-      const bad = wrongText(property)
+      const bad = buildInvalidText(property)
       if (bad === null) continue
       const { status, body } = await send(shop, operation, {
-        query: { ...requestFor(operation).query, [name]: bad },
+        query: { ...buildRequest(operation).query, [name]: bad },
       })
       expect([status, name], JSON.stringify(body)).toEqual([400, name])
       expect(body.error.message).toContain(name)
@@ -152,17 +151,17 @@ describe.each(operations)('%s', (_id, operation) => {
 describe.each(guarded)('%s', (_id, operation) => {
   const { spec } = operation
 
-  test('each of its scopes is needed', async () => {
+  test('each of its scopes is required', async () => {
     for (const missing of spec.scopes) {
       const others = allScopes.filter((scope) => scope !== missing)
       const legal = missing === 'platform:write' ? (['platform:read'] as Scope[]) : others
-      const { status, body } = await send(shop, operation, { key: await keyWith(legal) })
+      const { status, body } = await send(shop, operation, { key: await createKey(legal) })
       expect(status, missing).toBe(403)
       expect(body.error).toMatchObject({ code: 'forbidden', message: expect.stringContaining(missing) })
     }
   })
 
-  test('its role is needed', async () => {
+  test('its role is required', async () => {
     for (const role of ['agent', 'member'] as const) {
       const { status, body } = await send(shop, operation, { key: people[role].key })
       const may = rank[role] >= rank[operation.minimumRole]
@@ -194,7 +193,7 @@ describe.each(guarded)('%s', (_id, operation) => {
     expect(await isRefused(inTime.trialing!)).toBe(false)
   })
 
-  test('a subscription that is over reads, and writes only where it may; in grace it does everything', async () => {
+  test('an ended subscription can read and only write where allowed; in grace everything works', async () => {
     const isRefused = async (from: Shop): Promise<boolean> => {
       const { status, body } = await send(from, operation)
       if (status !== 403 || !/^The subscription is (paused|ended)/.test(body.error.message)) return false
@@ -211,23 +210,23 @@ describe.each(guarded)('%s', (_id, operation) => {
     }
   })
 
-  test('is open while paused below the subscription, the team and the notifications, and nowhere else', () => {
+  test('while paused, only subscription, team and notification operations can write', () => {
     const isBelow = /^\/(subscription|stores\/team|notifications)(\/|$)/.test(spec.path)
     expect(spec.readOnly || (spec.whilePaused ?? false) === isBelow).toBe(true)
   })
 
-  test('ids that this store does not have find nothing', async () => {
+  test('unknown ids are not found', async () => {
     if (operation.parameters.length === 0) return
     for (const id of [newId(1), 'not-an-id', '..', "' or 1=1 --", 'x'.repeat(3000)]) {
       const params = Object.fromEntries(operation.parameters.map((name) => [name, id]))
-      // `..` goes up a folder: where that is another operation's address, it is that operation's business.
+      // `..` goes up a folder, which may be the path of another operation.
       if (id === '..' && isAddress(spec.method, spec.path.replace(/:\w+/g, id))) continue
       const { status, body } = await send(shop, operation, { params })
       expect([id.slice(0, 20), status], JSON.stringify(body)).toEqual([id.slice(0, 20), 404])
-      if (readersOf(registry.operations, operation).length === 0) continue
-      // What `If-Match` is compared with is read before the operation begins.
+      if (getIfMatchReaders(registry.operations, operation).length === 0) continue
+      // The gateway reads the resource for `If-Match` before the operation starts.
       const compared = await send(shop, operation, { params, headers: { 'if-match': '"stale"' } })
-      // 409 where a store has one of them, whatever the id of the address.
+      // 409 if a store has exactly one such resource, whatever the id in the path.
       expect([id.slice(0, 20), compared.status], 'If-Match').toEqual([
         id.slice(0, 20),
         expect.toBeOneOf([404, 409]),
@@ -235,7 +234,7 @@ describe.each(guarded)('%s', (_id, operation) => {
     }
   })
 
-  test('what is no text in the path is refused by name', async () => {
+  test('invalid path text is refused by name', async () => {
     for (const name of operation.parameters) {
       for (const odd of ['\0', 'a\x7f', 'a\nb', 'a\u0001']) {
         const params = Object.fromEntries(
@@ -250,14 +249,14 @@ describe.each(guarded)('%s', (_id, operation) => {
 
   test('unknown fields of the body are refused by name', async () => {
     if (spec.method === 'GET') return
-    const { body: known } = requestFor(operation)
+    const { body: known } = buildRequest(operation)
     if (spec.input?.body && isFree(spec.input.body)) return
     const { status, body } = await send(shop, operation, { body: { ...(known as object), surprise: 1 } })
     expect(status).toBe(400)
     expect(body.error.message).toContain('surprise')
   })
 
-  test('fields of the wrong type are refused by name, and no body is a 503', async () => {
+  test('fields of the wrong type are refused by name, and no body causes a 503', async () => {
     if (spec.method === 'GET') return
     for (const raw of [
       '{',
@@ -277,16 +276,16 @@ describe.each(guarded)('%s', (_id, operation) => {
     const published = publish(schema).properties as Record<string, Property>
     for (const [name, property] of Object.entries(published)) {
       if (property.readOnly) continue
-      const wrong = wrongValue(property)
+      const wrong = buildInvalidValue(property)
       if (wrong === undefined) continue
-      const known = requestFor(operation).body as object
+      const known = buildRequest(operation).body as object
       const { status, body } = await send(shop, operation, { body: { ...known, [name]: wrong } })
       expect([name, status], JSON.stringify(body)).toEqual([name, 400])
       expect(body.error.message).toContain(name)
     }
   })
 
-  test('an Idempotency-Key of the wrong form is refused', async () => {
+  test('an invalid Idempotency-Key is refused', async () => {
     if (spec.readOnly || operation.parameters.length > 0) return
     const { status } = await send(shop, operation, { headers: { 'idempotency-key': 'x'.repeat(256) } })
     expect(status).toBe(400)
@@ -300,7 +299,7 @@ const isFree = (schema: z.ZodTypeAny): boolean =>
   (schema instanceof z.ZodObject && !(schema._def.catchall instanceof z.ZodNever))
 
 const keys = new Map<string, string>()
-async function keyWith(scopes: readonly Scope[]): Promise<string> {
+async function createKey(scopes: readonly Scope[]): Promise<string> {
   const name = scopes.join()
   if (!keys.has(name)) keys.set(name, await shop.key_(scopes))
   return keys.get(name)!
@@ -316,8 +315,8 @@ type Property = {
   maxLength?: number
 }
 
-/** Query text that a property cannot be; null where any text will do. */
-function wrongText(property: Property): string | null {
+/** Query text that the property refuses; null if it accepts any. */
+function buildInvalidText(property: Property): string | null {
   if (
     property.enum ||
     property.type === 'boolean' ||
@@ -331,8 +330,8 @@ function wrongText(property: Property): string | null {
   return property.format ? '?' : null
 }
 
-/** A value that a property cannot have; undefined where any will do. */
-function wrongValue(property: Property): unknown {
+/** A value that the property refuses; undefined if it accepts any. */
+function buildInvalidValue(property: Property): unknown {
   const types = [property, ...(property.anyOf ?? [])].flatMap((each) => each.type ?? [])
   if (types.length === 0) return undefined
   if (!types.includes('object')) return { wrong: true }

@@ -1,17 +1,16 @@
 /**
- * What the storefront shows is kept until the store's revision moves. Each write of a section that shows something is
- * made on the demo, where everything is on, with one field changed after the other: after it the copy that is kept and
- * one that is built anew say the same.
+ * Widget data is cached until the store's revision moves. Runs each write of sections with widgets on the demo,
+ * changing one field at a time: the cached and the rebuilt data must be equal after each write.
  */
 import { describe, expect, test } from 'vitest'
-import { readersOf } from '#runtime/gateway/if-match'
+import { getIfMatchReaders } from '#runtime/gateway/if-match'
 import { wholeRegistry } from '#test/support/app'
-import { bodyOf, lastOf, namesInBody, openDemo, pathOf } from './demo.ts'
+import { buildBody, buildPath, getRunOrder, openDemo, pickBodyNames } from './demo.ts'
 
 const registry = await wholeRegistry()
-const sectionOf = (file: string): string => /\boperations\/([^/]+)/.exec(file)?.[1] ?? file.split('/')[0]!
+const getSection = (file: string): string => /\boperations\/([^/]+)/.exec(file)?.[1] ?? file.split('/')[0]!
 const showing = new Set(
-  registry.wirings.flatMap(({ file, given }) => ('widgets' in given ? [sectionOf(file)] : [])),
+  registry.sectionExtensions.flatMap(({ file, given }) => ('widgets' in given ? [getSection(file)] : [])),
 )
 const { app, storeId, send, namesOf, readNow } = await openDemo()
 const [{ public_id: publicId }] = (await app.database.query<{ public_id: string }>(
@@ -19,10 +18,10 @@ const [{ public_id: publicId }] = (await app.database.query<{ public_id: string 
   [storeId],
 )) as [{ public_id: string }]
 
-/** Each from a visitor of its own: one alone would soon have looked too often. */
+/** Every request uses another visitor, because of the rate limit. */
 let looks = 0
-/** What pages show; `isFresh`: by a query that nobody asked before, for a product that is none. */
-async function shown(isFresh: boolean, pages = ['product&productId=1001']): Promise<object[]> {
+/** Widget data of the pages; `isFresh` uses a new query for an unknown product, which bypasses the cache. */
+async function readWidgets(isFresh: boolean, pages = ['product&productId=1001']): Promise<object[]> {
   looks += 1
   const cards = isFresh ? `1001,1002,none-${looks}` : '1001,1002'
   return Promise.all(
@@ -39,7 +38,7 @@ async function shown(isFresh: boolean, pages = ['product&productId=1001']): Prom
   )
 }
 
-/** The body with each of its values another, one at a time: to what is as good as it. */
+/** Copies of the body with one value changed to another valid one. */
 function* changedBodies(body: object): Generator<object> {
   for (const [name, value] of Object.entries(body)) {
     if (typeof value === 'boolean') yield { ...body, [name]: !value }
@@ -52,32 +51,32 @@ function* changedBodies(body: object): Generator<object> {
   }
 }
 
-const writes = registry.operations.filter(({ file, spec }) => !spec.readOnly && showing.has(sectionOf(file)))
-writes.sort((a, b) => lastOf(a) - lastOf(b))
+const writes = registry.operations.filter(({ file, spec }) => !spec.readOnly && showing.has(getSection(file)))
+writes.sort((a, b) => getRunOrder(a) - getRunOrder(b))
 const moved = new Set<string>()
-let last = await shown(true)
+let last = await readWidgets(true)
 
-describe('after each write the copy that is kept is what would be built', () => {
+describe('after each write the cached data equals rebuilt data', () => {
   test.each(writes.map((each) => [each.id, each] as const))('%s', async (_id, operation) => {
     const { spec } = operation
     const names = await namesOf(operation)
-    const own = namesInBody(operation, names)
-    const example = bodyOf(operation, {}, own)
+    const own = pickBodyNames(operation, names)
+    const example = buildBody(operation, {}, own)
     const isWhole =
-      ['PUT', 'PATCH'].includes(spec.method) && readersOf(registry.operations, operation).length > 0
-    const body = isWhole ? bodyOf(operation, await readNow(operation, names, example), own) : example
+      ['PUT', 'PATCH'].includes(spec.method) && getIfMatchReaders(registry.operations, operation).length > 0
+    const body = isWhole ? buildBody(operation, await readNow(operation, names, example), own) : example
     for (const each of body && isWhole ? changedBodies(body) : [body]) {
-      const { status } = await send(spec.method, pathOf(spec.path, names), each)
+      const { status } = await send(spec.method, buildPath(spec.path, names), each)
       if (status >= 300) continue
-      const [kept, fresh] = [await shown(false), await shown(true)]
+      const [kept, fresh] = [await readWidgets(false), await readWidgets(true)]
       expect(kept, JSON.stringify(each)).toEqual(fresh)
       if (JSON.stringify(fresh) !== JSON.stringify(last)) moved.add(operation.id)
       last = fresh
     }
     await app.drainJobs({ allowFailures: true })
     const all = ['home', 'product&productId=1001']
-    expect(await shown(false, all)).toEqual(await shown(true, all))
+    expect(await readWidgets(false, all)).toEqual(await readWidgets(true, all))
   })
 
-  test('many of them change what is shown', () => expect(moved.size).toBeGreaterThan(25))
+  test('over 25 writes change the widgets', () => expect(moved.size).toBeGreaterThan(25))
 })

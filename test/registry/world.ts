@@ -1,6 +1,7 @@
-/** A store in which there is one of each kind of thing that something may name, and how its operations are called. */
-import { files } from '#operations/store/door'
+/** A store with one resource of each kind that can be referenced, and calls of its operations. */
+
 import { putCategories } from '#operations/store/ecommerce/sandbox-catalog'
+import { files } from '#operations/store/index'
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import type { TestApp } from '#test/support/app'
@@ -8,53 +9,53 @@ import { withInbox } from '#test/support/inbox'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
 export type Body = Record<string, unknown>
-/** How a store sends. */
+/** Connection type of a store. */
 export type Connection = 'official' | 'qr' | 'inbox'
 
-/** What names something: how it is made, changed and taken away. */
+/** A resource with references: how to create, update and remove it. */
 export interface Holder {
   name: string
-  /** Ids of operations. */
+  /** Operation ids. */
   create?: string
   update?: string
   remove?: string
-  /** Where the operations that change it are told which: a parameter of the path, or a field of the body. */
+  /** Location of the id in update and remove: a path parameter or a body field. */
   id?: { in: 'params' | 'body'; as: string }
-  /** Makes one that names nothing, or as little as it may. */
+  /** Body with no or as few references as possible. */
   bare?: (world: World) => Body
-  /** Makes it where `create` cannot, or is not what makes it as it must be; answers its id. */
+  /** Creates the resource if `create` cannot, and returns its id. */
   make?: (world: World) => Promise<string>
-  /** Bodies that name things. */
+  /** Bodies with references. */
   full: (world: World) => Promise<Body[]>
-  /** How the store sends; `official` unless said. */
+  /** Connection of the store; default `official`. */
   connection?: Connection
-  /** Of the path of `create`. */
+  /** Path parameters of `create`. */
   params?: (world: World) => Promise<Record<string, string>>
-  /** Which operation gives links for its files; left out: any file of the store will do. */
+  /** Operation that creates upload links for its files; if omitted, any file of the store is accepted. */
   uploads?: string
-  /** Another value of a field that names nothing; `name` unless said. */
+  /** Changes a field without references; default `name`. */
   touch?: Body
-  /** A body of the update after which it names no file any more; left out: it must be removed. */
+  /** Update body that removes the file references; if omitted, the resource must be removed. */
   without?: Body
 }
 
-/** A store in which there is one of each kind of thing. */
+/** A store with one resource of each kind. */
 export interface World {
   shop: ConnectedShop
   category: string
   template: number
   list: string
-  /** A picture in our storage, uploaded. */
+  /** URL of an uploaded picture. */
   file(): Promise<string>
-  /** One that was uploaded by the link that an operation gives; answers its address. */
+  /** Uploads a picture through the link of an operation and returns its URL. */
   upload(operation: string): Promise<string>
-  /** The address of such a link, that nothing was uploaded to. */
+  /** URL of an upload link that was not used. */
   promised(operation: string): Promise<string>
-  /** A name, or a number, that was not there before. */
+  /** A unique number. */
   next(): number
 }
 
-/** Operations that give a link to upload one picture to, by their paths. */
+/** Paths of operations that create upload links. */
 const uploads: Record<string, string> = {
   header: '/messaging/templates/header-media',
   inbox: '/inbox/media/upload-url',
@@ -99,7 +100,7 @@ export async function world(
   }
 }
 
-/** Somebody wrote to the store just now. */
+/** Creates a conversation by an inbound message. */
 export async function conversation({ shop }: World): Promise<Record<string, string>> {
   const inbox = await withInbox(shop.app, shop, false)
   await inbox.write({ phone: '+5511977776666', text: 'Hello?' })
@@ -112,7 +113,7 @@ type Send = (
   params?: Record<string, string>,
 ) => ReturnType<ConnectedShop['request']>
 
-/** Calls an operation of the store; parameters stand in its path. */
+/** Calls an operation of the store; fills the path parameters. */
 export const sender =
   ({ shop }: World): Send =>
   ({ spec }, body, params = {}) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { addressOf } from '#runtime/http/address'
+import { normalizeAddress } from '#runtime/http/address'
 
-describe('what of an address counts', () => {
+describe('the part of an address that limits count by', () => {
   test.each([
     ['203.0.113.7', '203.0.113.7'],
     ['203.0.113.7:443', '203.0.113.7'],
@@ -16,5 +16,5 @@ describe('what of an address counts', () => {
     ['::1', '0:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('%s: %s', (given, counted) => expect(addressOf(given)).toBe(counted))
+  ])('%s: %s', (given, counted) => expect(normalizeAddress(given)).toBe(counted))
 })

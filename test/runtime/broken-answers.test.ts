@@ -1,4 +1,4 @@
-/** Answers that break off while they leave, over a real connection: our log, once, and nothing on the console. */
+/** Answers that break off while they are sent, over a real connection: logged once, nothing on the console. */
 import { createServer, get, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server'
 import { pino } from 'pino'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { logBrokenAnswers, publicRoutes } from '#runtime/http/public-routes'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 const lines: { level: number; msg: string; path: string; err: { message: string } }[] = []
 const log = pino(
@@ -18,14 +18,14 @@ const log = pino(
     },
   }),
 )
-const services = { clock: standingClock(), log } as never
+const services = { clock: frozenClock(), log } as never
 const routes = publicRoutes(services)
 logBrokenAnswers(routes, services)
 
 let cancelled = 0
 const bytes = (count: number) => new Uint8Array(count).fill(65)
-/** Of 1,000 bytes that are promised; then `end`. */
-const streamed = (sent: number, end: (controller: ReadableStreamDefaultController) => void) => {
+/** Sends part of 1,000 announced bytes, then calls `end`. */
+const createStream = (sent: number, end: (controller: ReadableStreamDefaultController) => void) => {
   let left = sent
   const body = new ReadableStream({
     pull(controller) {
@@ -39,13 +39,13 @@ const streamed = (sent: number, end: (controller: ReadableStreamDefaultControlle
   })
   return new Response(body, { headers: { 'content-length': '1000' } })
 }
-const faulty = (controller: ReadableStreamDefaultController) =>
+const failStream = (controller: ReadableStreamDefaultController) =>
   controller.error(new Error('the disk is gone'))
-routes.get('/whole', () => streamed(1000, (controller) => controller.close()))
-routes.get('/at-once', () => streamed(0, faulty))
-routes.get('/half', () => streamed(500, faulty))
-routes.get('/short', () => streamed(500, (controller) => controller.close()))
-routes.get('/endless', () => streamed(Number.POSITIVE_INFINITY, () => {}))
+routes.get('/whole', () => createStream(1000, (controller) => controller.close()))
+routes.get('/at-once', () => createStream(0, failStream))
+routes.get('/half', () => createStream(500, failStream))
+routes.get('/short', () => createStream(500, (controller) => controller.close()))
+routes.get('/endless', () => createStream(Number.POSITIVE_INFINITY, () => {}))
 
 const server: Server = createServer(
   getRequestListener((request, env) => routes.fetch(request, env as never), { hostname: '127.0.0.1' }),
@@ -63,7 +63,7 @@ const consoles = (['error', 'info', 'warn', 'log'] as const).map((name) =>
 afterAll(() => {
   for (const each of consoles) each.mockRestore()
 })
-const onConsole = () => consoles.flatMap((each) => each.mock.calls)
+const readConsole = () => consoles.flatMap((each) => each.mock.calls)
 
 afterEach(() => {
   lines.length = 0
@@ -71,7 +71,7 @@ afterEach(() => {
   for (const each of consoles) each.mockClear()
 })
 
-/** How many bytes came, and whether that was all. */
+/** How many bytes arrived, and whether that was all. */
 const read = (path: string, { leaves = false } = {}): Promise<{ came: number; whole: boolean }> =>
   new Promise((resolve) => {
     let came = 0
@@ -80,15 +80,15 @@ const read = (path: string, { leaves = false } = {}): Promise<{ came: number; wh
         came += chunk.length
         if (leaves) request.destroy()
       })
-      answer.on('error', () => undefined) // `close` says it
+      answer.on('error', () => undefined) // `close` reports it
       answer.on('close', () => resolve({ came, whole: answer.complete }))
     })
     request.on('error', () => resolve({ came, whole: false }))
   })
 
-test('one that is whole says nothing', async () => {
+test('a complete answer logs nothing', async () => {
   expect(await read('/whole')).toEqual({ came: 1000, whole: true })
-  expect([lines, onConsole()]).toEqual([[], []])
+  expect([lines, readConsole()]).toEqual([[], []])
 })
 
 test.each([
@@ -97,13 +97,13 @@ test.each([
   ['/short', 'it ended 500 bytes early'],
 ])('%s is cut, and told once', async (path, message) => {
   expect((await read(path)).whole).toBe(false)
-  expect(lines).toEqual([expect.objectContaining({ level: 50, msg: 'an answer broke off', path })])
+  expect(lines).toEqual([expect.objectContaining({ level: 50, msg: 'streamed answer aborted', path })])
   expect(lines[0]!.err.message).toBe(message)
-  expect(onConsole()).toEqual([])
+  expect(readConsole()).toEqual([])
 })
 
-test('a client that leaves is no fault, and ends what is read for it', async () => {
+test('a client that leaves is not an error, and cancels the stream', async () => {
   expect((await read('/endless', { leaves: true })).whole).toBe(false)
   await vi.waitFor(() => expect(cancelled).toBe(1))
-  expect([lines, onConsole()]).toEqual([[], []])
+  expect([lines, readConsole()]).toEqual([[], []])
 })

@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escaped, htmlOf } from '#runtime/documents/markdown'
+import { escapeHtml, renderMarkdown } from '#runtime/documents/markdown'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
-import { violationsOf } from '#test/support/demo-shop'
+import { findViolations } from '#test/support/demo-shop'
 import { store } from '#test/support/store'
 
 const { app, url } = await servedApp()
 const folder = join(import.meta.dirname, '../../runtime/documents/reference')
 
 describe('/docs', () => {
-  test('the page and its files, and nothing else of the package', async () => {
+  test('serves the page and its files, and nothing else of the package', async () => {
     const get = (path: string) => app.fetch(new Request(`http://localhost${path}`), { ip: '1.1.1.1' })
     const page = await get('/docs')
     expect(page.status).toBe(200)
@@ -27,16 +27,16 @@ describe('/docs', () => {
     )
     expect(packed.headers.get('content-encoding')).toBe('br')
     const sent = Buffer.from(await packed.arrayBuffer())
-    const told = await readFile(join(folder, 'README.md'), 'utf8')
-    expect(told).toContain(createHash('sha256').update(brotliDecompressSync(sent)).digest('hex'))
+    const readme = await readFile(join(folder, 'README.md'), 'utf8')
+    expect(readme).toContain(createHash('sha256').update(brotliDecompressSync(sent)).digest('hex'))
     expect(sent.byteLength).toBeLessThan(1_000_000)
     expect((await get('/docs/package.json')).status).toBe(404)
     expect((await get('/docs/..%2fpackage.json')).status).toBe(404)
   })
 
-  test('guides are linked from it, and read as a page and as text', async () => {
+  test('links the guides, as a page and as text', async () => {
     const get = (path: string) => app.fetch(new Request(`http://localhost${path}`), { ip: '1.1.1.1' })
-    const { guides } = app.services.wired
+    const { guides } = app.services.extensions
     expect(Object.keys(guides)).toContain('themes')
     const index = await (await get('/docs')).text()
     for (const [key, guide] of Object.entries(guides)) {
@@ -49,9 +49,9 @@ describe('/docs', () => {
       expect([text.status, text.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
       const markdown = await text.text()
       expect(markdown).toBe(await readFile(guide!.file, 'utf8'))
-      // All of it is there, and no sign of how it is written.
+      // All text is there, without Markdown characters.
       for (const [, words] of markdown.matchAll(/^## (.+)$/gm))
-        expect(html).toContain(`">${escaped(words!)}</h2>`)
+        expect(html).toContain(`">${escapeHtml(words!)}</h2>`)
       expect(html.match(/<table>/g)).toHaveLength(markdown.match(/^\|[-| ]+\|$/gm)!.length)
       expect(html.replace(/<pre[\s\S]*?<\/pre>/g, '').replace(/<code>.*?<\/code>/g, '')).not.toMatch(
         /\*\*|```|`|^\|/m,
@@ -67,8 +67,8 @@ describe('/docs', () => {
     }
   })
 
-  test('a guide says nothing but its text', () => {
-    const html = htmlOf(
+  test('a guide contains only its text, escaped', () => {
+    const html = renderMarkdown(
       '# A <b>\n\nSee [x](javascript:alert(1)) and [y](https://a.example/?a="b"&c) `<i>`.\n\n| a | `b|c` |\n|---|---|\n| \\| | **z** |',
     )
     expect(html).toBe(
@@ -81,7 +81,7 @@ describe('/docs', () => {
     )
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'<>"&`*[]()|#- \na') }), (text) => {
-        const left = htmlOf(text).replace(
+        const left = renderMarkdown(text).replace(
           /<\/?(?:p|h[1-4]|strong|code|pre|ul|ol|li|table|thead|tbody|tr|th|td|div)(?: (?:id|class|tabindex)="[^"<>]*")*>|<a href="[^"<>]*">|<\/a>/g,
           '',
         )
@@ -91,7 +91,7 @@ describe('/docs', () => {
   })
 
   test.skipIf(!hasChromium)(
-    'in a browser: a key is set, an operation tried, and no other host asked',
+    'in a browser: sets a key, tries an operation, and calls no other host',
     async () => {
       const shop = await store(app)
       const { page, asked, faults } = await openPage()
@@ -118,7 +118,7 @@ describe('/docs', () => {
   )
 
   test.skipIf(!hasChromium)(
-    'in a browser: a link to any operation is read before the reference is drawn, which takes its place',
+    'in a browser: a linked operation is shown early, until the reference is drawn',
     async () => {
       const { page, faults } = await openPage()
       const isEarly = page.locator('#early h1')
@@ -131,7 +131,7 @@ describe('/docs', () => {
       const all = Object.entries(paths).flatMap(([path, methods]) =>
         Object.entries(methods).map(([method, each]) => ({ path, method: method.toUpperCase(), each })),
       )
-      // The longest description and body, a path with a parameter, a body in parts, and some of each.
+      // The longest description and body, a path parameter, a body in parts, and some of each kind.
       for (const { path, method, each } of all.filter((_, n) => n % 17 === 0)) {
         const tag = each.tags[0]!.toLowerCase().replaceAll(' ', '-')
         await page.goto(`${url}/docs?${method}${path.replace(/\W/g, '')}#tag/${tag}/${method}${path}`)
@@ -144,9 +144,9 @@ describe('/docs', () => {
       }
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
-        await expect.poll(() => violationsOf(page, [])).toEqual([])
+        await expect.poll(() => findViolations(page, [])).toEqual([])
       }
-      // No operation of ours: nothing is said early.
+      // For an unknown operation nothing is rendered early.
       await page.goto(`${url}/docs?none#tag/store-and-team/GET/nowhere`)
       await page.waitForFunction('document.readyState === "complete"')
       expect(await page.locator('#early').count()).toBe(0)
@@ -162,7 +162,7 @@ describe('/docs', () => {
   )
 
   test.skipIf(!hasChromium)(
-    'in a browser: nobody is left out, in light and dark, on a desk and a phone, and while a request is tried',
+    'in a browser: is accessible, in light and dark, on a desktop and a phone, and while a request is tried',
     async () => {
       for (const [width, colorScheme] of [
         [1280, 'light'],
@@ -174,17 +174,17 @@ describe('/docs', () => {
         await page.goto(`${url}/docs#tag/store-and-team/GET/store/information`)
         const operation = page.locator('section', { hasText: 'get_store_information' }).last()
         await operation.getByText('Needs').first().waitFor()
-        await expect.poll(() => violationsOf(page, ['best-practice'])).toEqual([])
+        await expect.poll(() => findViolations(page, ['best-practice'])).toEqual([])
         if (width < 1000) continue
         await operation
           .getByRole('button', { name: /Test Request/ })
           .first()
           .click()
         await page.getByRole('button', { name: /^Send/ }).first().waitFor()
-        // What lies behind the dialog is Scalar's to hide.
+        // Content behind the dialog is hidden by Scalar.
         await expect
           .poll(async () =>
-            (await violationsOf(page, ['best-practice'])).filter(
+            (await findViolations(page, ['best-practice'])).filter(
               (each) => !each.startsWith('landmark-no-duplicate-main'),
             ),
           )

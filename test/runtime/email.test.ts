@@ -1,4 +1,4 @@
-/** However an address is typed or copied, it is one person's. */
+/** However an address is typed or copied, it identifies one person. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { email } from '#runtime/schema'
@@ -6,14 +6,14 @@ import { cleanEmail, emailKey, isSameEmail } from '#runtime/values/email'
 import { runs } from '#test/support/suite'
 
 const marks = ['', '\u200b', '\u200e', '\u202a', '\u2060', '\ufeff', '\u00ad']
-const letters = fc
+const localPart = fc
   .stringMatching(/^[a-z0-9][a-z0-9._+-]{0,8}[a-z0-9]$/)
   .filter((text) => !text.includes('..'))
 const address = fc
-  .tuple(letters, fc.constantFrom('example.com', 'loja.com.br'))
+  .tuple(localPart, fc.constantFrom('example.com', 'loja.com.br'))
   .map((parts) => parts.join('@'))
 
-test('an address has one key, whatever its case and what was copied with it', () => {
+test('an address has one key, whatever its case and the characters copied with it', () => {
   fc.assert(
     fc.property(
       address,
@@ -36,7 +36,7 @@ test('an address has one key, whatever its case and what was copied with it', ()
   )
 })
 
-test('two addresses are two', () => {
+test('different addresses have different keys', () => {
   fc.assert(
     fc.property(address, address, (one, other) => {
       expect(isSameEmail(one, other)).toBe(one === other)
@@ -44,7 +44,7 @@ test('two addresses are two', () => {
   )
 })
 
-test('no address is nobody, and one beyond ASCII is kept as databases compare it', () => {
+test('a missing address equals nothing, and a non-ASCII one is stored in the form that databases compare', () => {
   expect(isSameEmail(null, null)).toBe(false)
   expect(isSameEmail('a@example.com', null)).toBe(false)
   expect(cleanEmail('JOÃO@Example.com')).toBe('joão@example.com')

@@ -1,4 +1,4 @@
-/** The embedded database, for several processes: one has it open and serves it, the others connect. */
+/** The embedded database with several processes: one has it open and serves it, the others connect. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   cpSync,
@@ -18,7 +18,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectMs } from '#db/deadlines'
 
-import { takeFolder } from '#db/embedded/lock'
+import { acquireFolderLock } from '#db/embedded/lock'
 import { type FolderRole, type OpenedDatabase, openEmbedded } from '#db/embedded/open'
 import { socketPath } from '#db/embedded/socket'
 
@@ -33,7 +33,7 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** A new folder; but for the first it has a copy of the empty database that was made there. */
+/** A new folder; all but the first get a copy of the empty database that was created there. */
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'merchant-embedded-'))
   if (made) cpSync(made, join(path, 'db'), { recursive: true })
@@ -58,8 +58,8 @@ async function close(each: OpenedDatabase): Promise<void> {
   await each.close()
 }
 
-/** A process of its own that opens the folder and runs a piece of code with `opened` and `sql` at hand. */
-function running(dataDir: string, role: FolderRole, code: string) {
+/** A separate process that opens the folder and runs code with `database` and `sql` in scope. */
+function startProcess(dataDir: string, role: FolderRole, code: string) {
   const program = `
     import { openEmbedded } from '#db/embedded/open'
     import { sql } from 'kysely'
@@ -89,7 +89,7 @@ function running(dataDir: string, role: FolderRole, code: string) {
 }
 
 describe('a second process', () => {
-  test('connects to the first, sees what it wrote, and leaves nothing in its session', async () => {
+  test('connects to the first, sees its writes, and leaves nothing in its session', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     const command = await open(dataDir)
@@ -101,19 +101,19 @@ describe('a second process', () => {
       timestamptz '2026-11-20T12:00:00Z' as t, array['x','y'] as l`
     expect([...(await command.database.query(values, []))]).toEqual(await server.database.query(values, []))
     await close(command)
-    // Asked twice, this one is prepared itself.
+    // Prepared at its second use.
     const statements = `select count(*)::int as n from pg_prepared_statements where name not like 'kept%'`
     await expect.poll(() => server.database.query(statements, [])).toEqual([{ n: 0 }])
   })
 
-  test('has its transactions to itself, and leaves those of the first alone', async () => {
+  test('has isolated transactions, and does not disturb those of the first', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     const command = await open(dataDir)
     await server.database.script('create table counts (who text primary key, n int not null)')
     await server.database.script(`insert into counts values ('server', 0), ('command', 0)`)
     const seen: number[] = []
-    /** Adds one in two steps and, every third time, takes it back. */
+    /** Increments in two steps and rolls back every third time. */
     const add = async ({ database }: OpenedDatabase, who: string, turn: number): Promise<void> => {
       const work = database.root.transaction().execute(async (tx) => {
         await sql`update counts set n = n + 1 where who = ${who}`.execute(tx)
@@ -145,11 +145,11 @@ describe('a second process', () => {
     expect(seen).toHaveLength(120)
   })
 
-  test('that dies within a transaction, or while it waits for its turn, stops nobody', async () => {
+  test('a client that dies within a transaction, or while it waits for the session, blocks nobody', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     await server.database.script('create table rows (id int)')
-    const inside = running(
+    const inside = startProcess(
       dataDir,
       'command',
       `await database.root.transaction().execute(async (tx) => {
@@ -159,7 +159,7 @@ describe('a second process', () => {
        })`,
     )
     await inside.said('inside')
-    const waiting = running(
+    const waiting = startProcess(
       dataDir,
       'command',
       `console.log('waiting')
@@ -174,7 +174,7 @@ describe('a second process', () => {
     expect(await server.database.query('select * from rows', [])).toEqual([])
   })
 
-  test('whose server stops gets an error, and what it had not committed is gone', async () => {
+  test('a client whose server stops gets an error, and its uncommitted work is gone', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     await server.database.script('create table rows (id int)')
@@ -191,8 +191,8 @@ describe('a second process', () => {
   })
 })
 
-describe('while somebody is in a transaction', () => {
-  /** Of a process that came by the socket; `over` when it is, or was cut off. */
+describe('while a transaction is open', () => {
+  /** The transaction of a socket's client; `over` resolves when it ends or is cut off. */
   async function busy(dataDir: string): Promise<{ leave(): void; over: Promise<string> }> {
     const other = await open(dataDir)
     let leave = (): void => undefined
@@ -217,7 +217,7 @@ describe('while somebody is in a transaction', () => {
     return { leave, over }
   }
 
-  test('who comes waits for its end, longer than for a connection', async () => {
+  test('a new client waits for its end, longer than for a connection', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     const { leave, over } = await busy(dataDir)
@@ -231,11 +231,11 @@ describe('while somebody is in a transaction', () => {
     await close(server)
   })
 
-  test('who has it open cuts them off to put away what it has to', async () => {
+  test('the server disconnects its client in order to stop', async () => {
     const dataDir = folder()
     const server = await open(dataDir, 'gateway')
     const { leave, over } = await busy(dataDir)
-    await server.cutOff!()
+    await server.disconnectClients!()
     expect(await server.database.query('select 1 as one', [])).toEqual([{ one: 1 }])
     leave()
     expect(await over).toBe('cut off')
@@ -244,7 +244,7 @@ describe('while somebody is in a transaction', () => {
 })
 
 describe('the folder', () => {
-  test('is for one gateway: the second is told so in one line', async () => {
+  test('allows one gateway: the second gets one line', async () => {
     const dataDir = folder()
     await open(dataDir, 'gateway')
     await expect(openEmbedded({ dataDir }, 'gateway')).rejects.toThrow(
@@ -254,23 +254,25 @@ describe('the folder', () => {
     expect(worker.shared).toBe(true)
   })
 
-  test('goes to one of many that start at once, the others wait for their turn', async () => {
+  test('goes to one of many that start at once, the others wait', async () => {
     const dataDir = folder()
     const code = `
       await database.script('create table if not exists turns (id serial)')
       await database.query('insert into turns default values', [])
       await opened.close()
       console.log(opened.shared)`
-    const runs = await Promise.all(Array.from({ length: 4 }, () => running(dataDir, 'command', code).ended))
+    const runs = await Promise.all(
+      Array.from({ length: 4 }, () => startProcess(dataDir, 'command', code).ended),
+    )
     expect(runs.map((run) => [run.code, run.output.trim()])).toEqual(runs.map(() => [0, 'false']))
     const last = await open(dataDir)
     expect(await last.database.query('select count(*)::int as n from turns', [])).toEqual([{ n: 4 }])
     await close(last)
   })
 
-  test('of a process that was killed is free, its commits kept', async () => {
+  test('is free after its process was killed, with all commits', async () => {
     const dataDir = folder()
-    const server = running(
+    const server = startProcess(
       dataDir,
       'gateway',
       `await database.script('create table rows (id int); insert into rows values (1)')
@@ -286,48 +288,50 @@ describe('the folder', () => {
     expect(readdirSync(dataDir).filter((name) => name.startsWith('db.lock.'))).toHaveLength(1)
   })
 
-  test('is not held by a lock of this pid from before, of a pid that is somebody else now, or half written', async () => {
+  test('ignores a lock of an earlier process with this pid, of a reused pid, or half written', async () => {
     const dataDir = folder()
     const lock = (generation: number, text: string) =>
       writeFileSync(join(dataDir, `db.lock.${generation}`), text)
     const holder = { pid: process.pid, born: 'before', token: 'x', role: 'gateway', socket: null }
     lock(3, JSON.stringify(holder))
-    const mine = await takeFolder(dataDir, 'command', null)
+    const mine = await acquireFolderLock(dataDir, 'command', null)
     expect('lock' in mine).toBe(true)
     lock(9, JSON.stringify({ ...holder, pid: 1 }))
-    expect('lock' in (await takeFolder(dataDir, 'command', null))).toBe(true)
+    expect('lock' in (await acquireFolderLock(dataDir, 'command', null))).toBe(true)
     lock(20, '')
-    expect(await takeFolder(dataDir, 'command', null)).toEqual({ holder: null })
+    expect(await acquireFolderLock(dataDir, 'command', null)).toEqual({ holder: null })
   })
 
-  test('whose lock was let go passes to exactly one, however often', async () => {
+  test('passes from a released lock to exactly one process, however often', async () => {
     const dataDir = folder()
     for (let round = 0; round < 30; round += 1) {
-      const taken = await Promise.all(Array.from({ length: 5 }, () => takeFolder(dataDir, 'command', null)))
+      const taken = await Promise.all(
+        Array.from({ length: 5 }, () => acquireFolderLock(dataDir, 'command', null)),
+      )
       const locks = taken.flatMap((each) => ('lock' in each ? [each.lock] : []))
       expect(locks).toHaveLength(1)
       locks[0]!.release()
     }
   })
 
-  test('of one that stops just as another comes is opened by that one', async () => {
+  test('opens for a new process if its server stops at that moment', async () => {
     const dataDir = folder()
     const gone = createServer((socket) => {
-      // The check that somebody listens, then what is asked first: its server stops in between.
+      // The check that somebody listens, then the first query: its server stops in between.
       seen += 1
       if (seen === 2) gone.close()
       socket.destroy()
     })
     let seen = 0
     await new Promise<void>((resolve) => gone.listen(socketPath(dataDir), resolve))
-    const taken = await takeFolder(dataDir, 'gateway', socketPath(dataDir))
+    const taken = await acquireFolderLock(dataDir, 'gateway', socketPath(dataDir))
     gone.once('close', () => 'lock' in taken && taken.lock.release())
     const next = await open(dataDir)
     expect([seen, next.shared]).toEqual([2, false])
     await close(next)
   })
 
-  test('may have a path that is too long for a socket; nobody else may open the socket', async () => {
+  test('may have a path too long for a socket; no other user may open the socket', async () => {
     const long = join(folder(), 'a'.repeat(60), 'b'.repeat(60))
     mkdirSync(long, { recursive: true })
     cpSync(made!, join(long, 'db'), { recursive: true })

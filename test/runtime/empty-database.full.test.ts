@@ -1,14 +1,14 @@
-/** The empty database that is published for PGlite stands in for what PGlite's own `initdb` makes: nothing else differs. */
+/** PGlite's prepopulated database replaces PGlite's own `initdb`: the result is the same. */
 import { PGlite } from '@electric-sql/pglite'
 import { dataDir } from '@electric-sql/pglite-prepopulatedfs'
 import { expect, test } from 'vitest'
 
 const compared = {
-  // Another one means files that this PostgreSQL cannot read.
+  // Another version means files that this PostgreSQL cannot read.
   versions: `select version(), pg_control_version, catalog_version_no from pg_control_system()`,
   databases: `select datname, datcollate, datctype, encoding, datlocprovider from pg_database order by 1`,
   roles: `select rolname, rolsuper, rolcanlogin, rolpassword is null as open from pg_authid order by 1`,
-  // Time zones and the size of the buffers are told at each start, whoever made the database.
+  // Time zones and the size of the buffers are set at each start, whoever created the database.
   settings: `select name, setting from pg_settings
     where source = 'configuration file' and name !~* 'timezone|shared_buffers' order by 1`,
   collations: `select collname, collprovider, collencoding from pg_collation order by 1, 3`,
@@ -29,7 +29,7 @@ const read = async (options: { loadDataDir?: Blob }) => {
   return found
 }
 
-test('the published empty database is what initdb makes', async () => {
+test('the prepopulated database is what initdb creates', async () => {
   const published = await read({ loadDataDir: await dataDir() })
   const made = await read({})
   for (const name of Object.keys(compared)) expect(published[name], name).toEqual(made[name])

@@ -1,4 +1,4 @@
-/** What sections read of the environment: `environment.ts`, found by folder, all faults told at once. */
+/** Environment variables of sections: `environment.ts`, found by folder, all issues reported at once. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,15 +22,15 @@ const declared = environment(
     parcelUrl?.includes('@') && !parcelKey ? ['PARCEL_KEY: is required with an account'] : [],
 )
 
-test('a setting has the name of its variable, and an empty variable is not set', () => {
+test('a setting is named after its variable, and an empty variable is not set', () => {
   expect(readEnvironment(declared, { PARCEL_URL: '', PARCELS: '7', OTHER: 'x' })).toEqual({
     settings: { parcelUrl: 'parcel:none', parcelKey: null, parcels: 7 },
-    faults: [],
+    issues: [],
   })
 })
 
-test('variables are judged each by itself, and together where those that it takes are right', () => {
-  const faultsOf = (env: Record<string, string>) => readEnvironment(declared, env).faults
+test('variables are validated separately, and together if those involved are valid', () => {
+  const faultsOf = (env: Record<string, string>) => readEnvironment(declared, env).issues
   expect(faultsOf({ PARCEL_URL: 'parcel:a@b', PARCELS: '0' })).toEqual([
     'PARCELS: must be at least 1',
     'PARCEL_KEY: is required with an account',
@@ -40,7 +40,7 @@ test('variables are judged each by itself, and together where those that it take
   ])
 })
 
-/** A tree of sections with the text of each one's `environment.ts`. */
+/** A tree of sections with the given text as `environment.ts`. */
 function sections(texts: Record<string, string>): string {
   const root = mkdtempSync(join(folder, 'operations-'))
   const module = pathToFileURL(join(import.meta.dirname, '../../runtime/server/environment.ts')).href
@@ -55,7 +55,7 @@ function sections(texts: Record<string, string>): string {
 }
 const env = { SECRET_KEY: 'x'.repeat(32), DATA_DIR: folder }
 
-test('faults of the runtime and of all sections are told at once', async () => {
+test('issues of the runtime and of all sections are reported at once', async () => {
   const root = sections({
     one: 'export default environment({ ONE_A_DAY: wholeNumber(1, 1) })',
     two: "export default environment({ TWO: optionalText }, ({ two }) => (two ? ['TWO: is of no use'] : []))",
@@ -67,7 +67,7 @@ test('faults of the runtime and of all sections are told at once', async () => {
   )
 })
 
-test('a variable has one section, and environment.ts exports a declaration', async () => {
+test('a variable belongs to one section, and environment.ts exports a declaration', async () => {
   const twice = sections({ one: 'export default environment({ MAIL_URL: optionalText })' })
   await expect(readSettings(env, twice)).rejects.toThrow(
     /MAIL_URL: .*one\/environment\.ts declares what the runtime declares/,
@@ -93,13 +93,13 @@ test.each([
   await expect(readSettings({ ...env, ...given })).rejects.toThrow(fault)
 })
 
-test('README lists each variable once', () => {
+test('docs/deploying.md lists each variable once', () => {
   const root = join(import.meta.dirname, '../..')
   const read = (file: string): string => readFileSync(join(root, file), 'utf8')
   const files = globSync('operations/*/environment.ts', { cwd: root })
   const declaredIn = (file: string): string[] =>
     [...read(file).matchAll(/(?:^ +|\{ )([A-Z][A-Z_]+): /gm)].map(([, name]) => name!)
-  const rows = read('README.md')
+  const rows = read('docs/deploying.md')
     .split('## Settings')[1]!
     .split('\n')
     .filter((line) => line.startsWith('| `'))

@@ -1,6 +1,6 @@
 /**
- * A statement that fails amid its rows says nothing of the next one's. postgres.js 3.4.9 counts on from there: the next
- * one's rows would begin with places that are empty.
+ * A statement that fails in the middle of its rows does not affect the next one. postgres.js 3.4.9 continues counting:
+ * the next one's rows would begin with holes.
  */
 import fc from 'fast-check'
 import { sql } from 'kysely'
@@ -11,18 +11,18 @@ import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { runs } from '#test/support/suite'
 
-interface Asked {
+interface Query {
   rows: number
   /** The row at which it divides by zero. */
   failsAt: number | null
   way: 'kept' | 'planned' | 'literal' | 'script' | 'transaction'
 }
 
-const asked: fc.Arbitrary<Asked> = fc
+const queries: fc.Arbitrary<Query> = fc
   .record({
     rows: fc.nat(12),
     failsAt: fc.option(fc.nat(11)),
-    way: fc.constantFrom<Asked['way']>('kept', 'planned', 'literal', 'script', 'transaction'),
+    way: fc.constantFrom<Query['way']>('kept', 'planned', 'literal', 'script', 'transaction'),
   })
   .map((each) => ({
     ...each,
@@ -33,7 +33,7 @@ const text = (rows: string, failsAt: string): string =>
   `select i, 1 / (i - ${failsAt}) is null as x from generate_series(0, ${rows} - 1) i`
 const bound = text('$1::int', '$2::int')
 
-async function ask(database: Database, { rows, failsAt, way }: Asked): Promise<unknown[]> {
+async function ask(database: Database, { rows, failsAt, way }: Query): Promise<unknown[]> {
   const values = [rows, failsAt ?? -1]
   const literal = text(String(rows), `(${failsAt ?? -1})`)
   switch (way) {
@@ -53,8 +53,8 @@ async function ask(database: Database, { rows, failsAt, way }: Asked): Promise<u
   }
 }
 
-/** Its rows, a text for each, or the code of its fault. */
-const expected = ({ rows, failsAt, way }: Asked): string[] | string =>
+/** Its rows as texts, or the code of its error. */
+const expected = ({ rows, failsAt, way }: Query): string[] | string =>
   failsAt === null
     ? [
         ...Array.from({ length: rows }, (_, i) => JSON.stringify({ i, x: false })),
@@ -62,13 +62,13 @@ const expected = ({ rows, failsAt, way }: Asked): string[] | string =>
       ]
     : '22012'
 
-const told = (of: PromiseSettledResult<unknown[]>): string[] | string =>
+const toOutcome = (of: PromiseSettledResult<unknown[]>): string[] | string =>
   of.status === 'fulfilled'
     ? Array.from(of.value, (row) => JSON.stringify(row) ?? 'an empty place')
     : (of.reason as { code: string }).code
 
-describe('after a statement that failed amid its rows', () => {
-  test('every other has its own, whole, one behind the other and at once', async () => {
+describe('after a statement that failed in the middle of its rows', () => {
+  test('every other one gets its own complete rows, sequential and concurrent', async () => {
     const { database: fresh, url } = await freshDatabase()
     const few = { reads: 1, transactions: 1 }
     const database =
@@ -76,21 +76,21 @@ describe('after a statement that failed amid its rows', () => {
     whenFileEnds(() => database.close())
     await fc.assert(
       fc.asyncProperty(
-        fc.array(asked, { minLength: 2, maxLength: 12 }),
+        fc.array(queries, { minLength: 2, maxLength: 12 }),
         fc.boolean(),
         async (all, isAtOnce) => {
           const asking = () => all.map((each) => () => ask(database, each))
           const found: PromiseSettledResult<unknown[]>[] = []
           if (isAtOnce) found.push(...(await Promise.allSettled(asking().map((each) => each()))))
           else for (const each of asking()) found.push(...(await Promise.allSettled([each()])))
-          expect(found.map(told)).toEqual(all.map(expected))
+          expect(found.map(toOutcome)).toEqual(all.map(expected))
         },
       ),
       { ...runs(60), verbose: 1 },
     )
   })
 
-  test('as it is in postgres.js: the case that was found', async ({ skip }) => {
+  test('the original case of postgres.js works', async ({ skip }) => {
     if (!inject('postgresUrl')) skip('on a server')
     const database = openPostgres(inject('postgresUrl')!, { reads: 1, transactions: 1 })
     whenFileEnds(() => database.close())

@@ -6,7 +6,7 @@ import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { openQueue } from '#runtime/jobs/queue'
 import { object } from '#runtime/schema'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 const first = serverJob(handle('test-first', object({})), {
   description: 'A job of a test',
@@ -20,11 +20,11 @@ const first = serverJob(handle('test-first', object({})), {
 test('a job is queued within the first transaction that there is', async () => {
   const database = await openPglite({})
   await migrate(database)
-  const queue = await openQueue(database, [first], standingClock(), {
+  const queue = await openQueue(database, [first], frozenClock(), {
     supervise: false,
     onError: (error) => expect.unreachable(error.message),
   })
-  await database.root.transaction().execute((tx) => queue.sendClocked([first.handle], tx))
+  await database.root.transaction().execute((tx) => queue.sendServerJobs([first.handle], tx))
   expect(await queue.fetch('maintenance', 1)).toMatchObject([{ name: 'test-first' }])
   await queue.stop()
   await database.close()

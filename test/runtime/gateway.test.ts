@@ -66,10 +66,10 @@ describe('bodies', () => {
     })
     const streamed = await post(shop, endless)
     expect(streamed.status).toBe(413)
-    expect(sent).toBeLessThan(60 * 1024 * 1024) // the rest is dropped, up to a point
+    expect(sent).toBeLessThan(60 * 1024 * 1024) // the rest is drained, up to a limit
   })
 
-  test('a packed body is told to come as it is', async () => {
+  test('a compressed body is refused with the remedy', async () => {
     const shop = await store(app)
     const answer = await post(shop, new Uint8Array(gzipSync('{"phone":"+5511988887777"}')))
     const { error } = (await answer.json()) as { error: { message: string } }
@@ -87,7 +87,7 @@ describe('bodies', () => {
     expect((await shop.call(listOptOuts)).body.total).toBe(0)
   })
 
-  test('several faults are told at once, five at most', async () => {
+  test('several issues are reported at once, five at most', async () => {
     const shop = await store(app)
     const body = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`field${i}`, 1]))
     const { error } = (await shop.call(addOptOut, { body: { phone: '+5511988887777', ...body } })).body
@@ -129,22 +129,22 @@ describe('rate limits', () => {
     expect((await shop.call(listOptOuts)).status).toBe(200)
   })
 
-  test('a request whose key took a while to be found counts when it was found', async () => {
-    // What is known of a key stays known, however slow the machine is.
+  test('a request with a slow key lookup counts when the key was found', async () => {
+    // A cached key stays cached, however slow the machine is.
     const limited = await testApp({ rateLimitStore: 120, keyLeaseMs: 60_000 })
     const shop = await store(limited)
     const slow = await shop.key_(['platform:read'])
     const read = (key: string) => shop.call(listOptOuts, { key })
     await read(shop.key)
     await limited.advance(61_000)
-    const first = read(slow) // its key has to be looked up
-    limited.clock.move(2000)
-    const second = await read(shop.key) // this one is known, and begins the window
+    const first = read(slow) // its key must be looked up
+    limited.clock.advance(2000)
+    const second = await read(shop.key) // this one is cached, and begins the window
     expect(second.headers.get('ratelimit-remaining')).toBe('119')
     expect((await first).headers.get('ratelimit-remaining')).toBe('118')
   })
 
-  test('an address is limited before its key is looked at', async () => {
+  test('an address is limited before its key is checked', async () => {
     const limited = await testApp({ rateLimitIp: 3 })
     const shop = await store(limited)
     for (let i = 0; i < 3; i += 1) expect((await shop.call(listOptOuts, { key: null })).status).toBe(401)
@@ -153,7 +153,7 @@ describe('rate limits', () => {
     expect(refused.headers.get('ratelimit-limit')).toBe('3')
   })
 
-  test('what is refused for its address is kept by nobody for others', async () => {
+  test('a refusal for one address is not cached for others', async () => {
     const limited = await testApp({ rateLimitIp: 1 }, { shared: true })
     const read = () => limited.fetch(new Request(url('/openapi.json')), { ip: '10.0.0.1' })
     const [first, second] = [await read(), await read()]
@@ -162,9 +162,9 @@ describe('rate limits', () => {
     expect(second.headers.get('etag')).toBeNull()
   })
 
-  // The embedded database has one process, which counts by itself.
+  // The embedded database has one process, which counts itself.
   const isServer = process.env.TEST_DATABASE_URL !== undefined
-  test.skipIf(!isServer)('of a burst of writes over two instances none past the limit is done', async () => {
+  test.skipIf(!isServer)('no write beyond the limit is executed in a burst over two instances', async () => {
     const { database } = await freshDatabase()
     const limit = { rateLimitStore: 12 }
     const two = [
@@ -185,7 +185,7 @@ describe('rate limits', () => {
     expect(answered.filter((status) => status === 429)).toHaveLength(18)
     const [{ n }] = (await database.query('select count(*)::int as n from opt_outs', [])) as [{ n: number }]
     expect(n).toBe(12)
-    for (const app of two) await app.gateway.keys.writeUses()
+    for (const app of two) await app.gateway.keys.flushUses()
   })
 
   test.each([
@@ -216,7 +216,7 @@ describe('Idempotency-Key', () => {
     expect((await shop.call(listOptOuts)).body.total).toBe(1)
   })
 
-  test('another request with the key is a conflict; a refusal is kept too', async () => {
+  test('another request with the same key is a conflict; a refusal is stored too', async () => {
     const shop = await store(app)
     const headers = { 'idempotency-key': 'abc' }
     expect((await shop.call(addOptOut, { body: { phone: 'no phone' }, headers })).status).toBe(400)
@@ -228,7 +228,7 @@ describe('Idempotency-Key', () => {
     expect((await shop.call(addOptOut, taken)).headers.get('idempotency-replayed')).toBe('true')
   })
 
-  test('another If-Match is another request; what has no body has no type the second time either', async () => {
+  test('another If-Match is another request; a replayed answer without a body has no content type', async () => {
     const shop = await store(app)
     const list = await shop.request('POST', '/campaigns/lists', { body: { name: 'First' } })
     const path = `/campaigns/lists/${list.body.id}`
@@ -243,12 +243,12 @@ describe('Idempotency-Key', () => {
     const gone = () => shop.request('DELETE', path, { headers: { 'idempotency-key': 'gone' } })
     for (const replayed of [null, 'true']) {
       const { status, headers } = await gone()
-      const told = [status, headers.get('content-type'), headers.get('idempotency-replayed')]
-      expect(told).toEqual([204, null, replayed])
+      const headerValues = [status, headers.get('content-type'), headers.get('idempotency-replayed')]
+      expect(headerValues).toEqual([204, null, replayed])
     }
   })
 
-  test('of twenty at once one runs, none runs twice', async () => {
+  test('one of twenty concurrent requests runs, none runs twice', async () => {
     const shop = await store(app)
     const input = { body: { phone: phone() }, headers: { 'idempotency-key': 'burst' } }
     const answers = await Promise.all(Array.from({ length: 20 }, () => shop.call(addOptOut, input)))
@@ -259,7 +259,7 @@ describe('Idempotency-Key', () => {
     expect((await shop.call(listOptOuts)).body.total).toBe(1)
   })
 
-  test('after 24 hours the key is free, and another store never meets it', async () => {
+  test('after 24 hours the key is free, and other stores have their own keys', async () => {
     const shop = await store(app)
     const neighbour = await store(app)
     const headers = { 'idempotency-key': 'shared' }
@@ -270,7 +270,7 @@ describe('Idempotency-Key', () => {
   })
 })
 
-test('a failure nobody foresaw is a 503 that shows nothing, and is not kept', async () => {
+test('an unexpected failure is a 503 without details, and is not stored', async () => {
   const broken = await testApp()
   const shop = await store(broken)
   await shop.call(listOptOuts)

@@ -1,4 +1,4 @@
-/** Keys die everywhere at once: two gateways on one database, each with what it remembers. */
+/** Keys are revoked on all instances at once: two gateways on one database, each with its cache. */
 import { sql } from 'kysely'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
@@ -8,7 +8,7 @@ import { freshDatabase, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const { database } = await freshDatabase()
-// `shared`: as on a PostgreSQL server, where another instance may act on what it remembers.
+// `shared`: as on a PostgreSQL server, where another instance may use its cache.
 const one = await testApp({}, { database, shared: true })
 const other = await testApp({}, { database, shared: true })
 
@@ -18,7 +18,7 @@ const revoke = (key: string) =>
   )
 
 describe('a key', () => {
-  test('dies on every instance once the change is answered', async () => {
+  test('is revoked on every instance once the change is answered', async () => {
     const shop = await store(one)
     for (let round = 0; round < 5; round += 1) {
       const key = await shop.key_(['platform:read'])
@@ -40,7 +40,7 @@ describe('a key', () => {
     }
   })
 
-  test('that comes often makes nobody wait: the next lease is asked for while this one holds', async () => {
+  test('a frequently used key makes nobody wait: its lease is renewed in advance', async () => {
     const shop = await store(one)
     let asked = 0
     const counted = Object.create(database, {
@@ -60,12 +60,12 @@ describe('a key', () => {
     expect([find(), asked]).toMatchObject([{ storeId: shop.id }, 1])
     await revoke(shop.key)
     vi.advanceTimersByTime(4000)
-    // Half of it is over: still known, and asked for once.
+    // Half of the lease is over: still cached, and requested once.
     expect([find(), find()]).toMatchObject([{ storeId: shop.id }, { storeId: shop.id }])
     await expect.poll(find).toBe(null)
     expect(asked).toBe(2)
     vi.advanceTimersByTime(10_000)
-    // Past its end it is waited for.
+    // After its end the request waits.
     expect(find()).toBeInstanceOf(Promise)
   })
 
@@ -84,15 +84,15 @@ describe('a key', () => {
     },
   )
 
-  test('whose use could not be written has it written the next time', async () => {
+  test('a failed write of the last use is repeated the next time', async () => {
     const shop = await store(one)
     await shop.call(listOptOuts)
     const away = vi.spyOn(one.services.database.root, 'getExecutor').mockImplementation(() => {
       throw new Error('the database is away')
     })
-    await expect(one.gateway.keys.writeUses()).rejects.toThrow('away')
+    await expect(one.gateway.keys.flushUses()).rejects.toThrow('away')
     away.mockRestore()
-    await one.gateway.keys.writeUses()
+    await one.gateway.keys.flushUses()
     const [used] = await database.query<{ last_used_at: Date | null }>(
       'select last_used_at from api_keys where hash = $1',
       [sha256(shop.key)],

@@ -1,19 +1,19 @@
 // biome-ignore-all lint/nursery/noJsRestrictedProperties: both are vitest's here, and stand still
 // biome-ignore-all lint/plugin/clock: both are vitest's here, and stand still
-/** Lines of the log leave together, all of them, in their order. */
+/** Log lines are written together, complete and in order. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { HeldLines, RequestLines } from '#runtime/server/log'
+import { LineBuffer, RequestLines } from '#runtime/server/log'
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What was sent, a text for each write; `finish` tells of the oldest that it was written. */
+/** The written texts, one per write; `finish` completes all pending writes. */
 function output() {
   const writes: string[] = []
   const open: (() => void)[] = []
-  const lines = new HeldLines((bytes, done) => {
-    // Read late, as a slow reader would: what was handed over must not change meanwhile.
+  const lines = new LineBuffer((bytes, done) => {
+    // Read late, as by a slow reader: the buffer must not change meanwhile.
     open.push(() => {
       writes.push(bytes.toString())
       done()
@@ -25,7 +25,7 @@ function output() {
   return { lines, writes, finish }
 }
 
-test('held for a moment, then in one write', () => {
+test('lines are held for a moment, then written at once', () => {
   vi.useFakeTimers()
   const { lines, writes, finish } = output()
   lines.write('one\n')
@@ -41,7 +41,7 @@ test('held for a moment, then in one write', () => {
   expect(writes).toHaveLength(1)
 })
 
-test('however many and however long, none is lost or moved', () => {
+test('however many and however long, no line is lost or reordered', () => {
   const { lines, writes, finish } = output()
   const written: string[] = []
   for (let n = 0; n < 5000; n += 1) {
@@ -61,7 +61,7 @@ test('however many and however long, none is lost or moved', () => {
   expect(writes.join('')).toBe(written.join(''))
 })
 
-test('a request is a line of JSON with its time, whatever was cached for the one before', () => {
+test('a request is a line of JSON with its time, whatever was cached for the previous one', () => {
   vi.useFakeTimers({ now: new Date('2026-11-21T10:00:00.123Z') })
   const { lines, writes, finish } = output()
   const requests = new RequestLines(lines)

@@ -1,20 +1,20 @@
-/** The log tells where and why something failed, and nothing of whom it was about. */
+/** The log shows where and why something failed, and nothing about people. */
 import { expect, test, vi } from 'vitest'
 import { seal } from '#runtime/secrets'
-import { HeldLines, logInto } from '#runtime/server/log'
+import { LineBuffer, openLogInto } from '#runtime/server/log'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const written: string[] = []
-const lines = new HeldLines((bytes, done) => {
+const lines = new LineBuffer((bytes, done) => {
   written.push(bytes.toString())
   done()
 })
-const log = logInto('debug', lines)
+const log = openLogInto('debug', lines)
 const app = await testApp({}, { log })
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into any line
-function logged(): any[] {
+function readLogged(): any[] {
   lines.flush()
   const text = written.splice(0).join('')
   return text
@@ -34,7 +34,7 @@ test.each([
   const error = await app.database.query(statement, values).catch((failure: unknown) => failure)
   log.error({ err: error }, 'failed')
   log.error({ err: new Error('around it', { cause: error }) }, 'failed')
-  const [own, around] = logged()
+  const [own, around] = readLogged()
   expect(own.err.code).toBe(code)
   expect(own.err.stack).toContain('\n    at ')
   expect(around.err.message).toMatch(/^around it: ./)
@@ -42,18 +42,18 @@ test.each([
   for (const secret of secrets) expect(text).not.toContain(secret)
 })
 
-test('of a key that is taken: its index, and not whose it is', async () => {
+test('a duplicate key logs its index, and not its value', async () => {
   const shop = await store(app)
   const again =
     'insert into users (id, email, name, created_at, updated_at) select id, email, name, created_at, updated_at from users'
   log.error({ err: await app.database.query(again, []).catch((failure: unknown) => failure) }, 'failed')
-  const [line] = logged()
+  const [line] = readLogged()
   expect(line.err.code).toBe('23505')
   expect(line.err.constraint ?? line.err.constraint_name ?? line.err.message).toContain('users')
   expect(JSON.stringify(line)).not.toContain(shop.email)
 })
 
-test('of what libraries put beside their errors', () => {
+test('properties that libraries add to errors are not logged', () => {
   const sealed = seal(app.services.settings, 'store', { apiKey: 'a' })
   const refused = Object.assign(new Error('550 5.1.1 <ana.souza@example.com>: no such user'), {
     responseCode: 550,
@@ -65,7 +65,7 @@ test('of what libraries put beside their errors', () => {
   log.warn({ err: refused }, 'failed')
   log.warn({ err: 'ana.souza@example.com' }, 'failed')
   log.warn({ err: new AggregateError([refused], 'all of them') }, 'failed')
-  const all = logged()
+  const all = readLogged()
   expect(all[0].err.message).toBe('+… cannot be reached: 550 5.1.1 <…@…>: no such user')
   expect(all[1].err).toMatchObject({ type: 'Error', responseCode: 550 })
   expect(all[3].err.aggregateErrors).toHaveLength(1)
@@ -74,7 +74,7 @@ test('of what libraries put beside their errors', () => {
   expect(text).toContain('logged-error.test.ts')
 })
 
-test('of a text that is no JSON: where it ends, and not what it says', () => {
+test('a JSON syntax error logs its position, and not the text', () => {
   for (const text of ['Ana Souza', '{"name": Ana Souza, "a": "b"}', `{"a": "${'b'.repeat(90)}" Ana Souza`]) {
     const failure = (() => {
       try {
@@ -84,25 +84,25 @@ test('of a text that is no JSON: where it ends, and not what it says', () => {
       }
     })()
     log.warn({ err: new Error('no hook', { cause: failure }) }, 'failed')
-    const [line] = logged()
+    const [line] = readLogged()
     expect(line.err.message).toMatch(/^no hook: .*JSON/)
     expect(line.err.stack).toContain('logged-error.test.ts')
     expect(JSON.stringify(line)).not.toContain('Ana')
   }
 })
 
-test('of an error whose only word is a code, whoever wraps it: where no address of a host answers', () => {
+test('the code of an inner error is logged if no address of a host answers', () => {
   const refused = Object.assign(new AggregateError([new Error('connect ECONNREFUSED ::1:9')]), {
     code: 'ECONNREFUSED',
   })
   log.warn({ err: new Error('no answer', { cause: new TypeError('failed', { cause: refused }) }) }, 'failed')
-  expect(logged()[0].err).toMatchObject({ message: 'no answer: failed: ', code: 'ECONNREFUSED' })
+  expect(readLogged()[0].err).toMatchObject({ message: 'no answer: failed: ', code: 'ECONNREFUSED' })
 })
 
-test('of a job that was given up, whose error is a text by then', () => {
+test('the reason of a failed job, then a text, is masked', () => {
   const said = (reason: string): unknown => {
     log.error({ reason }, 'given up')
-    return logged()[0].reason
+    return readLogged()[0].reason
   }
   expect(said('550 <ana.souza@example.com>: no such user')).toBe('550 <…@…>: no such user')
   expect(said('Unexpected token \'A\', ..."e","name":Ana Souza}" is not valid JSON')).toBe(
@@ -111,7 +111,7 @@ test('of a job that was given up, whose error is a text by then', () => {
   expect(said('it said nothing "for long')).toBe('it said nothing "for long')
 })
 
-test('of whatever was thrown, and of no more of it: to tell of it never fails', () => {
+test('any thrown value is logged safely, and logging never fails', () => {
   const circular = new Error('first')
   circular.cause = new Error('second', { cause: circular })
   const partOfItself = new AggregateError([], 'all')
@@ -143,7 +143,7 @@ test('of whatever was thrown, and of no more of it: to tell of it never fails', 
   ]
   for (const [thrown, told] of all) {
     log.warn({ err: thrown }, 'failed')
-    const lines = logged()
+    const lines = readLogged()
     expect(lines).toHaveLength(1)
     if (typeof told === 'object') expect(lines[0].err).toMatchObject(told)
     else expect(lines[0].err).toBe(told)
@@ -151,7 +151,7 @@ test('of whatever was thrown, and of no more of it: to tell of it never fails', 
   }
 })
 
-test('of a page that failed: its route, and not the token that opens it', async () => {
+test('a failed page logs its route, and not the token in it', async () => {
   const shop = await store(app)
   const query = vi.spyOn(app.services.database, 'query').mockRejectedValue(new Error('lost'))
   const token = 'a-token-that-opens-it'
@@ -159,7 +159,7 @@ test('of a page that failed: its route, and not the token that opens it', async 
   const { status } = await app.fetch(new Request(`http://localhost${path}`), { ip: '127.0.0.1' })
   query.mockRestore()
   expect(status).toBe(503)
-  const failed = logged().filter(({ msg }) => msg === 'failed')
+  const failed = readLogged().filter(({ msg }) => msg === 'failed')
   expect(failed.map((line) => line.path)).toEqual(['/storefront/:publicId/exchanges/requests/:statusToken'])
   expect(JSON.stringify(failed)).not.toContain(token)
 })

@@ -1,20 +1,20 @@
-/** `/mcp` as the protocol is since 2026-07-28, by its own client: no handshake, each message by itself. */
+/** `/mcp` in the protocol version 2026-07-28, with its own client: no handshake, independent messages. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp({ publicUrl: 'http://localhost' })
-const asked: { method: string; name: unknown; version: string | null }[] = []
+const requests: { method: string; name: unknown; version: string | null }[] = []
 
-async function assistant(key: string): Promise<Client> {
+async function connectAssistant(key: string): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     requestInit: { headers: { authorization: `Bearer ${key}` } },
     fetch: (address, init) => {
       const request = new Request(address, init as RequestInit)
       const name = init?.body ? (JSON.parse(String(init.body)) as { method?: string }).method : null
-      asked.push({ method: request.method, name, version: request.headers.get('mcp-protocol-version') })
+      requests.push({ method: request.method, name, version: request.headers.get('mcp-protocol-version') })
       return Promise.resolve(app.fetch(request, { ip: '1.1.1.1' }))
     },
   })
@@ -30,7 +30,7 @@ const use = async (client: Client, name: string, args: Record<string, unknown>) 
 
 test('finds, describes and runs operations without a handshake', async () => {
   const shop = await store(app)
-  const client = await assistant(shop.key)
+  const client = await connectAssistant(shop.key)
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
     'list_operations',
@@ -52,14 +52,14 @@ test('finds, describes and runs operations without a handshake', async () => {
     status: 200,
     body: { total: 1 },
   })
-  expect(asked.map(({ name }) => name)).not.toContain('initialize')
-  expect(new Set(asked.map(({ version }) => version))).toEqual(new Set(['2026-07-28']))
+  expect(requests.map(({ name }) => name)).not.toContain('initialize')
+  expect(new Set(requests.map(({ version }) => version))).toEqual(new Set(['2026-07-28']))
   await client.close()
 })
 
-test('nobody keeps a stream open: there is nothing to tell', async () => {
+test('no stream stays open, since there are no notifications', async () => {
   const shop = await store(app)
-  const client = await assistant(shop.key)
+  const client = await connectAssistant(shop.key)
   expect(client.getServerCapabilities()?.tools).toEqual({})
   const listening = await app.fetch(
     new Request('http://localhost/mcp', {

@@ -1,26 +1,26 @@
-/** Questions as merchants ask them: one of the right operations is among the first five. */
+/** Questions in merchants' words: a right operation is among the first five results. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { nearestIds, OperationSearch } from '#operations/discovery/mcp/search'
+import { findNearestIds, OperationSearch } from '#operations/discovery/mcp/search'
 import { loadRegistry } from '#runtime/registry/registry'
 
 type Question = [text: string, ids: string[]]
-const questionsIn = (file: string): Question[] =>
+const readQuestions = (file: string): Question[] =>
   JSON.parse(readFileSync(new URL(`./${file}.json`, import.meta.url), 'utf8'))
-const questions = questionsIn('questions')
+const questions = readQuestions('questions')
 
-type Spoken = { ids: string[] } & Record<'en' | 'pt' | 'es', string>
-const spokenIn = (file: string) =>
+type SpokenQuestion = { ids: string[] } & Record<'en' | 'pt' | 'es', string>
+const readSpoken = (file: string) =>
   JSON.parse(readFileSync(new URL(`./${file}.json`, import.meta.url), 'utf8'))
 /**
- * `tuned` and `untouched` were written before their author had read the words of the search. By the first half it was
- * tuned; of the other only sums were looked at, but often, by one who knew the questions: it flatters. `later` was written
- * when the tuning was over, about operations that no question was about, and is the best guess at what others will find.
- * Tune by neither: what is found less of got worse where nobody looked.
+ * `tuned` and `untouched` were written before their author had read the search's words. The search was tuned by the
+ * first half; of the other only totals were used, but often, by someone who knew the questions, so it is biased.
+ * `later` was written after the tuning, about operations without a question, and is the best estimate for new
+ * questions. Tune by neither: lower scores mean a regression.
  */
-const heldOut: Record<'tuned' | 'untouched' | 'later', Spoken[]> = spokenIn('questions-held-out')
-/** By these the search was tuned as well. */
-const tuning: Spoken[] = spokenIn('questions-tuning')
+const heldOut: Record<'tuned' | 'untouched' | 'later', SpokenQuestion[]> = readSpoken('questions-held-out')
+/** The search was tuned by these as well. */
+const tuning: SpokenQuestion[] = readSpoken('questions-tuning')
 const registry = await loadRegistry()
 const search = OperationSearch.of(registry)
 const all = new Set(registry.operations)
@@ -31,7 +31,7 @@ const first = (question: string, count = 5) =>
     .map(({ id }) => id)
 
 describe('a merchant’s words', () => {
-  test('there are at least 60 questions, about operations that exist', () => {
+  test('there are at least 60 questions, about existing operations', () => {
     expect(questions.length).toBeGreaterThanOrEqual(60)
     expect(questions.flatMap(([, ids]) => ids).filter((id) => !registry.byId(id))).toEqual([])
   })
@@ -45,7 +45,7 @@ describe('a merchant’s words', () => {
   })
 
   test.each(['questions-pt', 'questions-es'])('%s: nine of ten are found among the first five', (file) => {
-    const asked = questionsIn(file)
+    const asked = readQuestions(file)
     expect(asked.length).toBeGreaterThanOrEqual(60)
     expect(asked.flatMap(([, ids]) => ids).filter((id) => !registry.byId(id))).toEqual([])
     const missed = asked.filter(([text, ids]) => !ids.some((id) => first(text).includes(id)))
@@ -57,13 +57,13 @@ describe('a merchant’s words', () => {
     expect(firsts.length).toBeGreaterThanOrEqual(questions.length * 0.8)
   })
 
-  // Written by one who had seen the list of operations alone, when all tuning was over. Tune by none of them.
+  // Written after all tuning by someone who had only seen the list of operations. Tune by none of them.
   test.each([
     ['en', 48, 45],
     ['pt', 10, 9],
     ['es', 10, 9],
   ] as const)(
-    'what strangers ask in %s: %i are found among the first five, %i first',
+    'questions of strangers in %s: %i are found among the first five, %i first',
     (language, five, one) => {
       const asked: Question[] = JSON.parse(
         readFileSync(new URL('./questions-strangers.json', import.meta.url), 'utf8'),
@@ -75,7 +75,7 @@ describe('a merchant’s words', () => {
     },
   )
 
-  test('the held-out questions are 40, and about operations that exist', () => {
+  test('the held-out questions are 40, and about existing operations', () => {
     expect(heldOut.tuned.length + heldOut.untouched.length).toBe(40)
     const asked = [...Object.values(heldOut).flat(), ...tuning]
     expect(asked.flatMap(({ ids }) => ids).filter((id) => !registry.byId(id))).toEqual([])
@@ -111,7 +111,7 @@ describe('a merchant’s words', () => {
     },
   )
 
-  describe('however it is said', () => {
+  describe('different wordings', () => {
     const said: [id: string, ...ways: string[]][] = [
       ['post_campaigns_lists', 'create a contact list', 'make a list of contacts', 'contact list, make one'],
       [
@@ -155,31 +155,31 @@ describe('a merchant’s words', () => {
       expect(ways.map((way) => first(way, 1)[0])).toEqual(ways.map(() => id))
     })
 
-    test('how something is does not say what is to be done', () => {
+    test('an adjective does not determine the operation', () => {
       expect(first('¿mi WhatsApp sigue conectado?', 1)).toEqual(['get_messaging_session'])
       expect(first('which campaigns are paused?', 1)[0]).toMatch(/^get_/)
     })
 
-    test('one word that another language has makes no question foreign', () => {
+    test('one word that also exists in another language does not make a question foreign', () => {
       // "Ouro" is gold.
       expect(first('she wants our messages again')).not.toContain('post_inbox_conversations_by_id_tier')
     })
   })
 
-  test('what is called as asked comes before what undoes it', () => {
+  test('the requested operation comes before its inverse', () => {
     expect(first('pause my campaign')[0]).toBe('post_campaigns_by_id_pause')
     expect(first('resume my campaign')[0]).toBe('post_campaigns_by_id_resume')
     expect(first('pausar minha campanha')[0]).toBe('post_campaigns_by_id_pause')
     expect(first('reanudar mi campaña')[0]).toBe('post_campaigns_by_id_resume')
   })
 
-  test('what means nothing finds nothing', () => {
+  test('meaningless words find nothing', () => {
     expect(first('xyzzy plugh')).toEqual([])
     expect(first('the of and')).toEqual([])
   })
 })
 
-test('an id that is nearly one names its likes', () => {
-  expect(nearestIds(registry, 'get_campaign_list')).toContain('get_campaigns_lists')
-  expect(nearestIds(registry, '')).toHaveLength(3)
+test('an almost correct id lists similar ones', () => {
+  expect(findNearestIds(registry, 'get_campaign_list')).toContain('get_campaigns_lists')
+  expect(findNearestIds(registry, '')).toHaveLength(3)
 })

@@ -2,13 +2,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { describe, expect, test, vi } from 'vitest'
 import { Caller } from '#operations/discovery/mcp/caller'
-import { readsBefore } from '#operations/discovery/mcp/consequences'
+import { listLookFirst } from '#operations/discovery/mcp/consequences'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp({ publicUrl: 'http://localhost' })
 
-/** The official client, over the server's own HTTP. It checks every answer against the tool's output schema. */
+/** The official client, over the server's own HTTP. It validates every answer with the tool's output schema. */
 async function assistant(key: string): Promise<Client> {
   const client = new Client({ name: 'test', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
@@ -66,7 +66,7 @@ describe('the interface', () => {
     }
     expect(tools.map((tool) => tool.annotations?.readOnlyHint)).toEqual([true, true, false])
     expect(tools[2]!.annotations).toMatchObject({ destructiveHint: true })
-    // Tokenizers make of JSON no more than one token for three characters.
+    // Tokenizers use at most one token per three characters of JSON.
     expect(JSON.stringify(tools).length / 3).toBeLessThan(1500)
   })
 
@@ -111,7 +111,7 @@ describe('list_operations', () => {
 })
 
 describe('describe_operation', () => {
-  test('tells what to send, with an example that works as it is', async () => {
+  test('describes the input, with an example that works unchanged', async () => {
     const shop = await store(app)
     const client = await assistant(shop.key)
     const { value } = await use(client, 'describe_operation', { operationId: 'post_campaigns_opt_outs' })
@@ -128,7 +128,7 @@ describe('describe_operation', () => {
     expect(called.status).toBe(201)
   })
 
-  test('of one that the key may not run: the reason', async () => {
+  test('an operation that the key may not run has the reason', async () => {
     const shop = await store(app)
     const reader = await assistant(await shop.key_(['platform:read']))
     const refused = await use(reader, 'describe_operation', { operationId: 'post_campaigns_opt_outs' })
@@ -140,7 +140,7 @@ describe('describe_operation', () => {
 })
 
 describe('call_operation', () => {
-  test('writes and reads under the caller’s key, in their store alone', async () => {
+  test('writes and reads under the caller’s key, in its store only', async () => {
     const shop = await store(app)
     const other = await store(app)
     const client = await assistant(shop.key)
@@ -166,7 +166,7 @@ describe('call_operation', () => {
     expect(gone.value).toEqual({ status: 204, body: null, replayed: false })
   })
 
-  test.each([null, ''])('an argument that is sent as %j is none', async (blank) => {
+  test.each([null, ''])('an argument sent as %j counts as absent', async (blank) => {
     const client = await assistant((await store(app)).key)
     const { tools } = await client.listTools()
     const meant: Record<string, Record<string, unknown>> = {
@@ -189,7 +189,7 @@ describe('call_operation', () => {
     expect(refused.value.error.message).toContain('name: must not be null')
   })
 
-  test('a model can mend what it got wrong', async () => {
+  test('a model can correct its errors', async () => {
     const client = await assistant((await store(app)).key)
     const wrong = async (args: Record<string, unknown>) =>
       (await use(client, 'call_operation', args)).value.error
@@ -250,7 +250,7 @@ describe('call_operation', () => {
 describe('limits', () => {
   const message = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/list' })
 
-  test('every call counts on its address, each message of a batch, and wrong keys reach no look-up beyond it', async () => {
+  test('every call counts on its address, each message of a batch, and wrong keys beyond the limit reach no lookup', async () => {
     const limited = await testApp({ publicUrl: 'http://localhost', rateLimitIp: 5 })
     const shop = { ...(await store(limited)), app: limited }
     const call = (body: unknown, key = shop.key) =>
@@ -278,7 +278,7 @@ describe('limits', () => {
     const asked = vi.spyOn(limited.gateway.keys, 'find')
     expect((await call(message(1), `mk_test_${'B'.repeat(43)}`)).status).toBe(429)
     expect(asked).not.toHaveBeenCalled()
-    // The same household, whatever the other half of its address says.
+    // The same household, whatever the other half of its address.
     const other = await limited.fetch(new Request('http://localhost/v1/operations'), {
       ip: '2001:db8:0:7:ffff::2',
     })
@@ -310,7 +310,7 @@ describe('limits', () => {
 })
 
 describe('an idempotency key', () => {
-  test('makes one effect and one answer of a call that is sent twice; the second says that it was', async () => {
+  test('gives a repeated call one effect and one answer, and marks the second', async () => {
     const client = await assistant((await store(app)).key)
     const body = { phone: '+5511977776666' }
     const call = { operationId: 'post_campaigns_opt_outs', body, idempotencyKey: 'once-1' }
@@ -325,8 +325,8 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('writes of consequence', () => {
-  test('say what cannot be taken back, and where to look first', async () => {
+describe('writes with consequences', () => {
+  test('name what cannot be undone, and the previews to read first', async () => {
     const client = await assistant((await store(app)).key)
     const described = (operationId: string) => use(client, 'describe_operation', { operationId })
     expect((await described('post_campaigns_by_id_send')).value).toMatchObject({
@@ -345,12 +345,12 @@ describe('writes of consequence', () => {
     })
   })
 
-  test('every place to look at first is a read of the store, with parameters that the write has', () => {
+  test('every preview is a read of the store, with parameters that the write has', () => {
     const { operations, byId } = app.registry
     const looking = operations.filter(({ spec }) => spec.lookFirst)
     expect(looking.length).toBeGreaterThan(8)
     for (const operation of looking) {
-      for (const id of readsBefore(operation.spec)) {
+      for (const id of listLookFirst(operation.spec)) {
         const read = byId(id)
         expect([operation.id, id, read?.spec.readOnly]).toEqual([operation.id, id, true])
         expect([...operation.parameters]).toEqual(expect.arrayContaining([...read!.parameters]))
@@ -359,7 +359,7 @@ describe('writes of consequence', () => {
   })
 })
 
-test('what nobody foresaw is told to the assistant without its cause', async () => {
+test('an unexpected failure is reported to the assistant without its cause', async () => {
   const shop = await store(app)
   await assistant(shop.key)
   const access = vi

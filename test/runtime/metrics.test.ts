@@ -1,4 +1,4 @@
-/** What `/metrics` tells of requests, in Prometheus's form. */
+/** Request metrics of `/metrics`, in Prometheus's form. */
 import { expect, test } from 'vitest'
 import { openMetrics } from '#runtime/server/metrics'
 import { testApp } from '#test/support/app'
@@ -6,7 +6,7 @@ import { store } from '#test/support/store'
 
 const app = await testApp()
 
-const metricsOf = async (): Promise<string> => {
+const readMetrics = async (): Promise<string> => {
   const response = await app.fetch(new Request('http://localhost/metrics'), { ip: '127.0.0.1' })
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
   return response.text()
@@ -16,13 +16,13 @@ test('requests are counted by operation and status', async () => {
   const shop = await store(app)
   for (let i = 0; i < 3; i += 1) expect((await shop.request('GET', '/store')).status).toBe(200)
   expect((await shop.request('GET', '/nowhere')).status).toBe(404)
-  const text = await metricsOf()
+  const text = await readMetrics()
   expect(text).toContain('# TYPE http_requests_total counter')
   expect(text).toMatch(/^http_requests_total\{operation="[^"]+",status="200"\} 3$/m)
   expect(text).toContain('http_requests_total{operation="unknown",status="404"} 1')
 })
 
-test('times are counted up from bucket to bucket, each in the first that it fits', async () => {
+test('times are cumulative over buckets, each counted in the first that fits', async () => {
   const metrics = openMetrics(app.database, app.services.queue)
   for (const milliseconds of [0.4, 1, 1.1, 49, 20_000]) metrics.observe('readThings', 200, milliseconds)
   const text = await metrics.text()

@@ -1,11 +1,11 @@
-/** How a start learns whether a database is up to date. */
+/** How a start detects whether a database is up to date. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#db/database'
 import { isMigrated, migrate, NewerDatabase } from '#db/migrate'
 import { freshDatabase } from '#test/support/app'
 import { testsBeginAt } from '#test/support/test-clock'
 
-describe('a database where all migrations ran', () => {
+describe('a database with all migrations', () => {
   let database: Database
   let isDistributed: boolean
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describe('a database where all migrations ran', () => {
   })
   afterAll(() => database.close())
 
-  /** The statements that go beside Kysely; whatever goes by Kysely fails. */
+  /** Counts statements outside Kysely; statements by Kysely fail. */
   const watched = (): { database: Database; statements: string[] } => {
     const statements: string[] = []
     const query: Database['query'] = (text, ...rest) => {
@@ -25,7 +25,7 @@ describe('a database where all migrations ran', () => {
     return { database: { ...database, query, root: null as never }, statements }
   }
 
-  test('is told in two statements that it is up to date', async ({ skip }) => {
+  test('is detected as up to date with two statements', async ({ skip }) => {
     skip(isDistributed, 'a cluster is asked how far its tables are distributed, too')
     const { database: given, statements } = watched()
     expect(await migrate(given)).toEqual([])
@@ -33,7 +33,7 @@ describe('a database where all migrations ran', () => {
     expect(statements).toHaveLength(4)
   })
 
-  test('is not up to date where one is missing', async () => {
+  test('is not up to date if one is missing', async () => {
     const [last] = await database.query<{ name: string; timestamp: string }>(
       'delete from kysely_migration where name = (select max(name) from kysely_migration) returning *',
       [],
@@ -46,7 +46,7 @@ describe('a database where all migrations ran', () => {
     expect(await isMigrated(database)).toBe(true)
   })
 
-  test('is ready, but not migrated, by a release that knows fewer', async () => {
+  test('is ready, but not migrated, for a release that knows fewer', async () => {
     const later = { name: '9999-of-a-later-release', timestamp: testsBeginAt.toISOString() }
     await database.query('insert into kysely_migration (name, timestamp) values ($1, $2)', [
       later.name,
@@ -60,7 +60,7 @@ describe('a database where all migrations ran', () => {
     await database.query('delete from kysely_migration where name = $1', [later.name])
   })
 
-  test('that has no table of them yet is not up to date', async () => {
+  test('is not up to date without the table of migrations', async () => {
     await database.query('alter table kysely_migration rename to hidden', [])
     expect(await isMigrated(database)).toBe(false)
     await database.query('alter table hidden rename to kysely_migration', [])

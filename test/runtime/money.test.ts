@@ -1,33 +1,33 @@
-/** Every way money is divided: the parts sum to the whole, none is below 0, none is above it. */
+/** Every division of money: the parts sum to the whole, none is below 0, none is above it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cashbackAmount } from '#operations/automations/deciding/coupon-codes'
-import { featuredCents } from '#operations/product-page/labels/featured-price'
-import { optionsOf } from '#operations/promotions/installments/math'
+import { calculateCashback } from '#operations/automations/deciding/coupon-codes'
+import { calculateFeaturedCents } from '#operations/product-page/labels/featured-price'
+import { buildOptions } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/conversions/refunds'
 import type { BundleDiscount, QuantityDiscount } from '#operations/store/ecommerce/discounts'
 import {
   applyBundle,
   applyQuantity,
-  sumOf as offOf,
+  sumDiscount as offOf,
   type Unit,
 } from '#operations/store/ecommerce/quote-rules'
-import { couponOff } from '#operations/store/ecommerce/sandbox-coupons'
+import { computeCouponDiscount } from '#operations/store/ecommerce/sandbox-coupons'
 import {
-  firstUnits,
-  keptAmount,
-  keptCount,
-  lesser,
-  percentageOf,
+  applyPercentage,
+  clampAmount,
+  clampCount,
+  firstUnitsShare,
+  minCents,
+  priceAfterDiscounts,
+  singleUnitShare,
   splitBy,
   splitEvenly,
-  sumOf,
+  sumCents,
   toCents,
   toMoney,
   toNumber,
-  unitShare,
-  unitsLess,
-  unitsWorth,
+  unitsShare,
 } from '#runtime/values/money'
 import { runs } from '#test/support/suite'
 
@@ -35,19 +35,19 @@ const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
 const small = fc.bigInt({ min: 0n, max: 300_00n })
 const percentage = fc.integer({ min: 0, max: 1_000_000 }).map((each) => each / 10_000)
 
-/** The seed is told where one fails. */
-const holds = <T extends [unknown, ...unknown[]]>(
+/** A failure prints the seed. */
+const expectProperty = <T extends [unknown, ...unknown[]]>(
   ...[values, check]: [{ [K in keyof T]: fc.Arbitrary<T[K]> }, (...each: T) => void]
 ): void => fc.assert(fc.property(...values, check), runs(300))
 
 describe('amounts', () => {
-  test('go to cents and back, from text and from JSON', () =>
-    holds([fc.bigInt({ min: -99_999_999_999n, max: 99_999_999_999n })], (amount) => {
+  test('convert to cents and back, from text and from JSON', () =>
+    expectProperty([fc.bigInt({ min: -99_999_999_999n, max: 99_999_999_999n })], (amount) => {
       expect(toCents(toMoney(amount))).toBe(amount)
       expect(toCents(toNumber(amount))).toBe(amount)
     }))
 
-  test('what is finer than a cent is rounded, what is no amount refused', () => {
+  test('fractions of a cent are rounded, invalid amounts refused', () => {
     expect(['0.005', '0.0049', '-0.005', '.5', '7.', '12.5'].map(toCents)).toEqual([
       1n,
       0n,
@@ -60,101 +60,103 @@ describe('amounts', () => {
   })
 })
 
-describe('what a platform says', () => {
-  test('of prices with three decimals is rounded once a line', () =>
-    holds(
+describe('amounts of a platform', () => {
+  test('prices with three decimals are rounded once per line', () =>
+    expectProperty(
       [fc.nat(999_999_999), fc.nat(1_000_000), fc.array(fc.nat(99_999), { maxLength: 3 })],
       (price, units, off) => {
         const text = (thousandths: number) =>
           `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`
         const exactly = BigInt(price) * BigInt(units) - off.reduce((sum, each) => sum + BigInt(each), 0n)
-        const found = unitsLess(text(price), units, off.map(text))
+        const found = priceAfterDiscounts(text(price), units, off.map(text))
         // Thousandths to cents: half up.
         expect(found).toBe(exactly > 0n ? (exactly + 5n) / 10n : 0n)
       },
     ))
 
-  test('is kept to the cent, and at its bound beyond it', () => {
+  test('are rounded to the cent and clamped to the bound', () => {
     const most = '999999999999.99'
     const said = ['1.005', most, '999999999999.995', '1000000000000', '-10000000000000', 1e12, -1e21, 19.999]
-    expect(said.map(keptAmount)).toEqual([
+    expect(said.map(clampAmount)).toEqual([
       ...['1.01', most, most, most, `-${most}`, most, `-${most}`, '20.00'],
     ])
-    expect([3, 2_999_999_997, -5e12, 1.9].map(keptCount)).toEqual([3, 2_147_483_647, -2_147_483_647, 1])
+    expect([3, 2_999_999_997, -5e12, 1.9].map(clampCount)).toEqual([3, 2_147_483_647, -2_147_483_647, 1])
   })
 })
 
 describe('units of a line', () => {
-  test('sum to the line, whichever way they are put together', () =>
-    holds([cents, fc.integer({ min: 1, max: 40 }), fc.array(fc.nat())], (total, of, cuts) => {
-      const shares = Array.from({ length: of }, (_none, unit) => unitShare(total, unit, of))
-      expect(sumOf(shares)).toBe(total)
+  test('sum to the line, however they are grouped', () =>
+    expectProperty([cents, fc.integer({ min: 1, max: 40 }), fc.array(fc.nat())], (total, of, cuts) => {
+      const shares = Array.from({ length: of }, (_none, unit) => singleUnitShare(total, unit, of))
+      expect(sumCents(shares)).toBe(total)
       expect(shares.every((share) => share >= 0n && share <= total)).toBe(true)
       const some = cuts.map((cut) => cut % of)
-      expect(unitsWorth(total, some, of)).toBe(sumOf(some.map((unit) => shares[unit]!)))
+      expect(unitsShare(total, some, of)).toBe(sumCents(some.map((unit) => shares[unit]!)))
       const run = Array.from({ length: of }, (_none, unit) => unit).filter((unit) => !some.includes(unit))
-      expect(unitsWorth(total, run, of)).toBe(sumOf(run.map((unit) => shares[unit]!)))
+      expect(unitsShare(total, run, of)).toBe(sumCents(run.map((unit) => shares[unit]!)))
       const at = [...new Set([0, ...cuts.map((cut) => cut % of), of])].sort((a, b) => a - b)
-      const parts = at.slice(1).map((to, i) => firstUnits(total, to, of) - firstUnits(total, at[i]!, of))
-      expect(sumOf(parts)).toBe(total)
+      const parts = at
+        .slice(1)
+        .map((to, i) => firstUnitsShare(total, to, of) - firstUnitsShare(total, at[i]!, of))
+      expect(sumCents(parts)).toBe(total)
     }))
 
   test('three of 209.69, unit by unit', () => {
-    const shares = [0, 1, 2].map((unit) => toMoney(unitShare(20969n, unit, 3)))
+    const shares = [0, 1, 2].map((unit) => toMoney(singleUnitShare(20969n, unit, 3)))
     expect(shares).toEqual(['69.90', '69.89', '69.90'])
   })
 })
 
 describe('an amount over weights', () => {
   test('sums to it, and no share is above its weight', () =>
-    holds([fc.array(small, { minLength: 1, maxLength: 12 }), percentage], (weights, share) => {
-      const whole = sumOf(weights)
-      const amount = percentageOf(whole, share)
+    expectProperty([fc.array(small, { minLength: 1, maxLength: 12 }), percentage], (weights, share) => {
+      const whole = sumCents(weights)
+      const amount = applyPercentage(whole, share)
       const parts = splitBy(amount, weights)
-      expect(sumOf(parts)).toBe(amount)
+      expect(sumCents(parts)).toBe(amount)
       for (const [at, part] of parts.entries()) {
         expect(part >= 0n && part <= weights[at]!).toBe(true)
       }
     }))
 
-  test('what is left goes to the largest remainders, the earlier first', () => {
+  test('the remainder goes to the largest fractions, the earlier first', () => {
     expect(splitBy(1000n, [5990n, 5990n, 3515n])).toEqual([387n, 386n, 227n])
     expect(splitBy(0n, [1n, 2n])).toEqual([0n, 0n])
     expect(splitBy(5n, [0n, 0n])).toEqual([0n, 0n])
   })
 
-  test('a larger one has never less of the same weights than a smaller one', () =>
-    holds([fc.array(small, { minLength: 1 }), cents, cents], (weights, one, other) => {
+  test('a larger amount never has less of the same weights than a smaller one', () =>
+    expectProperty([fc.array(small, { minLength: 1 }), cents, cents], (weights, one, other) => {
       const [less, more] = one < other ? [one, other] : [other, one]
-      expect(sumOf(splitBy(less, weights)) <= sumOf(splitBy(more, weights))).toBe(true)
+      expect(sumCents(splitBy(less, weights)) <= sumCents(splitBy(more, weights))).toBe(true)
     }))
 })
 
 test('equal parts sum to the amount, the first is the largest', () =>
-  holds([cents, fc.integer({ min: 1, max: 36 })], (amount, parts) => {
+  expectProperty([cents, fc.integer({ min: 1, max: 36 })], (amount, parts) => {
     const { first, others } = splitEvenly(amount, parts)
     expect(first + others * BigInt(parts - 1)).toBe(amount)
     expect(first >= others && others >= 0n).toBe(true)
   }))
 
 test('a percentage is never more than its amount, and grows with it', () =>
-  holds([cents, cents, percentage], (one, other, share) => {
+  expectProperty([cents, cents, percentage], (one, other, share) => {
     const [less, more] = one < other ? [one, other] : [other, one]
-    expect(percentageOf(more, share) <= more).toBe(true)
-    expect(percentageOf(less, share) <= percentageOf(more, share)).toBe(true)
-    expect(percentageOf(more, 100)).toBe(more)
+    expect(applyPercentage(more, share) <= more).toBe(true)
+    expect(applyPercentage(less, share) <= applyPercentage(more, share)).toBe(true)
+    expect(applyPercentage(more, 100)).toBe(more)
   }))
 
-describe('where it is divided', () => {
-  test('refunds over lines: never more than a line, all of the refund where the lines bear it', () =>
-    holds(
+describe('uses of the divisions', () => {
+  test('refunds over lines: never more than a line, and the whole refund if the lines cover it', () =>
+    expectProperty(
       [
         fc.array(fc.tuple(small, fc.bigInt({ min: 0n, max: 400_00n })), { minLength: 1, maxLength: 8 }),
         small,
       ],
       (lines, unnamed) => {
-        const named = sumOf(lines.map(([, refunded]) => refunded))
-        const whole = sumOf(lines.map(([total]) => total))
+        const named = sumCents(lines.map(([, refunded]) => refunded))
+        const whole = sumCents(lines.map(([total]) => total))
         const within = lines.every(([total, refunded]) => refunded <= total)
         const parts = spreadRefund(
           lines.map(([total, refunded]) => ({ total: toMoney(total), refundedTotal: toMoney(refunded) })),
@@ -163,14 +165,14 @@ describe('where it is divided', () => {
         for (const [at, part] of parts.entries()) {
           const [total, refunded] = lines[at]!
           expect(part <= total).toBe(true)
-          expect(part >= lesser(refunded, total)).toBe(true)
+          expect(part >= minCents(refunded, total)).toBe(true)
         }
-        if (within) expect(sumOf(parts)).toBe(lesser(named + unnamed, whole))
+        if (within) expect(sumCents(parts)).toBe(minCents(named + unnamed, whole))
       },
     ))
 
-  test('installments come to their total, those without interest to the price', () =>
-    holds(
+  test('installments sum to their total, interest-free ones to the price', () =>
+    expectProperty(
       [
         fc.bigInt({ min: 1n, max: 9_999_999n }),
         fc.integer({ min: 1, max: 24 }),
@@ -187,7 +189,7 @@ describe('where it is divided', () => {
           monthlyInterestRate: (rate / 10_000).toFixed(4),
           minInstallmentAmount: '0.00',
         }
-        for (const { installments, ...option } of optionsOf(toMoney(price), rule)) {
+        for (const { installments, ...option } of buildOptions(toMoney(price), rule)) {
           const [first, other, total] = [option.firstAmount, option.amount, option.total].map(toCents) as [
             bigint,
             bigint,
@@ -201,36 +203,46 @@ describe('where it is divided', () => {
       },
     ))
 
-  test('cashback is never more than what was paid for goods and kept', () =>
-    holds([small, small, small, percentage, fc.option(small)], (total, shipping, refunded, percent, most) => {
-      const order = { total: toMoney(total), shipping: toMoney(shipping), refunded_total: toMoney(refunded) }
-      const amount = toCents(
-        cashbackAmount(order, { percent, maxAmount: most === null ? null : toNumber(most) }),
-      )
-      const kept = total - shipping - refunded
-      expect(amount >= 0n && amount <= (kept > 0n ? kept : 0n)).toBe(true)
-      if (most !== null) expect(amount <= most).toBe(true)
-    }))
+  test('cashback is never more than the price of kept goods', () =>
+    expectProperty(
+      [small, small, small, percentage, fc.option(small)],
+      (total, shipping, refunded, percent, most) => {
+        const order = {
+          total: toMoney(total),
+          shipping: toMoney(shipping),
+          refunded_total: toMoney(refunded),
+        }
+        const amount = toCents(
+          calculateCashback(order, { percent, maxAmount: most === null ? null : toNumber(most) }),
+        )
+        const kept = total - shipping - refunded
+        expect(amount >= 0n && amount <= (kept > 0n ? kept : 0n)).toBe(true)
+        if (most !== null) expect(amount <= most).toBe(true)
+      },
+    ))
 
-  test('a featured price lies between nothing and the price', () =>
-    holds([cents, percentage], (price, discountPercentage) => {
+  test('a featured price is between nothing and the price', () =>
+    expectProperty([cents, percentage], (price, discountPercentage) => {
       const settings = {
         isEnabled: true,
         excludedProductIds: [],
         applyToSalePrice: true,
         minAmount: 0,
         discountPercentage,
-      } as unknown as Parameters<typeof featuredCents>[0]
+      } as unknown as Parameters<typeof calculateFeaturedCents>[0]
       const product = { exists: true, productId: 'p', price: toMoney(price), variants: [] }
-      const featured = featuredCents(settings, product as unknown as Parameters<typeof featuredCents>[1])
+      const featured = calculateFeaturedCents(
+        settings,
+        product as unknown as Parameters<typeof calculateFeaturedCents>[1],
+      )
       expect(featured !== null && featured >= 0n && featured <= price).toBe(true)
     }))
 
-  test('a coupon takes no more than there is', () =>
-    holds(
+  test('a coupon never exceeds the amount', () =>
+    expectProperty(
       [cents, cents, percentage, fc.constantFrom('percentage', 'amount', 'free-shipping')],
       (amount, value, percent, type) => {
-        const off = couponOff(
+        const off = computeCouponDiscount(
           { type, value: type === 'percentage' ? percent.toFixed(4) : toMoney(value) },
           amount,
         )
@@ -262,8 +274,8 @@ describe('discounts of a cart', () => {
       expect(units.includes(unit) && less >= 0n && less <= unit.cents).toBe(true)
   }
 
-  test('a promotion takes no more off a unit than it costs, two together neither', () =>
-    holds(
+  test('neither one promotion nor two together exceed the price of a unit', () =>
+    expectProperty(
       [
         prices,
         percentage,
@@ -296,8 +308,8 @@ describe('discounts of a cart', () => {
       },
     ))
 
-  test('a bundle takes its discount off its units, to the cent', () =>
-    holds(
+  test("a bundle's discount is distributed over its units, to the cent", () =>
+    expectProperty(
       [prices, small, percentage, fc.constantFrom('percentage', 'fixed', 'price')],
       (given, value, percent, discountType) => {
         const units = unitsOf(given)
@@ -315,13 +327,13 @@ describe('discounts of a cart', () => {
         const applied = applyBundle(spec, units)
         if (!applied) return
         refuseTooMuch(units, applied.off)
-        const regular = sumOf([...applied.units].map((unit) => unit.cents))
+        const regular = sumCents([...applied.units].map((unit) => unit.cents))
         const due =
           discountType === 'percentage'
-            ? percentageOf(regular, percent)
+            ? applyPercentage(regular, percent)
             : discountType === 'fixed'
-              ? lesser(value, regular)
-              : regular - lesser(value, regular)
+              ? minCents(value, regular)
+              : regular - minCents(value, regular)
         expect(offOf(applied.off)).toBe(due)
       },
     ))

@@ -1,4 +1,4 @@
-/** The dashboard and the alerts ask for what `/metrics` tells, by the labels that it has. */
+/** The dashboard and the alerts use existing metrics and labels of `/metrics`. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
@@ -14,7 +14,7 @@ interface Panel {
 }
 const { panels } = JSON.parse(read('dashboard.json')) as { panels: Panel[] }
 const graphs = panels.filter(({ type }) => type !== 'row')
-const asked: [string, string][] = [
+const queries: [string, string][] = [
   ...graphs.flatMap(({ title, targets }) =>
     (targets ?? []).map(({ expr, legendFormat }): [string, string] => [title, `${expr} ${legendFormat}`]),
   ),
@@ -25,8 +25,8 @@ const asked: [string, string][] = [
 ]
 
 const app = await testApp()
-/** What each metric is called, and its labels: Prometheus gives `instance` and `le` by itself. */
-async function told(): Promise<Map<string, Set<string>>> {
+/** Names and labels of all metrics; Prometheus itself adds `instance` and `le`. */
+async function readMetrics(): Promise<Map<string, Set<string>>> {
   const { metrics } = app
   metrics.observe('getStore', 200, 1)
   metrics.observeJob('a-queue', 'completed', 1)
@@ -39,26 +39,26 @@ async function told(): Promise<Map<string, Set<string>>> {
     const names = [...labels.matchAll(/(\w+)="/g)].map(([, label]) => label!)
     found.set(name, new Set([...(found.get(name) ?? []), ...names, 'instance']))
   }
-  // Nothing is due, and no store connected, in an empty database.
+  // In an empty database nothing is due, and no store is connected.
   found.set('jobs', new Set(['queue', 'state', 'instance']))
   found.set('jobs_lag_seconds', new Set(['queue', 'instance']))
   found.set('connections', new Set(['port', 'state', 'instance']))
   return found
 }
 
-test('there are as many as there seem to be', () => {
+test('the dashboard and the alerts have the expected number of queries', () => {
   expect(graphs.length).toBeGreaterThan(15)
-  expect(asked.length).toBeGreaterThan(graphs.length + 9)
+  expect(queries.length).toBeGreaterThan(graphs.length + 9)
   for (const { title, description } of graphs) expect(description, title).toMatch(/\.$/)
 })
 
-test('three metrics of an empty database have a help line all the same', async () => {
+test('three metrics without values in an empty database have a help line nevertheless', async () => {
   const text = await app.metrics.text()
   for (const name of ['jobs', 'jobs_lag_seconds', 'connections']) expect(text).toContain(`# HELP ${name} `)
 })
 
-test.each(asked)('%s', async (_title, text) => {
-  const metrics = await told()
+test.each(queries)('%s', async (_title, text) => {
+  const metrics = await readMetrics()
   const names = [...text.matchAll(/\b([a-z][a-z\d_]+)(?=\{|\[|\)| ==| >)/g)]
     .map(([, name]) => name!)
     .filter((name) => name.includes('_') || name === 'jobs' || name === 'connections')

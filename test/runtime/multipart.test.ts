@@ -1,7 +1,7 @@
-/** Forms with files are read as the platform reads them, but for those that are made to keep a server busy. */
+/** Forms with files are parsed like the platform does, except those that are crafted to keep a server busy. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundaryOf, type FormEntry, formEntries } from '#runtime/http/multipart'
+import { type FormEntry, parseBoundary, parseMultipart } from '#runtime/http/multipart'
 import { PageRequest } from '#runtime/page'
 
 const plain = async (entries: Iterable<readonly [string, string | File]>): Promise<unknown[]> =>
@@ -12,12 +12,12 @@ const plain = async (entries: Iterable<readonly [string, string | File]>): Promi
         : [name, value.name, value.type, Buffer.from(await value.arrayBuffer())],
     ),
   )
-const read = (text: string, atMost = 1000): FormEntry[] => formEntries(Buffer.from(text), 'x', atMost)
+const read = (text: string, atMost = 1000): FormEntry[] => parseMultipart(Buffer.from(text), 'x', atMost)
 const part = (headers: string, content: string): string => `--x\r\n${headers}\r\n\r\n${content}\r\n`
 const field = (name: string, content: string): string =>
   part(`Content-Disposition: form-data; name="${name}"`, content)
 
-test('what a form is sent as is what it was, names and files of any kind', async () => {
+test('a form is parsed as it was sent, with names and files of any kind', async () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 20 })
   const value = fc.oneof(text, fc.tuple(text, fc.uint8Array({ maxLength: 60 })))
   await fc.assert(
@@ -31,12 +31,14 @@ test('what a form is sent as is what it was, names and files of any kind', async
       const contentType = sent.headers.get('content-type')!
       const bytes = new Uint8Array(await sent.arrayBuffer())
       const wanted = await new Response(bytes, { headers: { 'content-type': contentType } }).formData()
-      expect(await plain(formEntries(bytes, boundaryOf(contentType)!, 1000))).toEqual(await plain(wanted))
+      expect(await plain(parseMultipart(bytes, parseBoundary(contentType)!, 1000))).toEqual(
+        await plain(wanted),
+      )
     }),
   )
 })
 
-test('as other programs write it: words before it, blanks, encoded names, names without quotes, nothing in a part', async () => {
+test('forms of other programs: a preamble, blanks, encoded names, unquoted names, empty parts', async () => {
   const text = [
     'words before it\r\n--x  \r\ncontent-disposition:form-data ;  NAME="a"\r\n\r\n\r\n',
     part(
@@ -74,7 +76,7 @@ test.each([
   expect(() => read(text)).toThrow('body: is no form')
 })
 
-test('what is no file has 256 KiB at most, all together', () => {
+test('fields without files have 256 KiB at most, all together', () => {
   const half = 'a'.repeat(128 * 1024)
   expect(read(`${field('a', half)}${field('b', half)}--x--`)).toHaveLength(2)
   expect(() => read(`${field('a', half)}${field('b', half)}${field('c', '1')}--x--`)).toThrow('256 KiB')
@@ -82,7 +84,7 @@ test('what is no file has 256 KiB at most, all together', () => {
   expect(read(`${file}${field('a', half)}--x--`)).toHaveLength(2)
 })
 
-test('there are only so many parts, and of a plain form so many fields, before any is made', async () => {
+test('the number of parts, and of fields of a plain form, is limited in advance', async () => {
   expect(read(`${field('a', '1').repeat(3)}--x--`, 3)).toHaveLength(3)
   expect(() => read(`${field('a', '1').repeat(4)}--x--`, 3)).toThrow('body: has too many parameters')
   const forms = {
@@ -97,6 +99,6 @@ test('there are only so many parts, and of a plain form so many fields, before a
     })
     const asked = new PageRequest(request, { method: 'POST', path: '/' }, '/', '127.0.0.1')
     await expect(asked.filledForm(32 * 1024 * 1024)).rejects.toThrow('body: has too many parameters')
-    expect(await asked.typed()).toEqual({})
+    expect(await asked.submittedFields()).toEqual({})
   }
 })

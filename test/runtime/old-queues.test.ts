@@ -1,13 +1,13 @@
-/** A release that had a queue for each job is upgraded: what it left goes on. */
+/** Upgrade from a release with a queue per job: its jobs continue. */
 import { expect, test } from 'vitest'
 import { Worker } from '#runtime/jobs/worker'
-import { jobsOfTests } from './worker-jobs.ts'
+import { createTestJobs } from './worker-jobs.ts'
 
-const { app, database, failing, heard, keyed, log, of, registry } = await jobsOfTests()
+const { app, database, failing, heard, keyed, log, of, registry } = await createTestJobs()
 const { queue } = app.services
 const { boss } = queue
 
-test('what waited in the queue of a job waits as long, with the tries it had left; what no job takes is left alone', async () => {
+test('jobs in a queue of their own keep their delay and their remaining attempts; jobs without a handler are left alone', async () => {
   log.length = 0
   for (const name of ['test-keyed', 'test-gone'])
     await boss.createQueue(name, { policy: 'short', deadLetter: 'failed-jobs' })
@@ -39,14 +39,14 @@ test('what waited in the queue of a job waits as long, with the tries it had lef
   expect(log.filter((line) => line !== 'tick').toSorted()).toEqual(['due', 'later', 'scheduled', 'tried'])
 })
 
-test('a worker moves them by itself, but for a queue in which an older worker still runs something', async () => {
+test('a worker moves them by itself, except from a queue in which an older worker still runs a job', async () => {
   log.length = 0
   await boss.createQueue('test-crowd-a', { policy: 'short', deadLetter: 'failed-jobs' })
   await boss.send('test-keyed', of('moved'), { singletonKey: 'moved' })
   await boss.send('test-crowd-a', of('runs'), { singletonKey: 'runs' })
   await boss.send('test-crowd-a', of('waits'), { singletonKey: 'waits' })
   const [running] = await boss.fetch<object>('test-crowd-a')
-  // So that pg-boss counts what runs.
+  // So that pg-boss counts running jobs.
   await boss.supervise()
   const worker = new Worker(app.services, registry.jobs, app.metrics)
   await worker.start()
@@ -57,7 +57,7 @@ test('a worker moves them by itself, but for a queue in which an older worker st
   await database.query('delete from pgboss.job', [])
 })
 
-test('one that waits for later is no sooner due where another of its key waits already', async () => {
+test('a delayed job is due no sooner if another one of its key already waits', async () => {
   log.length = 0
   await boss.createQueue(keyed.name, { policy: 'standard', deadLetter: 'failed-jobs' })
   await boss.send(keyed.name, of('key', 'old'), { startAfter: 600 })
@@ -71,7 +71,7 @@ test('one that waits for later is no sooner due where another of its key waits a
   await database.query('delete from pgboss.job', [])
 })
 
-test('one whose payload does not fit any longer keeps no other from being moved, and is given up', async () => {
+test('a job with an invalid payload does not stop others from being moved, and becomes a dead letter', async () => {
   log.length = 0
   heard.length = 0
   for (const { name } of [failing, keyed])
@@ -93,14 +93,14 @@ test('one whose payload does not fit any longer keeps no other from being moved,
   await database.query('delete from pgboss.job', [])
 })
 
-test('what such a release gave up is told, also where it was put back first', async () => {
+test('a job that such a release gave up is reported, also if it was requeued first', async () => {
   await boss.createQueue('test-lost', { policy: 'standard', deadLetter: 'failed-jobs' })
   await boss.send('test-lost', of('x'), { retryLimit: 0 })
   const [old] = await boss.fetch<object>('test-lost')
   await boss.fail('test-lost', old!, { message: 'as told' })
   const [given] = await queue.fetch('failed-jobs', 1)
   expect(given).toMatchObject({ jobId: old!.id, name: 'test-lost', reason: 'as told' })
-  await queue.putBack(given!, 0)
+  await queue.requeue(given!, 0)
   const { jobId, name, reason } = given!
   expect(await queue.fetch('failed-jobs', 1)).toMatchObject([{ jobId, name, reason }])
   await database.query('delete from pgboss.job', [])

@@ -1,11 +1,11 @@
-/** However a number is typed or copied, it is one person's; and no other's. */
+/** However a number is typed or copied, it identifies one person, and no other. */
 import fc from 'fast-check'
 import { type CountryCode, getExampleNumber } from 'libphonenumber-js/max'
 import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
-import { phoneContaining } from '#runtime/database/search'
+import { toPhonePatterns } from '#runtime/database/search'
+import { toPlainCharacters } from '#runtime/values/confusables'
 import { isSamePhone, parsePhone, phoneKey } from '#runtime/values/phone'
-import { inPlainSigns } from '#runtime/values/signs'
 import { runs } from '#test/support/suite'
 
 const often = runs(400)
@@ -14,7 +14,7 @@ const digits = (length: number) =>
     .array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length })
     .map((all) => all.join(''))
 
-/** What a person dials at home, by country: valid numbers. */
+/** Domestic numbers by country: valid ones. */
 const brazilian = fc
   .tuple(
     fc.constantFrom('11', '21', '31', '45', '47', '61', '71', '85', '91'),
@@ -36,7 +36,7 @@ const somebody = fc
   )
 type Somebody = typeof somebody extends fc.Arbitrary<infer T> ? T : never
 
-/** Ways that people there write it, each with digits alone. */
+/** Local spellings, each with digits only. */
 const spellings: Record<string, (who: Somebody) => string[]> = {
   BR: ({ area, number }) => [
     `+55 ${area} ${number}`,
@@ -76,7 +76,7 @@ const spellings: Record<string, (who: Somebody) => string[]> = {
     `+54 0 ${area} 15 ${number}`,
   ],
 }
-const keyOf = ({ country, prefix, area, number }: Somebody): string =>
+const toKey = ({ country, prefix, area, number }: Somebody): string =>
   phoneKey(`+${prefix}${country === 'AR' ? '9' : ''}${area}${number}`)
 
 const marks = ['\u200b', '\u200c', '\u200d', '\u200e', '\u200f', '\u202a', '\u202c', '\u202d', '\u202e']
@@ -96,8 +96,8 @@ const hyphens = [
 ]
 const scripts = [0x30, 0xff10, 0x0660, 0x06f0, 0x0966, 0x09e6, 0x0e50, 0x1d7ce, 0x1d7d8]
 
-/** Another look of the same signs. */
-const decorated = fc
+/** Other characters for the same digits. */
+const decoration = fc
   .record({
     zero: fc.constantFrom(...scripts),
     plus: fc.constantFrom('+', '\uff0b', '\ufe62'),
@@ -124,17 +124,17 @@ const decorated = fc
 describe('one person', () => {
   test('has one key, however the number is spelled and copied', () => {
     fc.assert(
-      fc.property(somebody, fc.nat(), decorated, (who, way, decorate) => {
+      fc.property(somebody, fc.nat(), decoration, (who, way, decorate) => {
         const all = spellings[who.country]!(who)
         const typed = decorate(all[way % all.length]!)
         const phone = parsePhone(typed, who.country)
-        expect(phone && phoneKey(phone), JSON.stringify(typed)).toBe(keyOf(who))
+        expect(phone && phoneKey(phone), JSON.stringify(typed)).toBe(toKey(who))
       }),
       often,
     )
   })
 
-  test('is read from what was read before, in any country, as it is', () => {
+  test('a parsed number is parsed unchanged, in any country', () => {
     fc.assert(
       fc.property(somebody, fc.nat(), fc.constantFrom('BR', 'MX', 'AR', 'US', 'PT'), (who, way, country) => {
         const all = spellings[who.country]!(who)
@@ -147,19 +147,19 @@ describe('one person', () => {
     )
   })
 
-  test('is nobody else', () => {
+  test('different people have different keys', () => {
     fc.assert(
       fc.property(somebody, somebody, (one, other) => {
         const isOne = one.prefix === other.prefix && one.area === other.area && one.number === other.number
-        expect(keyOf(one) === keyOf(other)).toBe(isOne)
-        expect(isSamePhone(keyOf(one), keyOf(other))).toBe(isOne)
+        expect(toKey(one) === toKey(other)).toBe(isOne)
+        expect(isSamePhone(toKey(one), toKey(other))).toBe(isOne)
       }),
       often,
     )
   })
 })
 
-test("every country's number is read as it is written there and abroad", () => {
+test("every country's number is parsed in its national and international form", () => {
   for (const country of Object.keys(examples) as CountryCode[]) {
     const example = getExampleNumber(country, examples)!
     const { number } = example
@@ -170,14 +170,14 @@ test("every country's number is read as it is written there and abroad", () => {
   }
 })
 
-test('a number of home is not taken for one of abroad that begins alike', () => {
+test('a domestic number is not taken for a foreign one with the same beginning', () => {
   // Denmark's +45 and eight digits.
   expect(parsePhone('(45) 8765-4321', 'BR')).toBe('+554587654321')
   expect(parsePhone('+45 87 65 43 21', 'BR')).toBe('+4587654321')
 })
 
-test.each(['\u2007', '\ufeff', '\t', '\u3000', '\u2002'])('a blank of any kind (%j) is one', (blank) => {
-  // Numbers that the country's own plan does not have, which are kept all the same.
+test.each(['\u2007', '\ufeff', '\t', '\u3000', '\u2002'])('a blank of any kind (%j) is accepted', (blank) => {
+  // Numbers outside the country's numbering plan are accepted as well.
   expect(parsePhone(`11${blank}60000000`, 'BR')).toBe('+551160000000')
   expect(parsePhone(`55${blank}10000000`, 'MX')).toBe('+525510000000')
 })
@@ -192,20 +192,20 @@ test.each(['', '+', 'call me', '11 98765-4321 ext 5', `${'9'.repeat(41)}`, '\u20
 test('digits of every script have their value', () => {
   for (const zero of scripts) {
     const all = Array.from({ length: 10 }, (_, value) => String.fromCodePoint(zero + value)).join('')
-    expect(inPlainSigns(all)).toBe('0123456789')
+    expect(toPlainCharacters(all)).toBe('0123456789')
   }
 })
 
-test('the beginning of a number is found, in each way that it is written and kept', () => {
+test('the beginning of a number is found, in each spelling and stored form', () => {
   const missed = new Set<string>()
   fc.assert(
     fc.property(somebody, (who) => {
       const ways = spellings[who.country]!(who)
       const kept = [...new Set(ways.map((way) => parsePhone(way, who.country)!.slice(1)))]
       for (const way of ways) {
-        // All but its last two digits: what a search has when its typist is nearly done.
+        // All but its last two digits: an almost complete search.
         const typed = way.slice(0, -2)
-        const found = phoneContaining(typed, who.country)!.map((each) => each.slice(1, -1))
+        const found = toPhonePatterns(typed, who.country)!.map((each) => each.slice(1, -1))
         for (const one of kept) {
           if (!found.some((part) => one.includes(part)))
             missed.add(`${who.country} ${ways.indexOf(way)}: ${typed} in ${one}`)

@@ -1,4 +1,4 @@
-/** Phones are kept in one form and compared in another. */
+/** Phones have a stored form and a comparison form. */
 import { expect, test } from 'vitest'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 

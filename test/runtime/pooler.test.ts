@@ -1,4 +1,4 @@
-/** The way to PostgreSQL through PgBouncer: what it lends is given back as it was, and what cannot work is refused. */
+/** PostgreSQL through PgBouncer: borrowed connections are returned clean, and unusable configurations are refused. */
 import { sql } from 'kysely'
 import postgres from 'postgres'
 import { describe, expect, inject, test } from 'vitest'
@@ -10,7 +10,13 @@ import { whenFileEnds } from '#test/support/closing'
 import { withDatabase } from '#test/support/cluster'
 
 const server = inject('postgresUrl')
-const usual = ['timezone', 'bytea_output', 'jit', 'statement_timeout', 'idle_in_transaction_session_timeout']
+const defaultSettings = [
+  'timezone',
+  'bytea_output',
+  'jit',
+  'statement_timeout',
+  'idle_in_transaction_session_timeout',
+]
 
 async function pooler(options: Partial<PgbouncerOptions> = {}) {
   const started = await throwawayPgbouncer(server!, { mode: 'transaction', poolSize: 12, ...options })
@@ -18,21 +24,21 @@ async function pooler(options: Partial<PgbouncerOptions> = {}) {
   return started
 }
 
-function through(url: string, options: Parameters<typeof openPostgres>[1] = {}): ServerDatabase {
+function openThrough(url: string, options: Parameters<typeof openPostgres>[1] = {}): ServerDatabase {
   const database = openPostgres(url, { reads: 2, transactions: 4, isPooled: true, ...options })
   whenFileEnds(() => database.close())
   return database
 }
 
-/** What a connection has of its own, asked by another client: pairs of what is there and what PostgreSQL begins with. */
-const traces = `select current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')
+/** Session state of a connection, read by another client: pairs of the current and PostgreSQL's initial value. */
+const sessionStateQuery = `select current_setting('statement_timeout') || current_setting('idle_in_transaction_session_timeout')
   || current_setting('jit') || current_setting('plan_cache_mode') || current_setting('enable_seqscan') as settings,
   (select count(*)::int from pg_prepared_statements) as prepared, pg_backend_pid() as pid`
 
 describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
   for (const mode of ['transaction', 'session'] as const) {
     test(`${mode}: what is asked has its settings, however it is asked`, async () => {
-      const database = through((await pooler({ mode })).url, { deadlines: { statementMs: 2000 } })
+      const database = openThrough((await pooler({ mode })).url, { deadlines: { statementMs: 2000 } })
       await database.verify()
       const shown = `select current_setting('statement_timeout') as ms, current_setting('jit') as jit,
         current_setting('TimeZone') as zone, current_setting('enable_seqscan') as scans`
@@ -42,16 +48,16 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
       expect(await database.query(`${shown} where $1::int = 1`, [1])).toEqual([short])
       expect(await database.query(shown, [])).toEqual([short])
       expect(await database.query(`${shown} where $1::int = 1`, [1], 'once')).toEqual([alongAnIndex])
-      expect(await database.patient.query(`${shown} where $1::int = 1`, [1], 'each-time')).toEqual([long])
+      expect(await database.longRunning.query(`${shown} where $1::int = 1`, [1], 'each-time')).toEqual([long])
       const inside = (of: ServerDatabase['root']) =>
         of.transaction().execute(async (tx) => (await sql.raw(shown).execute(tx)).rows)
       expect(await inside(database.root)).toEqual([short])
-      expect(await inside(database.patient.root)).toEqual([long])
-      // They are kept, too.
+      expect(await inside(database.longRunning.root)).toEqual([long])
+      // They are enforced, too.
       const slept = await Promise.allSettled([
         database.query('select pg_sleep($1::float8)', [9]),
         database.root.transaction().execute((tx) => sql`select pg_sleep(9)`.execute(tx)),
-        database.patient.query('select pg_sleep($1::float8)::text as slept', [3]),
+        database.longRunning.query('select pg_sleep($1::float8)::text as slept', [3]),
       ])
       expect(slept).toMatchObject([
         { status: 'rejected', reason: { code: '57014' } },
@@ -61,8 +67,8 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     })
   }
 
-  test('values of every kind, and many at once: each has its own answer, a failed one fails alone', async () => {
-    const database = through((await pooler({ poolSize: 2 })).url)
+  test('values of every kind, and concurrent statements: each has its own answer, a failed one fails alone', async () => {
+    const database = openThrough((await pooler({ poolSize: 2 })).url)
     const at = new Date('2026-03-11T02:30:00.123Z')
     const values = [
       "it's ç",
@@ -90,10 +96,10 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     }
   })
 
-  test('a statement is whole or not at all: what fails at its end is told', async () => {
-    // In a database of its own: an index is made anew once nobody's older transaction in the same one is left.
+  test('a statement is atomic: a failure at its end is reported', async () => {
+    // In a separate database: an index is only rebuilt once no older transaction of the same one is open.
     const { url: own } = await freshDatabase()
-    const database = through(withDatabase((await pooler()).url, new URL(own!).pathname.slice(1)))
+    const database = openThrough(withDatabase((await pooler()).url, new URL(own!).pathname.slice(1)))
     await database.script(
       'create table pooled_rows (n int, constraint once unique (n) deferrable initially deferred)',
     )
@@ -108,18 +114,18 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
 
   test('nothing of ours is left on a connection that another client gets', async () => {
     const { url } = await pooler({ poolSize: 4 })
-    const database = through(url)
+    const database = openThrough(url)
     await database.verify()
     const others = Array.from({ length: 3 }, () =>
       postgres(url, { max: 1, prepare: false, fetch_types: false }),
     )
     const fresh = postgres(server!, { max: 1 })
     whenFileEnds(() => Promise.all([...others, fresh].map((each) => each.end())))
-    const [untouched] = await fresh.unsafe(traces)
+    const [untouched] = await fresh.unsafe(sessionStateQuery)
     const seen = new Set<number>()
     const look = async (): Promise<void> => {
       for (const other of others) {
-        const [found] = await other.unsafe(traces)
+        const [found] = await other.unsafe(sessionStateQuery)
         expect(found).toMatchObject({ settings: untouched!.settings, prepared: 0 })
         seen.add(found!.pid)
       }
@@ -129,7 +135,7 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
         await Promise.all([
           database.query('select $1::int as n', [times], 'once'),
           database.query('select 1 / $1::int', [times % 2]).catch(() => undefined), // every other one
-          database.patient.root.transaction().execute((tx) => sql`select ${times}::int`.execute(tx)),
+          database.longRunning.root.transaction().execute((tx) => sql`select ${times}::int`.execute(tx)),
           database.script('select 1'),
           look(),
         ])
@@ -139,8 +145,8 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     expect(seen.size).toBeGreaterThan(0)
   })
 
-  test('one connection for all of it, in transactions: everybody has a turn', async () => {
-    const database = through((await pooler({ poolSize: 1 })).url)
+  test('one connection for everything, in transactions: every caller gets it', async () => {
+    const database = openThrough((await pooler({ poolSize: 1 })).url)
     await database.verify()
     const turns = Array.from({ length: 100 }, (_none, n) =>
       n % 3 === 0
@@ -153,12 +159,12 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     expect((await Promise.all(turns)).flat().map(({ n }) => n)).toEqual(turns.map((_none, n) => n))
   })
 
-  test('one connection for all of it: a transaction needs no other, while many wait for its own', async () => {
+  test('one connection for everything: a transaction needs no second one, while many wait for its own', async () => {
     const { url: own } = await freshDatabase()
     const { url } = await pooler({ poolSize: 1 })
-    const database = through(withDatabase(url, new URL(own!).pathname.slice(1)))
+    const database = openThrough(withDatabase(url, new URL(own!).pathname.slice(1)))
     const others: unknown[] = []
-    // The first write of a table that is listed in the directory: nobody has asked yet whether it is a cluster.
+    // The first write of an indexed table: nobody has checked yet whether it is a cluster.
     const wrote = database.root.transaction().execute(async (tx) => {
       await sql`select 1`.execute(tx)
       others.push(database.isDistributed(), database.query('select $1::int', [1]))
@@ -168,12 +174,12 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     expect(await Promise.all(others)).toHaveLength(2)
   })
 
-  test('when it ends, what was on its way fails; when it is there again, all works', async () => {
+  test('statements in flight fail when the pooler ends; everything works when it is back', async () => {
     const bouncer = await pooler()
-    const database = through(bouncer.url)
+    const database = openThrough(bouncer.url)
     await database.verify()
     const lost = Promise.allSettled([
-      // Not a read: that would be asked again, and may find the pooler there.
+      // Not a read: that would be repeated, and may find the pooler there.
       database.query('with slept as (select pg_sleep($1::float8)) select from slept', [5]),
       database.root.transaction().execute(async (tx) => {
         await sql`create table left_by_pooler (n int)`.execute(tx)
@@ -188,7 +194,7 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
 
   describe('is refused with one sentence', () => {
     const unsaid = /leads to a pooler of connections.*DATABASE_POOLER=on/
-    const everything = [...usual, 'plan_cache_mode', 'enable_seqscan', 'enable_bitmapscan']
+    const everything = [...defaultSettings, 'plan_cache_mode', 'enable_seqscan', 'enable_bitmapscan']
     for (const mode of ['transaction', 'session'] as const) {
       test(`${mode}, where nobody said that it is there`, async () => {
         const { url } = await pooler({ mode })
@@ -207,7 +213,7 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
       })
     }
 
-    test('where the server has the same settings, too', async () => {
+    test('also if the server has the same settings', async () => {
       const { url: own, database: direct } = await freshDatabase()
       const name = new URL(own!).pathname.slice(1)
       const same = { statement_timeout: '15000', jit: 'off', timezone: 'UTC' }
@@ -221,20 +227,20 @@ describe.skipIf(!server || !hasPgbouncer)('through PgBouncer', () => {
     })
 
     test('statement mode', async () => {
-      const database = through((await pooler({ mode: 'statement' })).url)
+      const database = openThrough((await pooler({ mode: 'statement' })).url)
       await expect(database.verify()).rejects.toThrow('pool_mode must be transaction or session')
     })
 
     test('session mode with fewer connections than are opened', async () => {
-      const database = through((await pooler({ mode: 'session', poolSize: 5 })).url)
+      const database = openThrough((await pooler({ mode: 'session', poolSize: 5 })).url)
       await expect(database.verify()).rejects.toThrow(
         /not answer on 9 connections; in session mode its default_pool_size/,
       )
     })
   })
 
-  test('without one, saying that there is one is no fault', async () => {
-    const database = through(server!)
+  test('DATABASE_POOLER=on without a pooler is no error', async () => {
+    const database = openThrough(server!)
     await database.verify()
     expect(await database.query('select $1::int as n', [1], 'once')).toEqual([{ n: 1 }])
   })

@@ -1,15 +1,15 @@
-/** DATABASE_URL as libpq reads it: hosts, sockets, and what is asked for by name. */
+/** Parsing DATABASE_URL as libpq does: hosts, sockets and named parameters. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test, vi } from 'vitest'
 import { openPostgres } from '#db/open'
-import { describeAddress, isAddress, readAddress } from '#db/postgres/address'
+import { describeAddress, isAddress, parseAddress } from '#db/postgres/address'
 import { openDatabase } from '#runtime/server/app'
-import { whyNotConnected } from '#runtime/server/sentences'
 import { readSettings } from '#runtime/server/settings'
+import { describeConnectError } from '#runtime/server/startup-messages'
 
-// PostgreSQL's manual, 32.1.1.2 "Connection URIs", and what Cloud SQL and Heroku hand out.
+// PostgreSQL's manual, 32.1.1.2 "Connection URIs", and addresses of Cloud SQL and Heroku.
 test.each([
   ['postgres://ana:pw@db.example.com:6432/shop', 'db.example.com:6432', 'ana', 'shop'],
   ['postgresql://db.example.com', 'db.example.com:5432', '', ''],
@@ -36,13 +36,13 @@ test.each([
   expect(isAddress(address)).toBe(true)
 })
 
-test('what is asked for by name is no setting of the session, and the rest stays as it is', () => {
+test('named connection parameters are no session settings, and the rest stays unchanged', () => {
   const named = 'host=/run/pg&port=1&user=u&password=p%26+w&dbname=e%20f'
-  expect(readAddress(`postgres://h/d?${named}&sslmode=require&sslrootcert=x&options=-c%20a%3Db`)).toEqual({
+  expect(parseAddress(`postgres://h/d?${named}&sslmode=require&sslrootcert=x&options=-c%20a%3Db`)).toEqual({
     url: 'postgres://localhost/?options=-c%20a%3Db',
     options: { path: '/run/pg/.s.PGSQL.1', ssl: false, user: 'u', password: 'p&+w', database: 'e f' },
   })
-  expect(readAddress('postgres://u:p:w@[::1]/d?sslmode=require&application_name=a+b')).toEqual({
+  expect(parseAddress('postgres://u:p:w@[::1]/d?sslmode=require&application_name=a+b')).toEqual({
     url: 'postgres://localhost/?sslmode=require&application_name=a+b',
     options: { host: ['::1'], port: [5432], user: 'u', password: 'p:w', database: 'd' },
   })
@@ -72,22 +72,22 @@ test.each([
   ],
   ['postgres://h', { url: 'postgres://localhost/', options: { host: ['h'], port: [5432] } }],
 ])('%s, and what stands around it', (address, read) => {
-  expect(readAddress(address)).toEqual(read)
+  expect(parseAddress(address)).toEqual(read)
   for (const around of [`${address}\n`, ` ${address}\r\n`, `${address}#x`])
-    expect(readAddress(around)).toEqual(read)
+    expect(parseAddress(around)).toEqual(read)
 })
 
-test('what Neon hands out, and names that are not encoded', () => {
+test("Neon's addresses, and unencoded names", () => {
   const url = 'postgres://u@h/d?sslmode=require'
-  expect(readAddress(`${url}&channel_binding=require&target_session_attrs=any`)).toEqual(readAddress(url))
-  expect(readAddress(url).url).toBe('postgres://localhost/?sslmode=require')
-  const nameOf = (address: string) => readAddress(address).options.database
+  expect(parseAddress(`${url}&channel_binding=require&target_session_attrs=any`)).toEqual(parseAddress(url))
+  expect(parseAddress(url).url).toBe('postgres://localhost/?sslmode=require')
+  const nameOf = (address: string) => parseAddress(address).options.database
   expect(nameOf('postgres://h/sh%20op')).toBe('sh op')
   expect(nameOf('postgres://h/mü')).toBe('mü')
   expect(nameOf('postgres://h/100%')).toBe('100%')
 })
 
-test('PGHOST and PGPORT hold where the address says neither', () => {
+test('PGHOST and PGPORT apply if the address has neither', () => {
   onTestFinished(() => void vi.unstubAllEnvs())
   vi.stubEnv('PGHOST', '/run/pg')
   vi.stubEnv('PGPORT', '6777')
@@ -101,7 +101,7 @@ test('PGHOST and PGPORT hold where the address says neither', () => {
   vi.stubEnv('PGHOST', '/cloudsql/p:eu:i')
   expect(placeOf('postgres:///shop?user=ana')).toBe('/cloudsql/p:eu:i/.s.PGSQL.6777')
   vi.stubEnv('PGHOST', 'one:7,two')
-  expect(readAddress('postgres:///shop?user=ana').options).toMatchObject({
+  expect(parseAddress('postgres:///shop?user=ana').options).toMatchObject({
     host: ['one', 'two'],
     port: [7, 6777],
   })
@@ -133,7 +133,7 @@ test.each([
 const settings = (DATABASE_URL: string) =>
   readSettings({ DATABASE_URL, SECRET_KEY: 'x'.repeat(32), LOG_LEVEL: 'silent' })
 
-test('a socket that is not there is told by its file, without the password', async () => {
+test('a missing socket is reported by its file, without the password', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'no-postgres-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const refused = await openDatabase(await settings(`postgres://ana:secret@/shop?host=${folder}`)).catch(
@@ -166,7 +166,7 @@ test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either 
     `postgres://${username}@${encodeURIComponent(folder)}:${port}${pathname}`,
   ]) {
     const asked = open(url)
-    // A connection by a socket has no address.
+    // A socket connection has no address.
     expect(await asked.query(`select inet_client_addr() is null as "isBySocket", $1::int as n`, [1])).toEqual(
       [{ isBySocket: true, n: 1 }],
     )
@@ -177,7 +177,7 @@ test.runIf(inject('postgresUrl'))('a server is reached by its socket, in either 
   }
 })
 
-test.runIf(inject('postgresUrl'))('what the server knows no setting of is told', async () => {
+test.runIf(inject('postgresUrl'))('a setting that the server does not know is reported', async () => {
   const url = new URL(inject('postgresUrl')!)
   url.searchParams.set('hostaddr', '127.0.0.1')
   await expect(openDatabase(await settings(url.href))).rejects.toThrow(
@@ -185,8 +185,9 @@ test.runIf(inject('postgresUrl'))('what the server knows no setting of is told',
   )
 })
 
-test('what has nothing to do with the address is not told of it', () => {
-  const why = (error: object) => whyNotConnected(Object.assign(new Error('gone'), error), 'postgres://h/d')
+test('errors without a relation to the address are not attributed to it', () => {
+  const why = (error: object) =>
+    describeConnectError(Object.assign(new Error('gone'), error), 'postgres://h/d')
   expect(why({ code: 'ENOTFOUND', hostname: 'secret' })).toMatch(/^DATABASE_URL: the host h is not known: /)
   for (const code of ['ENOENT', 'ENOTDIR', 'EACCES', 'EINVAL', 'EAGAIN', '42704'])
     expect(why({ code })).toBeNull()

@@ -1,6 +1,6 @@
 /**
- * The way to a PostgreSQL server by postgres.js: values, errors, and connections that are lost. It has to
- * hold on every version that we work with (`with-postgres --bin`).
+ * PostgreSQL by postgres.js: values, errors, and lost connections. Must pass on every supported version
+ * (`with-postgres --bin`).
  */
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,18 +18,18 @@ import { whenFileEnds } from '#test/support/closing'
 import { runs } from '#test/support/suite'
 
 const url = inject('postgresUrl')
-/** Not asked again where its connection was lost: it does not begin as a read does. */
-const sleeping = 'with slept as (select pg_sleep($1::float8)) select from slept'
+/** Not repeated after a lost connection: it does not begin like a read. */
+const sleepQuery = 'with slept as (select pg_sleep($1::float8)) select from slept'
 
-function pool(reads = 2): PostgresPool {
+function openPool(reads = 2): PostgresPool {
   const opened = new PostgresPool(url!, { reads, exclusive: 2 })
   whenFileEnds(() => opened.close())
   return opened
 }
 
 describe.skipIf(!url)('a PostgreSQL server', () => {
-  test('values of every kind, and null in their place, go there and back with and without a kept plan', async () => {
-    const db = pool()
+  test('values of every kind, and nulls in their place, are sent and received with and without a cached plan', async () => {
+    const db = openPool()
     const text = `select $1::text as a, $2::int as b, $3::bigint as c, $4::jsonb as d, $5::text[] as e,
       $6::timestamptz as f, $7::bytea as g, $8::boolean as h, $9::numeric as i, $10::date as j, $11::uuid as k, $12::int as n`
     const at = new Date('2026-03-11T02:30:00.123Z')
@@ -56,7 +56,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
-  test('dates and bytes are read as they are, whatever form of them the database prefers', async () => {
+  test('dates and bytes are parsed correctly, whatever form the database prefers', async () => {
     const { database: own, url: at } = await freshDatabase()
     const name = new URL(at!).pathname.slice(1)
     await own.script(`alter database ${name} set datestyle = 'SQL, DMY';
@@ -71,8 +71,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
-  test('arrays of every kind that a table of ours may have go there and back, with null, quotes and ranks', async () => {
-    const db = pool()
+  test('arrays of every kind in our tables are sent and received, with nulls, quotes and dimensions', async () => {
+    const db = openPool()
     const at = '2026-03-11T02:30:00.123Z'
     const kinds: [string, readonly unknown[], (readonly unknown[])?][] = [
       ['text', ['', 'a', 'b,"c', 'NULL', '\\', '{}', ' ', "it's ç 🎉", null]],
@@ -107,8 +107,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
-  test('whatever texts an array holds, they come back', async () => {
-    const db = pool()
+  test('arrays of any texts are received unchanged', async () => {
+    const db = openPool()
     const text = fc.option(fc.string({ unit: 'grapheme' }).map((each) => each.replaceAll('\0', '')))
     const odd = fc.constantFrom('', 'null', 'NULL', '\\', '"', '{', '}', ',', ' ', '\n', '\\"', '\\\\')
     await fc.assert(
@@ -138,7 +138,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(columns.filter(({ type }) => !known.includes(type))).toEqual([])
   })
 
-  test('a connection that is lost as it opens fails what was asked, and nothing that nobody awaits', async () => {
+  test('a connection that is lost while it opens fails its statements, and no unawaited promise', async () => {
     const hole = await blackHole(url!)
     const unawaited: unknown[] = []
     const noted = (reason: unknown): unknown => unawaited.push(reason)
@@ -155,8 +155,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(unawaited).toEqual([])
   })
 
-  test('many at once, each with its own answer; a failed one fails alone', async () => {
-    const db = pool()
+  test('concurrent statements have their own answers; a failed one fails alone', async () => {
+    const db = openPool()
     const answers = await Promise.allSettled(
       Array.from({ length: 500 }, (_none, n) =>
         db.query<{ n: number }>('select 100 / ($1::int % 50) as zero, $1::int as n', [n]),
@@ -168,7 +168,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     }
   })
 
-  test('how a statement is planned goes by who asks, and is over with its transaction', async () => {
+  test('planning depends on the kind of work, and ends with the transaction', async () => {
     const database = openPostgres(url!, { reads: 1, transactions: 1 })
     whenFileEnds(() => database.close())
     const shown = `select current_setting('plan_cache_mode') || ' ' || current_setting('enable_seqscan') as plans
@@ -184,11 +184,11 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
       // On the same connection.
       expect(await planned(database.query(shown, [1], 'each-time'))).toBe('force_custom_plan on')
       expect(await planned(database.query(shown, [1], 'apart'))).toBe('force_generic_plan off')
-      expect(await planned(inside(database.patient.root))).toBe('force_custom_plan on')
+      expect(await planned(inside(database.longRunning.root))).toBe('force_custom_plan on')
     }
   })
 
-  test("a request's transaction keeps a plan that serves when the table has grown, too", async () => {
+  test("a request's transaction keeps a plan that also serves when the table has grown", async () => {
     const database = openPostgres(url!, { reads: 1, transactions: 1 })
     whenFileEnds(() => database.close())
     const table = `grown_${process.pid}`
@@ -215,8 +215,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(after).toEqual({ whole: before.whole, found: before.found + 1 })
   })
 
-  test('what a job asks is not behind what takes long, while another connection is idle', async () => {
-    const db = pool()
+  test("a job's statement does not wait behind a slow one while another connection is idle", async () => {
+    const db = openPool()
     let isOver = false
     const slow = db.query('select pg_sleep(1)', [], undefined, 'long').then(() => {
       isOver = true
@@ -226,21 +226,21 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await slow
   })
 
-  test('how many rows a change touched is told', async () => {
-    const db = pool(1)
+  test('the number of affected rows is returned', async () => {
+    const db = openPool(1)
     const rows = await db.query('select from generate_series(1, $1::int)', [3])
     expect([rows.length, rows.count]).toEqual([3, 3])
   })
 
-  test('a connection that the server ends fails what is on it; the next statements get a new one', async () => {
-    const db = pool(1)
-    const killer = pool(1)
+  test('a connection that the server ends fails its statements; the next ones get a new one', async () => {
+    const db = openPool(1)
+    const killer = openPool(1)
     for (let times = 0; times < 3; times += 1) {
       const [backend] = await db.query<{ pid: number }>(
         'select pg_backend_pid() as pid where $1::int = 1',
         [1],
       )
-      const slow = Array.from({ length: 5 }, () => db.query(sleeping, [30]))
+      const slow = Array.from({ length: 5 }, () => db.query(sleepQuery, [30]))
       const ended = Promise.allSettled(slow)
       await wait(50)
       await killer.query('select pg_terminate_backend($1::int)', [backend!.pid])
@@ -268,12 +268,12 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect((await next).rows).toEqual([{ one: 1 }])
   })
 
-  test('what was not sent before the connection was lost is not sent after it, outside of its transaction', async () => {
-    const db = pool(1)
+  test('an unsent statement of a lost connection is not sent later, outside of its transaction', async () => {
+    const db = openPool(1)
     await db.script('create table sent_late (n int)')
     const client = await db.take()
     const [backend] = (await client.run('select pg_backend_pid() as pid', [])) as unknown as [{ pid: number }]
-    // More than the library has on its way at a time: the rest waits.
+    // More than the library has in flight at a time: the rest waits.
     const all = [
       client.run(db.begin('request'), []),
       client.run('select pg_sleep($1::float8)', [30]),
@@ -288,8 +288,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await db.script('drop table sent_late')
   })
 
-  test('closing fails what takes longer, and sends what waited for it neither then nor on a new connection', async () => {
-    const [db, other] = [new PostgresPool(url!, { reads: 1, exclusive: 1 }), pool(1)]
+  test('closing fails slow statements, and sends those behind them neither then nor on a new connection', async () => {
+    const [db, other] = [new PostgresPool(url!, { reads: 1, exclusive: 1 }), openPool(1)]
     await other.script('create table sent_after_close (n int)')
     whenFileEnds(() => other.script('drop table sent_after_close'))
     const [pid, insert] = [
@@ -299,9 +299,9 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     const [before] = await Promise.all([db.query(pid, [1]), db.query(insert, [0])])
     const client = await db.take()
     const held = client.run('select pg_sleep(30)', []).finally(() => db.give(client))
-    // The library waits for the answer to a new text before it sends what comes after.
+    // The library waits for the answer to a new text before it sends the next one.
     const done = Promise.all([db.query('select pg_sleep($1::float8)::text as s', [0.5]), db.query(pid, [1])])
-    const failed = Promise.allSettled([db.query(sleeping, [30]), db.query(insert, [1]), held, db.take()])
+    const failed = Promise.allSettled([db.query(sleepQuery, [30]), db.query(insert, [1]), held, db.take()])
     await wait(50)
     await db.close()
     expect(await done).toEqual([[{ s: '' }], before])
@@ -311,12 +311,12 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(await other.query('select n from sent_after_close where $1::int = 1', [1])).toEqual([{ n: 0 }])
   })
 
-  test('a lone read whose connection was lost is asked again, once; a write is not', async () => {
-    const [db, killer] = [pool(1), pool(1)]
+  test('a single read whose connection was lost is repeated once; a write is not', async () => {
+    const [db, killer] = [openPool(1), openPool(1)]
     const [backend] = await db.query<{ pid: number }>('select pg_backend_pid() as pid where $1::int = 1', [1])
     const all = Promise.allSettled(
       Array.from({ length: 300 }, (_none, n) =>
-        n === 0 ? db.query(sleeping, [30]) : db.query<{ n: number }>('select $1::int as n', [n]),
+        n === 0 ? db.query(sleepQuery, [30]) : db.query<{ n: number }>('select $1::int as n', [n]),
       ),
     )
     await wait(50)
@@ -350,8 +350,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await Promise.all([lost, written])
   })
 
-  test('what cannot be written fails alone; who is before and behind it has its answer', async () => {
-    const db = pool(1)
+  test('an invalid parameter fails alone; statements before and behind it are answered', async () => {
+    const db = openPool(1)
     const text = 'select $1::timestamptz as at, $2::jsonb as j'
     const [at, circle] = [new Date('2026-03-11T02:30:00Z'), {} as Record<string, unknown>]
     circle.itself = circle
@@ -386,7 +386,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
   })
 
   test('many parameters, and large ones', async () => {
-    const db = pool(1)
+    const db = openPool(1)
     const many = Array.from({ length: 65_533 }, (_none, n) => n)
     const all = many.map((n) => `$${n + 1}::bigint`)
     const sum = `select sum(n)::bigint as sum from unnest(array[${all}]) n`
@@ -399,7 +399,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
   })
 
   test('a table that changes under a prepared statement changes its answer', async () => {
-    const db = pool(1)
+    const db = openPool(1)
     await db.script('create table changing (id int, name text); insert into changing values (1, $$a$$)')
     const ask = () => db.query('select * from changing where id = $1', [1], 'once')
     for (let times = 0; times < 7; times += 1) expect(await ask()).toEqual([{ id: 1, name: 'a' }])
@@ -410,7 +410,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     await db.script('drop table changing')
   })
 
-  test('of several hosts one that answers is taken; where none does it is told at once', async () => {
+  test('a host that answers is used among several; if none does, that is reported at once', async () => {
     const { port, pathname } = new URL(url!)
     const at = (hosts: string): PostgresPool => {
       const opened = new PostgresPool(`postgres://postgres@${hosts}${pathname}`, { reads: 1, exclusive: 1 })
@@ -431,7 +431,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
   })
 
   test('a table that changes under a prepared statement mixes up no answers', async () => {
-    const [db, other] = [pool(1), pool(1)]
+    const [db, other] = [openPool(1), openPool(1)]
     await other.script(
       'create table changed_under (id int, name text); insert into changed_under values (1, $$a$$)',
     )
@@ -441,7 +441,7 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     const number = (n: number) => db.query('select $1::int as n', [n])
     await Promise.all([whole(), slow(), number(0)])
     await other.script('alter table changed_under add column more text')
-    // The library prepares it again behind the slow one, and the numbers are sent before it is asked again.
+    // The library prepares it again behind the slow one, and the numbers are sent before that.
     const asked = [whole(), slow()]
     await wait(100)
     const numbers = await Promise.all([1, 2, 3].map(number))
@@ -449,8 +449,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(await Promise.all(asked)).toEqual([[{ id: 1, name: 'a', more: null }], [{ n: 0, s: '' }]])
   })
 
-  test('a cancelled statement fails; its connection stays, and so does what is behind it', async () => {
-    const [db, other] = [pool(1), pool(1)]
+  test('a cancelled statement fails; its connection stays, and so do the statements behind it', async () => {
+    const [db, other] = [openPool(1), openPool(1)]
     const pid = async () => (await db.query('select pg_backend_pid() as pid where $1::int = 1', [1]))[0]
     const before = (await pid()) as { pid: number }
     const cancelled = expect(db.query('select pg_sleep($1::float8)', [30])).rejects.toMatchObject({
@@ -464,8 +464,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     expect(await pid()).toEqual(before)
   })
 
-  test('notices are no answers; several statements in one text answer all their rows', async () => {
-    const db = pool(1)
+  test('notices are no answers; several statements in one text return all their rows', async () => {
+    const db = openPool(1)
     const noisy = `do $$ begin for n in 1..200 loop raise warning 'heard % times', n; end loop; end $$`
     expect(
       await db.script(`${noisy}; select 1 as a; select 2 as b, 3 as c; create table if not exists said ();
@@ -486,7 +486,8 @@ describe.skipIf(!url)('a PostgreSQL server', () => {
     const swallowed = database.root.transaction().execute(async (tx) => {
       await sql`select 1 / ${0}::int`.execute(tx).catch(() => undefined)
     })
-    await expect(swallowed).rejects.toMatchObject({ code: '22012' }) // why, and not only that it was rolled back
+    // the reason, and not only that it was rolled back
+    await expect(swallowed).rejects.toMatchObject({ code: '22012' })
     expect(await database.query('select $1::int as n', [1])).toEqual([{ n: 1 }])
   })
 })

@@ -1,4 +1,6 @@
-/** The embedded database keeps what it prepares: it answers as PGlite's own `query` does, the first time and every other. */
+/**
+ * The embedded database caches prepared statements: it answers as PGlite's own `query` does, the first time and later.
+ */
 import { PGlite, type Results, type Transaction } from '@electric-sql/pglite'
 import { expect, inject, test } from 'vitest'
 import { EmbeddedFailure, PreparingPglite } from '#db/embedded/pglite'
@@ -8,10 +10,10 @@ import { whenFileEnds } from '#test/support/closing'
 
 const parsers = { 20: Number, 1082: (value: string) => value }
 
-/** The table that statements of these tests are about, in a session that has prepared nothing. */
+/** The table of these tests, in a session without prepared statements. */
 const clean = 'drop table if exists noted; create table noted (id int primary key, text text); deallocate all'
 
-async function opened<Session extends PGlite>(session: Session): Promise<Session> {
+async function prepareSession<Session extends PGlite>(session: Session): Promise<Session> {
   whenFileEnds(() => session.close())
   await session.waitReady
   await session.exec(clean)
@@ -19,14 +21,16 @@ async function opened<Session extends PGlite>(session: Session): Promise<Session
 }
 
 let first: Promise<PreparingPglite> | null = null
-async function prepares(): Promise<PreparingPglite> {
-  first ??= migratedSnapshot().then((loadDataDir) => opened(new PreparingPglite({ parsers, loadDataDir })))
+async function openSharedSession(): Promise<PreparingPglite> {
+  first ??= migratedSnapshot().then((loadDataDir) =>
+    prepareSession(new PreparingPglite({ parsers, loadDataDir })),
+  )
   const session = await first
   await session.exec(clean)
   return session
 }
 
-const kept = async (session: PGlite): Promise<string[]> =>
+const findPrepared = async (session: PGlite): Promise<string[]> =>
   (await session.exec('select statement from pg_prepared_statements order by prepare_time')).flatMap(
     ({ rows }) => rows.map((row) => String(row.statement)),
   )
@@ -57,7 +61,7 @@ const statements: readonly [string, unknown[]][] = [
   ["set application_name = 'somebody'", []],
   ['show application_name', []],
 ]
-const wrong: readonly [string, unknown[]][] = [
+const failingStatements: readonly [string, unknown[]][] = [
   ['select 1 / $1::int as x', [0]],
   ['select $1::int as x', ['no number']],
   ['select nothing_like_it from noted where id = $1', [1]],
@@ -80,12 +84,12 @@ async function outcome(session: Session, text: string, values: unknown[]): Promi
 }
 
 test.skipIf(!inject('snapshot'))(
-  'answers and refuses as PGlite does, four times over, in a transaction and outside',
+  'answers and fails like PGlite, four times, in a transaction and outside',
   async () => {
-    const ours = await prepares()
-    const plain = await opened(new PGlite({ parsers, loadDataDir: await migratedSnapshot() }))
+    const ours = await openSharedSession()
+    const plain = await prepareSession(new PGlite({ parsers, loadDataDir: await migratedSnapshot() }))
     for (let time = 1; time <= 4; time += 1) {
-      for (const [text, values] of [...statements, ...wrong]) {
+      for (const [text, values] of [...statements, ...failingStatements]) {
         expect(await outcome(ours, text, values), `${text}, ${time}`).toEqual(
           await outcome(plain, text, values),
         )
@@ -99,21 +103,21 @@ test.skipIf(!inject('snapshot'))(
       )
       expect(await both[0]).toEqual(await both[1])
     }
-    const names = await kept(ours)
+    const names = await findPrepared(ours)
     expect(names.sort()).toEqual(
       statements
         .map(([text]) => text)
         .concat('select 1 / $1::int as x', 'select $1::int as x', 'insert into noted (id) values ($1), ($1)')
         .sort(),
     )
-    expect(await kept(plain)).toEqual([])
+    expect(await findPrepared(plain)).toEqual([])
   },
 )
 
 test.skipIf(!inject('snapshot'))(
-  'a fault undoes its transaction, and the next one works with the same statement',
+  'an error rolls its transaction back, and the next one works with the same statement',
   async () => {
-    const ours = await prepares()
+    const ours = await openSharedSession()
     const add = 'insert into noted (id) values ($1)'
     for (const id of [1, 2, 3]) await ours.query(add, [id])
     const failed = ours.transaction(async (transaction) => {
@@ -128,9 +132,9 @@ test.skipIf(!inject('snapshot'))(
 )
 
 test.skipIf(!inject('snapshot'))(
-  'is prepared anew once somebody dropped it, or its table has changed',
+  'a dropped statement, or one whose table has changed, is prepared again',
   async () => {
-    const ours = await prepares()
+    const ours = await openSharedSession()
     await ours.exec('alter table noted drop column text; insert into noted values (1)')
     const read = async () => (await ours.query('select * from noted')).rows
     for (const _ of [1, 2, 3]) expect(await read()).toEqual([{ id: 1 }])
@@ -138,29 +142,29 @@ test.skipIf(!inject('snapshot'))(
     expect(await read()).toEqual([{ id: 1, text: null }])
     for (const drop of ['deallocate all', 'discard all']) {
       await ours.exec(drop)
-      expect(await kept(ours)).toEqual([])
+      expect(await findPrepared(ours)).toEqual([])
       for (const _ of [1, 2]) expect(await read()).toEqual([{ id: 1, text: null }])
-      expect(await kept(ours)).toEqual(['select * from noted'])
+      expect(await findPrepared(ours)).toEqual(['select * from noted'])
     }
-    // Unseen: another client of the session.
+    // Unnoticed: another client of the session.
     await ours.execProtocol(Uint8Array.of(0x51, 0, 0, 0, 19, ...Buffer.from('deallocate all\0')))
     expect(await read()).toEqual([{ id: 1, text: null }])
   },
 )
 
 test.skipIf(!inject('snapshot'))(
-  'what is asked once is not kept, nor what is long; of the rest the latest',
+  'statements used once and long ones are not cached; of the rest the latest are',
   async () => {
-    const ours = await prepares()
+    const ours = await openSharedSession()
     await ours.query('select 1 as once')
     const long = `select '${'x'.repeat(20_000)}' as long`
     for (const _ of [1, 2, 3]) await ours.query(long)
-    expect(await kept(ours)).toEqual([])
+    expect(await findPrepared(ours)).toEqual([])
     for (let n = 0; n < 600; n += 1) {
       for (const _ of [1, 2]) await ours.query(`select ${n} as n`)
       await ours.query('select $1::int as used', [n])
     }
-    const names = await kept(ours)
+    const names = await findPrepared(ours)
     expect(names.length).toBeLessThanOrEqual(500)
     expect(names).toContain('select $1::int as used')
     expect(names).toContain('select 599 as n')
@@ -168,27 +172,24 @@ test.skipIf(!inject('snapshot'))(
   },
 )
 
-test.skipIf(!inject('snapshot'))(
-  'what changed meanwhile fails one transaction and not those after it',
-  async () => {
-    const ours = await prepares()
-    for (const _ of [1, 2, 3]) await ours.query('select * from noted')
-    const inside = () =>
-      ours.transaction(async (transaction) => (await transaction.query('select * from noted')).rows)
-    await ours.exec('alter table noted add column more int')
-    await expect(inside()).rejects.toMatchObject({ code: '0A000', query: 'select * from noted', params: [] })
-    expect(await inside()).toEqual([])
-    await ours.query('select * from noted')
-    await ours.query('deallocate all')
-    expect(await inside()).toEqual([])
-    expect(await kept(ours)).toEqual([])
-  },
-)
+test.skipIf(!inject('snapshot'))('a changed table fails one transaction and not the next ones', async () => {
+  const ours = await openSharedSession()
+  for (const _ of [1, 2, 3]) await ours.query('select * from noted')
+  const inside = () =>
+    ours.transaction(async (transaction) => (await transaction.query('select * from noted')).rows)
+  await ours.exec('alter table noted add column more int')
+  await expect(inside()).rejects.toMatchObject({ code: '0A000', query: 'select * from noted', params: [] })
+  expect(await inside()).toEqual([])
+  await ours.query('select * from noted')
+  await ours.query('deallocate all')
+  expect(await inside()).toEqual([])
+  expect(await findPrepared(ours)).toEqual([])
+})
 
 test.skipIf(!inject('snapshot'))(
-  'a fault that only looks like a lost statement is not run again',
+  'an error that only looks like a dropped statement is not retried',
   async () => {
-    const ours = await prepares()
+    const ours = await openSharedSession()
     await ours.exec(`create sequence if not exists tries;
     create or replace function lost() returns int language plpgsql as $$
       begin perform nextval('tries'); raise exception 'prepared statement "kept_1" does not exist' using errcode = '26000'; end $$`)
@@ -203,15 +204,15 @@ test.skipIf(!inject('snapshot'))(
         { last_value: time },
       ])
     }
-    expect(await kept(ours)).toEqual(['select $1::int as stays', 'select lost() + $1::int'])
+    expect(await findPrepared(ours)).toEqual(['select $1::int as stays', 'select lost() + $1::int'])
     await ours.exec('drop function lost; drop sequence tries')
   },
 )
 
 test.skipIf(!inject('snapshot'))(
-  'what cannot be sent is refused, and the next statement is whole',
+  'an invalid parameter is refused, and the next statement is intact',
   async () => {
-    const ours = await prepares()
+    const ours = await openSharedSession()
     for (const time of [1, 2, 3]) {
       await expect(ours.query('select 1 as one', [time])).rejects.toMatchObject({
         code: '08P01',
@@ -233,7 +234,7 @@ const endless =
   'create function endless(n int) returns int language plpgsql as $$ begin return endless(n + 1); end $$'
 const deep = (of: number): string => `select ${'('.repeat(of)}$1::int${' + 1)'.repeat(of)} as sum`
 
-test.skipIf(!inject('snapshot'))('what is too deep is refused, and the session goes on', async () => {
+test.skipIf(!inject('snapshot'))('a too deep recursion is refused, and the session continues', async () => {
   const session = await openSession('memory://', await migratedSnapshot())
   whenFileEnds(() => session.close())
   await session.exec(endless)
@@ -245,7 +246,7 @@ test.skipIf(!inject('snapshot'))('what is too deep is refused, and the session g
 })
 
 test.skipIf(!inject('snapshot'))(
-  'PostgreSQL that has failed says so, to whoever asks, and is closed',
+  'a failed PostgreSQL reports it for every statement, and is closed',
   async () => {
     const session = new PreparingPglite({ loadDataDir: await migratedSnapshot() })
     await session.waitReady

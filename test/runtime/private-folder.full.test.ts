@@ -1,4 +1,4 @@
-/** Who on the machine may enter the folders that rows and files lie in. */
+/** Permissions of the folders with rows and files. */
 import fs, {
   chmodSync,
   chownSync,
@@ -14,21 +14,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openPglite } from '#db/open'
-import { makePrivate } from '#db/private-folder'
+import { makePrivateFolder } from '#db/private-folder'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
 const root = mkdtempSync(join(tmpdir(), 'merchant-private-'))
 whenFileEnds(() => rmSync(root, { recursive: true, force: true }))
-const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
+const readMode = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-test("the database of a folder is its user's alone, also one that was everybody's", async () => {
+test('the database of a folder belongs to its user only, also one that was open to everybody', async () => {
   const folder = join(root, 'db')
   for (let times = 0; times < 2; times += 1) {
     const database = await openPglite({ dataDir: folder })
     try {
       expect(existsSync(join(folder, 'PG_VERSION'))).toBe(true)
-      expect(modeOf(folder)).toBe('700')
+      expect(readMode(folder)).toBe('700')
     } finally {
       await database.close()
     }
@@ -36,13 +36,13 @@ test("the database of a folder is its user's alone, also one that was everybody'
   }
 })
 
-test('the files of a server are not for others', async () => {
+test('the files of a server are private', async () => {
   const app = await testApp()
   expect(readdirSync(app.dataDir)).toContain('files')
-  expect(modeOf(join(app.dataDir, 'files')).at(-1)).toBe('0')
+  expect(readMode(join(app.dataDir, 'files')).at(-1)).toBe('0')
 })
 
-test('a group keeps what it has where it is to; a folder of another user is left as it is', () => {
+test("a group keeps its permissions if it should; another user's folder is left unchanged", () => {
   for (const [before, forGroup, after] of [
     [0o775, true, '770'],
     [0o775, false, '700'],
@@ -52,19 +52,19 @@ test('a group keeps what it has where it is to; a folder of another user is left
     const folder = join(root, `${before}-${forGroup}`)
     mkdirSync(folder)
     chmodSync(folder, before)
-    makePrivate(folder, { forGroup })
-    expect(modeOf(folder)).toBe(after)
+    makePrivateFolder(folder, { forGroup })
+    expect(readMode(folder)).toBe(after)
   }
   if (process.getuid?.() !== 0) return
   const others = join(root, 'others')
   mkdirSync(others)
   chmodSync(others, 0o755)
   chownSync(others, 12345, 12345)
-  makePrivate(others)
-  expect(modeOf(others)).toBe('755')
+  makePrivateFolder(others)
+  expect(readMode(others)).toBe('755')
 })
 
-test('a file system that knows no modes ends no start; another fault does', () => {
+test('a file system without modes does not stop a start; another error does', () => {
   const folder = join(root, 'modeless')
   mkdirSync(folder)
   chmodSync(folder, 0o755)
@@ -78,10 +78,10 @@ test('a file system that knows no modes ends no start; another fault does', () =
   try {
     for (const code of ['EPERM', 'ENOTSUP']) {
       fails(code)
-      makePrivate(folder)
+      makePrivateFolder(folder)
     }
     fails('EIO')
-    expect(() => makePrivate(folder)).toThrow('no modes')
+    expect(() => makePrivateFolder(folder)).toThrow('no modes')
   } finally {
     fs.chmodSync = real
     syncBuiltinESMExports()

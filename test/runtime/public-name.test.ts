@@ -1,6 +1,6 @@
-/** What is left of a name for everybody to read. */
+/** The public form of names. */
 import { expect, test } from 'vitest'
-import { publicName } from '#runtime/values/public-name'
+import { toPublicName } from '#runtime/values/public-name'
 
 test.each([
   ['Ana Souza', 'Ana Souza'],
@@ -41,5 +41,5 @@ test.each([
   ['', null],
   [null, null],
 ])('%j is %j', (name, shown) => {
-  expect(publicName(name)).toBe(shown)
+  expect(toPublicName(name)).toBe(shown)
 })

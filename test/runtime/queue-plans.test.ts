@@ -1,6 +1,6 @@
-/** What is asked of the queue's tables costs no more with each job that is kept. */
+/** Queries of the queue's tables cost no more with each stored job. */
 import { expect, test } from 'vitest'
-import { backlogs, runningJobs, waitingOfKeys } from '#runtime/jobs/statements'
+import { backlogs, runningJobs, waitingByKeys } from '#runtime/jobs/statements'
 import { freshDatabase } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 
@@ -15,7 +15,7 @@ await database.query(
 await database.query('analyze pgboss.job_common', [])
 
 test.each([
-  ['the job of a key that waits', waitingOfKeys, `'interactive', array['kept 1'], 0`],
+  ['the job of a key that waits', waitingByKeys, `'interactive', array['kept 1'], 0`],
   ['what runs', runningJobs, `array['interactive']`],
   ['what is due', backlogs, `array['interactive'], 5`],
 ])('%s is found by an index', async (_what, text, values) => {

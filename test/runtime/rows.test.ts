@@ -1,16 +1,16 @@
-/** Rows by a caller's id, bounds, names that are had once, orders: alike for every small resource of a store. */
+/** Rows by a caller's id, limits, unique names, orders: the same for every small resource of a store. */
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '#runtime/context'
 import {
   countRows,
   findRow,
-  oneRow,
   preparedOne,
   preparedRow,
+  refuseDuplicate,
   reorder,
-  requireRoom,
-  unlessTaken,
+  requireCapacity,
+  requireRow,
 } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { testApp } from '#test/support/app'
@@ -28,7 +28,7 @@ const tag = async (ctx: Context, name: string): Promise<string> => {
   return id
 }
 
-/** A store with tags, and another store's. */
+/** A store with tags, and another store's tag. */
 async function tags(...names: string[]) {
   const ctx = await (await store(app)).context()
   const other = await (await store(app)).context()
@@ -42,17 +42,17 @@ const tagNames = async (ctx: Context) => {
   return rows.map(({ name }) => name)
 }
 
-/** Counts what reaches the database. */
+/** Counts the statements that reach the database. */
 async function statements(ctx: Context, work: (ctx: Context) => Promise<unknown>): Promise<number> {
   let n = 0
   const counting = new Proxy(ctx, {
     get(target, name) {
       const value = Reflect.get(target, name, target)
       if (name === 'db') n += 1
-      if (name !== 'run') return value
-      return (...args: Parameters<Context['run']>) => {
+      if (name !== 'runPrepared') return value
+      return (...args: Parameters<Context['runPrepared']>) => {
         n += 1
-        return target.run(...args)
+        return target.runPrepared(...args)
       }
     },
   })
@@ -67,15 +67,15 @@ describe('one row by its id', () => {
     const { ctx, ids } = await tags('a')
     const find = ctx.db.selectFrom('inbox_tags').select('name')
     expect(await findRow(find, ids[0]!)).toEqual({ name: 'a' })
-    expect(await oneRow(find, ids[0]!.toUpperCase(), none)).toEqual({ name: 'a' })
+    expect(await requireRow(find, ids[0]!.toUpperCase(), none)).toEqual({ name: 'a' })
   })
 
-  test('a malformed id finds nothing, and asks nothing; nor does an unknown one find anything', async () => {
+  test('a malformed id finds nothing, without a query; an unknown one finds nothing', async () => {
     const { ctx } = await tags('a')
     for (const id of [...oddIds, ctx.newId()]) {
       const find = ctx.db.selectFrom('inbox_tags').select('name')
       expect(await findRow(find, id)).toBeUndefined()
-      await expect(oneRow(find, id, none)).rejects.toEqual(missing)
+      await expect(requireRow(find, id, none)).rejects.toEqual(missing)
     }
     const read = preparedRow(none, (db, { id }: { id: string }) =>
       db.selectFrom('inbox_tags').select('name').where('id', '=', id),
@@ -84,7 +84,7 @@ describe('one row by its id', () => {
     expect(await statements(ctx, (at) => read(at, { id: ctx.newId() }))).toBe(1)
   })
 
-  test("another store's is none: it is neither read nor locked, changed or deleted", async () => {
+  test("another store's row is neither read nor locked, changed or deleted", async () => {
     const { ctx, other, foreign } = await tags('a')
     const read = preparedOne(none, (db, { id }) => ({
       rows: db.selectFrom('inbox_tags as t').where('t.id', '=', id),
@@ -96,22 +96,22 @@ describe('one row by its id', () => {
     const changed = ctx.db.updateTable('inbox_tags').set({ name: 'mine' }).returning('id')
     const deleted = ctx.db.deleteFrom('inbox_tags').returning('id')
     for (const query of [all, all.forUpdate(), changed, deleted]) {
-      await expect(oneRow(query as typeof all, foreign, none)).rejects.toEqual(missing)
+      await expect(requireRow(query as typeof all, foreign, none)).rejects.toEqual(missing)
     }
     expect(await tagNames(other)).toEqual(['theirs'])
   })
 
-  test('it alone is changed, or deleted', async () => {
+  test('only that row is changed or deleted', async () => {
     const { ctx, ids } = await tags('a', 'b', 'c')
     const changed = ctx.db.updateTable('inbox_tags').set({ name: 'x' }).returning('id')
-    expect(await oneRow(changed, ids[0]!, none)).toEqual({ id: ids[0] })
-    expect(await oneRow(ctx.db.deleteFrom('inbox_tags').returning('id'), ids[1]!, none)).toEqual({
+    expect(await requireRow(changed, ids[0]!, none)).toEqual({ id: ids[0] })
+    expect(await requireRow(ctx.db.deleteFrom('inbox_tags').returning('id'), ids[1]!, none)).toEqual({
       id: ids[1],
     })
     expect(await tagNames(ctx)).toEqual(['c', 'x'])
   })
 
-  test('what returns nothing cannot be asked: the compiler says so', async () => {
+  test('a query without RETURNING is refused by the compiler', async () => {
     const { ctx } = await tags()
     // @ts-expect-error: a delete without `returning` always answers a row.
     await findRow(ctx.db.deleteFrom('inbox_tags'), 'nope')
@@ -119,7 +119,7 @@ describe('one row by its id', () => {
     await findRow(ctx.db.updateTable('inbox_tags').set({ name: 'x' }), 'nope')
   })
 
-  test('a join says whose id it is', async () => {
+  test('a join names the table of the id', async () => {
     const { ctx, ids } = await tags('a')
     const joined = ctx.db
       .selectFrom('inbox_tags as t')
@@ -128,7 +128,7 @@ describe('one row by its id', () => {
     expect(await findRow(joined, ids[0]!, 't.id')).toEqual({ name: 'a' })
   })
 
-  test('values that the context gives go into the text', async () => {
+  test('values of the context become part of the text', async () => {
     const { ctx, ids } = await tags('a')
     const read = preparedOne<{ currency: string }>(
       none,
@@ -142,15 +142,15 @@ describe('one row by its id', () => {
   })
 })
 
-describe('room', () => {
+describe('a limit on rows', () => {
   const add = (ctx: Context, name: string): Promise<number> =>
     ctx.transaction(async (tx) => {
-      const there = await requireRoom(tx, tx.db.selectFrom('inbox_tags'), 3, 'Full')
+      const there = await requireCapacity(tx, tx.db.selectFrom('inbox_tags'), 3, 'Full')
       await tag(tx, name)
       return there
     })
 
-  test('of a store alone, until there is none', async () => {
+  test('counts one store only, until it is reached', async () => {
     const { ctx, other } = await tags('a', 'b')
     for (const name of ['x', 'y']) await tag(other, name)
     expect(await countRows(ctx.db.selectFrom('inbox_tags').where('name', '=', 'a'))).toBe(1)
@@ -159,7 +159,7 @@ describe('room', () => {
     expect(await tagNames(ctx)).toEqual(['a', 'b', 'c'])
   })
 
-  test('two at once for the last place: one has it', async () => {
+  test('one of several concurrent writers for the last slot succeeds', async () => {
     const { ctx } = await tags('a', 'b')
     const outcomes = await Promise.allSettled(['c', 'd', 'e', 'f'].map((name) => add(ctx, name)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -170,22 +170,24 @@ describe('room', () => {
   })
 })
 
-describe('what is had once', () => {
-  test('is refused in its own words; of two at once one has it', async () => {
+describe('a unique name', () => {
+  test('is refused with its own message; of two concurrent writers one succeeds', async () => {
     const { ctx, other } = await tags()
-    const make = (at: Context) => unlessTaken('inbox_tags_name', 'Taken', () => tag(at, 'one'))
+    const make = (at: Context) => refuseDuplicate('inbox_tags_name', 'Taken', () => tag(at, 'one'))
     const outcomes = await Promise.allSettled([make(ctx), make(ctx)])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     await expect(make(ctx)).rejects.toEqual(refuse('conflict', 'Taken'))
     expect(await make(other)).toEqual(expect.any(String))
   })
 
-  test('any other failure stays what it is', async () => {
+  test('any other failure is unchanged', async () => {
     const { ctx } = await tags('a')
     const again = () => tag(ctx, 'a')
-    await expect(unlessTaken('another_index', 'Taken', again)).rejects.toMatchObject({ code: '23505' })
+    await expect(refuseDuplicate('another_index', 'Taken', again)).rejects.toMatchObject({ code: '23505' })
     const broken = new Error('broken')
-    await expect(unlessTaken('inbox_tags_name', 'Taken', () => Promise.reject(broken))).rejects.toBe(broken)
+    await expect(refuseDuplicate('inbox_tags_name', 'Taken', () => Promise.reject(broken))).rejects.toBe(
+      broken,
+    )
   })
 })
 
@@ -212,7 +214,7 @@ describe('an order', () => {
   const put = (ctx: Context, ids: readonly string[]) =>
     ctx.transaction((tx) => reorder(tx, { table: 'testimonials', place: 'position' }, ids, says))
 
-  test('is taken however ids are spelled, and tells what moved', async () => {
+  test('is accepted however ids are spelled, and reports what moved', async () => {
     const { ctx, ids } = await list(4)
     const [a, b, c, d] = ids as [string, string, string, string]
     const before = await rowsOf(ctx)
@@ -231,7 +233,7 @@ describe('an order', () => {
     expect(await rowsOf(ctx)).toEqual(after)
   })
 
-  test("an id that is twice there, unknown, malformed or another store's, and one left out, move nothing", async () => {
+  test('a duplicate, unknown, malformed or foreign id, or a missing one, moves nothing', async () => {
     const { ctx, ids } = await list(3)
     const theirs = await list(1)
     const [a, b, c] = ids as [string, string, string]
@@ -249,7 +251,7 @@ describe('an order', () => {
     expect(await inOrder(theirs.ctx)).toEqual(theirs.ids)
   })
 
-  test('many at once: each is whole, and the last stands', async () => {
+  test('concurrent reorders are atomic, and the last one wins', async () => {
     const { ctx, ids } = await list(6)
     const orders = ids.map((_id, at) => [...ids.slice(at), ...ids.slice(0, at)].reverse())
     await Promise.all(orders.map((order) => put(ctx, order)))
@@ -258,11 +260,11 @@ describe('an order', () => {
     expect(orders).toContainEqual(rows.map(({ id }) => id))
   })
 
-  test('at once with one who adds: it is refused, or the new one comes after', async () => {
+  test('a concurrent insert makes it fail, or comes after it', async () => {
     const { ctx, ids } = await list(3)
     const order = [...ids].reverse()
     const adding = ctx.transaction(async (tx) =>
-      testimonial(tx, (await requireRoom(tx, tx.db.selectFrom('testimonials'), 100, 'Full')) + 1),
+      testimonial(tx, (await requireCapacity(tx, tx.db.selectFrom('testimonials'), 100, 'Full')) + 1),
     )
     const [put_, added] = await Promise.allSettled([put(ctx, order), adding])
     const id = added.status === 'fulfilled' ? added.value : null

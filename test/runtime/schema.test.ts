@@ -1,13 +1,13 @@
-/** Bodies that write what was read: read-only fields are accepted and dropped, wherever they stand. */
+/** Bodies that write what was read: read-only fields are accepted and dropped at every depth. */
 import { describe, expect, test } from 'vitest'
 import { publish } from '#runtime/documents/publish'
-import { read } from '#runtime/gateway/input'
+import { parseInput } from '#runtime/gateway/input'
 import { count, line, object, writeBody, z } from '#runtime/schema'
 
 const step = writeBody({ name: line(1, 20), delay: count }, ['id', 'sent'], ['name'])
 const sent = { id: 'x', sent: 3, name: 'one', delay: 2 }
 const kept = { name: 'one', delay: 2 }
-const dropped = (schema: z.ZodTypeAny, value: unknown): unknown => read(schema, value, 'body')
+const parseBody = (schema: z.ZodTypeAny, value: unknown): unknown => parseInput(schema, value, 'body')
 
 describe('read-only fields', () => {
   test('are dropped at every depth: in objects, lists, maps, and behind null, defaults and refinements', () => {
@@ -33,7 +33,7 @@ describe('read-only fields', () => {
       usual: { ...sent },
       deep: { deeper: { deepest: [[{ ...sent }]] } },
     }
-    expect(dropped(body, value)).toEqual({
+    expect(parseBody(body, value)).toEqual({
       first: kept,
       steps: [kept, kept],
       byName: { a: kept },
@@ -42,37 +42,37 @@ describe('read-only fields', () => {
       usual: kept,
       deep: { deeper: { deepest: [[kept]] } },
     })
-    expect(dropped(body, { first: null })).toEqual({ first: null })
+    expect(parseBody(body, { first: null })).toEqual({ first: null })
   })
 
-  test('of the member of a union that the value is', () => {
+  test('are dropped by the matching member of a union', () => {
     const wait = writeBody({ type: z.literal('wait'), hours: count }, ['name'], ['type'])
     const send = writeBody({ type: z.literal('send'), name: line(1, 20) }, ['hours'], ['type'])
     const either = object({ step: z.union([wait, send]), told: z.discriminatedUnion('type', [wait, send]) })
     expect(
-      dropped(either, {
+      parseBody(either, {
         step: { type: 'send', name: 'a', hours: 4 },
         told: { type: 'wait', name: 'a', hours: 4 },
       }),
     ).toEqual({ step: { type: 'send', name: 'a' }, told: { type: 'wait', hours: 4 } })
   })
 
-  test('stay so in what is made of a body', () => {
+  test('are dropped in schemas derived from a body', () => {
     const longer = step.extend({ note: line(0, 20).optional() }).strict()
-    expect(dropped(longer, { ...sent, note: 'x' })).toEqual({ ...kept, note: 'x' })
-    expect(dropped(step.partial(), sent)).toEqual(kept)
-    expect(dropped(step.omit({ delay: true }).strict(), { id: 'x', name: 'one' })).toEqual({ name: 'one' })
+    expect(parseBody(longer, { ...sent, note: 'x' })).toEqual({ ...kept, note: 'x' })
+    expect(parseBody(step.partial(), sent)).toEqual(kept)
+    expect(parseBody(step.omit({ delay: true }).strict(), { id: 'x', name: 'one' })).toEqual({ name: 'one' })
     expect(publish(longer)).toMatchObject({
       properties: { id: { readOnly: true }, sent: { readOnly: true } },
     })
     const written = step.extend({ sent: count }).strict()
-    expect(dropped(written, sent)).toEqual({ ...kept, sent: 3 })
-    expect(() => dropped(longer, { ...sent, other: 1 })).toThrow('other: is not a known field')
+    expect(parseBody(written, sent)).toEqual({ ...kept, sent: 3 })
+    expect(() => parseBody(longer, { ...sent, other: 1 })).toThrow('other: is not a known field')
   })
 
-  test('fields of that name elsewhere, and of free JSON, stay', () => {
+  test('fields of that name elsewhere, and in free JSON, stay', () => {
     const body = object({ step, settings: z.record(z.unknown()), id: z.string() })
     const value = { step: { ...sent }, settings: { id: 1, step: { id: 2 } }, id: 'mine' }
-    expect(dropped(body, value)).toEqual({ step: kept, settings: { id: 1, step: { id: 2 } }, id: 'mine' })
+    expect(parseBody(body, value)).toEqual({ step: kept, settings: { id: 1, step: { id: 2 } }, id: 'mine' })
   })
 })

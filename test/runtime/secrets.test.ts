@@ -1,13 +1,13 @@
-/** A new `SECRET_KEY`: what the one before made still opens and still counts, and nothing new is made with it. */
+/** Rotation of `SECRET_KEY`: data of the previous key stays valid, and new data uses the new one. */
 import { expect, test } from 'vitest'
 import * as unsubscribes from '#operations/capture/subscribers/unsubscribes'
-import { issueSession, orderOfSession } from '#operations/exchanges/shopper/session'
-import { confirmToken } from '#operations/reviews/submitting/confirm'
-import { sentToken, tokenOf } from '#operations/store/team/invitations'
+import { issueSession, requireSession } from '#operations/exchanges/shopper/session'
+import { createConfirmToken } from '#operations/reviews/submitting/confirm'
+import { findSentToken, invitationToken } from '#operations/store/team/invitations'
 import { issueToken, isTrapped } from '#operations/storefront/visits/tokens'
 import type { Context } from '#runtime/context'
 import { diskFiles, diskStorage } from '#runtime/ports/storage/disk'
-import { derivedSecrets, isSigned, seal, sign, signaturesOf, unseal } from '#runtime/secrets'
+import { deriveSecrets, hasValidSignature, listValidSignatures, seal, sign, unseal } from '#runtime/secrets'
 import { readSettings } from '#runtime/server/settings'
 import { sha256 } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -17,7 +17,7 @@ const old = { secretKey: 'the old secret of the server, 32 characters', previous
 const rotated = { secretKey: 'the new secret of the server, 32 characters', previousSecretKey: old.secretKey }
 const forgotten = { ...rotated, previousSecretKey: null }
 
-test('what the old one sealed opens; what is sealed anew opens without it', () => {
+test('the previous key decrypts its data; new data is decrypted without it', () => {
   const sealed = seal(old, 'store:port', { token: 'x' })
   expect(unseal(rotated, 'store:port', sealed)).toEqual({ token: 'x' })
   expect(() => unseal(rotated, 'another:port', sealed)).toThrow('SECRET_KEY_PREVIOUS')
@@ -25,19 +25,19 @@ test('what the old one sealed opens; what is sealed anew opens without it', () =
   expect(unseal(forgotten, 'store:port', seal(rotated, 'store:port', [1]))).toEqual([1])
 })
 
-test('what the old one signed counts, and new signatures are those of the new one', () => {
-  expect(isSigned(rotated, 'links', 'a', sign(old, 'links', 'a'))).toBe(true)
-  expect(isSigned(rotated, 'links', 'b', sign(old, 'links', 'a'))).toBe(false)
-  expect(isSigned(rotated, 'others', 'a', sign(old, 'links', 'a'))).toBe(false)
-  expect(isSigned(forgotten, 'links', 'a', sign(old, 'links', 'a'))).toBe(false)
+test('signatures of the previous key are valid, and new ones use the new key', () => {
+  expect(hasValidSignature(rotated, 'links', 'a', sign(old, 'links', 'a'))).toBe(true)
+  expect(hasValidSignature(rotated, 'links', 'b', sign(old, 'links', 'a'))).toBe(false)
+  expect(hasValidSignature(rotated, 'others', 'a', sign(old, 'links', 'a'))).toBe(false)
+  expect(hasValidSignature(forgotten, 'links', 'a', sign(old, 'links', 'a'))).toBe(false)
   expect(sign(rotated, 'links', 'a')).toBe(sign(forgotten, 'links', 'a'))
-  expect(signaturesOf(rotated, 'links', 'a')).toEqual([
+  expect(listValidSignatures(rotated, 'links', 'a')).toEqual([
     sign(forgotten, 'links', 'a'),
     sign(old, 'links', 'a'),
   ])
 })
 
-test('links that people have go on working', async () => {
+test('existing links of people stay valid', async () => {
   const app = await testApp()
   const shop = await store(app)
   const ctx = await shop.context()
@@ -46,27 +46,27 @@ test('links that people have go on working', async () => {
   const [before, after, without] = [holding(old as never), holding(rotated), holding(forgotten)]
 
   const session = issueSession(before, 'order-1')
-  expect(orderOfSession(after, session)).toBe('order-1')
-  expect(() => orderOfSession(without, session)).toThrow('not valid any more')
+  expect(requireSession(after, session)).toBe('order-1')
+  expect(() => requireSession(without, session)).toThrow('not valid any more')
   const token = issueToken(before, 'form')
   expect(isTrapped(after, 'form', { token })).toBe(true)
   expect(() => isTrapped(without, 'form', { token })).toThrow('not valid any more')
-  const leaving = new URL(unsubscribes.link(before, 'topic', 'a@b.example')).searchParams.get('token')!
-  expect(unsubscribes.read(after, leaving)).toEqual({ topic: 'topic', subject: 'a@b.example' })
-  expect(unsubscribes.read(without, leaving)).toBeNull()
-  expect(confirmToken(after, 'x')).toBe(confirmToken(without, 'x'))
-  // An invitation whose email leaves after the change: its row knows the hash of the old token.
-  const invited = tokenOf(old, 'invitation')
-  expect(sentToken(rotated, 'invitation', sha256(invited))).toBe(invited)
-  expect(() => sentToken(forgotten, 'invitation', sha256(invited))).toThrow('SECRET_KEY_PREVIOUS')
+  const leaving = new URL(unsubscribes.buildLink(before, 'topic', 'a@b.example')).searchParams.get('token')!
+  expect(unsubscribes.parseToken(after, leaving)).toEqual({ topic: 'topic', subject: 'a@b.example' })
+  expect(unsubscribes.parseToken(without, leaving)).toBeNull()
+  expect(createConfirmToken(after, 'x')).toBe(createConfirmToken(without, 'x'))
+  // An invitation whose email is sent after the rotation: its row has the hash of the old token.
+  const invited = invitationToken(old, 'invitation')
+  expect(findSentToken(rotated, 'invitation', sha256(invited))).toBe(invited)
+  expect(() => findSentToken(forgotten, 'invitation', sha256(invited))).toThrow('SECRET_KEY_PREVIOUS')
 })
 
-test('links to files go on working', async () => {
+test('links to files stay valid', async () => {
   const app = await testApp()
   const at = (keys: typeof rotated | typeof forgotten) => ({
     dir: `${app.dataDir}/rotated`,
     publicUrl: 'http://localhost',
-    secrets: derivedSecrets(keys, 'files'),
+    secrets: deriveSecrets(keys, 'files'),
     clock: app.clock,
   })
   const storage = diskStorage(at(old as never))

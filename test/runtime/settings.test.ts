@@ -1,4 +1,4 @@
-/** The form of settings where others write at the same time; what holds of each is tried in the registry's tests. */
+/** Settings with concurrent writers; properties of each settings form are tested in the registry's tests. */
 import { describe, expect, test } from 'vitest'
 import type { Context } from '#runtime/context'
 import { type SettingsSpec, settings } from '#runtime/database/settings'
@@ -11,7 +11,7 @@ const app = await testApp()
 
 const defaults = { number: 0, texts: { one: 'a', other: null as string | null } }
 type Content = typeof defaults
-const made = (more: Partial<SettingsSpec<Content, 'widget_settings'>> = {}) =>
+const buildSettings = (more: Partial<SettingsSpec<Content, 'widget_settings'>> = {}) =>
   settings<Content, 'widget_settings'>({
     name: 'made-up',
     table: 'widget_settings',
@@ -23,54 +23,56 @@ const made = (more: Partial<SettingsSpec<Content, 'widget_settings'>> = {}) =>
   })
 
 describe('settings', () => {
-  test('are the defaults where something new is not in the row yet', async () => {
+  test('are the defaults for new fields that the row does not have yet', async () => {
     const ctx = await (await store(app)).context()
     const row = { key: 'made-up', content: JSON.stringify({ texts: { one: 'b' } }), updated_at: ctx.now() }
     await ctx.db.insertInto('widget_settings').values(row).execute()
-    expect(await made().inForce(ctx)).toEqual({ number: 0, texts: { one: 'b', other: null } })
+    expect(await buildSettings().getEffective(ctx)).toEqual({ number: 0, texts: { one: 'b', other: null } })
   })
 
-  test('minus zero, and another order of keys, are the same again', async () => {
+  test('minus zero, and another order of keys, change nothing', async () => {
     const ctx = await (await store(app)).context()
-    expect((await made().save(ctx, { number: -0, texts: { other: null, one: 'a' } })).updatedAt).toBeNull()
-    expect((await made().save(ctx, { number: 1 })).updatedAt).not.toBeNull()
+    expect(
+      (await buildSettings().save(ctx, { number: -0, texts: { other: null, one: 'a' } })).updatedAt,
+    ).toBeNull()
+    expect((await buildSettings().save(ctx, { number: 1 })).updatedAt).not.toBeNull()
   })
 
-  test('what somebody wrote past the lock between reading and writing is laid under the change', async () => {
+  test('a concurrent write without the lock is merged under the change', async () => {
     const ctx = await (await store(app)).context()
-    await made().save(ctx, { texts: { one: 'b' } })
-    const told: Content[] = []
+    await buildSettings().save(ctx, { texts: { one: 'b' } })
+    const saved: Content[] = []
     let times = 0
-    const form = made({
+    const form = buildSettings({
       async check(tx) {
         times += 1
         if (times > 1) return
         const content = JSON.stringify({ ...defaults, texts: { one: 'b', other: 'past' } })
         await tx.db.updateTable('widget_settings').set({ content }).where('key', '=', 'made-up').execute()
       },
-      saved: async (_tx, _after, before) => void told.push(before),
+      onSaved: async (_tx, _after, before) => void saved.push(before),
     })
     const whole = { number: 7, texts: { one: 'b', other: 'past' } }
     expect(await form.save(ctx, { number: 7 })).toMatchObject(whole)
-    expect(await form.inForce(ctx)).toEqual(whole)
+    expect(await form.getEffective(ctx)).toEqual(whole)
     expect(times).toBe(2)
-    expect(told).toEqual([{ ...whole, number: 0 }])
+    expect(saved).toEqual([{ ...whole, number: 0 }])
   })
 
-  test('what is asked of others is asked again where somebody saved meanwhile', async () => {
+  test('calls to others are repeated if another save came meanwhile', async () => {
     const ctx = await (await store(app)).context()
     const asked: Content[] = []
-    const form = made({
+    const form = buildSettings({
       async prepare(_ctx, after) {
         asked.push(after)
-        if (asked.length === 1) await made().save(ctx, { texts: { other: 'meanwhile' } })
+        if (asked.length === 1) await buildSettings().save(ctx, { texts: { other: 'meanwhile' } })
       },
     })
     const whole = { number: 7, texts: { one: 'a', other: 'meanwhile' } }
-    // As of a request with If-Match: what it compares is compared in the transaction that holds.
+    // As in a request with If-Match: its comparison runs in the committing transaction.
     const guarded: Content[] = []
-    const guard = async (tx: Context) => void guarded.push(await form.inForce(tx))
-    expect(await form.save(ctx.guarded(guard), { number: 7 })).toMatchObject(whole)
+    const guard = async (tx: Context) => void guarded.push(await form.getEffective(tx))
+    expect(await form.save(ctx.withGuard(guard), { number: 7 })).toMatchObject(whole)
     expect(asked).toEqual([{ ...defaults, number: 7 }, whole])
     expect(guarded).toEqual([
       { ...whole, number: 0 },
@@ -78,22 +80,22 @@ describe('settings', () => {
     ])
   })
 
-  test('what refuses once they are kept takes them back; a save that changed nothing is told of', async () => {
+  test('an error in onSaved rolls back; a save without changes is reported', async () => {
     const ctx = await (await store(app)).context()
-    const told: Content[] = []
-    const form = made({
-      saved: async () => {
+    const saved: Content[] = []
+    const form = buildSettings({
+      onSaved: async () => {
         throw refuse('bad_request', 'number: is not wanted')
       },
-      unchanged: async (_tx, content) => void told.push(content),
+      onUnchanged: async (_tx, content) => void saved.push(content),
     })
     await expect(form.save(ctx, { number: 7 })).rejects.toThrow('not wanted')
     expect(await form.read(ctx)).toEqual({ ...defaults, updatedAt: null })
     await form.save(ctx, {})
-    expect(told).toEqual([defaults])
+    expect(saved).toEqual([defaults])
   })
 
-  test('what the server itself decides is checked and written in its transaction, and asks nobody', async () => {
+  test('decisions of the server are validated and written in its transaction, without calls to others', async () => {
     const ctx = await (await store(app)).context()
     const asks = async () => {
       throw new Error('was asked')
@@ -101,11 +103,11 @@ describe('settings', () => {
     const check = (_ctx: unknown, { number }: Content) => {
       if (number > 9) throw refuse('bad_request', 'number: is too large')
     }
-    const form = made({ prepare: asks, check })
+    const form = buildSettings({ prepare: asks, check })
     const write = (number: number) =>
       ctx.transaction((tx) => form.write(tx, (before) => ({ ...before, number })))
     await expect(write(10)).rejects.toThrow('too large')
     await write(9)
-    expect(await form.inForce(ctx)).toEqual({ ...defaults, number: 9 })
+    expect(await form.getEffective(ctx)).toEqual({ ...defaults, number: 9 })
   })
 })

@@ -1,12 +1,12 @@
-/** Which of its connections a lone statement is put on. */
+/** Selection of the shared connection for a single statement. */
 import { expect, test } from 'vitest'
 import type { Connection } from '#db/postgres/connection'
 import { SharedConnections } from '#db/postgres/shared'
 
 const answering = { silentFor: 0, isGone: false, isWorn: false, wasReady: true, movedAt: 0 }
 
-/** Connections with so many statements open, which have heard nothing for so many ticks. */
-function shared(states: readonly ({ open: number } & Partial<Connection>)[], aheadAtMost = 2) {
+/** Connections with so many open statements, and so many silent ticks. */
+function buildShared(states: readonly ({ open: number } & Partial<Connection>)[], aheadAtMost = 2) {
   const connections = states.map((state) => ({ ...answering, ...state }) as Connection)
   const rest = [...connections]
   const watch = { tick: 0 }
@@ -21,7 +21,7 @@ function shared(states: readonly ({ open: number } & Partial<Connection>)[], ahe
     restTicks: 5,
     aheadAtMost,
   })
-  // So that each is open.
+  // Opens each of them.
   const before = connections.map(({ open }) => open)
   for (const connection of connections)
     Object.assign(group.choose(), { open: 1000 + connections.indexOf(connection) })
@@ -29,15 +29,15 @@ function shared(states: readonly ({ open: number } & Partial<Connection>)[], ahe
   return { connections, group, watch, opened }
 }
 
-test('statements gather on one while it has little more to do than the idlest', () => {
-  const { connections, group } = shared([{ open: 0 }, { open: 2 }])
+test('statements share one connection while it is little busier than the least busy one', () => {
+  const { connections, group } = buildShared([{ open: 0 }, { open: 2 }])
   expect(group.choose()).toBe(connections[1])
   Object.assign(connections[1]!, { open: 3 })
   expect(group.choose()).toBe(connections[0])
 })
 
-test('nobody is put behind one that takes seconds while another answers, however much that has to do', () => {
-  const { connections, group } = shared([
+test('no statement waits behind one that takes seconds while another connection answers, however busy that is', () => {
+  const { connections, group } = buildShared([
     { open: 1, silentFor: 2 },
     { open: 40, silentFor: 1 },
     { open: 1, silentFor: 9 },
@@ -48,8 +48,8 @@ test('nobody is put behind one that takes seconds while another answers, however
   expect(group.choose()).toBe(connections[0])
 })
 
-test('another one takes the place of one that was lost, or is worn', () => {
-  const { connections, group, opened } = shared([{ open: 0 }])
+test('a lost or worn connection is replaced', () => {
+  const { connections, group, opened } = buildShared([{ open: 0 }])
   expect(group.choose()).toBe(connections[0])
   for (const change of [{ isGone: true }, { isWorn: true }] as const) {
     Object.assign(group.choose(), change)
@@ -58,8 +58,8 @@ test('another one takes the place of one that was lost, or is worn', () => {
   }
 })
 
-test('one that could not connect is tried again a while later, or where no other is there', () => {
-  const { connections, group, watch, opened } = shared([{ open: 50 }, { open: 0 }])
+test('a connection that failed to connect is retried later, or if there is no other', () => {
+  const { connections, group, watch, opened } = buildShared([{ open: 50 }, { open: 0 }])
   expect(group.choose()).toBe(connections[1])
   Object.assign(connections[1]!, { isGone: true, wasReady: false })
   expect(group.choose()).toBe(connections[0])

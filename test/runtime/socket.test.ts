@@ -1,4 +1,4 @@
-/** What no request can be made of, and clients that go away: answered in our own form, or not at all. */
+/** Invalid requests, and clients that disconnect: answered in our own form, or not at all. */
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,7 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 whenFileEnds(() => new Promise<void>((resolve) => void server.close(() => resolve())))
 const { port } = server.address() as AddressInfo
 
-/** Sends this text, and answers what comes back until the connection ends. */
+/** Sends this text, and returns the response until the connection ends. */
 function send(text: string): Promise<{ status: number; head: string; body: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -81,7 +81,7 @@ describe('answers in our own form', () => {
   })
 })
 
-describe('a client that breaks off', () => {
+describe('a client that disconnects', () => {
   const half = (path: string, ...more: string[]) =>
     [`POST ${path} HTTP/1.1`, 'Host: localhost', `Authorization: Bearer ${shop.key}`, ...more].join('\r\n')
 

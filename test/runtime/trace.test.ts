@@ -1,4 +1,4 @@
-/** A trace that a request brings: in the log, with its jobs, and on to who is called by them. */
+/** The trace of a request: in the log, in its jobs, and in their calls. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
@@ -6,8 +6,8 @@ import { job } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object } from '#runtime/schema'
-import { HeldLines, logInto } from '#runtime/server/log'
-import { traceOf, within } from '#runtime/trace'
+import { LineBuffer, openLogInto } from '#runtime/server/log'
+import { parseTrace, runWithTrace } from '#runtime/trace'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { store } from '#test/support/store'
@@ -15,11 +15,11 @@ import { store } from '#test/support/store'
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
 
-/** A provider that tells what it was sent. */
-const heard: Record<string, unknown>[] = []
+/** A provider that records its requests. */
+const requests: Record<string, unknown>[] = []
 const provider = createServer((request, response) => {
   const { traceparent, tracestate } = request.headersDistinct
-  heard.push({ traceparent: traceparent?.join(), tracestate: tracestate?.join() })
+  requests.push({ traceparent: traceparent?.join(), tracestate: tracestate?.join() })
   response.end()
 })
 await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve))
@@ -34,16 +34,16 @@ const calling = job(handle('test-calling', object({})), {
   async run(ctx) {
     await fetch(url)
     ctx.log.info('called')
-    if (heard.length < 2) await ctx.queue(calling.handle, {})
+    if (requests.length < 2) await ctx.queue(calling.handle, {})
   },
 })
 
 let written = ''
-const lines = new HeldLines((bytes, done) => {
+const lines = new LineBuffer((bytes, done) => {
   written += bytes.toString()
   done()
 })
-const told = (): Record<string, unknown>[] => {
+const readLines = (): Record<string, unknown>[] => {
   lines.flush()
   const all = written.split('\n').filter(Boolean)
   written = ''
@@ -52,7 +52,7 @@ const told = (): Record<string, unknown>[] => {
 const registry = await loadRegistry()
 const app = await testApp(
   {},
-  { registry: { ...registry, jobs: [...registry.jobs, calling] }, log: logInto('info', lines) },
+  { registry: { ...registry, jobs: [...registry.jobs, calling] }, log: openLogInto('info', lines) },
 )
 const shop = await store(app)
 
@@ -64,10 +64,10 @@ const read = (headers: Record<string, string>): Promise<Response> | Response =>
     { ip: '127.0.0.1' },
   )
 
-test('is in the line of its request, and of no other', async () => {
-  told()
+test('appears in the line of its request, and of no other', async () => {
+  readLines()
   await Promise.all([read({ traceparent, tracestate: 'a=1' }), read({})])
-  expect(told().map((line) => line.traceId)).toEqual(expect.arrayContaining([traceId, undefined]))
+  expect(readLines().map((line) => line.traceId)).toEqual(expect.arrayContaining([traceId, undefined]))
 })
 
 test.each([
@@ -80,35 +80,35 @@ test.each([
   `${traceparent}-more`,
   `${traceparent}"},{"`,
 ])('what is none is passed over: %s', async (odd) => {
-  told()
+  readLines()
   expect((await read({ traceparent: odd })).status).toBe(200)
-  expect(told()[0]).not.toHaveProperty('traceId')
+  expect(readLines()[0]).not.toHaveProperty('traceId')
 })
 
-test('of a later version, what is known begins alike; a state that is too long is left out', () => {
-  const of = (given: Record<string, string>) => traceOf({ header: (name) => given[name] })
+test('later versions are parsed by their known fields; a too long state is dropped', () => {
+  const of = (given: Record<string, string>) => parseTrace({ header: (name) => given[name] })
   const later = `01-${traceId}-00f067aa0ba902b7-01-more`
   expect(of({ traceparent: later, tracestate: 'a=1' })).toEqual({ traceparent: later, tracestate: 'a=1' })
   expect(of({ traceparent, tracestate: 'a'.repeat(513) })).toEqual({ traceparent })
 })
 
-test('goes along with the jobs that come of it, and theirs, and on to whom they call', async () => {
+test("follows the request's jobs, and theirs, and their calls", async () => {
   const trace = { traceparent, tracestate: 'vendor=1' }
   const envelope = { storeId: shop.id, userId: null, requestId: 'a-request', payload: {} }
-  await within(trace, () => app.services.queue.send(calling.handle, envelope))
-  told()
+  await runWithTrace(trace, () => app.services.queue.send(calling.handle, envelope))
+  readLines()
   await app.drainJobs()
-  expect(heard).toEqual([trace, trace])
-  const called = told().filter(({ msg }) => msg === 'called')
+  expect(requests).toEqual([trace, trace])
+  const called = readLines().filter(({ msg }) => msg === 'called')
   expect(called).toEqual([expect.objectContaining({ traceId }), expect.objectContaining({ traceId })])
   await app.services.queue.send(calling.handle, envelope)
   await app.drainJobs()
-  expect(heard.at(-1)).toEqual({})
-  expect(told().find(({ msg }) => msg === 'called')).not.toHaveProperty('traceId')
+  expect(requests.at(-1)).toEqual({})
+  expect(readLines().find(({ msg }) => msg === 'called')).not.toHaveProperty('traceId')
 })
 
-test('a call that brings one of its own keeps that', async () => {
+test('a call with its own trace keeps it', async () => {
   const own = traceparent.replace(traceId, traceId.split('').reverse().join(''))
-  await within({ traceparent }, () => fetch(url, { headers: { Traceparent: own } }))
-  expect(heard.at(-1)).toEqual({ traceparent: own, tracestate: undefined })
+  await runWithTrace({ traceparent }, () => fetch(url, { headers: { Traceparent: own } }))
+  expect(requests.at(-1)).toEqual({ traceparent: own, tracestate: undefined })
 })

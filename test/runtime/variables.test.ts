@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
+  findVariableIssue,
   parseVariables,
   renderLoosely,
   renderParameter,
   renderText,
-  variableFault,
 } from '#runtime/values/variables'
 
 describe('texts', () => {
@@ -33,7 +33,7 @@ describe('texts', () => {
     expect(renderText(text, values)).toEqual({ text: expected, missing })
   })
 
-  test('names are told apart by case', () => {
+  test('names are case-sensitive', () => {
     expect(renderText('{{Cupom}}{{cupom}}', { cupom: 'a' })).toEqual({ text: 'a', missing: ['Cupom'] })
   })
 })
@@ -63,19 +63,19 @@ test.each([
   [`{{${'a'.repeat(41)}}}`, 'has the variable'],
   ['{{{name}}}', 'has the variable {{{name}}'],
 ])('fault of %j', (text, expected) => {
-  if (expected === null) expect(variableFault(text)).toBeNull()
-  else expect(variableFault(text)).toContain(expected)
+  if (expected === null) expect(findVariableIssue(text)).toBeNull()
+  else expect(findVariableIssue(text)).toContain(expected)
 })
 
-test('a name that there is not is told, with those there are', () => {
+test('an unknown name is reported, with the known ones', () => {
   const known = new Set(['name', 'storeName'])
-  expect(variableFault('{{name}} {{orderNumber}}', known)).toBe(
+  expect(findVariableIssue('{{name}} {{orderNumber}}', known)).toBe(
     'has the variable {{orderNumber}}, which there is not here: use name, storeName',
   )
-  expect(variableFault('{{name}} {{storeName|x}}', known)).toBeNull()
+  expect(findVariableIssue('{{name}} {{storeName|x}}', known)).toBeNull()
 })
 
-test('parts keep what stands between', () => {
+test('parts keep the text in between', () => {
   expect(parseVariables('a {{b|c}} d')).toEqual({ parts: ['a ', { name: 'b', fallback: 'c' }, ' d'] })
 })
 
@@ -84,6 +84,6 @@ test.each([
   ['Hi {{name}}! {{nope}} , {{name|you}}', {}, 'Hi!, you'],
   ['{{broken {{name}} {{1x}} {{a|b}c}} }}', { name: 'Ana' }, '{{broken Ana {{1x}} {{a|b}c}} }}'],
   ['{{name}}', { name: '{{storeName}}', storeName: 'X' }, '{{storeName}}'],
-])('what nobody checked is rendered as far as it goes: %j', (text, values, expected) => {
+])('an unvalidated text is rendered as far as possible: %j', (text, values, expected) => {
   expect(renderLoosely(text, values)).toBe(expected)
 })

@@ -1,11 +1,11 @@
-/** Local days where clocks change, in every zone: by JavaScript, and by the database. */
+/** Local days at clock changes, in every zone: in JavaScript and in the database. */
 
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { firstInstantOf } from '#runtime/database/days'
+import { firstInstant } from '#runtime/database/days'
 import { hourMs } from '#runtime/durations'
 import { addDays, localDay } from '#runtime/values/days'
-import { firstInstantOn, instantsOf } from '#runtime/values/wall-clock'
+import { findInstants, getFirstInstant } from '#runtime/values/wall-clock'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
@@ -15,7 +15,7 @@ const [from, to] = [Date.UTC(2025, 0, 1), Date.UTC(2027, 0, 1)]
 const days = Intl.supportedValuesOf('timeZone').flatMap((zone) => {
   const found = new Set<string>()
   const offsetAt = (at: number) =>
-    firstInstantOn(localDay(new Date(at), zone), zone).getTime() % (24 * hourMs)
+    getFirstInstant(localDay(new Date(at), zone), zone).getTime() % (24 * hourMs)
   let before = offsetAt(from)
   for (let at = from; at < to; at += 24 * hourMs) {
     const offset = offsetAt(at)
@@ -26,23 +26,23 @@ const days = Intl.supportedValuesOf('timeZone').flatMap((zone) => {
   return [...found].map((day) => ({ zone, day }))
 })
 
-test('a day begins at the first instant whose date it is', () => {
+test('a day begins at the first instant with its date', () => {
   expect(days.length).toBeGreaterThan(1000)
   for (const { zone, day } of days) {
-    const first = firstInstantOn(day, zone)
+    const first = getFirstInstant(day, zone)
     expect(localDay(first, zone), `${day} ${zone}`).toBe(day)
     expect(localDay(new Date(+first - 1), zone), `${day} ${zone}`).toBe(addDays(day, -1))
-    // Not even before a change is it that day.
+    // The instant before has another date.
     expect(localDay(new Date(+first - hourMs), zone), `${day} ${zone}`).toBe(addDays(day, -1))
   }
 })
 
-test('the database begins it at the same, where it knows the same rules of the zone', async () => {
-  const given = days.map(({ zone, day }) => ({ zone, day, first: firstInstantOn(day, zone).toISOString() }))
+test('the database begins the day at the same instant, if it knows the same rules of the zone', async () => {
+  const given = days.map(({ zone, day }) => ({ zone, day, first: getFirstInstant(day, zone).toISOString() }))
   const { rows } = await sql<{ zone: string; day: string }>`
     select d.zone, d.day::text from jsonb_to_recordset(${JSON.stringify(given)}::jsonb)
       as d (zone text, day date, first timestamptz)
-    where ${firstInstantOf(sql`d.day`, sql`d.zone`)} <> d.first
+    where ${firstInstant(sql`d.day`, sql`d.zone`)} <> d.first
       and (d.first at time zone d.zone)::date = d.day
       and ((d.first - interval '1 millisecond') at time zone d.zone)::date < d.day`.execute(app.database.root)
   expect(rows).toEqual([])
@@ -53,5 +53,5 @@ test.each([
   ['2027-10-31', '00:00', 'Atlantic/Azores', ['2027-10-31T00:00:00.000Z', '2027-10-31T01:00:00.000Z']],
   ['2027-03-14', '02:30', 'America/New_York', ['2027-03-14T07:00:00.000Z']],
 ])('%s %s in %s', (day, time, zone, instants) => {
-  expect(instantsOf(day, time, zone).map((at) => at.toISOString())).toEqual(instants)
+  expect(findInstants(day, time, zone).map((at) => at.toISOString())).toEqual(instants)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { english, inWords, languageOf, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, getLanguage, translateBuiltIn, type Words } from '#runtime/values/wording'
 
 interface Content {
   isEnabled: boolean
@@ -25,8 +25,8 @@ const content: Content = {
   ],
 }
 
-test('what is left as it was built in is said in the language of the store, all else as it is', () => {
-  expect(inWords<Content>(content, words, 'pt-BR')).toEqual({
+test('unchanged default texts are in the language of the store, everything else stays', () => {
+  expect(translateBuiltIn<Content>(content, words, 'pt-BR')).toEqual({
     isEnabled: true,
     title: 'Olá',
     texts: { one: 'Um', other: 'One' },
@@ -36,9 +36,9 @@ test('what is left as it was built in is said in the language of the store, all 
       { key: 'other', label: 'Name' },
     ],
   })
-  expect(inWords<Content>({ ...content, title: null }, words, 'es-MX').title).toBeNull()
-  expect(inWords<Content>(content, words, 'de')).toEqual(content)
-  expect(english(words)).toEqual({ title: 'Hello', texts: { one: 'One' } })
+  expect(translateBuiltIn<Content>({ ...content, title: null }, words, 'es-MX').title).toBeNull()
+  expect(translateBuiltIn<Content>(content, words, 'de')).toEqual(content)
+  expect(getEnglishTexts(words)).toEqual({ title: 'Hello', texts: { one: 'One' } })
 })
 
 test.each([
@@ -48,5 +48,5 @@ test.each([
   ['et', 'en'],
   ['en-GB', 'en'],
 ])('the language of %s is %s', (locale, language) => {
-  expect(languageOf(locale)).toBe(language)
+  expect(getLanguage(locale)).toBe(language)
 })

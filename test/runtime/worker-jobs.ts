@@ -1,10 +1,10 @@
-/** Jobs of the worker's tests, and the app and the store that they run in. */
+/** Jobs of the worker's tests, with their app and store. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { job, serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { loadRegistry } from '#runtime/registry/registry'
 import { object, z } from '#runtime/schema'
-import { freshDatabase, testApp, withWiring } from '#test/support/app'
+import { freshDatabase, overrideExtensions, testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const payload = object({ name: z.string(), key: z.string().optional() })
@@ -14,12 +14,12 @@ const base = {
   safeTwice: 'It only writes to a list.',
 }
 
-/** Jobs that write down what they did, and the app and the store that they run in. */
-export async function jobsOfTests() {
-  /** What the jobs did. */
+/** Jobs that record what they did, with their app and store. */
+export async function createTestJobs() {
+  /** A record of the jobs' runs. */
   const log: string[] = []
   let open = 0
-  /** How many ran together, and how often somebody was told that a lost job gave up. */
+  /** How many ran concurrently, and how often a lost job's failure was reported. */
   const seen = { together: 0, tellings: 0 }
   const keyed = job(handle('test-keyed', payload), {
     ...base,
@@ -33,7 +33,7 @@ export async function jobsOfTests() {
       open -= 1
     },
   })
-  /** Two that the clock queues for all stores: each runs until it is let go. */
+  /** Two scheduled jobs per store: each runs until it is released. */
   const crowd = ['test-crowd-a', 'test-crowd-b'].map((name) =>
     job(handle(name, payload), {
       ...base,
@@ -47,7 +47,7 @@ export async function jobsOfTests() {
   )
   const begun: string[] = []
   let gate = Promise.withResolvers<void>()
-  /** Holds back all of the crowd that begin from now on; answers what lets them go. */
+  /** Holds back all crowd jobs that start from now on; returns the function that releases them. */
   function holdBack(): () => void {
     begun.length = 0
     gate = Promise.withResolvers()
@@ -86,21 +86,21 @@ export async function jobsOfTests() {
     },
   })
 
-  /** Jobs that failed for good, as they were told. */
-  const heard: string[] = []
-  const told = withWiring(await loadRegistry(), {
+  /** Reported failures of jobs. */
+  const failures: string[] = []
+  const registryWithFailures = overrideExtensions(await loadRegistry(), {
     jobFailed: [
       async (_ctx, name, jobId, reason) => {
-        heard.push(`${name} ${jobId} ${reason}`)
+        failures.push(`${name} ${jobId} ${reason}`)
       },
     ],
   })
-  const registry = { ...told, jobs: [...crowd, keyed, failing, clocked, lost] }
+  const registry = { ...registryWithFailures, jobs: [...crowd, keyed, failing, clocked, lost] }
   const { database } = await freshDatabase()
   const app = await testApp({}, { registry, database })
   const shop = await store(app)
   const ctx = await shop.context()
-  /** What is queued of a key. */
+  /** An envelope with this key. */
   const of = (key: string, name = key) => ({
     storeId: shop.id,
     userId: null,
@@ -115,7 +115,7 @@ export async function jobsOfTests() {
     ctx,
     database,
     failing,
-    heard,
+    heard: failures,
     holdBack,
     keyed,
     log,

@@ -1,20 +1,21 @@
-/** In which order jobs are queued and claimed, and that of a key one waits and one runs. */
+/** The order in which jobs are queued and claimed; of a key one waits and one runs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { fromKysely } from 'pg-boss'
 import { expect, test } from 'vitest'
 import { Worker } from '#runtime/jobs/worker'
 import { sha256 } from '#runtime/values/ids'
-import { jobsOfTests } from './worker-jobs.ts'
+import { createTestJobs } from './worker-jobs.ts'
 
-const { app, crowd, ctx, database, keyed, log, of, seen } = await jobsOfTests()
+const { app, crowd, ctx, database, keyed, log, of, seen } = await createTestJobs()
 
-test('many at once are queued in their order, of a key the first, and beside who asks for the same in that order', async () => {
+test('many jobs are queued in order, of each key the first, also next to a concurrent sender in the same order', async () => {
   const { queue } = app.services
-  await database.query('delete from pgboss.job', [])
+  // New rows would fill the places of deleted ones.
+  await database.query('truncate pgboss.job', [])
   const keys = Array.from({ length: 200 }, (_none, at) => `in order ${String(at).padStart(3, '0')}`)
   const envelopes = keys.flatMap((key) => [of(key, `${key} first`), of(key, `${key} second`)])
   await queue.sendScheduled(crowd[0]!.handle, envelopes)
-  // As they lie there: of one statement all have one instant.
+  // In stored order: jobs of one statement have the same instant.
   const stored = await database.query<{ name: string }>(
     `select data -> 'payload' ->> 'name' as name from pgboss.job order by ctid`,
     [],
@@ -23,9 +24,9 @@ test('many at once are queued in their order, of a key the first, and beside who
   await database.query('delete from pgboss.job', [])
 })
 
-// Where all share one connection, who sends waits for the transaction.
+// If all share one connection, a sender waits for the transaction.
 test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
-  'a transaction and the clock that ask for the same keys in one order do not wait for each other',
+  'a transaction and the scheduler that queue the same keys in the same order do not deadlock',
   async () => {
     const { queue } = app.services
     for (let round = 0; round < 5; round += 1) {
@@ -42,7 +43,7 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
   },
 )
 
-test('of one key one waits and one runs', async () => {
+test('one job per key waits and one runs', async () => {
   const { queue } = app.services
   log.length = 0
   seen.together = 0
@@ -53,13 +54,13 @@ test('of one key one waits and one runs', async () => {
   expect(running!.id).toBe(first.jobId)
   const third = await ctx.queue(keyed.handle, { name: 'three', key: 'b' })
   expect(third.jobId).not.toBe(first.jobId)
-  // What the clock queues of the same key is behind it too.
+  // A scheduled job of the same key is behind it, too.
   await queue.sendScheduled(keyed.handle, [of('b', 'four')])
   const behind = [...(await queue.fetch('interactive', 1)), ...(await queue.fetch('scheduled', 1))]
   expect(behind).toHaveLength(2)
-  expect(await queue.behindAnother([running!, ...behind])).toEqual(new Set(behind.map(({ id }) => id)))
-  for (const job of behind) await queue.putBack(job, 1)
-  await queue.putBack(running!, 0)
+  expect(await queue.findBlocked([running!, ...behind])).toEqual(new Set(behind.map(({ id }) => id)))
+  for (const job of behind) await queue.requeue(job, 1)
+  await queue.requeue(running!, 0)
   for (let round = 0; round < 3; round += 1) {
     await app.advance(2000)
     await app.drainJobs()
@@ -68,9 +69,9 @@ test('of one key one waits and one runs', async () => {
   expect(seen.together).toBe(1)
 })
 
-// Where all share one connection, who looks waits for that of the transaction.
+// If all share one connection, a reader waits for that of the transaction.
 test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
-  'nobody takes up what waits before that is there which it was asked for with',
+  'no worker claims a waiting job before the transaction that joined it has committed',
   async () => {
     log.length = 0
     const first = await ctx.queue(keyed.handle, { name: 'one', key: 'joined' })
@@ -90,9 +91,9 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
   },
 )
 
-// Where all share one connection, none claims while another does.
+// If all share one connection, claims are never concurrent.
 test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== undefined)(
-  'of a key one runs, also where two workers claim together and the first is seen last',
+  'one job per key runs, even if two workers claim together and the first becomes visible last',
   async () => {
     const { queue } = app.services
     const two = [of('together', 'one'), of('together', 'two')]
@@ -102,28 +103,28 @@ test.skipIf(database.kind === 'pglite' || process.env.TEST_DATABASE_POOLER !== u
       const db = fromKysely(transaction)
       const [claimed] = await queue.boss.fetch('interactive', { db })
       const [other] = await queue.fetch('scheduled', 1)
-      expect(await queue.behindAnother([other!])).toEqual(new Set())
+      expect(await queue.findBlocked([other!])).toEqual(new Set())
       return { first: { ...other!, id: claimed!.id }, second: other! }
     })
-    expect(await queue.behindAnother([first])).toEqual(new Set([first.id]))
-    // Claimed by one worker together, one of them goes on.
-    expect((await queue.behindAnother([first, second])).size).toBe(1)
+    expect(await queue.findBlocked([first])).toEqual(new Set([first.id]))
+    // Claimed together by one worker, only one of them runs.
+    expect((await queue.findBlocked([first, second])).size).toBe(1)
     await database.query('delete from pgboss.job', [])
   },
 )
 
-test('what is sent in a transaction is told of once it is there', async () => {
-  const told: string[] = []
-  app.services.queue.onSent((queue) => told.push(queue))
+test('a job sent in a transaction is announced after the commit', async () => {
+  const sentJobs: string[] = []
+  app.services.queue.onSent((queue) => sentJobs.push(queue))
   await ctx.transaction(async (tx) => {
     await tx.queue(keyed.handle, { name: 'committed', key: 'committed' })
-    told.push('committing')
+    sentJobs.push('committing')
   })
-  expect(told.at(-1)).toBe('interactive')
+  expect(sentJobs.at(-1)).toBe('interactive')
   await database.query('delete from pgboss.job', [])
 })
 
-test('a key may be longer than an index takes', async () => {
+test('a key may be longer than an index allows', async () => {
   const key = Array.from({ length: 200 }, (_none, at) => sha256(`${at}`)).join(' ')
   const first = await ctx.queue(keyed.handle, { name: 'long', key })
   expect(await ctx.queue(keyed.handle, { name: 'long', key })).toEqual(first)
@@ -132,7 +133,7 @@ test('a key may be longer than an index takes', async () => {
   await database.query('delete from pgboss.job', [])
 })
 
-test('a worker puts back what it does not know without a rest, and runs what is behind it', async () => {
+test('a worker requeues unknown jobs without a pause, and runs those behind them', async () => {
   const { services, registry, metrics } = app
   log.length = 0
   const unknown = Array.from({ length: 200 }, (_none, at) => ({
@@ -145,7 +146,7 @@ test('a worker puts back what it does not know without a rest, and runs what is 
   const worker = new Worker(services, registry.jobs, metrics)
   await worker.start()
   try {
-    // Half a second for each look would be twelve at least.
+    // With half a second per poll it would take at least twelve.
     await expect.poll(() => log, { timeout: 9000 }).toContain('known')
   } finally {
     await worker.stop()
@@ -153,13 +154,13 @@ test('a worker puts back what it does not know without a rest, and runs what is 
   }
 })
 
-test('a worker that is awake all the time finds what another process queued, and what comes due', async () => {
+test('a continuously awake worker finds jobs that another process queued, and jobs that come due', async () => {
   const { services, registry, metrics } = app
   log.length = 0
   const worker = new Worker(services, registry.jobs, metrics)
   await worker.start()
   try {
-    // It hears of nothing that this one writes.
+    // It gets no notification of the rows that this one writes.
     const { boss } = services.queue
     const row = (name: string, startAfter: number) => {
       const data = { ...of(name), payload: { name }, job: keyed.name }

@@ -1,11 +1,11 @@
 // biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
-/** What the worker promises of every job. */
+/** Guarantees of the worker for every job. */
 import { expect, test } from 'vitest'
 import { handle } from '#runtime/jobs/handle'
 import { Worker } from '#runtime/jobs/worker'
 import { object } from '#runtime/schema'
 import { store } from '#test/support/store'
-import { jobsOfTests } from './worker-jobs.ts'
+import { createTestJobs } from './worker-jobs.ts'
 
 const {
   app,
@@ -23,9 +23,9 @@ const {
   registry,
   seen,
   shop,
-} = await jobsOfTests()
+} = await createTestJobs()
 
-test('a job is queued with its cause, or not at all', async () => {
+test('a job is queued together with its cause, or not at all', async () => {
   log.length = 0
   await expect(
     ctx.transaction(async (tx) => {
@@ -38,7 +38,7 @@ test('a job is queued with its cause, or not at all', async () => {
   expect(log.filter((line) => line !== 'tick')).toEqual(['done'])
 })
 
-test('what is asked for sooner than it waits for is not held up; later, it stays', async () => {
+test('a waiting job is moved to an earlier request, but not to a later one', async () => {
   log.length = 0
   const inMinutes = (minutes: number) => ({ at: new Date(app.clock.ms() + minutes * 60_000) })
   const first = await ctx.queue(keyed.handle, { name: 'once', key: 'sooner' }, inMinutes(60))
@@ -57,18 +57,18 @@ test('what is asked for sooner than it waits for is not held up; later, it stays
   expect(log.filter((line) => line !== 'tick')).toEqual(['once'])
 })
 
-test('what the clock queued for all stores leaves room for what somebody waits for', async () => {
+test('scheduled jobs of all stores leave slots for interactive jobs', async () => {
   log.length = 0
   const letGo = holdBack()
   const { queue } = app.services
-  await app.drainJobs() // what the clock has due would have one of the places
+  await app.drainJobs() // scheduled jobs that are due would occupy a slot
   const keys = Array.from({ length: 30 }, (_, at) => `clock ${at}`)
   for (const { handle: each } of crowd)
     await queue.sendScheduled(
       each,
       keys.map((key) => of(key)),
     )
-  // Of a key one waits.
+  // One job per key waits.
   await queue.sendScheduled(
     crowd[0]!.handle,
     keys.map((key) => of(key)),
@@ -89,7 +89,7 @@ test('what the clock queued for all stores leaves room for what somebody waits f
   expect(begun.toSorted()).toEqual([...keys, ...keys].toSorted())
 })
 
-test('a store that has thousands of jobs leaves places for those of other stores', async () => {
+test('a store with thousands of jobs leaves slots for other stores', async () => {
   log.length = 0
   const letGo = holdBack()
   const other = await store(app)
@@ -103,7 +103,7 @@ test('a store that has thousands of jobs leaves places for those of other stores
   expect(begun).toHaveLength(21)
 })
 
-test('a failing job is tried again, later and later, then given up and told', async () => {
+test('a failing job is retried with backoff, then becomes a dead letter and is reported', async () => {
   log.length = 0
   await ctx.queue(failing.handle, { name: 'it' })
   for (let tries = 0; tries < 4; tries += 1) {
@@ -113,11 +113,11 @@ test('a failing job is tried again, later and later, then given up and told', as
   expect(log.filter((line) => line !== 'tick')).toEqual(['it 1', 'it 2', 'it 3 last', 'it gave up: as told'])
 })
 
-test('a job whose worker is lost at its last try is given up and told once, on whichever instance', async () => {
+test('a job whose worker dies at its last attempt is reported once, on any instance', async () => {
   log.length = 0
   heard.length = 0
   const { jobId } = await ctx.queue(lost.handle, { name: 'it' })
-  // As a worker that claims it and dies: nothing is heard of it any more.
+  // Like a worker that claims it and dies: no heartbeats any more.
   const die = async () => {
     await app.advance(3_600_000)
     const [claimed] = await app.services.queue.fetch('interactive', 1)
@@ -140,7 +140,7 @@ test('a job whose worker is lost at its last try is given up and told once, on w
   expect(heard).toEqual([`test-lost ${jobId} job heartbeat timeout`])
 })
 
-test('what runs by the clock runs once for each time it has come due', async () => {
+test('a scheduled job runs once each time it is due', async () => {
   log.length = 0
   await app.advance(3_600_000)
   await Promise.all([app.worker.schedule(), app.worker.schedule()])
@@ -150,18 +150,18 @@ test('what runs by the clock runs once for each time it has come due', async () 
   expect(log).toEqual(['tick'])
 })
 
-test('a handle that no job takes is refused where it is queued', async () => {
+test('a handle without a job is refused when it is queued', async () => {
   const ctx = await shop.context()
   await expect(ctx.queue(handle('test-nobody', object({})), {})).rejects.toThrow(
     'No job takes the handle test-nobody: write jobs/test-nobody.ts',
   )
 })
 
-test('a payload that does not fit is refused where it is queued', async () => {
+test('an invalid payload is refused when it is queued', async () => {
   await expect(ctx.queue(keyed.handle, { name: 1 } as never)).rejects.toThrow()
 })
 
-test('the job of a store that is gone ends quietly', async () => {
+test('the job of a deleted store ends quietly', async () => {
   const other = await store(app)
   await (await other.context()).queue(keyed.handle, { name: 'lost', key: 'c' })
   await database.query('delete from stores where id = $1', [other.id])

@@ -1,28 +1,28 @@
-/** The zones of a server's database beside this process's own. */
+/** The time zones of a server's database compared with this process's own. */
 import { expect, test } from 'vitest'
-import { zonesApart } from '#runtime/database/zones'
+import { compareZones } from '#runtime/database/zones'
 import { testApp } from '#test/support/app'
 
 const app = await testApp()
 const db = app.database.root
 const isServer = app.database.kind === 'postgres'
 
-test.runIf(isServer)('which the database does not know, or knows otherwise', async () => {
+test.runIf(isServer)('unknown and differing zones are found', async () => {
   const now = app.clock.now()
-  const told = await zonesApart(db, now)
-  // What is installed here may be older than Node, as on Debian; what both must know by now is the same.
+  const differences = await compareZones(db, now)
+  // An installation may be older than Node, as on Debian; these rules must be equal by now.
   for (const zone of ['UTC', 'America/Sao_Paulo', 'Europe/Lisbon', 'Asia/Tokyo', 'America/New_York']) {
-    expect(told.apart).not.toContain(zone)
-    expect(told.missing).not.toContain(zone)
+    expect(differences.differing).not.toContain(zone)
+    expect(differences.missing).not.toContain(zone)
   }
-  expect(await zonesApart(db, now, ['Europe/Lisbon', 'Moon/Tranquility'])).toEqual({
+  expect(await compareZones(db, now, ['Europe/Lisbon', 'Moon/Tranquility'])).toEqual({
     apart: [],
     missing: ['Moon/Tranquility'],
   })
 })
 
-test.runIf(isServer)('a clock that differs in one season alone is found', async () => {
+test.runIf(isServer)('a difference in one season only is found', async () => {
   const withoutSummer = () => 0
-  const told = await zonesApart(db, app.clock.now(), ['Europe/Lisbon', 'UTC'], withoutSummer)
-  expect(told).toEqual({ apart: ['Europe/Lisbon'], missing: [] })
+  const differences = await compareZones(db, app.clock.now(), ['Europe/Lisbon', 'UTC'], withoutSummer)
+  expect(differences).toEqual({ apart: ['Europe/Lisbon'], missing: [] })
 })

@@ -1,4 +1,4 @@
-/** `npm run backup`, `restore` and `move`: everything arrives, or nothing; and what is damaged is told. */
+/** `npm run backup`, `restore` and `move`: everything arrives, or nothing; damage is reported. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   cpSync,
@@ -15,7 +15,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, inject, test } from 'vitest'
-import { dataDirOf } from '#runtime/server/settings'
+import { resolveDataDir } from '#runtime/server/settings'
 import { backupProgram } from '#scripts/backup'
 import { copyFiles } from '#scripts/copy/files'
 import { openBackup } from '#scripts/copy/folder'
@@ -25,16 +25,16 @@ import { seedDemo } from '#scripts/seed/demo'
 import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
-import { call, emptyFolder, prepared, shortLived, start, until } from '#test/support/processes'
-import { databaseOf, emptyPlace, newFolder, sumsOf } from './copies.ts'
+import { call, emptyFolder, prepareServer, shortLived, start, until } from '#test/support/processes'
+import { emptyPlace, newFolder, openFrom, readSums } from './databases.ts'
 
 const root = join(import.meta.dirname, '../..')
 const nodes = inject('nodes')
 const isCluster = nodes.length > 1
 
-/** The demo's store, a file, and texts that formats of lines and quotes stumble over. */
+/** The demo's store, a file, and texts with line breaks and quotes that break naive formats. */
 async function filled(): Promise<{ env: Record<string, string>; key: string }> {
-  const { env, filled: key } = await prepared(async (app) => {
+  const { env, filled: key } = await prepareServer(async (app) => {
     const demo = await seedDemo(app.services, 'owner')
     const { root: db } = app.services.database
     for (const [n, text] of odd.entries()) {
@@ -67,7 +67,7 @@ function backup(): Promise<string> {
   return made
 }
 
-test.skipIf(isCluster)('what a server writes to is saved, and restored elsewhere as it was', async () => {
+test.skipIf(isCluster)('a backup of a running server is restored elsewhere unchanged', async () => {
   const { env, key } = await filled()
   const server = await start('scripts/start.ts', { ...env, WORKER: 'off' })
   const written: string[] = []
@@ -98,21 +98,21 @@ test.skipIf(isCluster)('what a server writes to is saved, and restored elsewhere
   await server.ended
 
   const place = await emptyPlace()
-  // Its own key comes from the environment of `start`, as the first server's did.
+  // The secret key comes from the environment of `start`, as for the first server.
   const restored = await run(restoreProgram, [folder], { env: place })
   expect(restored).toMatchObject({ code: 0, out: expect.stringMatching(/^Restored as of \S+: \d+ tables/) })
   const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8')) as {
     tables: { name: string; rows: number; sum: string }[]
   }
   expect(Object.fromEntries(tables.map(({ name, rows, sum }) => [name, `${rows} ${sum}`]))).toEqual(
-    await sumsOf(place),
+    await readSums(place),
   )
 
   const second = await start('scripts/start.ts', { ...place, WORKER: 'off' })
   const { body } = await call(second.url, key, 'GET', '/v1/campaigns/lists?limit=100')
   const lists = (body as { data: { id: string }[] }).data.map(({ id }) => id)
   const there = written.filter((id) => lists.includes(id)).length
-  // Everything up to one instant of the saving, and nothing after it.
+  // Everything up to one instant during the backup, and nothing after it.
   expect(there).toBeGreaterThanOrEqual(before)
   expect(there).toBeLessThanOrEqual(after + 1)
   expect(written.slice(0, there).every((id) => lists.includes(id))).toBe(true)
@@ -121,7 +121,7 @@ test.skipIf(isCluster)('what a server writes to is saved, and restored elsewhere
   await second.ended
 })
 
-test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', async () => {
+test.skipIf(isCluster)('a damaged backup is reported and leaves nothing behind', async () => {
   const folder = await backup()
   const place = await emptyPlace()
   const damaged = async (harm: (path: string) => void): Promise<string> => {
@@ -154,7 +154,7 @@ test.skipIf(isCluster)('what is damaged is told and leaves nothing behind', asyn
       writeFileSync(file, readFileSync(file, 'utf8').replace('"0047-directory"', '"9999-tomorrow"'))
     }),
   ).toMatch(/newer than this code, which does not know its migration 9999-tomorrow/)
-  // Nothing of them stayed: the whole one goes in.
+  // Nothing of them stayed: the complete one is restored.
   const other = { ...place, SECRET_KEY: 'another secret key of some other server' }
   expect(await run(restoreProgram, [folder], { env: other })).toMatchObject({
     code: 0,
@@ -175,36 +175,33 @@ function restoring(
   })
   const ended = new Promise((resolve) => child.once('close', resolve))
   whenFileEnds(() => {
-    child.kill('SIGKILL') // in vain where it has ended
+    child.kill('SIGKILL') // no effect if it has ended
     return ended
   })
   return { child, ended }
 }
 
-test.skipIf(isCluster)(
-  'killed at any moment it leaves no store, and goes in when it is run again',
-  async () => {
-    const folder = await backup()
-    const place = await emptyPlace()
-    let kills = 0
-    for (const ms of [1200, 2500]) {
-      const { child, ended } = restoring(folder, place)
-      await Promise.race([ended, wait(ms)])
-      if (child.exitCode === null) kills += 1
-      child.kill('SIGKILL')
-      await ended
-      if (child.exitCode === 0) break
-    }
-    expect(kills).toBeGreaterThan(0)
-    const last = await run(restoreProgram, [folder], { env: place })
-    if (last.code !== 0) expect(last.err).toMatch(/There are stores in this database already/)
-    const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'))
-    const sums = await sumsOf(place)
-    for (const { name, rows, sum } of tables) expect([name, sums[name]]).toEqual([name, `${rows} ${sum}`])
-  },
-)
+test.skipIf(isCluster)('killed at any moment, a restore leaves no store and can be run again', async () => {
+  const folder = await backup()
+  const place = await emptyPlace()
+  let kills = 0
+  for (const ms of [1200, 2500]) {
+    const { child, ended } = restoring(folder, place)
+    await Promise.race([ended, wait(ms)])
+    if (child.exitCode === null) kills += 1
+    child.kill('SIGKILL')
+    await ended
+    if (child.exitCode === 0) break
+  }
+  expect(kills).toBeGreaterThan(0)
+  const last = await run(restoreProgram, [folder], { env: place })
+  if (last.code !== 0) expect(last.err).toMatch(/There are stores in this database already/)
+  const { tables } = JSON.parse(readFileSync(join(folder, 'backup.json'), 'utf8'))
+  const sums = await readSums(place)
+  for (const { name, rows, sum } of tables) expect([name, sums[name]]).toEqual([name, `${rows} ${sum}`])
+})
 
-test('files and the secret key come along; a server that runs is told of where it would be left behind', async () => {
+test('files and the secret key are copied; a running server is reported, since its later writes would be lost', async () => {
   const dataDir = await emptyFolder()
   const secret = 'f'.repeat(64)
   writeFileSync(join(dataDir, 'secret-key'), secret)
@@ -243,7 +240,7 @@ test('files and the secret key come along; a server that runs is told of where i
   )
   expect((await run(backupProgram, [folder], { env })).err).toMatch(/is not empty: name a folder/)
 
-  // Once a key is given, the one that was kept before opens nothing.
+  // With SECRET_KEY set, the stored key opens nothing.
   const given = { ...env, SECRET_KEY: 'a secret key that is given from now on' }
   const withoutIt = newFolder()
   expect((await run(backupProgram, [withoutIt], { env: given })).out).toMatch(/Keep SECRET_KEY apart from it/)
@@ -255,9 +252,9 @@ test('files and the secret key come along; a server that runs is told of where i
   expect(readFileSync(join(place.DATA_DIR, 'files/a/b.txt'))).toEqual(readFileSync(join(root, 'LICENSE')))
 })
 
-test.skipIf(isCluster)('files behind links come along; a place among the files is refused', async () => {
-  const { env } = await prepared(async () => null)
-  const files = join(dataDirOf(env), 'files')
+test.skipIf(isCluster)('files behind links are copied; a target among the files is refused', async () => {
+  const { env } = await prepareServer(async () => null)
+  const files = join(resolveDataDir(env), 'files')
   const elsewhere = newFolder()
   cpSync(join(root, 'LICENSE'), join(elsewhere, 'one.txt'), { recursive: true })
   mkdirSync(files, { recursive: true })
@@ -284,17 +281,17 @@ test.skipIf(isCluster)('files behind links come along; a place among the files i
     )
 })
 
-test.skipIf(isCluster)('rows of any width come along, and the database stays as it is', async () => {
-  const { env } = await prepared(async () => null)
+test.skipIf(isCluster)('rows of any width are copied, and the database stays unchanged', async () => {
+  const { env } = await prepareServer(async () => null)
   const lengths = [0, 1, 2_000_000, 9_000_000]
-  const database = await databaseOf(env)
+  const database = await openFrom(env)
   await database.root
     .insertInto('server_settings')
     .values(
       lengths.map((n) => ({ name: `wide ${n}`, value: JSON.stringify({ text: 'ç"\n'.repeat(n / 3) }) })),
     )
     .execute()
-  // As one of before an upgrade.
+  // As a database from before an upgrade.
   await database.query(
     `update kysely_migration set name = '0000-of-before' where name = '0001-foundation'`,
     [],
@@ -303,18 +300,18 @@ test.skipIf(isCluster)('rows of any width come along, and the database stays as 
   await database.close()
   const folder = newFolder()
   expect(await run(backupProgram, [folder], { env })).toMatchObject({ code: 0 })
-  const after = await databaseOf(env)
+  const after = await openFrom(env)
   expect(await after.query('select name from kysely_migration order by 1', [])).toEqual(names)
   await after.close()
   const backup = await openBackup(folder)
   const table = backup.tables.find(({ name }) => name === 'public.server_settings')!
   let rows = 0
-  for await (const some of backup.rowsOf(table)) rows += some.length
+  for await (const some of backup.readRows(table)) rows += some.length
   expect(rows).toBe(table.rows)
   expect(table.widest).toBeGreaterThan(9_000_000)
 })
 
-test('a database without anything of ours is told, and nothing made in it', async () => {
+test('a foreign database is reported, and nothing is created in it', async () => {
   if (!inject('postgresUrl')) return
   const name = `merchant_empty_${process.pid}`
   await createDatabase(nodes, name)

@@ -1,4 +1,4 @@
-/** `npm run bench` runs, on small numbers: the figures themselves are not tested. */
+/** `npm run bench` runs, with small numbers: the figures themselves are not tested. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function measured<T>(options: string): Promise<{ out: string; results: T }
   }
 }
 
-/** Each starts a PostgreSQL of its own. */
+/** Each starts its own PostgreSQL. */
 const isElsewhere = !findPostgres()
 const countsCpu = existsSync('/proc/self/stat')
 
@@ -52,7 +52,7 @@ test.skipIf(isElsewhere)('every server gives the same answers and is measured', 
   }
 })
 
-test.skipIf(isElsewhere)('sizes: each call with its limit, and the export', async () => {
+test.skipIf(isElsewhere)('sizes measures each call with its limit, and the export', async () => {
   const { out, results } = await measured<Sizes>('sizes --only conversions --rows 500 --samples 2')
   expect(out).toMatch(/^area\s+what\s+p50 ms\s+p95 ms\s+at most\s+cpu ms\s+peak MiB/m)
   const [load, ...others] = results.lines
@@ -69,7 +69,7 @@ test.skipIf(isElsewhere)('sizes: each call with its limit, and the export', asyn
   }
 })
 
-test.skipIf(isElsewhere)('tenants: the jobs of quiet connected stores', async () => {
+test.skipIf(isElsewhere)('tenants measures the jobs of quiet connected stores', async () => {
   const { out, results } = await measured<Tenants>('tenants --stores 2 --hours 1')
   expect(out).toMatch(/^of a store\s+\d/m)
   const { jobs, ofStores, cpuSeconds } = results.hours[0]!
@@ -79,7 +79,7 @@ test.skipIf(isElsewhere)('tenants: the jobs of quiet connected stores', async ()
   expect(ofStores).toBeLessThan(Object.values(jobs).reduce((sum, count) => sum + count, 0))
 })
 
-test('answers are told apart however they arrive; one without a length is refused', () => {
+test('answers are separated however they arrive; one without a length is refused', () => {
   const answer = (status: number, body: string): string =>
     `HTTP/1.1 ${status} Said\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const sent = `${answer(200, '{"a":"\\r\\n"}')}${answer(403, '')}${answer(201, 'b'.repeat(70))}`
@@ -93,7 +93,7 @@ test('answers are told apart however they arrive; one without a length is refuse
   expect(() => none.read('HTTP/1.1 200 OK\r\n\r\n')).toThrow('no Content-Length')
 })
 
-test('an option that makes no sense is refused with a sentence', async () => {
+test('an invalid option is refused with a sentence', async () => {
   for (const [options, sentence] of [
     ['--rounds 0', 'whole number'],
     ['--stores 99', 'whole number from 100'],

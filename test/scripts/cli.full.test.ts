@@ -1,6 +1,6 @@
 /**
- * The command lines of stores, keys and migrations: some as processes, most in this one, on the folder of a server that
- * runs meanwhile, each with connections of its own to its socket.
+ * Command lines of stores, keys and migrations: some as processes, most in this one, on the data folder of a running
+ * server, each with its own connections to its socket.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ type Name = keyof typeof programs
 const run = (name: Name, args: readonly string[], own: NodeJS.ProcessEnv = env): Promise<Ran> =>
   runHere(programs[name], args, { env: own })
 
-/** The same as a process of its own. */
+/** As its own process. */
 const asProcess = (script: string, args: readonly string[]): Promise<Ran> =>
   new Promise((resolve) =>
     execFile(
@@ -54,7 +54,7 @@ async function json(name: Name, args: readonly string[], own = env) {
   return JSON.parse(out)
 }
 
-/** It was refused: one line on standard error, nothing on the other. */
+/** Refused: one line on standard error, nothing on standard output. */
 function expectRefusal({ code, out, err }: Ran, message: string | RegExp): void {
   expect([code, out]).toEqual([1, ''])
   expect(err.trimEnd().split('\n')).toHaveLength(1)
@@ -82,7 +82,7 @@ const get = async (url: string, key: string, path = '/v1/store') => {
 let server: Running
 let store: { id: string; slug: string; publicId: string; name: string; plan: string }
 
-// The folder is nobody's: the first command has it, the second waits for its end.
+// Nobody uses the folder: the first command locks it, the second waits.
 beforeAll(async () => {
   const [created, refusal] = await Promise.all([
     asProcess('store', [...newStore('aurora'), '--json']),
@@ -96,7 +96,7 @@ beforeAll(async () => {
 afterAll(() => server.child.kill('SIGKILL'))
 
 describe('while a server runs on the folder', () => {
-  test('store create answers the store; list has them all', async () => {
+  test('store create prints the store; list prints all of them', async () => {
     expect(store).toEqual({
       id: expect.any(String),
       slug: 'aurora',
@@ -109,7 +109,7 @@ describe('while a server runs on the folder', () => {
     expect(await json('store', ['list'])).toEqual({ data: [store, paid] })
   })
 
-  test('keys create, list and revoke answer what they did', async () => {
+  test('keys create, list and revoke print what they did', async () => {
     const made = await json('keys', newKey('aurora', ['--name', 'Till', '--expires', '90d', '--env', 'test']))
     expect(made).toEqual({
       id: expect.any(String),
@@ -144,14 +144,14 @@ describe('while a server runs on the folder', () => {
     expect(shown.out).toMatch(/^id +state +member +name +scopes +until +key$/m)
     expect(shown.out).toMatch(new RegExp(`^${made.id}  revoked  .*  ${made.prefix}…$`, 'm'))
     expect(shown.out).not.toContain(made.key)
-    const told = await run('keys', newKey('aurora'))
-    expect([told.code, told.err]).toEqual([0, ''])
-    expect(told.out).toMatch(/^mk_live_[0-9A-Za-z]{43}\nThe key is shown this once/)
+    const created = await run('keys', newKey('aurora'))
+    expect([created.code, created.err]).toEqual([0, ''])
+    expect(created.out).toMatch(/^mk_live_[0-9A-Za-z]{43}\nThe key is shown this once/)
     const stores = (await run('store', ['list'])).out
     expect(stores).toMatch(new RegExp(`^${store.id} +aurora +trial +The aurora$`, 'm'))
   })
 
-  test('what cannot be is refused in one line', async () => {
+  test('invalid input is refused in one line', async () => {
     const role = ['set-role', '--store', 'aurora', '--role', 'agent', '--email']
     await Promise.all([
       refused('store', newStore('aurora'), 'slug: aurora is taken'),
@@ -175,7 +175,7 @@ describe('while a server runs on the folder', () => {
     ])
   })
 
-  test('bad use is told in one line', async () => {
+  test('incorrect usage is reported in one line', async () => {
     await refused('keys', [], 'name a command: create, list, revoke')
     await refused('keys', ['destroy'], "unknown command 'destroy'")
     await refused('keys', ['create'], "required option '--store <store>' not specified")
@@ -185,7 +185,7 @@ describe('while a server runs on the folder', () => {
     await refused('migrate', ['now'], 'too many arguments')
   })
 
-  test("a shop's owner gets a link, where the server has an app", async () => {
+  test("a shop's owner gets a link if the server has an app", async () => {
     const connection = ['--store', 'aurora', '--port', 'ecommerce']
     const withApp = { ...env, ECOMMERCE_URL: 'shopify://an-app:its-secret@myshopify.com' }
     const install = ['connect', ...connection, '--provider', 'shopify', '--shop']
@@ -224,7 +224,7 @@ describe('while a server runs on the folder', () => {
     await refused('store', ['connect', ...connection, '--provider', 'nobody'], 'provider: nobody')
   })
 
-  test('connections are checked: 0 where nothing is missing, 1 where something is', async () => {
+  test('connections are checked: exit code 0 if nothing is missing, otherwise 1', async () => {
     const { data } = await json('store', ['check', '--store', 'aurora'])
     expect(data).toContainEqual({
       ...{ port: 'ecommerce', part: '', provider: 'sandbox', isFine: true, state: 'connected', since: null },
@@ -240,7 +240,7 @@ describe('while a server runs on the folder', () => {
     await refused('store', ['check', '--store', 'aurora', '--port', 'fax'], 'Allowed choices are ecommerce')
   })
 
-  test('a key works the moment it is made, and no more once its revocation is answered', async () => {
+  test('a key works once it is created, and not after its revocation is confirmed', async () => {
     const { id, key } = await json('keys', newKey('aurora'))
     const { status, body } = await get(server.url, key)
     expect(status).toBe(200)
@@ -250,7 +250,7 @@ describe('while a server runs on the folder', () => {
     expect((await get(server.url, key)).status).toBe(401)
   })
 
-  test('a new role holds at once', async () => {
+  test('a new role applies immediately', async () => {
     const { key } = await json('keys', newKey('aurora', ['--member', 'ada@example.com']))
     const before = await get(server.url, key, '/v1/operations')
     await json('store', ['set-role', '--store', 'aurora', '--email', 'ada@example.com', '--role', 'member'])
@@ -259,7 +259,7 @@ describe('while a server runs on the folder', () => {
     expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'))
   })
 
-  test('of two at once for the last place one gets it, while the server answers', async () => {
+  test('one of two concurrent commands gets the last place, while the server answers', async () => {
     const { data } = await json('keys', ['list', '--store', 'borealis'])
     expect(data).toHaveLength(0)
     const { key } = await json('keys', newKey('borealis'))
@@ -289,7 +289,7 @@ describe('while a server runs on the folder', () => {
     expect(await run('migrate', [])).toMatchObject({ code: 0, out: 'The database is up to date.\n' })
   })
 
-  test('a store made now is connected to the sandbox; its first sync runs', async () => {
+  test('a new store is connected to the sandbox; its first sync runs', async () => {
     const store = await json('store', newStore('cetus'))
     const { key } = await json('keys', newKey('cetus'))
     expect((await get(server.url, key)).body).toMatchObject({ id: store.id, connected: true })
@@ -297,7 +297,7 @@ describe('while a server runs on the folder', () => {
     expect((await get(server.url, key)).body.connected).toBe(false)
   })
 
-  test('once it is killed, the next command has the folder and what was committed', async () => {
+  test('after kill -9 the next command opens the folder and finds committed data', async () => {
     server.child.kill('SIGKILL')
     await server.ended
     const { code, out } = await asProcess('store', ['list', '--json'])
@@ -324,7 +324,7 @@ test('a database server is migrated, and takes the same commands', async () => {
 describe('settings from a file', () => {
   const file = join(env.DATA_DIR, 'settings.env')
 
-  test('are taken wherever the option stands; those of the environment win', async () => {
+  test('an env file is read at any position of the option; the environment wins', async () => {
     writeFileSync(file, `# a comment\nDATA_DIR="${env.DATA_DIR}"\nPORT=1\nSECRET_KEY='${env.SECRET_KEY}'\n`)
     const { DATA_DIR: _, SECRET_KEY: __, ...own } = env
     for (const args of [
@@ -340,12 +340,12 @@ describe('settings from a file', () => {
     )
   })
 
-  test('as other editors write it: a mark in front is passed over, another encoding is told', async () => {
+  test('a byte order mark is skipped, another encoding is reported', async () => {
     const { DATA_DIR, SECRET_KEY, ...own } = env
     const text = `DATA_DIR="${DATA_DIR}"\nSECRET_KEY='${SECRET_KEY}'\n`
     writeFileSync(file, `\ufeff${text}`)
     const args = ['list', '--json', '--env-file', file]
-    // A variable that is set to nothing is not set.
+    // An empty variable counts as not set.
     expect(await run('store', args, { ...own, DATA_DIR: '' })).toMatchObject({ code: 0, err: '' })
     writeFileSync(file, `\ufeff${text}`, 'utf16le')
     await refused('store', args, /^--env-file: .*settings\.env is not written in UTF-8: save it so/)
@@ -353,7 +353,7 @@ describe('settings from a file', () => {
     await refused('store', args, /is not written in UTF-8/)
   })
 
-  test('a file that is not there, or none, is told', async () => {
+  test('a missing or unreadable env file is reported', async () => {
     await refused(
       'store',
       ['list', '--env-file', join(env.DATA_DIR, 'none.env')],
@@ -364,7 +364,7 @@ describe('settings from a file', () => {
   })
 })
 
-describe('a database that goes away in the middle of a command', () => {
+describe('a database that is lost in the middle of a command', () => {
   const asking = (url: string, socket?: string): Program => {
     return (terminal) =>
       newProgram(terminal, 'npm run ask --').action(async () => {
@@ -374,7 +374,7 @@ describe('a database that goes away in the middle of a command', () => {
   }
   const sentence = /^The database went away before this was done: .*\n$/
 
-  test('is told in a sentence: a server that hangs up, and the embedded one', async () => {
+  test('one sentence reports a server that hangs up, and the embedded database', async () => {
     const rude = createServer((socket) => socket.once('data', () => socket.destroy()))
     await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve))
     const { port } = rude.address() as AddressInfo

@@ -1,4 +1,4 @@
-/** What a start costs that finds everything there, and what one leaves that is killed while it makes its database. */
+/** The cost of a start on an existing database, and recovery of a database whose creation was killed. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 
 import { openEmbedded } from '#db/embedded/open'
 
-import { prepared, start } from '#test/support/processes'
+import { prepareServer, start } from '#test/support/processes'
 
 const root = join(import.meta.dirname, '../..')
 const folders: string[] = []
@@ -16,7 +16,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** What a gateway needs for some providers, pages or callers alone, or for its first start. */
+/** Modules needed only for some providers, pages or callers, or for the first start. */
 const rarelyNeeded = [
   '/node_modules/@aws-sdk/',
   '/node_modules/@modelcontextprotocol/',
@@ -28,8 +28,8 @@ const rarelyNeeded = [
   '/scripts/seed/demo.ts',
 ]
 
-test('a start that finds everything there loads nothing that it rarely needs', async () => {
-  const { env } = await prepared(async () => null)
+test('a start on an existing database loads no rarely needed modules', async () => {
+  const { env } = await prepareServer(async () => null)
   const list = join(env.DATA_DIR!, 'loaded-modules.json')
   const server = await start('scripts/start.ts', {
     DATABASE_URL: '',
@@ -46,12 +46,12 @@ test('a start that finds everything there loads nothing that it rarely needs', a
   expect(loaded.filter((url) => [...rarelyNeeded, ...embedded].some((part) => url.includes(part)))).toEqual(
     [],
   )
-  // The list is one of all modules: contracts, and what they import.
+  // The list contains all modules: contracts and their imports.
   expect(loaded.filter((url) => /\/operations\/[^/]+\/section\.ts$/.test(url)).length).toBeGreaterThan(10)
   expect(loaded.some((url) => url.includes('/node_modules/kysely/'))).toBe(true)
 })
 
-test('a database whose making was killed is made anew', async () => {
+test('a database whose creation was killed is created again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-unfinished-'))
   folders.push(dataDir)
   const child = spawn(process.execPath, [join(root, 'scripts/start.ts')], {
@@ -64,7 +64,7 @@ test('a database whose making was killed is made anew', async () => {
   child.kill('SIGKILL')
   await ended
   expect(existsSync(join(dataDir, 'db'))).toBe(false)
-  // As another moment leaves it: PGlite takes a folder with this file for a whole database.
+  // State of another moment: PGlite takes a folder with this file for a complete database.
   mkdirSync(join(dataDir, '.db.making'), { recursive: true })
   writeFileSync(join(dataDir, '.db.making/PG_VERSION'), '18\n')
   const opened = await openEmbedded({ dataDir })

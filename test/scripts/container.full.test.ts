@@ -1,4 +1,4 @@
-/** `Dockerfile` and `compose.yaml` against what they name: nothing builds an image here. */
+/** `Dockerfile` and `compose.yaml` name existing files and settings. No image is built. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ const dockerfile = read('Dockerfile')
 const compose = read('compose.yaml')
 const manifest = JSON.parse(read('package.json'))
 
-const commandsIn = (text: string, key: RegExp): string[] =>
+const findCommands = (text: string, key: RegExp): string[] =>
   [...text.matchAll(key)].map(([, list]) => (JSON.parse(list!) as string[]).join(' '))
 
-test('what is copied into the image is there, and is let through to it', () => {
+test('files copied into the image exist and are not ignored', () => {
   const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, all]) =>
     all!.split(' '),
   )
@@ -30,7 +30,7 @@ test('what is copied into the image is there, and is let through to it', () => {
   }
 })
 
-test('its Node is ours, and no server in it is root', () => {
+test('the image uses our Node version, and no server runs as root', () => {
   const images = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)
   const own = `node:${manifest.devDependencies.node}-bookworm-slim`
   expect(images).toEqual([own, own])
@@ -38,16 +38,16 @@ test('its Node is ours, and no server in it is root', () => {
   expect(dockerfile.lastIndexOf('USER node')).toBeGreaterThan(dockerfile.lastIndexOf('COPY '))
 })
 
-test('servers are started as by npm, without it in between', () => {
-  expect(commandsIn(dockerfile, /^CMD (\[.+\])$/gm)).toEqual([manifest.scripts.start])
-  expect(commandsIn(compose, /^ {4}command: (\[.+\])$/gm)).toEqual([
+test("servers are started with npm's commands, but without npm", () => {
+  expect(findCommands(dockerfile, /^CMD (\[.+\])$/gm)).toEqual([manifest.scripts.start])
+  expect(findCommands(compose, /^ {4}command: (\[.+\])$/gm)).toEqual([
     manifest.scripts.migrate,
     manifest.scripts.worker,
   ])
 })
 
-test('what its servers load is compiled as the image is made, as their flags have it', () => {
-  const [made] = commandsIn(dockerfile, /^RUN (\[.+\])$/gm)
+test("modules of servers are compiled when the image is built, with the servers' flags", () => {
+  const [made] = findCommands(dockerfile, /^RUN (\[.+\])$/gm)
   expect(dockerfile.indexOf('RUN [')).toBeGreaterThan(dockerfile.lastIndexOf('USER node'))
   const folder = mkdtempSync(join(tmpdir(), 'merchant-compiled-'))
   try {
@@ -60,7 +60,7 @@ test('what its servers load is compiled as the image is made, as their flags hav
     expect(compiled).toBeGreaterThan(3000)
     for (const server of [manifest.scripts.start, manifest.scripts.worker]) {
       const [there, ...others] = run(`${server} --help`)
-      // Its entry is its own.
+      // The entry module of the program itself.
       expect(there).toBeLessThan(compiled! + 10)
       expect(others).toEqual([])
     }
@@ -69,7 +69,7 @@ test('what its servers load is compiled as the image is made, as their flags hav
   }
 })
 
-test('settings are those that the README tells of', () => {
+test('every setting is listed in docs/deploying.md', () => {
   const named = [
     ...[...compose.matchAll(/^ {4,6}([A-Z][A-Z_]+):/gm)].map(([, name]) => name!),
     ...dockerfile
@@ -78,6 +78,6 @@ test('settings are those that the README tells of', () => {
       .map((pair) => pair.split('=')[0]!),
   ].filter((name) => !name.startsWith('POSTGRES_'))
   expect(named).toEqual(expect.arrayContaining(['DATABASE_URL', 'SECRET_KEY', 'WORKER', 'DATA_DIR']))
-  const told = read('README.md')
-  for (const name of named) expect([name, told.includes(name)]).toEqual([name, true])
+  const documented = read('docs/deploying.md')
+  for (const name of named) expect([name, documented.includes(name)]).toEqual([name, true])
 })

@@ -1,10 +1,13 @@
-/** Each kind of change of a schema, in both directions: what breaks callers, and what is only written otherwise. */
+/** Each kind of schema change, in both directions: breaking changes, and equivalent spellings. */
 import { expect, test } from 'vitest'
 import type { JsonSchema } from '#runtime/documents/publish'
-import { changesOf } from '#scripts/contract/changes'
-import { contractWith, field, named } from './gadgets.ts'
+import { compareContracts } from '#scripts/contract/changes'
+import { buildContract, field, named } from './contract-fixtures.ts'
 
-/** From the first to the second the one breaks, from the second to the first the other: each kind in both directions. */
+/**
+ * Requests break from the first schema to the second, answers from the second to the first: each kind in both
+ * directions.
+ */
 const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, answered: string][] = [
   ['null', { type: ['string', 'null'] }, { type: 'string' }, 'may no longer be null', 'may be null now'],
   ['a type', { type: 'number' }, { type: 'integer' }, 'may no longer be number', 'may be number now'],
@@ -33,13 +36,13 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
       type: `${key}`.endsWith('Items') ? 'array' : `${key}`.endsWith('Properties') ? 'object' : 'number',
     }
     const type = `${key}`.endsWith('Length') ? { type: 'string' } : of
-    const told = (from: unknown, to: unknown): [string, string] => [
+    const describeChange = (from: unknown, to: unknown): [string, string] => [
       `is bounded more narrowly: ${key} ${from} → ${to}`,
       `goes beyond its bound: ${key} ${to} → ${from}`,
     ]
     return [
-      [`${key}`, { ...type, [key!]: wide }, { ...type, [key!]: narrow }, ...told(wide, narrow)],
-      [`no ${key}`, type, { ...type, [key!]: narrow }, ...told('none', narrow)],
+      [`${key}`, { ...type, [key!]: wide }, { ...type, [key!]: narrow }, ...describeChange(wide, narrow)],
+      [`no ${key}`, type, { ...type, [key!]: narrow }, ...describeChange('none', narrow)],
     ]
   }),
   ...['pattern', 'format', 'contentEncoding'].map((key): (typeof kinds)[number] => [
@@ -133,19 +136,19 @@ const kinds: [name: string, wide: JsonSchema, narrow: JsonSchema, sent: string, 
   ],
 ]
 
-const told = (schema: string, each: string): string =>
+const toLine = (schema: string, each: string): string =>
   `${schema}.of${each.startsWith('.') || each.startsWith('[') ? '' : ' '}${each}`
 
 test.each(kinds)('%s', (_name, wide, narrow, sent, answered) => {
-  const less = changesOf(contractWith(wide, field), contractWith(narrow, field))
-  expect(less.breaking).toEqual([told('GadgetInput', sent)])
-  const more = changesOf(contractWith(field, narrow), contractWith(field, wide))
-  expect(more.breaking).toEqual([told('Gadget', answered)])
-  expect(changesOf(contractWith(narrow, field), contractWith(wide, field)).breaking).toEqual([])
-  expect(changesOf(contractWith(field, wide), contractWith(field, narrow)).breaking).toEqual([])
+  const less = compareContracts(buildContract(wide, field), buildContract(narrow, field))
+  expect(less.breaking).toEqual([toLine('GadgetInput', sent)])
+  const more = compareContracts(buildContract(field, narrow), buildContract(field, wide))
+  expect(more.breaking).toEqual([toLine('Gadget', answered)])
+  expect(compareContracts(buildContract(narrow, field), buildContract(wide, field)).breaking).toEqual([])
+  expect(compareContracts(buildContract(field, wide), buildContract(field, narrow)).breaking).toEqual([])
 })
 
-/** Written otherwise, and the same. */
+/** Different spellings of the same schema. */
 const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
   ['a constant', { type: 'string', const: 'a' }, { enum: ['a'] }],
   ['the order of values', { type: 'string', enum: ['a', 'b'] }, { type: 'string', enum: ['b', 'a'] }],
@@ -163,7 +166,7 @@ const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
   ['values of either type', { type: ['string', 'null'], enum: ['a'] }, { type: 'string', enum: ['a'] }],
   ['yes and no', { type: 'boolean' }, { type: 'boolean', enum: [false, true] }],
   ['yes or no', { type: 'boolean' }, { anyOf: [{ const: true }, { const: false }] }],
-  ['bounds of nothing', { type: 'string' }, { type: 'string', minLength: 0 }],
+  ['bounds without effect', { type: 'string' }, { type: 'string', minLength: 0 }],
   [
     'the order of fields',
     { type: 'object', properties: { a: field, b: field }, required: ['a', 'b'] },
@@ -179,17 +182,17 @@ const same: [name: string, one: JsonSchema, other: JsonSchema][] = [
     { anyOf: [named('Round'), named('Square')] },
     { anyOf: [named('Square'), named('Circle')] },
   ],
-  ['a schema that holds itself', named('Tree'), { anyOf: [named('Tree')] }],
-  ['what only tells readers', field, { ...field, title: 'Of', deprecated: true }],
+  ['a recursive schema', named('Tree'), { anyOf: [named('Tree')] }],
+  ['keywords for readers', field, { ...field, title: 'Of', deprecated: true }],
 ]
 
-test.each(same)('the same: %s', (_name, one, other) => {
+test.each(same)('equivalent: %s', (_name, one, other) => {
   const nothing = { breaking: [], added: [] }
-  expect(changesOf(contractWith(one, one), contractWith(other, other))).toEqual(nothing)
-  expect(changesOf(contractWith(other, other), contractWith(one, one))).toEqual(nothing)
+  expect(compareContracts(buildContract(one, one), buildContract(other, other))).toEqual(nothing)
+  expect(compareContracts(buildContract(other, other), buildContract(one, one))).toEqual(nothing)
 })
 
-/** Nobody knows which is wider: a change that breaks nobody is accepted with its reason. */
+/** Which is wider cannot be decided: such a change needs a reason to be accepted. */
 test.each<JsonSchema>([
   { type: 'number', multipleOf: 0.01 },
   { type: 'array', uniqueItems: true },
@@ -203,7 +206,7 @@ test.each<JsonSchema>([
     [schema, other],
     [other, schema],
   ] as const) {
-    expect(changesOf(contractWith(old, field), contractWith(now, field)).breaking).toEqual([
+    expect(compareContracts(buildContract(old, field), buildContract(now, field)).breaking).toEqual([
       expect.stringMatching(`^GadgetInput.of must have another form: ${key} `),
     ])
   }

@@ -1,50 +1,50 @@
-/** Changes within the schemas of a contract: of fields, choices, values and defaults. */
+/** Changes within the schemas of a contract: fields, choices, values and defaults. */
 import { expect, test } from 'vitest'
 import type { JsonSchema } from '#runtime/documents/publish'
-import { changesOf } from '#scripts/contract/changes'
-import { contractWith, field, named } from './gadgets.ts'
+import { compareContracts } from '#scripts/contract/changes'
+import { buildContract, field, named } from './contract-fixtures.ts'
 
-test('a field that is gone, and one that is new', () => {
+test('a removed field and a new one', () => {
   const one = { type: 'object', properties: { a: field }, additionalProperties: false }
   const two = { ...one, properties: { a: field, b: field } }
-  expect(changesOf(contractWith(two, one), contractWith(one, one)).breaking).toEqual([
+  expect(compareContracts(buildContract(two, one), buildContract(one, one)).breaking).toEqual([
     'GadgetInput.of.b is refused now',
   ])
-  expect(changesOf(contractWith(one, one), contractWith(two, one))).toEqual({
+  expect(compareContracts(buildContract(one, one), buildContract(two, one))).toEqual({
     breaking: [],
     added: ['GadgetInput.of.b is new'],
   })
   const [open, more] = [one, two].map(({ additionalProperties: _, ...rest }) => rest)
-  expect(changesOf(contractWith(one, more!), contractWith(one, open!)).breaking).toEqual([
+  expect(compareContracts(buildContract(one, more!), buildContract(one, open!)).breaking).toEqual([
     'Gadget.of.b is gone',
   ])
-  expect(changesOf(contractWith(one, open!), contractWith(one, more!))).toEqual({
+  expect(compareContracts(buildContract(one, open!), buildContract(one, more!))).toEqual({
     breaking: [],
     added: ['Gadget.of.b is new'],
   })
 })
 
-test('a new field that is required, and one that is ignored', () => {
+test('a new required field, and an ignored one', () => {
   const one = { type: 'object', properties: { a: field }, additionalProperties: false }
   const two = { ...one, properties: { a: field, b: field }, required: ['b'] }
-  expect(changesOf(contractWith(one, field), contractWith(two, field)).breaking).toEqual([
+  expect(compareContracts(buildContract(one, field), buildContract(two, field)).breaking).toEqual([
     'GadgetInput.of.b is required now',
   ])
   const ignored = { ...field, readOnly: true }
-  expect(changesOf(contractWith(field, field), contractWith(ignored, field)).breaking).toEqual([
+  expect(compareContracts(buildContract(field, field), buildContract(ignored, field)).breaking).toEqual([
     'GadgetInput.of is ignored now',
   ])
 })
 
-test('a choice between objects that one is taken from, and one of them that changes', () => {
+test('a choice between objects that loses one, and one that changes', () => {
   const choice = { anyOf: [named('Round'), named('Square')] }
-  expect(changesOf(contractWith(choice, field), contractWith(named('Round'), field)).breaking).toEqual([
-    'GadgetInput.of.is may no longer be "square"',
-  ])
-  const before = contractWith(choice, field)
+  expect(
+    compareContracts(buildContract(choice, field), buildContract(named('Round'), field)).breaking,
+  ).toEqual(['GadgetInput.of.is may no longer be "square"'])
+  const before = buildContract(choice, field)
   const after = structuredClone(before)
   after.schemas.Round!.required = ['size']
-  expect(changesOf(before, after).breaking).toEqual(['GadgetInput.of.size is required now'])
+  expect(compareContracts(before, after).breaking).toEqual(['GadgetInput.of.size is required now'])
 })
 
 test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
@@ -110,49 +110,49 @@ test.each<[name: string, old: JsonSchema, now: JsonSchema, told: string[]]>([
     ['.of must have another form: allOf none → [{"required":["a"]}]'],
   ],
 ])('sent: %s', (_name, old, now, told) => {
-  expect(changesOf(contractWith(old, field), contractWith(now, field)).breaking).toEqual(
+  expect(compareContracts(buildContract(old, field), buildContract(now, field)).breaking).toEqual(
     told.map((each) => `GadgetInput${each}`),
   )
 })
 
-test('what defaults, and fields that are ignored, are in answers breaks nobody', () => {
+test('defaults and ignored fields of answers break nobody', () => {
   const nothing = { breaking: [], added: [] }
   for (const now of [
     { ...field, default: 'a' },
     { ...field, readOnly: true },
   ]) {
-    expect(changesOf(contractWith(field, field), contractWith(field, now))).toEqual(nothing)
+    expect(compareContracts(buildContract(field, field), buildContract(field, now))).toEqual(nothing)
   }
   const ignored = { ...field, readOnly: true }
   const longer = { ...ignored, maxLength: 30 }
-  expect(changesOf(contractWith(field, ignored), contractWith(field, longer)).breaking).toEqual([
+  expect(compareContracts(buildContract(field, ignored), buildContract(field, longer)).breaking).toEqual([
     'Gadget.of goes beyond its bound: maxLength 20 → 30',
   ])
 })
 
-test('a choice that is added to answers', () => {
+test('a choice added to answers', () => {
   const choice = { anyOf: [named('Round'), named('Square')] }
-  expect(changesOf(contractWith(field, named('Round')), contractWith(field, choice)).breaking).toContain(
-    'Gadget.of.is may be "square" now',
-  )
+  expect(
+    compareContracts(buildContract(field, named('Round')), buildContract(field, choice)).breaking,
+  ).toContain('Gadget.of.is may be "square" now')
 })
 
-test('a choice that changes while another takes what it took', () => {
-  const before = contractWith(named('Round'), field)
-  const after = contractWith({ anyOf: [named('Round'), named('Circle')] }, field)
+test('a choice changes while another accepts what it accepted', () => {
+  const before = buildContract(named('Round'), field)
+  const after = buildContract({ anyOf: [named('Round'), named('Circle')] }, field)
   after.schemas.Round!.required = ['size']
-  expect(changesOf(before, after).breaking).toEqual([])
+  expect(compareContracts(before, after).breaking).toEqual([])
 })
 
-test('a field of what refuses others, sent and answered alike', () => {
+test('a field of a schema without other fields, in requests and answers', () => {
   const strict = { type: 'object', properties: { a: field }, additionalProperties: false }
   const more = { ...strict, properties: { a: field, b: field } }
-  const fewer = contractWith(strict, strict)
-  expect(changesOf(fewer, contractWith(more, more))).toEqual({
+  const fewer = buildContract(strict, strict)
+  expect(compareContracts(fewer, buildContract(more, more))).toEqual({
     breaking: [],
     added: ['GadgetInput.of.b is new', 'Gadget.of.b is new'],
   })
-  expect(changesOf(contractWith(more, more), fewer)).toEqual({
+  expect(compareContracts(buildContract(more, more), fewer)).toEqual({
     breaking: ['GadgetInput.of.b is refused now', 'Gadget.of.b is gone'],
     added: [],
   })

@@ -1,14 +1,14 @@
-/** What breaks callers of the last release, a case for each kind, and what is only new to them. */
+/** Breaking changes for callers of the last release, with a case for each kind, and additions. */
 import { describe, expect, test } from 'vitest'
-import { openApiDocument } from '#runtime/documents/openapi'
+import { buildOpenApi } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
-import { contractFaults, faultsOf } from '#scripts/checks/contract'
-import { changesOf } from '#scripts/contract/changes'
-import { contractOf } from '#scripts/contract/contract'
-import { call, callOf, contractWith, field, type Parts } from './gadgets.ts'
+import { findContractIssues, toIssues } from '#scripts/checks/contract'
+import { compareContracts } from '#scripts/contract/changes'
+import { toContract } from '#scripts/contract/contract'
+import { buildCall, buildContract, call, field, type Parts } from './contract-fixtures.ts'
 
-const plain = contractWith(field, field)
-const changed = (changes: Partial<Parts>) => changesOf(plain, contractWith(field, field, changes))
+const plain = buildContract(field, field)
+const changed = (changes: Partial<Parts>) => compareContracts(plain, buildContract(field, field, changes))
 
 describe('around the schemas', () => {
   test.each<[Partial<Parts>, string]>([
@@ -51,23 +51,23 @@ describe('around the schemas', () => {
     expect(changed(changes).breaking).toEqual([`POST /gadgets: ${told}`])
   })
 
-  test('an operation that is gone, and one that needs a key', () => {
-    expect(changesOf(plain, { ...plain, calls: {} }).breaking).toEqual(['POST /gadgets: is gone'])
+  test('a removed operation, and one that needs a key', () => {
+    expect(compareContracts(plain, { ...plain, calls: {} }).breaking).toEqual(['POST /gadgets: is gone'])
     const { access: _, ...open } = call
-    const before = { ...plain, calls: { 'POST /gadgets': callOf(open) } }
-    expect(changesOf(before, plain).breaking).toEqual(['POST /gadgets: needs a key now'])
-    expect(changesOf(plain, before)).toEqual({ breaking: [], added: [] })
+    const before = { ...plain, calls: { 'POST /gadgets': buildCall(open) } }
+    expect(compareContracts(before, plain).breaking).toEqual(['POST /gadgets: needs a key now'])
+    expect(compareContracts(plain, before)).toEqual({ breaking: [], added: [] })
   })
 
-  test('what is new', () => {
-    expect(changesOf({ ...plain, calls: {} }, plain)).toEqual({
+  test('additions', () => {
+    expect(compareContracts({ ...plain, calls: {} }, plain)).toEqual({
       breaking: [],
       added: ['POST /gadgets: is new'],
     })
     const more = { ...call.parameters, 'query of': { schema: field } }
     expect(changed({ parameters: more })).toEqual({ breaking: [], added: ['POST /gadgets: query of is new'] })
     const { body: _, ...without } = call
-    expect(changesOf({ ...plain, calls: { 'POST /gadgets': callOf(without) } }, plain)).toEqual({
+    expect(compareContracts({ ...plain, calls: { 'POST /gadgets': buildCall(without) } }, plain)).toEqual({
       breaking: [],
       added: ['POST /gadgets: body is new'],
     })
@@ -82,37 +82,37 @@ describe('the check', () => {
   const without = { ...plain, calls: {} }
   const gone = 'POST /gadgets: is gone'
 
-  test('refuses what breaks, unless a reason is given, and reasons for nothing', () => {
-    expect(faultsOf(plain, plain, {})).toEqual([])
-    expect(faultsOf(plain, without, {})).toEqual([
+  test('the check refuses breaking changes without a reason, and reasons without a change', () => {
+    expect(toIssues(plain, plain, {})).toEqual([])
+    expect(toIssues(plain, without, {})).toEqual([
       expect.objectContaining({ wrong: expect.stringContaining(gone) }),
     ])
-    expect(faultsOf(plain, without, { [gone]: ' ' })).toHaveLength(1)
-    expect(faultsOf(plain, without, { [gone]: 'Nobody has gadgets any more' })).toEqual([])
-    expect(faultsOf(plain, plain, { [gone]: 'Nobody has gadgets any more' })).toEqual([
+    expect(toIssues(plain, without, { [gone]: ' ' })).toHaveLength(1)
+    expect(toIssues(plain, without, { [gone]: 'Nobody has gadgets any more' })).toEqual([])
+    expect(toIssues(plain, plain, { [gone]: 'Nobody has gadgets any more' })).toEqual([
       expect.objectContaining({ file: 'scripts/contract/accepted.ts', wrong: `nothing breaks so: ${gone}` }),
     ])
   })
 
-  test('has nothing against the operations there are, and sees one that is not there', async () => {
+  test('current operations pass, and a missing one is reported', async () => {
     const registry = await loadRegistry()
-    expect(await contractFaults(registry)).toEqual([])
+    expect(await findContractIssues(registry)).toEqual([])
     const [first, ...others] = registry.operations
-    const faults = await contractFaults({ ...registry, operations: others })
+    const faults = await findContractIssues({ ...registry, operations: others })
     expect(faults[0]!.wrong).toContain(`${first!.spec.method} ${first!.spec.path}: is gone`)
   })
 
-  test('sees a default that only words tell', async () => {
-    const document = openApiDocument(await loadRegistry())
+  test('a default that only the description mentions is reported', async () => {
+    const document = buildOpenApi(await loadRegistry())
     const text = JSON.stringify(document)
     const other = JSON.parse(text.replace('Customers at most. Default: 1000"', 'Customers. Default: 500"'))
-    expect(changesOf(contractOf(document), contractOf(other)).breaking).toEqual([
+    expect(compareContracts(toContract(document), toContract(other)).breaking).toEqual([
       'AutomationsExecuteInput.limit, left out, is 500 instead of 1000',
     ])
   })
 
-  test('words and examples are no part of it', async () => {
-    const text = JSON.stringify(contractOf(openApiDocument(await loadRegistry())))
+  test('descriptions and examples are ignored', async () => {
+    const text = JSON.stringify(toContract(buildOpenApi(await loadRegistry())))
     expect(text).not.toMatch(/"description":"|"examples?":\[/)
     expect(text).toContain('"properties":{"id":{"$ref"')
   })

@@ -1,4 +1,4 @@
-/** What `.ci/run` says last: the count, and before it what failed. */
+/** The end of `.ci/run`: failures, then the count. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { run } from '#test/support/command'
 const folder = mkdtempSync(join(tmpdir(), 'count-'))
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-test('names what failed, a file that could not be loaded and a report that is missing', async () => {
+test('failures are named, including a file that could not be loaded and a missing report', async () => {
   const file = join(folder, 'pglite.json')
   const tests = [
     { status: 'passed', fullName: 'adds', failureMessages: [] },

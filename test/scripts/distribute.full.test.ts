@@ -1,15 +1,15 @@
 /**
- * A database of one PostgreSQL that has stores becomes a cluster's: nothing of it is lost or doubled, wherever the command is
- * killed. Nothing of it runs elsewhere, where there are no workers.
+ * A single PostgreSQL with stores is distributed to a cluster: nothing is lost or duplicated, wherever the command is
+ * killed. Needs workers.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { standingOf } from '#db/citus/standing'
+import { readTopology } from '#db/citus/topology'
 import type { Database } from '#db/database'
 import { migrate } from '#db/migrate'
 import { openPostgres } from '#db/open'
-import { places } from '#db/tables'
+import { placements } from '#db/tables'
 import { joinNodes } from '#scripts/cli/citus'
 import { seedDemo } from '#scripts/seed/demo'
 import { seedLoad } from '#scripts/seed/load'
@@ -27,9 +27,9 @@ const open = (url: string): Database => {
   return database
 }
 
-/** One PostgreSQL's, with the demo and stores in bulk; answers its address and a key of the demo. */
+/** A single PostgreSQL with the demo and bulk stores; returns its address and a key of the demo. */
 async function filled(name: string): Promise<{ url: string; key: string }> {
-  // Of the usual template: so none of the nodes has the extension in it yet.
+  // From the plain template: none of the nodes has the extension in it yet.
   await createDatabase(nodes, name, 'template1')
   whenFileEnds(() => dropDatabase(nodes, name))
   const url = withDatabase(nodes[0]!, name)
@@ -44,10 +44,10 @@ async function filled(name: string): Promise<{ url: string; key: string }> {
   return { url, key: demo.keys[0]!.key }
 }
 
-/** How many rows each table has, and what they hold. */
-async function contentOf(database: Database): Promise<Record<string, string>> {
+/** Row counts and contents of each table. */
+async function readContents(database: Database): Promise<Record<string, string>> {
   const content: Record<string, string> = {}
-  for (const table of Object.keys(places).filter((each) => each !== 'directory')) {
+  for (const table of Object.keys(placements).filter((each) => each !== 'directory')) {
     const columns = await database.query<{ name: string }>(
       'select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by 1',
       [table],
@@ -62,43 +62,43 @@ async function contentOf(database: Database): Promise<Record<string, string>> {
   return content
 }
 
-/** What is found without its store, and which rows hold which. */
-async function orderOf(database: Database) {
+/** Indexes and references. */
+async function readStructure(database: Database) {
   return {
     directory: await database.query('select distinct * from directory order by 1, 2, 3, 4', []),
     keys: await database.query(
       `select conrelid::regclass::text as owner, conname, pg_get_constraintdef(oid) as definition from pg_constraint
        where contype = 'f' and conrelid::regclass::text = any($1::text[]) order by 1, 2`,
-      [Object.keys(places)],
+      [Object.keys(placements)],
     ),
   }
 }
 
 function distribute(url: string): {
   child: ChildProcess
-  ended: Promise<{ code: number | null; told: string }>
+  ended: Promise<{ code: number | null; output: string }>
 } {
   const child = spawn(process.execPath, [script, '--distribute'], {
     env: { ...process.env, DATABASE_URL: url, SECRET_KEY: 'a secret key that only the tests use, 123' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  let told = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream!.on('data', (chunk) => {
-      told += chunk
+      output += chunk
     })
   }
-  const ended = new Promise<{ code: number | null; told: string }>((resolve) =>
-    child.once('close', (code) => resolve({ code, told })),
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, output })),
   )
   whenFileEnds(() => {
-    child.kill('SIGKILL') // in vain where it has ended
+    child.kill('SIGKILL') // no effect if it has ended
     return ended
   })
   return { child, ended }
 }
 
-const countOf = async (database: Database, text: string): Promise<number> => {
+const countRows = async (database: Database, text: string): Promise<number> => {
   const [row] = await database.query<{ n: number }>(text, [])
   return row!.n
 }
@@ -107,24 +107,24 @@ const keysWaiting = `select count(*)::int as n from distribution_keys`
 const busy = `select count(*)::int as n from pg_stat_activity
   where datname = current_database() and application_name = 'merchant-migrate'`
 
-/** kill -9 once it is that far, and until its last statement has ended, which its server goes on with. */
-async function killedWhen(database: Database, url: string, isSoFar: () => Promise<boolean>): Promise<void> {
+/** kill -9 at the given progress; waits until the server has finished its last statement. */
+async function killWhen(database: Database, url: string, isSoFar: () => Promise<boolean>): Promise<void> {
   const { child, ended } = distribute(url)
   await until(async () => (await isSoFar()) || (child.exitCode !== null && Promise.reject(await ended)))
   child.kill('SIGKILL')
   expect((await ended).code).toBeNull()
-  await until(async () => (await countOf(database, busy)) === 0)
+  await until(async () => (await countRows(database, busy)) === 0)
 }
 
 test.runIf(nodes.length > 1)(
-  'stores move to the workers, whole, though the command is killed twice',
+  'stores move to the workers completely, though the command is killed twice',
   { timeout: 590_000 },
   async () => {
     const name = `merchant_moving_${process.pid}`
     const { url, key } = await filled(name)
     const database = open(url)
-    const [content, order] = [await contentOf(database), await orderOf(database)]
-    const stores = await countOf(database, 'select count(*)::int as n from stores')
+    const [content, order] = [await readContents(database), await readStructure(database)]
+    const stores = await countRows(database, 'select count(*)::int as n from stores')
     expect(stores).toBeGreaterThan(20)
     await joinNodes(nodes.map((node) => withDatabase(node, name)))
 
@@ -133,54 +133,57 @@ test.runIf(nodes.length > 1)(
     const refused = await distribute(url).ended
     expect(refused).toMatchObject({
       code: 1,
-      told: expect.stringMatching(/^Servers are connected to this database/),
+      output: expect.stringMatching(/^Servers are connected to this database/),
     })
     await server.close()
-    await until(async () => (await countOf(database, `${busy.replace('migrate', 'api')}`)) === 0)
-    expect(await standingOf(database)).toMatchObject({ isDistributed: false })
+    await until(async () => (await countRows(database, `${busy.replace('migrate', 'api')}`)) === 0)
+    expect(await readTopology(database)).toMatchObject({ isDistributed: false })
 
-    await killedWhen(database, url, async () => (await countOf(database, distributed)) >= 40)
-    expect(await standingOf(database)).toMatchObject({ isUnfinished: true })
-    expect(await contentOf(database)).toEqual(content)
-    await killedWhen(database, url, async () => {
-      const standing = await standingOf(database)
-      return standing?.missing.length === 0 && (await countOf(database, keysWaiting)) < order.keys.length / 2
+    await killWhen(database, url, async () => (await countRows(database, distributed)) >= 40)
+    expect(await readTopology(database)).toMatchObject({ isUnfinished: true })
+    expect(await readContents(database)).toEqual(content)
+    await killWhen(database, url, async () => {
+      const current = await readTopology(database)
+      return current?.missing.length === 0 && (await countRows(database, keysWaiting)) < order.keys.length / 2
     })
     const last = await distribute(url).ended
-    expect(last).toMatchObject({ code: 0, told: expect.stringMatching(/Everything lies where it belongs/) })
+    expect(last).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/Everything is distributed already/),
+    })
 
-    expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
-    expect(await contentOf(database)).toEqual(content)
-    expect(await orderOf(database)).toEqual(order)
+    expect(await readTopology(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
+    expect(await readContents(database)).toEqual(content)
+    expect(await readStructure(database)).toEqual(order)
     await expectNothingLeft(database, name)
     await expectServed(url, key)
   },
 )
 
 test.runIf(nodes.length > 1)(
-  'two commands at once take turns: both end well, and all keys are there',
+  'two concurrent commands take turns: both succeed, and all foreign keys exist',
   { timeout: 590_000 },
   async () => {
     const name = `merchant_moving_twice_${process.pid}`
     const { url, key } = await filled(name)
     const database = open(url)
-    const [content, order] = [await contentOf(database), await orderOf(database)]
+    const [content, order] = [await readContents(database), await readStructure(database)]
     await joinNodes(nodes.map((node) => withDatabase(node, name)))
 
     const both = [distribute(url), distribute(url)]
     const ends = await Promise.all(both.map(({ ended }) => ended))
     expect(ends).toEqual(
-      Array(2).fill({ code: 0, told: expect.stringMatching(/Distributed|Everything lies/) }),
+      Array(2).fill({ code: 0, output: expect.stringMatching(/Distributed|Everything is distributed/) }),
     )
 
-    expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
-    expect(await contentOf(database)).toEqual(content)
-    expect(await orderOf(database)).toEqual(order)
+    expect(await readTopology(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
+    expect(await readContents(database)).toEqual(content)
+    expect(await readStructure(database)).toEqual(order)
     await expectServed(url, key)
   },
 )
 
-/** Neither rows on the coordinator that nobody sees, nor a commit that nobody ended. */
+/** Neither hidden rows on the coordinator, nor a prepared transaction. */
 async function expectNothingLeft(database: Database, name: string): Promise<void> {
   const left = await database.query(
     `select logicalrelid::text from pg_dist_partition
@@ -190,11 +193,11 @@ async function expectNothingLeft(database: Database, name: string): Promise<void
   expect(left).toEqual([])
   for (const node of nodes) {
     const at = open(withDatabase(node, name))
-    await until(async () => (await countOf(at, 'select count(*)::int as n from pg_prepared_xacts')) === 0)
+    await until(async () => (await countRows(at, 'select count(*)::int as n from pg_prepared_xacts')) === 0)
   }
 }
 
-/** The same key, and a write. */
+/** The same key works, and so does a write. */
 async function expectServed(url: string, key: string): Promise<void> {
   const database = openPostgres(url)
   whenFileEnds(() => database.close())

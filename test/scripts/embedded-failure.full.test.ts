@@ -1,24 +1,26 @@
-/** A server whose embedded database has failed: it ends with a word of it, and what was committed is there when it is back. */
+/**
+ * A server whose embedded database has failed: it exits with a message, and committed data is there after a restart.
+ */
 import { expect, inject, test } from 'vitest'
 import { socketPath } from '#db/embedded/socket'
 import { openPostgres } from '#db/open'
-import { call, prepared, start } from '#test/support/processes'
+import { call, prepareServer, start } from '#test/support/processes'
 import { store } from '#test/support/store'
 
-test.skipIf(!inject('snapshot'))('ends as if it had crashed, and starts again', async () => {
-  const { env, filled: key } = await prepared(async (app) => (await store(app)).key)
+test.skipIf(!inject('snapshot'))('the server exits as after a crash, and starts again', async () => {
+  const { env, filled: key } = await prepareServer(async (app) => (await store(app)).key)
   const server = await start('scripts/start.ts', env)
-  let told = ''
+  let output = ''
   server.child.stdout!.on('data', (chunk) => {
-    told += chunk
+    output += chunk
   })
   server.child.stderr!.on('data', (chunk) => {
-    told += chunk
+    output += chunk
   })
   const made = await call(server.url, key, 'POST', '/v1/campaigns/lists', { name: 'Before it' })
   expect(made.status).toBe(201)
 
-  // Deeper than JavaScript's stack, which a request cannot ask for.
+  // Exceeds JavaScript's stack, which a request cannot do.
   const beside = openPostgres('postgres://postgres@localhost/postgres', {
     reads: 1,
     transactions: 1,
@@ -31,8 +33,10 @@ test.skipIf(!inject('snapshot'))('ends as if it had crashed, and starts again', 
   ).rejects.toThrow()
   expect(await server.ended).toBe(1)
   await beside.close()
-  expect(told).toContain('The embedded database has failed, and answers nothing more: start the server again')
-  expect(told).not.toMatch(/triggerUncaught|unhandled/i)
+  expect(output).toContain(
+    'The embedded database has failed, and answers nothing more: start the server again',
+  )
+  expect(output).not.toMatch(/triggerUncaught|unhandled/i)
 
   const again = await start('scripts/start.ts', env)
   const lists = await call(again.url, key, 'GET', '/v1/campaigns/lists')

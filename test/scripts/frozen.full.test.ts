@@ -1,5 +1,5 @@
 // biome-ignore-all lint/nursery/noJsRestrictedProperties: it asks whether deadlines hold while another process stands still
-/** A PostgreSQL server that stands still, as a machine does whose disk hangs: every process of it is stopped. */
+/** A frozen PostgreSQL server, as with a hanging disk: all its processes are stopped. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,11 +18,11 @@ const requestMs = 3_000
 const path = '/v1/campaigns/lists'
 
 test.skipIf(!inject('postgresUrl'))(
-  'a frozen server: 503, no trace of hanging, and back as it goes on',
+  'a frozen server: 503 without hanging, and recovery when it resumes',
   async () => {
     const server = await throwawayPostgres({ durable: false })
     const main = Number(readFileSync(join(server.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0])
-    // The postmaster first: it makes no more children then. One that was on its way out needs no signal.
+    // The postmaster first, so that it forks no more processes. An exiting process needs no signal.
     const signal = (name: 'STOP' | 'CONT'): void => {
       process.kill(main, `SIG${name}`)
       const children = execFileSync('pgrep', ['-P', String(main)], { encoding: 'utf8' })

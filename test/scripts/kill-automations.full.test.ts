@@ -1,5 +1,5 @@
 // biome-ignore-all lint/plugin/clock: the processes it starts go by the machine's clock
-/** kill -9 of the process that sends an automation's messages: each customer has one, none is left on its way. */
+/** kill -9 of the process that sends an automation's messages: each customer gets one, and none stays pending. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { connectNumber } from '#scripts/seed/connect-number'
@@ -10,7 +10,7 @@ import {
   kill,
   opened,
   outbox,
-  prepared,
+  prepareServer,
   type Running,
   start,
   until,
@@ -80,7 +80,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   const {
     env,
     filled: { key, id },
-  } = await prepared(filled)
+  } = await prepareServer(filled)
   const path = `/v1/automations/${id}`
   const summary = async ({ url }: Running) =>
     (await call(url, key, 'GET', `${path}/report?limit=1`)).body.summary as Record<string, number>
@@ -90,18 +90,18 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   )
   expect(executed.map((each) => each.status).sort()).toEqual([202, 409])
   expect(executed.find((each) => each.status === 202)!.body.candidates).toBe(customers)
-  // While customers still enter, and messages leave already.
+  // While customers still enter, and messages are being sent.
   await until(async () => (await summary(first)).total! >= 100 && true)
   await kill(first, env)
 
-  // Slow enough that a busy machine, which looks seldom, sees it in the middle.
+  // Slow enough that a busy machine, which polls rarely, sees it in the middle.
   const second = await start('scripts/start.ts', { ...env, SANDBOX_MESSAGES_PER_SECOND: '20' })
   const entered = await summary(second)
   expect(entered.total).toBeGreaterThanOrEqual(100)
-  // Its jobs have no heartbeat any more, its claims are two minutes old.
+  // Its jobs have no heartbeat any more, and its claims are two minutes old.
   await advance(second, 130)
   await until(async () => {
-    // A job that is tried again waits a while of this clock first.
+    // A retried job waits for its backoff first.
     await advance(second, 5)
     const { total, sent } = await summary(second)
     return total === customers && sent! >= customers / 3
@@ -112,7 +112,7 @@ test('an automation survives kill -9 twice', { timeout: 400_000 }, async () => {
   const middle = await summary(third)
   expect(middle.total).toBe(customers)
   expect(middle.sent).toBeLessThan(customers)
-  // What the dead process had claimed is taken up after two minutes of the clock.
+  // Claims of the dead process expire after two minutes of the clock.
   await advance(third, 130)
   const done = await until(async () => {
     await advance(third, 5)

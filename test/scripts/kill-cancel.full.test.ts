@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest'
 // biome-ignore lint/style/noRestrictedImports: the processes it starts go by the machine's clock
 import { machineClock } from '#runtime/clock'
-import { advance, call, prepared, type Running, start, until } from '#test/support/processes'
+import { advance, call, prepareServer, type Running, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 import { type BillingStandIn, billingStandIn } from '../ports/billing-stand-in.ts'
 
@@ -19,14 +19,14 @@ async function deliver({ url }: Running): Promise<void> {
   }
 }
 
-test('a cancel survives kill -9 after the provider has done it', async () => {
+test('a cancel survives kill -9 after the provider has applied it', async () => {
   let key = ''
   const { accessToken, webhookSecret } = account
   const BILLING_URL = `mercadopago://${accessToken}:${webhookSecret}@${new URL(provider.endpoint).host}?tls=off`
   const env = {
     BILLING_URL,
     ...(
-      await prepared(async (app) => {
+      await prepareServer(async (app) => {
         ;({ key } = await store(app, { plan: null }))
       })
     ).env,
@@ -53,7 +53,7 @@ test('a cancel survives kill -9 after the provider has done it', async () => {
   provider.onDone(null)
   const second = await start('scripts/start.ts', env)
   expect(await statusOf(second)).toBe('active')
-  // Who asked might still be alive for a minute.
+  // The first request may still be running for a minute.
   expect((await post(second, 'cancel')).status).toBe(409)
   await advance(second, 61)
   const cancelled = await until(async () => {

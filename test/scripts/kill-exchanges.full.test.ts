@@ -1,13 +1,13 @@
-/** kill -9 of the process that tells shoppers: each is told once, and the history says so once. */
+/** kill -9 of the process that notifies shoppers: each gets one email, and one line in the history. */
 import { expect, test } from 'vitest'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { requested } from '#test/operations/exchanges/support'
 import type { TestApp } from '#test/support/app'
-import { advance, call, prepared, rowsOf, start, until } from '#test/support/processes'
+import { advance, call, prepareServer, readRows, start, until } from '#test/support/processes'
 
 const shoppers = 40
 
-/** Requests that wait for a decision, each of a shopper with an address of their own. */
+/** Pending requests, each of a shopper with their own address. */
 async function filled(app: TestApp): Promise<{ key: string; storeId: string; ids: string[] }> {
   const shop = await exchangeShop(app, { emails: { requested: { isEnabled: false } } })
   const ids: string[] = []
@@ -20,8 +20,8 @@ async function filled(app: TestApp): Promise<{ key: string; storeId: string; ids
   return { key: shop.key, storeId: shop.id, ids }
 }
 
-test('telling shoppers survives kill -9 of the process that does it', async () => {
-  const { env, filled: made } = await prepared(filled)
+test('notices to shoppers survive kill -9 of the process that sends them', async () => {
+  const { env, filled: made } = await prepareServer(filled)
   const { key, storeId, ids } = made
   const first = await start('scripts/start.ts', env)
   const answers = await Promise.all(
@@ -32,7 +32,7 @@ test('telling shoppers survives kill -9 of the process that does it', async () =
     const answer = await fetch(`${url}/sandbox/api/mail/outbox`)
     return ((await answer.json()) as { data: { to: string; subject: string }[] }).data
   }
-  // Some have left, some have not.
+  // Some are sent, some are not.
   const left = await until(async () => {
     const mails = await outbox(first.url)
     return mails.length > 0 && mails.length
@@ -42,7 +42,7 @@ test('telling shoppers survives kill -9 of the process that does it', async () =
   await first.ended
 
   const second = await start('scripts/start.ts', env)
-  // What the dead process had in hand is taken up once the clock says that it is dead.
+  // Work of the dead process is resumed once its lease has expired.
   await advance(second, 300)
   const open = async (): Promise<number> => {
     const { body } = await call(second.url, key, 'GET', '/v1/product-exchanges/requests?limit=100')
@@ -60,19 +60,19 @@ test('telling shoppers survives kill -9 of the process that does it', async () =
   second.child.kill('SIGTERM')
   expect(await second.ended).toBe(0)
 
-  const mails = await rowsOf<{ recipients: number; mails: number }>(
+  const mails = await readRows<{ recipients: number; mails: number }>(
     env,
     `select count(distinct to_address)::int as recipients, count(*)::int as mails from sandbox_mail`,
   )
   expect(mails).toEqual([{ recipients: shoppers, mails: shoppers }])
-  const told = await rowsOf<{ event: string; n: number; requests: number }>(
+  const history = await readRows<{ event: string; n: number; requests: number }>(
     env,
     `select event, count(*)::int as n, count(distinct request_id)::int as requests
      from exchange_history where store_id = $1 and event like 'notif%' group by event`,
     [storeId],
   )
-  expect(told).toEqual([{ event: 'notified', n: shoppers, requests: shoppers }])
-  const ledger = await rowsOf<{ n: number }>(
+  expect(history).toEqual([{ event: 'notified', n: shoppers, requests: shoppers }])
+  const ledger = await readRows<{ n: number }>(
     env,
     `select count(*)::int as n from message_ledger where store_id = $1 and source = 'exchange'`,
     [storeId],

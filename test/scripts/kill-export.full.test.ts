@@ -1,29 +1,29 @@
-/** kill -9 of the process that writes an export (store, rule 15): the whole file, once, by one email. */
+/** kill -9 of the process that writes an export (store, rule 15): the file is complete and sent once, by one email. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { expect, inject, test } from 'vitest'
 import { seedLoad } from '#scripts/seed/load'
-import { advance, call, kill, prepared, start, until } from '#test/support/processes'
+import { advance, call, kill, prepareServer, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
-/** So many that the file is too large for the email, which has a link then. */
+/** Enough rows that the file is too large for the email, which then has a link. */
 const conversions = 30_000
 
-/** Bytes below a folder. */
-function sizeOf(folder: string): number {
+/** Total bytes below a folder. */
+function measureSize(folder: string): number {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
   const files = entries.filter((entry) => entry.isFile())
   return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
 }
 
-// What it exports is loaded at once, which a cluster refuses.
+// Exported rows are bulk-loaded, which a cluster refuses.
 test.skipIf(inject('nodes').length > 1)(
   'an export survives kill -9 of the process that writes it',
   async () => {
     let key = ''
     let email = ''
-    const { env } = await prepared(async (app) => {
+    const { env } = await prepareServer(async (app) => {
       const shop = await store(app)
       ;({ key, email } = shop)
       await seedLoad(app.services, { store: shop.slug, conversions, days: 100 })
@@ -31,9 +31,9 @@ test.skipIf(inject('nodes').length > 1)(
     const files = join(env.DATA_DIR!, 'files')
     const written = (): number => {
       try {
-        return sizeOf(files)
+        return measureSize(files)
       } catch (error) {
-        // Not there yet, or renamed while it is looked at.
+        // Not written yet, or renamed concurrently.
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0
         throw error
       }
@@ -50,14 +50,14 @@ test.skipIf(inject('nodes').length > 1)(
     const writtenByFirst = written()
 
     const second = await start('scripts/start.ts', env)
-    // Asked again meanwhile it is the same one.
+    // A second request in the meantime gets the same job.
     expect((await call(second.url, key, 'GET', path)).body.jobId).toBe(queued.body.jobId)
     const outbox = async () => {
       const answer = await fetch(`${second.url}/sandbox/api/mail/outbox?to=${encodeURIComponent(email)}`)
       return ((await answer.json()) as { data: { text: string; calls: number }[] }).data
     }
     const mails = await until(async () => {
-      // Once the job of the dead process is missed, it is tried again after a while of this clock.
+      // The job of the dead process is retried after its backoff, by this clock.
       await advance(second, 5)
       const found = await outbox()
       return found.length > 0 && found

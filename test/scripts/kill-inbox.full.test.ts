@@ -1,8 +1,8 @@
-/** kill -9 of the process that sends the team's messages: each leaves once, in its conversation's order. */
+/** kill -9 of the process that sends the team's messages: each is sent once, in its conversation's order. */
 import { expect, test } from 'vitest'
 import type { TestApp } from '#test/support/app'
 import { inboxShop } from '#test/support/inbox'
-import { advance, call, kill, opened, prepared, start, until } from '#test/support/processes'
+import { advance, call, kill, opened, prepareServer, start, until } from '#test/support/processes'
 
 const conversations = 24
 const each = 5
@@ -20,8 +20,8 @@ async function filled(app: TestApp): Promise<{ key: string; storeId: string; ids
 }
 
 test('the inbox survives kill -9 of the process that sends', async () => {
-  const { env: own, filled: made } = await prepared(filled)
-  // Of these a fifth a second is the team's: what is asked for here takes longer to leave than to be asked for.
+  const { env: own, filled: made } = await prepareServer(filled)
+  // A fifth of the rate is the team's, so sending takes longer than queueing.
   const env = { ...own, SANDBOX_MESSAGES_PER_SECOND: '120' }
   const { key, storeId, ids } = made
   expect(ids).toHaveLength(conversations)
@@ -37,7 +37,7 @@ test('the inbox survives kill -9 of the process that sends', async () => {
     )
     expect(answers.every((answer) => answer.status === 201)).toBe(true)
   }
-  // Some of the last have left, some have not.
+  // Some of the last messages are sent, some are not.
   const lastOf = async (url: string) => {
     const { body } = await call(url, key, 'GET', '/v1/inbox/conversations?limit=100')
     return body.data.map((row: { lastMessageStatus: string }) => row.lastMessageStatus) as string[]
@@ -47,10 +47,10 @@ test('the inbox survives kill -9 of the process that sends', async () => {
   await kill(first, env)
 
   const second = await start('scripts/start.ts', own)
-  // What the dead process had in hand is taken up once the clock says that it is dead.
+  // Work of the dead process is resumed once its lease has expired.
   await advance(second, 300)
   await until(async () => {
-    // A job that is tried again waits a while of this clock first.
+    // A retried job waits for its backoff first.
     await advance(second, 5)
     return (await lastOf(second.url)).every((status) => status !== 'queued') && true
   })

@@ -1,4 +1,4 @@
-/** A node of a cluster dies while stores on both of its workers write and send. On a cluster of its own. */
+/** A node of a cluster dies while stores on both workers write and send. Uses its own cluster. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,22 +24,22 @@ interface Sender {
   id: string
   key: string
   listId: string
-  /** The port of the node where its rows lie. */
+  /** The port of the node with its rows. */
   port: number
 }
 
-async function sender(app: TestApp, nth: number): Promise<Sender> {
+async function createSender(app: TestApp, nth: number): Promise<Sender> {
   const { shop, listId } = await audience(app, {
     phone: `+551190000111${nth}`,
     people: recipients,
     firstPhone: 60_000_000 + nth * 1_000_000,
   })
-  // What is synced by the clock.
+  // Synced by scheduled jobs.
   await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
-  return { id: shop.id, key: shop.key, listId, port: await portOf(app.database, shop.id) }
+  return { id: shop.id, key: shop.key, listId, port: await findPort(app.database, shop.id) }
 }
 
-async function portOf(database: Database, storeId: string): Promise<number> {
+async function findPort(database: Database, storeId: string): Promise<number> {
   const [row] = await database.query<{ port: number }>(
     `select nodeport as port from pg_dist_shard_placement
      where shardid = get_shard_id_for_distribution_column('stores', $1::uuid)`,
@@ -49,24 +49,24 @@ async function portOf(database: Database, storeId: string): Promise<number> {
 }
 
 /** Two stores on different workers, and the environment of servers. */
-async function prepared(cluster: ThrowawayCitus) {
+async function prepare(cluster: ThrowawayCitus) {
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-node-'))
   whenFileEnds(() => rmSync(dataDir, { recursive: true, force: true }))
   const database = openPostgres(cluster.url)
   await migrate(database)
   const app = await testApp({ secretKey, dataDir }, { database, clock: machineClock() })
-  const lost = await sender(app, 0)
-  let other = await sender(app, 1)
-  for (let nth = 2; other.port === lost.port; nth += 1) other = await sender(app, nth)
+  const lost = await createSender(app, 0)
+  let other = await createSender(app, 1)
+  for (let nth = 2; other.port === lost.port; nth += 1) other = await createSender(app, nth)
   await app.close()
   await database.close()
-  // So that both are amid their campaign for a while, however fast the machine.
+  // Slow enough that both campaigns are still running, however fast the machine.
   const pace = { SANDBOX_MESSAGES_PER_SECOND: '25' }
   return { lost, other, env: { DATA_DIR: dataDir, LOG_LEVEL: 'silent', DATABASE_URL: cluster.url, ...pace } }
 }
 
-/** Adds one person after the other to a list of its own until it is told to end; answers what each call was answered. */
-async function writer({ url }: Running, { key }: Sender) {
+/** Adds people one by one to a list of its own until it is stopped; returns all answers. */
+async function startWriter({ url }: Running, { key }: Sender) {
   const list = await call(url, key, 'POST', '/v1/campaigns/lists', { name: 'Written meanwhile' })
   expect(list.status).toBe(201)
   const listId: string = list.body.id
@@ -102,8 +102,8 @@ async function sendCampaign({ url }: Running, { key, listId }: Sender): Promise<
 const isSent = async ({ url }: Running, { key }: Sender, path: string): Promise<boolean> =>
   (await call(url, key, 'GET', path)).body?.status === 'sent'
 
-/** What was in hand when something died is taken up after two minutes of the clock. */
-const untilSent = (server: Running, { sender, path }: { sender: Sender; path: string }) =>
+/** Interrupted work is resumed after two minutes of the clock. */
+const waitUntilSent = (server: Running, { sender, path }: { sender: Sender; path: string }) =>
   until(async () => {
     if (await isSent(server, sender, path)) return true
     await advance(server, 40)
@@ -112,23 +112,23 @@ const untilSent = (server: Running, { sender, path }: { sender: Sender; path: st
 
 const isMade = ({ status }: { status: number }): boolean => status === 201
 
-type Writer = Awaited<ReturnType<typeof writer>>
+type Writer = Awaited<ReturnType<typeof startWriter>>
 
-const statusesOf = ({ answered }: Writer): number[] =>
+const getStatuses = ({ answered }: Writer): number[] =>
   [...new Set(answered.map(({ status }) => status))].sort()
 
 const hasCluster = inject('nodes').length > 1
 
-/** Two stores of different workers that write and are amid a campaign each. */
-async function amidSending() {
-  // Durable: what it had committed has to be there afterwards.
+/** Two stores on different workers, each writing and sending a campaign. */
+async function startSending() {
+  // Durable: committed data must survive.
   const cluster = await throwawayCitus({ durable: true })
   whenFileEnds(() => cluster.stop())
-  const { lost, other, env } = await prepared(cluster)
+  const { lost, other, env } = await prepare(cluster)
   const server = await start('scripts/start.ts', env)
   const stores = [
-    { sender: lost, writer: await writer(server, lost), path: await sendCampaign(server, lost) },
-    { sender: other, writer: await writer(server, other), path: await sendCampaign(server, other) },
+    { sender: lost, writer: await startWriter(server, lost), path: await sendCampaign(server, lost) },
+    { sender: other, writer: await startWriter(server, other), path: await sendCampaign(server, other) },
   ] as const
   await until(async () => {
     const { counters } = (await call(server.url, lost.key, 'GET', stores[0].path)).body
@@ -138,13 +138,18 @@ async function amidSending() {
   return { cluster, server, stores }
 }
 
-type Amid = Awaited<ReturnType<typeof amidSending>>
+type SendingCluster = Awaited<ReturnType<typeof startSending>>
 
-/** Once all is there again: the campaigns end, and nothing was lost or doubled. `statuses`: what each writer may be answered. */
-async function expectWhole({ cluster, server, stores }: Amid, statuses: readonly number[][]): Promise<void> {
+/**
+ * After recovery: the campaigns finish, and nothing is lost or duplicated. `statuses`: allowed answers of each writer.
+ */
+async function expectWhole(
+  { cluster, server, stores }: SendingCluster,
+  statuses: readonly number[][],
+): Promise<void> {
   await Promise.all(stores.map((each) => each.writer.end()))
   for (const { sender, path } of stores) {
-    await untilSent(server, { sender, path })
+    await waitUntilSent(server, { sender, path })
     const { counters } = (await call(server.url, sender.key, 'GET', path)).body
     expect(counters).toMatchObject({ total: recipients, pending: 0, skipped: 0, cancelled: 0 })
     expect(counters.sent + counters.failed).toBe(recipients)
@@ -152,7 +157,7 @@ async function expectWhole({ cluster, server, stores }: Amid, statuses: readonly
   server.child.kill('SIGTERM')
   expect(await server.ended).toBe(0)
 
-  expect(stores.map((each) => statusesOf(each.writer))).toEqual(statuses)
+  expect(stores.map((each) => getStatuses(each.writer))).toEqual(statuses)
   const database = openPostgres(cluster.url)
   whenFileEnds(() => database.close())
   for (const each of stores) await expectWritten(database, each.sender, each.writer)
@@ -161,10 +166,10 @@ async function expectWhole({ cluster, server, stores }: Amid, statuses: readonly
 }
 
 test.runIf(hasCluster)(
-  'stores of a worker that dies are told to come back, others go on, nothing is lost or doubled',
+  'if a worker dies, its stores are asked to retry, others continue, nothing is lost or duplicated',
   { timeout: 590_000 },
   async () => {
-    const amid = await amidSending()
+    const amid = await startSending()
     const { cluster, server, stores } = amid
     const [lost, other] = stores
     const node = cluster.workers.find(({ port }) => port === lost.sender.port)!
@@ -182,54 +187,56 @@ test.runIf(hasCluster)(
 )
 
 test.runIf(hasCluster)(
-  'stores of a worker that hangs are told to come back, others go on, and when it goes on nothing is lost or doubled',
+  'if a worker hangs, its stores are asked to retry, others continue, and after it resumes nothing is lost or duplicated',
   { timeout: 590_000 },
   async () => {
-    const amid = await amidSending()
+    const amid = await startSending()
     const { cluster, server, stores } = amid
     const [lost, other] = stores
     const node = cluster.workers.find(({ port }) => port === lost.sender.port)!
     const goOn = hang(node)
     whenFileEnds(goOn)
-    // Once it is known, at once.
+    // Once the failure is known, immediately.
     await until(async () => lost.writer.answered.filter(({ status }) => status === 503).length >= 10)
     const before = other.writer.answered.length
     await until(async () => other.writer.answered.slice(before).filter(isMade).length >= 50)
-    // A statement of its campaign may have shared a connection with what hung.
-    await untilSent(server, other)
+    // A statement of its campaign may have shared a connection with the hanging worker.
+    await waitUntilSent(server, other)
     await expectClocked(amid, other.sender)
     const readNow = await call(server.url, lost.sender.key, 'GET', lost.path)
     expect([readNow.status, readNow.body.error.code]).toEqual([503, 'unavailable'])
 
     goOn()
     await until(async () => lost.writer.answered.at(-1)?.status === 201)
-    // Who shared a connection with what hung is told to come back as well, for a moment.
+    // Requests that shared a connection with the hanging worker are briefly asked to retry, too.
     expect(other.writer.answered.filter((each) => !isMade(each)).length).toBeLessThan(20)
-    await expectWhole(amid, [[201, 503], statusesOf(other.writer)])
+    await expectWhole(amid, [[201, 503], getStatuses(other.writer)])
   },
 )
 
 test.runIf(hasCluster)(
-  'a store whose shard is moved to another node while it writes and sends goes on there, and the coordinator may die after it',
+  'a store whose shard moves to another node while it writes and sends continues there, also after the coordinator dies',
   { timeout: 590_000 },
   async () => {
-    const amid = await amidSending()
+    const amid = await startSending()
     const { cluster, stores } = amid
     const [moved, other] = stores
     const database = openPostgres(cluster.url)
     whenFileEnds(() => database.close())
     const before = moved.writer.answered.length
-    await database.patient.query(
+    await database.longRunning.query(
       `select citus_move_shard_placement(get_shard_id_for_distribution_column('stores', $1::uuid),
          $2, $3, $2, $4, 'block_writes')`,
       [moved.sender.id, '127.0.0.1', moved.sender.port, other.sender.port],
     )
-    expect(await portOf(database, moved.sender.id)).toBe(other.sender.port)
+    expect(await findPort(database, moved.sender.id)).toBe(other.sender.port)
     await until(async () => moved.writer.answered.length >= before + 10)
     await cluster.coordinator.crash()
-    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 503)
+    for (const { writer: startWriter } of stores)
+      await until(async () => startWriter.answered.at(-1)?.status === 503)
     await cluster.coordinator.restart()
-    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 201)
+    for (const { writer: startWriter } of stores)
+      await until(async () => startWriter.answered.at(-1)?.status === 201)
     await expectWhole(amid, [
       [201, 503],
       [201, 503],
@@ -238,15 +245,17 @@ test.runIf(hasCluster)(
 )
 
 test.runIf(hasCluster)(
-  'when the coordinator dies all stores are told to come back; once it is there they go on, and nothing is lost or doubled',
+  'if the coordinator dies, all stores are asked to retry; after its return they continue, nothing is lost or duplicated',
   { timeout: 590_000 },
   async () => {
-    const amid = await amidSending()
+    const amid = await startSending()
     const { cluster, stores } = amid
     await cluster.coordinator.crash()
-    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 503)
+    for (const { writer: startWriter } of stores)
+      await until(async () => startWriter.answered.at(-1)?.status === 503)
     await cluster.coordinator.restart()
-    for (const { writer } of stores) await until(async () => writer.answered.at(-1)?.status === 201)
+    for (const { writer: startWriter } of stores)
+      await until(async () => startWriter.answered.at(-1)?.status === 201)
     await expectWhole(amid, [
       [201, 503],
       [201, 503],
@@ -254,8 +263,8 @@ test.runIf(hasCluster)(
   },
 )
 
-/** A look over all stores finds those of the nodes that are there. */
-async function expectClocked({ cluster, server }: Amid, { id }: Sender): Promise<void> {
+/** A scheduled job over all stores finds those of the live nodes. */
+async function expectClocked({ cluster, server }: SendingCluster, { id }: Sender): Promise<void> {
   const database = openPostgres(cluster.url)
   whenFileEnds(() => database.close())
   const queued = async (): Promise<number> => {
@@ -270,7 +279,7 @@ async function expectClocked({ cluster, server }: Amid, { id }: Sender): Promise
   await until(async () => (await queued()) > before)
 }
 
-/** What was answered with 201 is there; what was not may be; neither is twice, and the list's size counts them all. */
+/** Writes answered with 201 exist, others may; none is duplicated, and the list's size counts them all. */
 async function expectWritten(
   database: Database,
   { id }: Sender,
@@ -292,7 +301,7 @@ async function expectWritten(
   expect(sizes).toEqual([{ size: names.length }])
 }
 
-/** What the provider took. */
+/** Messages accepted by the provider. */
 async function expectOnceEach(database: Database): Promise<void> {
   const rows = await database.query(
     `select count(*)::int as rows, count(distinct phone)::int as phones from sandbox_messages group by store_id`,

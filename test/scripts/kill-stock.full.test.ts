@@ -1,13 +1,13 @@
-/** kill -9 of the process that tells people of stock, in mid-wave: nobody twice, nobody lost. */
+/** kill -9 of the process that sends stock alerts, in the middle of a rollout: nobody is alerted twice or missed. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import type { TestApp } from '#test/support/app'
-import { advance, call, kill, prepared, rowsOf, start, until } from '#test/support/processes'
+import { advance, call, kill, prepareServer, readRows, start, until } from '#test/support/processes'
 import { stockShop } from '#test/support/stock'
 
 const people = 900
 
-/** A store with a QR number, a sold-out variant and people who wait for it. */
+/** A store with a QR number, a sold-out variant and subscribers. */
 async function filled(app: TestApp): Promise<{ key: string; storeId: string }> {
   const shop = await stockShop(app)
   await (await shop.context()).db
@@ -59,24 +59,24 @@ test('stock alerts survive kill -9 of the process that sends them', async () => 
   const {
     env,
     filled: { key, storeId },
-  } = await prepared(filled)
+  } = await prepareServer(filled)
   const count = async (url: string, status: string): Promise<number> =>
     (await call(url, key, 'GET', `/v1/stock-notifications/list?limit=1&status=${status}`)).body.total
   const first = await start('scripts/start.ts', env)
   expect(await count(first.url, 'waiting')).toBe(people)
   const back = `/sandbox/api/ecommerce/${storeId}/variants/3001/stock`
-  // As many places as there are people, but for ten.
+  // Capacity for all people but ten.
   expect((await call(first.url, key, 'POST', back, { stock: people / 2 - 5 })).status).toBe(200)
   await until(async () => (await count(first.url, 'sent')) >= people / 3)
   await kill(first, env)
 
   const second = await start('scripts/start.ts', env)
   expect(await count(second.url, 'sent')).toBeLessThan(people - 10)
-  // What the dead process had handed over, perhaps, is sent again under its keys after two minutes of the clock.
+  // Messages that the dead process may have sent are sent again with their keys, after two minutes of the clock.
   const clock = { advanceSeconds: 130 }
   expect((await call(second.url, key, 'POST', '/sandbox/api/clock', clock)).status).toBe(200)
   await until(async () => {
-    // A job that is tried again waits a while of this clock first.
+    // A retried job waits for its backoff first.
     await advance(second, 5)
     return (await count(second.url, 'sent')) === people - 10
   })
@@ -85,14 +85,14 @@ test('stock alerts survive kill -9 of the process that sends them', async () => 
   second.child.kill('SIGTERM')
   expect(await second.ended).toBe(0)
 
-  const [told] = await rowsOf<{ keys: number; contacts: number }>(
+  const [told] = await readRows<{ keys: number; contacts: number }>(
     env,
     `select count(distinct key)::int as keys, count(distinct contact)::int as contacts from (
        select idempotency_key as key, phone as contact from sandbox_messages
        union all select idempotency_key, to_address from sandbox_mail) told`,
   )
   expect([told!.keys, told!.contacts]).toEqual([people - 10, people - 10])
-  // Those who came last are those who still wait.
+  // The latest subscribers are the ones still waiting.
   const last = Array.from({ length: 10 }, (_, i) => people - 9 + i)
   expect(
     waiting.body.data.map((row: { email: string | null; phone: string | null }) => row.email ?? row.phone),

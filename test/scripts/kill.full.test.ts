@@ -1,8 +1,8 @@
-/** kill -9 of real processes in the middle of real work: nobody twice, nobody lost. */
+/** kill -9 of real processes in the middle of real work: nobody gets a message twice, nobody is missed. */
 import { expect, test } from 'vitest'
 import type { TestApp } from '#test/support/app'
 import { audience } from '#test/support/people'
-import { call, outbox, prepared, start, until } from '#test/support/processes'
+import { call, outbox, prepareServer, start, until } from '#test/support/processes'
 
 const recipients = 1500
 
@@ -16,7 +16,7 @@ test('a campaign survives kill -9 of the process that sends it', async () => {
   const {
     env,
     filled: { key, listId },
-  } = await prepared(filled)
+  } = await prepareServer(filled)
   const first = await start('scripts/start.ts', env)
   const created = await call(first.url, key, 'POST', '/v1/campaigns', {
     name: 'To everybody',
@@ -36,7 +36,7 @@ test('a campaign survives kill -9 of the process that sends it', async () => {
   const middle = (await call(second.url, key, 'GET', path)).body
   expect(middle.status).toBe('sending')
   expect(middle.counters.total).toBe(recipients)
-  // What the dead process had claimed is taken up after two minutes of the clock.
+  // Claims of the dead process expire after two minutes of the clock.
   const moved = await fetch(`${second.url}/sandbox/api/clock`, {
     method: 'POST',
     body: JSON.stringify({ advanceSeconds: 130 }),

@@ -1,6 +1,6 @@
-/** `npm run move`: the embedded database goes to PostgreSQL, or to a cluster, with all that is in it. */
+/** `npm run move`: the embedded database moves to PostgreSQL, or to a cluster, completely. */
 import { expect, inject, test } from 'vitest'
-import { standingOf } from '#db/citus/standing'
+import { readTopology } from '#db/citus/topology'
 import { openPostgres } from '#db/open'
 import { backupProgram } from '#scripts/backup'
 import { keysProgram } from '#scripts/keys'
@@ -9,7 +9,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { createDatabase, dropDatabase, withDatabase } from '#test/support/cluster'
 import { run } from '#test/support/command'
 import { call, start } from '#test/support/processes'
-import { newFolder, sumsOf } from './copies.ts'
+import { newFolder, readSums } from './databases.ts'
 
 const nodes = inject('nodes')
 const isCluster = nodes.length > 1
@@ -42,14 +42,14 @@ test.runIf(inject('postgresUrl'))(
     await createDatabase(nodes, name)
     whenFileEnds(() => dropDatabase(nodes, name))
     const url = withDatabase(nodes[0]!, name)
-    const before = await sumsOf({ DATA_DIR: dataDir })
+    const before = await readSums({ DATA_DIR: dataDir })
     const moved = await run(moveProgram, [], { env: { DATA_DIR: dataDir, DATABASE_URL: url } })
     expect(moved).toMatchObject({ code: 0, out: expect.stringMatching(/^Moved: \d+ tables, \d+ rows/) })
     if (isCluster) {
       const database = openPostgres(url)
-      expect(await standingOf(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
+      expect(await readTopology(database)).toEqual({ isDistributed: true, isUnfinished: false, missing: [] })
       await database.close()
-    } else expect(await sumsOf({ DATABASE_URL: url })).toEqual(before)
+    } else expect(await readSums({ DATABASE_URL: url })).toEqual(before)
     const server = await start('scripts/start.ts', {
       DATA_DIR: dataDir,
       DATABASE_URL: url,

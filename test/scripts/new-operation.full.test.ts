@@ -1,4 +1,4 @@
-/** What a newcomer does: writes an operation while `npm run dev` runs, sees it everywhere, and removes it. */
+/** A newcomer's first contribution: adds an operation while `npm run dev` runs, sees it everywhere, and removes it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, relative, resolve, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
-import { prepared, shortLived, until } from '#test/support/processes'
+import { prepareServer, shortLived, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
 const root = join(import.meta.dirname, '../..')
@@ -18,8 +18,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The project as it was cloned, with what `npm ci` installed. */
-async function cloned(): Promise<void> {
+/** The project as cloned, with the installed packages. */
+async function clone(): Promise<void> {
   for (const name of [
     'operations',
     'runtime',
@@ -39,22 +39,22 @@ async function cloned(): Promise<void> {
   ]) {
     await cp(join(root, name), join(folder, name), { recursive: true })
   }
-  // Where there is no git, all of it is linted.
+  // Without git, all files are linted.
   await promisify(execFile)('git', ['init', '--quiet', folder]).catch(() => null)
   const packages = await realpath(join(root, 'node_modules'))
   await mkdir(join(folder, cache), { recursive: true })
   for (const name of await readdir(packages)) {
     if (name !== '.cache') await symlink(join(packages, name), join(folder, 'node_modules', name))
   }
-  await checkedBefore(packages)
+  await warmCheckCache(packages)
 }
 
-/** What `npm run check` knows of files that it has seen: of its own, or ours would read all of them anew the next time. */
-async function checkedBefore(packages: string): Promise<void> {
+/** Copies the caches of `npm run check`; the copy must not share ours, whose paths it would replace. */
+async function warmCheckCache(packages: string): Promise<void> {
   for (const name of ['lint.json']) {
     if (existsSync(join(root, cache, name))) await cp(join(root, cache, name), join(folder, cache, name))
   }
-  // The compiler tells files by where they are seen from it.
+  // The compiler stores paths relative to its build info.
   const [from, to] = [join(root, cache), join(folder, cache)]
   const types = await readFile(join(from, 'types.tsbuildinfo'), 'utf8').catch(() => '{}')
   const known: Record<string, unknown> = JSON.parse(types)
@@ -70,7 +70,7 @@ async function checkedBefore(packages: string): Promise<void> {
 }
 
 const flags = shortLived.map((flag) => flag.replace(root, folder))
-/** What is compiled of the copy is gone with it. */
+/** The copy's compile cache is deleted with it. */
 const ofCopy = { ...process.env, NODE_COMPILE_CACHE: join(folder, cache, 'compile') }
 
 const run = (script: string, ...args: string[]) =>
@@ -83,10 +83,10 @@ const run = (script: string, ...args: string[]) =>
     ),
   )
 
-test('a file is all it takes, and a minute', async () => {
+test('one file is enough, within a minute', async () => {
   const [{ env, filled: key }] = await Promise.all([
-    prepared(async (app) => (await store(app)).key),
-    cloned(),
+    prepareServer(async (app) => (await store(app)).key),
+    clone(),
   ])
   const scripts: Record<string, string> = JSON.parse(
     await readFile(join(folder, 'package.json'), 'utf8'),
@@ -121,14 +121,14 @@ test('a file is all it takes, and a minute', async () => {
       })
       return { status: response.status, text: await response.text() }
     } catch {
-      return { status: 0, text: '' } // it restarts just now
+      return { status: 0, text: '' } // it is restarting
     }
   }
   const path = '/v1/campaigns/shortest'
   await until(async () => (await ask('GET', path)).status === 404)
 
   const made = await run('scripts/new.ts', 'GET', '/campaigns/shortest')
-  expect(made.output).toContain('operations/campaigns/api/get-shortest.ts')
+  expect(made.output).toContain('operations/campaigns/campaigns/api/get-shortest.ts')
   const answer = await until(async () => {
     const got = await ask('GET', path)
     return got.status === 200 && got
@@ -148,15 +148,15 @@ test('a file is all it takes, and a minute', async () => {
   expect(unsaid.code).toBe(1)
   expect(unsaid.output).toMatch(/Unused files \(1\)\s+runtime\/nobody\.ts/)
   expect(unsaid.output).toContain(
-    'operations/campaigns/api/get-shortest.ts: still has the description that `npm run new` wrote → say in one sentence',
+    'operations/campaigns/campaigns/api/get-shortest.ts: still has the description that `npm run new` wrote → say in one sentence',
   )
 
-  const file = join(folder, 'operations/campaigns/api/get-shortest.ts')
+  const file = join(folder, 'operations/campaigns/campaigns/api/get-shortest.ts')
   const text = await readFile(file, 'utf8')
   await writeFile(file, text.replace("'platform:read'", "'platform:dance'"))
   const faulty = await run('scripts/openapi.ts')
   expect(faulty.code).not.toBe(0)
-  expect(faulty.output).toContain('operations/campaigns/api/get-shortest.ts')
+  expect(faulty.output).toContain('operations/campaigns/campaigns/api/get-shortest.ts')
   expect(faulty.output).toContain('platform:dance')
 
   await rm(file)

@@ -1,4 +1,4 @@
-/** The demo's orders at many moments: what lies where depends on the hour and the day it is seeded. */
+/** The demo's orders at many moments: the plan depends on the hour and the day of seeding. */
 
 import { expect, test } from 'vitest'
 import { hourMs, minuteMs } from '#runtime/durations'
@@ -22,7 +22,7 @@ const moments = [
 ]
 
 test.for(moments)(
-  'at %s: all four sources in the last 30 days, twelve orders of theirs in the last 7, one in the last day',
+  'at %s: all four sources in the last 30 days, twelve of their orders in the last 7, one in the last day',
   (now) => {
     const timeline = new Timeline(now, 'America/Sao_Paulo')
     const { plans } = planAurora({ timeline, pictures: '/sandbox/pictures' })

@@ -1,4 +1,4 @@
-/** The whole server through PgBouncer, in both of its modes: commands, two gateways, a worker. */
+/** The whole server through PgBouncer, in both modes: commands, two gateways, a worker. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { whenFileEnds } from '#test/support/closing'
 import { run } from '#test/support/command'
 import { call, start, until } from '#test/support/processes'
 
-/** An empty database of its own through a PgBouncer of its own, and the environment of who goes that way. */
+/** An empty database behind its own PgBouncer, and the environment to use it. */
 async function pooled(options: Pick<PgbouncerOptions, 'mode' | 'poolSize'>) {
   const { database, url } = await freshDatabase()
   await database.script('drop schema public cascade; drop schema pgboss cascade; create schema public')
@@ -32,14 +32,14 @@ async function pooled(options: Pick<PgbouncerOptions, 'mode' | 'poolSize'>) {
   }
 }
 
-// Before the coordinator of a cluster none was tried.
+// Not supported in front of a cluster's coordinator.
 describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbouncer)(
   'through PgBouncer',
   () => {
     const ways = [
-      // Whatever runs has one connection of all: what needed a second meanwhile would never end.
+      // All processes share one connection: code that needs a second one would hang.
       { mode: 'transaction', poolSize: 1 },
-      // Four processes at a time, of eight each.
+      // Four processes at a time, with eight connections each.
       { mode: 'session', poolSize: 32 },
     ] as const
     for (const way of ways) {
@@ -75,7 +75,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
         ])
         const gateways = [one, two]
 
-        // Many at once, on both: writes in transactions of their own, reads of what was written.
+        // Many at once, on both gateways: writes in their own transactions, and reads of the writes.
         const lists = await Promise.all(
           Array.from({ length: 40 }, (_none, n) =>
             call(gateways[n % 2]!.url, mine, 'POST', '/v1/campaigns/lists', { name: `List ${n}` }),
@@ -89,7 +89,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
         )
         expect(read.map(({ body }) => body.name)).toEqual(lists.map((_none, n) => `List ${n}`))
 
-        // A job, by the worker alone.
+        // A job, run only by the worker.
         const path = '/v1/conversions/export?startDate=2026-01-01&endDate=2026-02-01&status=all'
         expect((await call(one.url, mine, 'GET', path)).status).toBe(202)
         const mails = await until(async () => {
@@ -112,7 +112,7 @@ describe.skipIf(!inject('postgresUrl') || inject('nodes').length > 1 || !hasPgbo
       })
     }
 
-    test('commands and servers refuse one that was not told of, and say the remedy', async () => {
+    test('commands and servers refuse an undeclared pooler, and say the remedy', async () => {
       const env = { ...(await pooled({ mode: 'transaction', poolSize: 4 })), DATABASE_POOLER: 'off' }
       const ran = await run(migrateProgram, [], { env })
       expect([ran.code, ran.out]).toEqual([1, ''])

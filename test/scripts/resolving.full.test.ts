@@ -1,4 +1,4 @@
-/** What a start finds by itself is what Node would find. */
+/** Our module resolution during a start matches Node's. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Loads every operation, job and page, and what a server is made of. */
+/** Loads every operation, job and page, and all modules of a server. */
 const program = `
   import { loadRegistry } from '#runtime/registry/registry'
   import '#scripts/server/start'
@@ -21,7 +21,7 @@ interface Found {
   format?: string | null
 }
 
-function found(preloads: readonly string[]): Record<string, Found> {
+function resolveAll(preloads: readonly string[]): Record<string, Found> {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-resolved-'))
   const list = join(folder, 'found.json')
   try {
@@ -36,10 +36,10 @@ function found(preloads: readonly string[]): Record<string, Found> {
   }
 }
 
-test('every import of a start is found where Node finds it', () => {
+test('every import of a start resolves as in Node', () => {
   const recorder = 'test/support/resolved-modules.js'
-  const byNode = found([recorder])
-  const byUs = found(['scripts/cli/resolving.js', recorder])
+  const byNode = resolveAll([recorder])
+  const byUs = resolveAll(['scripts/cli/resolving.js', recorder])
   expect(Object.keys(byNode).length).toBeGreaterThan(5000)
   const others = Object.keys(byNode).filter((each) => {
     const [theirs, ours] = [byNode[each]!, byUs[each]]

@@ -1,4 +1,4 @@
-/** Who is asked for a review, at many moments: the hour decides who ordered what, and who of them writes to the inbox. */
+/** Review requests at many moments: the hour determines the orders, and who writes to the inbox. */
 
 import { expect, test } from 'vitest'
 import { dayMs, hourMs, minuteMs } from '#runtime/durations'
@@ -9,7 +9,7 @@ import { planAurora } from '#scripts/seed/shop'
 import { Timeline } from '#scripts/seed/timeline'
 
 const moments = [
-  // The inbox' people had ordered so much that too few were left for the others.
+  // People of the inbox had so many orders that too few were left for others.
   new Date('2026-11-26T23:01:40.000Z'),
   ...Array.from(
     { length: 9 },

@@ -1,7 +1,7 @@
 /**
- * An upgrade with nobody turned away: gateways and workers of the last release and of this code on one database, before,
- * while and after it is migrated. The release is the last tag `v*`, or the commit of ROLLING_FROM; without either there is
- * nothing to come from.
+ * A rolling upgrade without refused requests: gateways and workers of the last release and of this code on one
+ * database, before, during and after its migration. The release is the last tag `v*`, or the commit of ROLLING_FROM;
+ * without either the test is skipped.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
@@ -28,7 +28,7 @@ function git(...args: string[]): string | null {
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim()
   } catch {
-    return null // no repository, or none that has it
+    return null // no repository, or no such commit
   }
 }
 
@@ -40,8 +40,8 @@ function lastRelease(): string | null {
   return commit
 }
 
-/** Its files, with the packages that are here. */
-function checkedOut(commit: string): string {
+/** Its files, with the installed packages. */
+function checkOut(commit: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-release-'))
   whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))
   const of = join(folder, 'code')
@@ -64,17 +64,17 @@ interface Operation {
   method: string
   path: string
 }
-/** Lists and figures: reads that need nothing. */
-async function readsOf({ url }: Running, key: string): Promise<string[]> {
+/** Lists and figures: reads without parameters. */
+async function listReads({ url }: Running, key: string): Promise<string[]> {
   const { body } = await call(url, key, 'GET', '/v1/operations')
   const operations: Operation[] = body.operations ?? body.data
   return operations.flatMap(({ method, path }) => (method === 'GET' && !/[{:]/.test(path) ? [path] : []))
 }
 
 test.skipIf(release === null)(
-  'old and new gateways and workers serve one database, and nobody is turned away',
+  'old and new gateways and workers share a database, and no request is refused',
   async () => {
-    const of = checkedOut(release!)
+    const of = checkOut(release!)
     const name = `merchant_rolling_${process.pid}`
     await createDatabase(nodes, name)
     whenFileEnds(() => dropDatabase(nodes, name))
@@ -100,7 +100,7 @@ test.skipIf(release === null)(
     const refused: unknown[] = []
     let calls = 0
     let isOver = false
-    /** What is made by one is changed by another and read by a third. */
+    /** Created by one version, changed by another, and read by a third. */
     const traffic = (async () => {
       for (let n = 0; !isOver; n += 1) {
         const at = (turn: number): string => gateways[(n + turn) % gateways.length]!.url
@@ -120,21 +120,21 @@ test.skipIf(release === null)(
     })()
     const carriesOn = (count: number) => until(async () => refused.length > 0 || calls > count)
     await carriesOn(20)
-    const reads = await readsOf(old.gateway, key)
+    const reads = await listReads(old.gateway, key)
     expect(reads.length).toBeGreaterThan(50)
-    const before = await statusesOf(old.gateway, key, reads)
+    const before = await readStatuses(old.gateway, key, reads)
 
     command(root, env, 'scripts/migrate.ts')
-    expect(await statusesOf(old.gateway, key, reads)).toEqual(before)
+    expect(await readStatuses(old.gateway, key, reads)).toEqual(before)
     const now = { gateway: await gateway(root), worker: await worker(root) }
     gateways.push(now.gateway)
     const both = calls
-    expect(await statusesOf(now.gateway, key, reads)).toEqual(before)
+    expect(await readStatuses(now.gateway, key, reads)).toEqual(before)
     for (const { url } of gateways) expect((await fetch(`${url}/readyz`)).status).toBe(200)
     await carriesOn(both + 100)
 
     gateways.shift()
-    // What it was asked for is answered before it ends.
+    // Pending requests are answered before it exits.
     await wait(500)
     for (const each of [old.gateway, old.worker]) {
       each.child.kill('SIGTERM')
@@ -146,7 +146,7 @@ test.skipIf(release === null)(
     await traffic
     expect(refused).toEqual([])
 
-    // Jobs of either are done by either.
+    // Jobs of either version are run by either.
     const database = openPostgres(env.DATABASE_URL)
     try {
       await until(async () => {
@@ -173,8 +173,8 @@ test.skipIf(release === null)(
   },
 )
 
-async function statusesOf(server: Running, key: string, paths: readonly string[]): Promise<string[]> {
-  const told: string[] = []
-  for (const path of paths) told.push(`${path} ${(await call(server.url, key, 'GET', path)).status}`)
-  return told
+async function readStatuses(server: Running, key: string, paths: readonly string[]): Promise<string[]> {
+  const statuses: string[] = []
+  for (const path of paths) statuses.push(`${path} ${(await call(server.url, key, 'GET', path)).status}`)
+  return statuses
 }

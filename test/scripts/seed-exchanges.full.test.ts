@@ -1,4 +1,4 @@
-/** The demo's exchanges and returns, counted. */
+/** Numbers of the demo's exchanges and returns. */
 import { beforeAll, expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
@@ -77,7 +77,7 @@ test('28 requests in every state, over 90 days', async () => {
   })
 })
 
-test('on orders that no other step took, within their window, of variants that differ', async () => {
+test('requests use orders of no other step, within their window, with different variants', async () => {
   const [odd] = await rows(
     `select count(*) filter (where c.id is not null)::int as attributed,
       count(*) filter (where o.payment_status <> 'paid' or o.delivered_at is null
@@ -103,7 +103,7 @@ test('on orders that no other step took, within their window, of variants that d
   })
 })
 
-test('74 emails, each in a history that leads to the state', async () => {
+test('74 emails exist, each in a history that leads to the state', async () => {
   const [told] = await rows(
     `select (select count(*)::int from exchange_notices where store_id = $aurora) as notices,
       (select count(*)::int from exchange_notices where store_id = $aurora and channel = 'email' and state = 'sent') as mails,
@@ -130,7 +130,7 @@ test('74 emails, each in a history that leads to the state', async () => {
   }
 })
 
-test('settings, the storefront, and the second tenant', async () => {
+test('settings and the storefront exist, also for the second tenant', async () => {
   expect(await read('/product-exchanges/settings')).toMatchObject({
     isEnabled: true,
     windowDays: 30,

@@ -1,10 +1,10 @@
-/** The demo is seeded whenever somebody starts: the hour decides who ordered what, and how much is left to choose from. */
+/** The demo is seeded at any hour, which determines the orders and how many are left to choose from. */
 import { expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
 
 test.each(['2026-11-21T17:46:00Z', '2026-11-21T09:15:00Z'])(
-  'at %s, when few orders of the last weeks are free',
+  'the demo can be seeded at %s, when few orders of the last weeks are free',
   async (at) => {
     const app = await testApp()
     await app.setClock(at)

@@ -1,4 +1,4 @@
-/** The demo: the numbers of the pages, seeded twice without doubles, and nothing that reads as empty. */
+/** The demo: planned numbers of its pages, seeded twice without duplicates, and no empty page. */
 
 import { DateTime } from 'luxon'
 import { describe, expect, inject, test } from 'vitest'
@@ -13,7 +13,7 @@ import { seedLoad } from '#scripts/seed/load'
 import { makeStores } from '#scripts/seed/load-stores'
 import { isDemoMissing } from '#scripts/seed/marker'
 import { type TestApp, testApp } from '#test/support/app'
-import { standingClock, testsBeginAt } from '#test/support/test-clock'
+import { frozenClock, testsBeginAt } from '#test/support/test-clock'
 import { automationTests } from './demo/automations.ts'
 import { inboxTests } from './demo/inbox.ts'
 import { jobTests } from './demo/jobs.ts'
@@ -21,40 +21,40 @@ import { lookTests } from './demo/looks.ts'
 import { mediaTests } from './demo/media.ts'
 import { promotionTests } from './demo/promotions.ts'
 import { reviewTests } from './demo/reviews.ts'
-import { seeded } from './demo/seeded.ts'
+import { seeded } from './demo/seeded-demo.ts'
 
 const registry = await loadRegistry()
-/** Their hashes are listed where a table says which store a key is of. */
+/** Hashes of keys are in the lookup index that maps keys to stores. */
 const withKeys = (counts: Record<string, number>, more: number): Record<string, number> => ({
   ...counts,
   api_keys: counts.api_keys! + more,
   ...(counts.directory === undefined ? {} : { directory: counts.directory + more }),
 })
-/** There rows are not loaded at once: they are distributed once they are. */
+/** On a cluster, rows are not bulk-loaded. */
 const isCluster = inject('nodes').length > 1
 const zone = 'America/Sao_Paulo'
 
-/** A morning, and the first half minute of a month's last day in the store's zone: the shortest today there is. */
+/** A morning, and the first half minute of a month's last day in the store's zone: the shortest possible today. */
 const moments: [name: string, at: Date][] = [
   ['in the morning', testsBeginAt],
   ['just after midnight', new Date('2027-01-31T03:00:30.000Z')],
 ]
 
 describe.each(moments)('%s', async (_name, at) => {
-  const clock = standingClock(at)
+  const clock = frozenClock(at)
   const app = await testApp({}, { clock })
   const wasMissing = await isDemoMissing(app.services)
   const demo = await seedDemo(app.services)
   const storeId = demo.stores.find((each) => each.slug === 'aurora-supply')!.id
   const borealisId = demo.stores.find((each) => each.slug === 'borealis-goods')!.id
-  const rows = rowsOf(app.database)
+  const rows = readRows(app.database)
   const now = clock.now()
 
   test('an empty database has no demo, a seeded one has', async () => {
     expect([wasMissing, await isDemoMissing(app.services)]).toEqual([true, false])
   })
 
-  test('a second run makes keys alone; one that was interrupted goes on without doubles', async () => {
+  test('a second run only creates keys; an interrupted one continues without duplicates', async () => {
     const before = await rowCounts(app.database)
     const again = await seedDemo(app.services)
     expect(again.stores).toEqual(demo.stores)
@@ -84,7 +84,7 @@ describe.each(moments)('%s', async (_name, at) => {
       price: '799.00',
     })
     const begun = now.getTime() - (subscription!.current_period_start as Date).getTime()
-    // From a month that is too short for the day, the period begins on its last one.
+    // In a month without that day, the period begins on its last day.
     expect(begun).toBeGreaterThanOrEqual(12 * dayMs)
     expect(begun).toBeLessThan(15 * dayMs)
     expect(
@@ -105,7 +105,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(agencies).toEqual([{ name: 'Northlight Studio' }])
   })
 
-  test('the platform has its catalog and customers, and the mirror the orders', async () => {
+  test('the platform has the catalog and customers, and the orders are copied', async () => {
     const platform = app.services.adapters.ecommerce.sandbox!
     const store = { id: storeId, credentials: null }
     const { products, total } = await platform.searchProducts(store, { sort: 'name', page: 1, limit: 100 })
@@ -189,7 +189,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(matching).toHaveLength(inList.size + 3)
   })
 
-  test('the official number is selected, its templates in every state', async () => {
+  test('the official number is selected, with templates in every state', async () => {
     const [number] = await rows(
       `select s.messaging_connection_type as type, c.status, c.phone from stores s
        join messaging_connections c on c.store_id = s.id and c.type = s.messaging_connection_type where s.id = $1`,
@@ -207,7 +207,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(synced.body).toMatchObject({ added: 0, updated: 0, removed: 0, unchanged: 12 })
   })
 
-  test('the chat button, two phones at the assistant, 25 single sends', async () => {
+  test('the chat button, two phones of the assistant and 25 single sends exist', async () => {
     const [owner] = (await seedDemo(app.services, 'owner')).keys
     const read = async (path: string) => (await call(app, owner!.key, 'GET', path)).body
     expect(await read('/messaging-button')).toMatchObject({
@@ -227,7 +227,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(byKey(sends)).toEqual({ 'template-test': 6, message: 19 })
   })
 
-  test('lists, opt-outs and subscribers', async () => {
+  test('lists, opt-outs and subscribers have the planned numbers', async () => {
     const lists = await rows<{ key: string; n: number }>(
       `select l.name as key, count(c.id)::int as n from contact_lists l
        join list_contacts c on c.store_id = l.store_id and c.list_id = l.id
@@ -261,7 +261,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(subscribers).toEqual({ all: 180, coupons: 40, gone: 6, recent: true })
   })
 
-  test('the popup is live with five prizes, shown for ninety days; the form has caught 24', async () => {
+  test('the popup is live with five prizes and ninety days of figures; the form has 24 submissions', async () => {
     const [owner] = (await seedDemo(app.services, 'owner')).keys
     // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
     const read = async (path: string): Promise<any> => (await call(app, owner!.key, 'GET', path)).body
@@ -286,7 +286,7 @@ describe.each(moments)('%s', async (_name, at) => {
     )
   })
 
-  test('campaigns in every state, their counters those of their messages', async () => {
+  test('campaigns exist in every state, with counters that match their messages', async () => {
     const campaigns = await rows<{
       status: string
       counters: number[]
@@ -331,7 +331,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(paused.counters.slice(0, 3)).toEqual([80, 28, 50])
   })
 
-  test('the ledger is the rows of the sections, the usage what of it is of this cycle', async () => {
+  test('the ledger matches the rows of the sections, and the usage matches the ledger', async () => {
     const ledger = await rows<{ key: string; n: number }>(
       `select channel || ' ' || source as key, count(*)::int as n from message_ledger where store_id = $1 group by 1`,
       [storeId],
@@ -359,7 +359,7 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(cycle).toEqual({ message_limit: 100_000, used: 67, reserved: 28, held: 28 })
   })
 
-  test('conversions come from the touches that were made for them', async () => {
+  test('conversions come from the planned touches', async () => {
     const conversions = await rows<{ source_type: string; status: string; placed_at: Date }>(
       `select v.source_type, v.status, v.placed_at from conversions v
        join attribution_touches t on t.store_id = v.store_id and t.id = v.touch_id and t.voided_at is null
@@ -409,14 +409,14 @@ describe.each(moments)('%s', async (_name, at) => {
     expect(byKey(unread)).toMatchObject({ 'Olivia Prado': 5, 'Ada Nogueira': 14 })
   })
 
-  test('nothing left the house, and no job waits', async () => {
+  test('nothing was sent outside, and no job is queued', async () => {
     expect(await rows(`select id from sandbox_messages union all select id from sandbox_mail`, [])).toEqual(
       [],
     )
     expect(await rows(`select id from pgboss.job`, [])).toEqual([])
   })
 
-  test('the first jobs by the clock find nothing to mend', async () => {
+  test('the first scheduled jobs find nothing to repair', async () => {
     const before = await rows(`select id, order_id, updated_at from conversions order by order_id`, [])
     await app.drainJobs()
     expect(await rows(`select id, order_id, updated_at from conversions order by order_id`, [])).toEqual(
@@ -424,7 +424,7 @@ describe.each(moments)('%s', async (_name, at) => {
     )
   })
 
-  test('everything that Olivia can read answers, with something in it', async () => {
+  test('everything that Olivia can read answers, with content', async () => {
     const { keys } = await seedDemo(app.services)
     const olivia = keys[0]!.key
     const reads = registry.operations.filter(({ spec }) => spec.method === 'GET' && spec.readOnly)
@@ -443,7 +443,7 @@ describe.each(moments)('%s', async (_name, at) => {
     }
   })
 
-  test('the daily sums are those of the rows', async () => {
+  test('the daily sums match the rows', async () => {
     const { keys } = await seedDemo(app.services)
     const read = async (path: string) => (await call(app, keys[0]!.key, 'GET', path)).body
     const paths = ['/dashboard', '/dashboard/overview?period=90d', '/statistics', '/statistics/products']
@@ -460,10 +460,10 @@ describe.each(moments)('%s', async (_name, at) => {
   const own = seeded(app, demo)
   for (const sectionTests of [inboxTests, lookTests, mediaTests, promotionTests, reviewTests])
     sectionTests(own)
-  // The orders of each hour of the day give the automations other conversions: moments that stand still.
+  // The hour changes which orders the automations get, so these numbers hold only at fixed moments.
   if (at) automationTests(own)
 
-  test('what it left half done can be done: the paused campaign goes on, a sync adds the three', async () => {
+  test('unfinished work can be finished: the paused campaign continues, a sync adds the three', async () => {
     const key = (await seedDemo(app.services)).keys[0]!.key
     const paused = await call(app, key, 'GET', '/campaigns?status=paused')
     const resumed = await call(app, key, 'POST', `/campaigns/${paused.body.data![0]!.id}/resume`)
@@ -494,13 +494,13 @@ describe.each(moments)('%s', async (_name, at) => {
 })
 
 describe('late on a day of June', async () => {
-  const clock = standingClock('2026-06-10T23:30:00.000Z')
+  const clock = frozenClock('2026-06-10T23:30:00.000Z')
   const app = await testApp({}, { clock })
   const own = seeded(app, await seedDemo(app.services))
   automationTests(own)
   jobTests(own)
 
-  test('a demo is not laid over a store of another origin', async () => {
+  test('a demo does not overwrite a store of another origin', async () => {
     await app.database.query(`delete from server_settings where name = 'demo'`, [])
     await expect(seedDemo(app.services)).rejects.toThrow('The store aurora-supply has the slug or the domain')
     expect(await isDemoMissing(app.services)).toBe(false)
@@ -544,7 +544,7 @@ test.skipIf(isCluster)('a load fills stores, and fills them again', async () => 
   expect(one).toMatchObject({ stores: 1, rows: { opt_outs: 3 }, keys: [{ store: 'load-2' }] })
 })
 
-test('stores in bulk are as one that is made by itself', async () => {
+test('bulk stores equal a store created by itself', async () => {
   const app = await testApp()
   const now = app.clock.now()
   const place = { country: 'BR', currency: 'BRL', timezone: 'America/Sao_Paulo' }
@@ -564,14 +564,14 @@ test('stores in bulk are as one that is made by itself', async () => {
        and (c.column_name = 'store_id' or c.table_name = 'stores' and c.column_name = 'id')`,
     [],
   )
-  const rowsOf = async (id: string): Promise<Record<string, unknown>> => {
+  const readRows = async (id: string): Promise<Record<string, unknown>> => {
     const found: Record<string, unknown> = {}
     for (const { name, column } of tables) {
       const rows = await app.database.query<{ row: Record<string, unknown> }>(
         `select to_jsonb(t) as row from ${name} t where ${column} = $1`,
         [id],
       )
-      // What tells one store from another, and nothing else.
+      // Columns that differ between stores.
       const own = ['id', 'store_id', 'user_id', 'slug', 'name', 'public_id', 'domain', 'platform_store_id']
       if (rows.length > 0) {
         found[name] = rows.map(({ row }) =>
@@ -583,9 +583,9 @@ test('stores in bulk are as one that is made by itself', async () => {
     }
     return found
   }
-  const made = await rowsOf(one.id)
+  const made = await readRows(one.id)
   expect(Object.keys(made)).toContain('conversion_zones')
-  expect(await rowsOf(bulk!.id)).toEqual(made)
+  expect(await readRows(bulk!.id)).toEqual(made)
 })
 
 interface Body {
@@ -606,11 +606,11 @@ async function call(
   return { status: response.status, body: (await response.json()) as Body }
 }
 
-/** The clock goes on between two reads. */
+/** Ends of current ranges move between two reads. */
 const withoutNow = (key: string, value: unknown): unknown =>
   /^(endAt|previousEndAt)$/.test(key) ? null : value
 
-/** One of the addresses answers 200, and where it answers a list, one that is not empty. */
+/** One of the addresses answers 200, with a list that is not empty. */
 async function expectFilled(
   app: TestApp,
   key: string,
@@ -628,7 +628,7 @@ async function expectFilled(
   expect.fail(`${id} has nothing to show: ${JSON.stringify(answers).slice(0, 1000)}`)
 }
 
-/** All pages of a walk by cursor. */
+/** All pages of a cursor. */
 async function walk<T>(
   page: (cursor: string | null) => Promise<{ rows: T[]; next: string | null }>,
 ): Promise<T[]> {
@@ -642,7 +642,7 @@ async function walk<T>(
   return all
 }
 
-const rowsOf =
+const readRows =
   (database: Database) =>
   <Row = Record<string, unknown>>(text: string, parameters: unknown[]): Promise<Row[]> =>
     database.query<Row>(text, parameters)
@@ -650,7 +650,7 @@ const rowsOf =
 const byKey = (rows: { key: string; n: number }[]): Record<string, number> =>
   Object.fromEntries(rows.map(({ key, n }) => [key, n]))
 
-/** How many rows each of our tables has. */
+/** Row count of each of our tables. */
 async function rowCounts(database: Database): Promise<Record<string, number>> {
   const tables = await database.query<{ name: string }>(
     `select table_name as name from information_schema.tables

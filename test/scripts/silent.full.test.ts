@@ -1,15 +1,15 @@
-/** Processes whose database falls silent: they say so, work again after it, and end when they are told to. */
+/** Processes with a silent database: they report it, work again afterwards, and exit on request. */
 import { expect, inject, test } from 'vitest'
 import { blackHole } from '#test/support/black-hole'
-import { call, prepared, start, until } from '#test/support/processes'
+import { call, prepareServer, start, until } from '#test/support/processes'
 import { store } from '#test/support/store'
 
 const deadlines = { STATEMENT_TIMEOUT_MS: '900', REQUEST_TIMEOUT_MS: '3000', LOG_LEVEL: 'silent' }
 
 test.skipIf(!inject('postgresUrl'))(
-  'a server and a worker, while the database is silent and after',
+  'a server and a worker while the database is silent, and afterwards',
   async () => {
-    const { env, filled } = await prepared(async (app) => {
+    const { env, filled } = await prepareServer(async (app) => {
       const { key, slug } = await store(app)
       return { key, slug }
     })
@@ -39,7 +39,7 @@ test.skipIf(!inject('postgresUrl'))(
     await until(async () => (await read()).status === 200)
     expect((await fetch(`${server.url}/readyz`, { headers: { connection: 'close' } })).status).toBe(200)
 
-    // Silent again, with a request under way: told to end, they end.
+    // Silent again, with a pending request: they exit on request.
     hole.silence()
     const under = read().catch(() => null)
     const ended = [server, worker].map(async ({ child, ended: end }) => {
@@ -50,7 +50,7 @@ test.skipIf(!inject('postgresUrl'))(
     await under
     hole.speak()
 
-    // One whose database answers ends well.
+    // With a responsive database it exits with success.
     const another = await start('scripts/start.ts', own)
     expect((await call(another.url, filled.key, 'GET', '/v1/store')).status).toBe(200)
     another.child.kill('SIGTERM')
@@ -59,7 +59,7 @@ test.skipIf(!inject('postgresUrl'))(
 )
 
 test.skipIf(!inject('postgresUrl'))(
-  'a server that finds its database silent says so instead of starting',
+  'a server with a silent database reports it instead of starting',
   async () => {
     const hole = await blackHole(inject('postgresUrl')!)
     hole.silence()

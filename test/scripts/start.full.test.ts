@@ -1,5 +1,5 @@
 // biome-ignore-all lint/nursery/noJsRestrictedProperties: it tells an end by request from one that is cut off after ten seconds
-/** `npm start` on an empty folder, as a person types it, and `npm run seed` on what that has made. */
+/** `npm start` on an empty folder, as a person types it, and `npm run seed` on the result. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -19,12 +19,12 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Where the first start has been. */
+/** The environment of the first start. */
 let seeded: NodeJS.ProcessEnv | null = null
 let demoKey = ''
 
-/** Nothing there yet: a new folder, and a new database where the suite runs on a server. */
-async function emptyPlace(): Promise<NodeJS.ProcessEnv> {
+/** Nothing exists: a new folder, and a new database if the suite runs on a server. */
+async function createEmptyPlace(): Promise<NodeJS.ProcessEnv> {
   const folder = mkdtempSync(join(tmpdir(), 'merchant-start-'))
   folders.push(folder)
   let url: string | null = null
@@ -42,7 +42,7 @@ async function emptyPlace(): Promise<NodeJS.ProcessEnv> {
   }
 }
 
-/** Starts the server and answers what it printed up to the last line of its greeting. */
+/** Starts the server and returns its output up to the last line of its greeting. */
 async function start(
   env: NodeJS.ProcessEnv,
   until: RegExp,
@@ -71,8 +71,8 @@ async function start(
   }
 }
 
-test('the first start seeds the demo and shows a call that works; a later one shows how to get a key', async () => {
-  const env = await emptyPlace()
+test('the first start seeds the demo and prints a working call; later ones print how to create a key', async () => {
+  const env = await createEmptyPlace()
   const first = await start(env, /Every operation: \S+\n/)
   const [, key, url] = /curl -H 'Authorization: Bearer (\S+)' (\S+)/.exec(first.printed)!
   expect(first.printed).toContain(`Listening on ${new URL(url!).origin}`)
@@ -83,7 +83,7 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   expect(await first.stop()).toBe(0)
   expect(first.all()).not.toContain('SANDBOX=insist')
 
-  // Whoever insists is warned each time: of every start that follows one that said nothing.
+  // SANDBOX=insist prints the warning at every start.
   const second = await start({ ...env, SANDBOX: 'insist' }, /npm run keys -- create/)
   expect(second.printed).toMatch(/Listening on http:\/\/127\.0\.0\.1:\d+/)
   expect(second.printed).not.toContain('mk_')
@@ -95,7 +95,10 @@ test('the first start seeds the demo and shows a call that works; a later one sh
   demoKey = key!
 })
 
-/** Asks on one connection, each time the pause after the answers before, `ahead` at once; answers what came until it was closed. */
+/**
+ * Sends requests on one connection, with a pause after each answer and `ahead` pending; returns all data until it was
+ * closed.
+ */
 async function askUntilClosed(
   url: string,
   { ahead, pauseMs, onAnswer }: { ahead: number; pauseMs: number; onAnswer?(count: number): void },
@@ -117,12 +120,12 @@ async function askUntilClosed(
       else ask()
     }
   })
-  socket.on('error', () => undefined) // what it asked last may find the door shut
+  socket.on('error', () => undefined) // the last requests may be refused
   await new Promise((resolve) => socket.once('close', resolve))
   return answers
 }
 
-test('a caller that keeps asking on one connection is told to leave when the server stops, a slow one too', async () => {
+test('a busy connection is closed when the server stops, and so is a slow one', async () => {
   const { printed, stop } = await start(seeded!, /npm run keys -- create/)
   const url = /Listening on (\S+)/.exec(printed)![1]!
   let stopped: Promise<unknown> | null = null
@@ -132,25 +135,25 @@ test('a caller that keeps asking on one connection is told to leave when the ser
     stopped = stop()
     stoppedAt = performance.now()
   }
-  // As browsers keep one, in case.
+  // An idle connection, as browsers keep.
   const spare = connect(Number(new URL(url).port), new URL(url).hostname)
   spare.on('error', () => undefined)
-  // The first never has nothing under way; the other has nothing for most of the time.
+  // The first always has pending requests; the other is idle most of the time.
   const slow = askUntilClosed(url, { ahead: 1, pauseMs: 400 })
-  const told = await Promise.all([askUntilClosed(url, { ahead: 3, pauseMs: 0, onAnswer }), slow])
-  expect(told[0].length).toBeGreaterThan(20)
-  for (const answers of told) {
+  const streams = await Promise.all([askUntilClosed(url, { ahead: 3, pauseMs: 0, onAnswer }), slow])
+  expect(streams[0].length).toBeGreaterThan(20)
+  for (const answers of streams) {
     expect(answers.at(-1)).toMatch(/^connection: close\r$/im)
     expect(answers.slice(0, -1).join('')).not.toMatch(/^connection: close\r$/im)
     expect(answers.every((answer) => /^HTTP\/1.1 200.*\}$/s.test(answer))).toBe(true)
   }
-  expect(performance.now() - stoppedAt).toBeLessThan(8000) // it is cut off after ten seconds
+  expect(performance.now() - stoppedAt).toBeLessThan(8000) // connections are cut off after ten seconds
   expect(await stopped).toBe(0)
 })
 
 const seed = (env: NodeJS.ProcessEnv, ...args: string[]) => run(seedProgram, args, { env })
 
-test('seed demo prints one key for each person, in one line of JSON when asked', async () => {
+test('seed demo prints one key per person, as one line of JSON on request', async () => {
   const { code, out, err } = await seed(seeded!, 'demo', '--json')
   expect([code, err, out.trim().split('\n').length]).toEqual([0, '', 1])
   const { stores, keys } = JSON.parse(out) as { stores: object[]; keys: { name: string; key: string }[] }
@@ -167,7 +170,7 @@ test('seed demo prints one key for each person, in one line of JSON when asked',
   expect(keys.some(({ key }) => text.includes(key))).toBe(false)
 })
 
-// A cluster's stores are loaded before it is one.
+// Rows of a cluster's stores are loaded before it is distributed.
 test.skipIf(inject('nodes').length > 1)(
   'seed load prints the rows of each table and the keys, or writes these to a file',
   async () => {

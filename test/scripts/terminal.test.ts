@@ -1,4 +1,4 @@
-/** What command lines show: colours and widths for terminals, whole lines for pipes, help for each. */
+/** Output of command lines: colours and widths for terminals, whole lines for pipes, help for each. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -10,7 +10,7 @@ import { checkProgram } from '#scripts/check'
 import type { Program } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
-import { cut, paint, widthOfText } from '#scripts/cli/terminal'
+import { paint, textWidth, truncate } from '#scripts/cli/terminal'
 import { countProgram } from '#scripts/count'
 import { devProgram } from '#scripts/dev'
 import { keysProgram } from '#scripts/keys'
@@ -60,7 +60,7 @@ const programs: Record<string, Program> = {
 }
 
 describe('help', () => {
-  test('is there for every npm script', () => {
+  test('every npm script has help', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     expect([...Object.keys(programs), ...others].sort()).toEqual(Object.keys(scripts).sort())
   })
@@ -73,11 +73,11 @@ describe('help', () => {
       ...command.commands.map((sub) => ({ program, command: sub, args: [sub.name()] })),
     ]
   })
-  const nameOf = (command: Command): string =>
-    command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name()
+  const getName = (command: Command): string =>
+    command.parent ? `${getName(command.parent)} ${command.name()}` : command.name()
 
-  test.each(all.map((each) => [nameOf(each.command), each] as const))(
-    'of %s',
+  test.each(all.map((each) => [getName(each.command), each] as const))(
+    '%s has help',
     async (name, { program, command, args }) => {
       const { code, out, err } = await run(program, [...args, '--help'])
       expect([code, err]).toEqual([0, ''])
@@ -92,16 +92,16 @@ describe('help', () => {
     },
   )
 
-  /** Whole words of a line to copy: quotes hold one together, what stands before `npm` is the environment. */
-  const wordsOf = (text: string): string[] =>
+  /** Words of a line to copy: quotes group words, text before `npm` is the environment. */
+  const splitWords = (text: string): string[] =>
     (text.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
 
-  test.each(all.map((each) => [nameOf(each.command), each] as const))(
-    'the examples of %s are ones that it takes',
+  test.each(all.map((each) => [getName(each.command), each] as const))(
+    'the examples of %s are valid',
     async (_name, { program, args }) => {
       const { out } = await run(program, [...args, '--help'])
       for (const text of out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []) {
-        const words = wordsOf(text.split('|')[0]!)
+        const words = splitWords(text.split('|')[0]!)
         const npm = words.indexOf('npm')
         const script = words.slice(npm + 1).find((word) => word !== 'run' && !word.startsWith('-'))!
         const dashes = words.indexOf('--')
@@ -115,7 +115,7 @@ describe('help', () => {
     },
   )
 
-  test('is coloured and fits in a terminal', async () => {
+  test('help is coloured and fits in a terminal', async () => {
     const { out } = await run(seedProgram, ['load', '--help'], { columns: 60 })
     expect(out).toContain('\x1b[1mOptions:\x1b[22m')
     const [options] = stripVTControlCharacters(out).split('Examples:')
@@ -150,7 +150,7 @@ describe('a table', () => {
   const plain = (width?: number): string[] =>
     table(fakeOutput(width).output, columns, rows).map((each) => stripVTControlCharacters(each))
 
-  test('is as wide as it is in a pipe', () => {
+  test('a table has its full width in a pipe', () => {
     expect(table(fakeOutput().output, columns, rows)).toEqual(
       [
         'id    name                              scopes                                      rows',
@@ -161,45 +161,45 @@ describe('a table', () => {
   })
 
   test.each([200, 80, 60, 44, 34, 20, 10])(
-    'fits in %i columns, numbers and ids whole as long as they can be',
+    'a table fits in %i columns, numbers and ids whole as long as possible',
     (width) => {
       const lines = plain(width)
       expect(lines).toHaveLength(3)
-      for (const each of lines) expect(widthOfText(each)).toBeLessThanOrEqual(width)
+      for (const each of lines) expect(textWidth(each)).toBeLessThanOrEqual(width)
       if (width < 34) return
-      expect(new Set(lines.map(widthOfText)).size).toBe(1)
+      expect(new Set(lines.map(textWidth)).size).toBe(1)
       expect(lines[2]).toMatch(/^b-22 .* 1000$/)
       expect(lines[1]!.includes('…')).toBe(width < 200)
     },
   )
 
-  test('cuts the widest text first', () => {
+  test('the widest text is truncated first', () => {
     expect(plain(80)[1]).toBe(
       'a-1   A shop whose name goes on and on  platform:read,platform:write,bill…     7',
     )
   })
 
-  test('shows nothing that a terminal would act on', () => {
-    const told = table(
+  test('control characters are not printed', () => {
+    const printed = table(
       fakeOutput(80).output,
       [{ title: 'name', kind: 'text' }],
       [['red\x1b[31m\nalert\u0007']],
     )
-    expect(told[1]).toBe('red [31m alert ')
+    expect(printed[1]).toBe('red [31m alert ')
   })
 
-  test('colours cells in a terminal alone', () => {
+  test('cells are coloured only in a terminal', () => {
     expect(table(fakeOutput(200).output, columns, rows)[1]).toContain('\x1b[32m   7\x1b[39m')
   })
 })
 
-test('a text is cut by its letters, and by the room that they take', () => {
-  expect([cut('abcdef', 6), cut('abcdef', 4), cut('日本語', 5), cut('e\u0301e\u0301e\u0301', 2)]).toEqual([
-    'abcdef',
-    'abc…',
-    '日本…',
-    'e\u0301…',
-  ])
+test('a text is truncated between graphemes, by its display width', () => {
+  expect([
+    truncate('abcdef', 6),
+    truncate('abcdef', 4),
+    truncate('日本語', 5),
+    truncate('e\u0301e\u0301e\u0301', 2),
+  ]).toEqual(['abcdef', 'abc…', '日本…', 'e\u0301…'])
 })
 
 describe('progress', () => {
@@ -214,7 +214,7 @@ describe('progress', () => {
     return { progress, text }
   }
 
-  test('is a bar in a terminal that is written over and taken away', () => {
+  test('progress is a bar in a terminal that is overwritten and removed', () => {
     const { progress, text } = began(80)
     expect(text().split('\r').at(-1)).toBe(
       `Rows  ${'█'.repeat(6)}${'░'.repeat(18)}   25%  200 rows/s  0:10 left  orders\x1b[K`,
@@ -227,13 +227,12 @@ describe('progress', () => {
     expect(text()).toBe(ended)
   })
 
-  test('is never wider than the terminal', () => {
+  test('the bar is never wider than the terminal', () => {
     const { text } = began(30)
-    for (const each of text().split('\r'))
-      expect(widthOfText(stripVTControlCharacters(each))).toBeLessThan(30)
+    for (const each of text().split('\r')) expect(textWidth(stripVTControlCharacters(each))).toBeLessThan(30)
   })
 
-  test('is a line every ten seconds elsewhere', () => {
+  test('progress is a line every ten seconds elsewhere', () => {
     const { progress, text } = began()
     expect(text()).toBe('Rows   25%  200 rows/s  0:10 left  orders\n')
     vi.advanceTimersByTime(9999)
@@ -246,14 +245,14 @@ describe('progress', () => {
     expect(text().split('\n')).toHaveLength(3)
   })
 
-  test('of what nobody knows the size of tells the time', () => {
+  test('work of unknown size shows the elapsed time', () => {
     const { progress, text } = began()
     progress.begin('inbox: filling', 0)
     vi.advanceTimersByTime(70_000)
     expect(text().trimEnd().split('\n').at(-1)).toBe('inbox: filling  1:10 so far')
   })
 
-  test('stays silent where the work is short', () => {
+  test('short work shows nothing', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
     const { output, text } = fakeOutput()
     const progress = showProgress(output)

@@ -1,4 +1,4 @@
-/** A client whose types a known generator makes from the live document, in a real flow: list, contacts, campaign. */
+/** A client with types generated from the live document, in a real flow: list, contacts, campaign. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ export async function campaign(key: string, fetch: (request: Request) => Promise
 }
 `
 
-test('it type-checks and works', async () => {
+test('the client type-checks and works', async () => {
   const document = await app.fetch(new Request('http://localhost/v1/openapi.json'), { ip: '1.1.1.1' })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }')

@@ -1,4 +1,4 @@
-/** The server under test: the real one, over a fresh copy of the migrated database, on a clock that tests set. */
+/** The server under test: the real one, with a fresh copy of the migrated database and a clock that tests control. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -8,16 +8,16 @@ import { inject } from 'vitest'
 import type { Database } from '#db/database'
 import { openPostgres } from '#db/open'
 import type { MovableClock } from '#runtime/clock'
+import type { SectionExtensions } from '#runtime/extensions'
 import type { Registry } from '#runtime/registry/loaded'
-import { loadRegistry, rewired } from '#runtime/registry/registry'
+import { loadRegistry, withExtensions } from '#runtime/registry/registry'
 import { type App, type AppOptions, openApp } from '#runtime/server/app'
 import { openLog, silentLog } from '#runtime/server/log'
 import { readSettings, type Settings } from '#runtime/server/settings'
-import type { Given } from '#runtime/wiring'
 import { whenFileEnds } from './closing.ts'
 import { createDatabase, dropDatabase, withDatabase } from './cluster.ts'
-import { keptDatabase } from './kept-database.ts'
-import { putBackForEachTest, standingClock } from './test-clock.ts'
+import { reuseDatabase } from './reused-database.ts'
+import { frozenClock, restoreForEachTest } from './test-clock.ts'
 
 export interface TestApp extends App {
   clock: MovableClock
@@ -25,11 +25,11 @@ export interface TestApp extends App {
   dataDir: string
   /** Until it is closed, by the file's end or before. */
   readonly isOpen: boolean
-  /** Stands the clock at an instant; jobs that come due by it are due. */
+  /** Sets the clock; jobs scheduled until then become due. */
   setClock(at: Date | string): Promise<void>
-  /** Moves the clock forward. */
+  /** Advances the clock. */
   advance(milliseconds: number): Promise<void>
-  /** Runs every job that is due until none is; throws when one failed, unless told to allow it. */
+  /** Runs due jobs until none is left; throws if one failed, unless failures are allowed. */
   drainJobs(options?: { allowFailures?: boolean }): Promise<void>
 }
 
@@ -37,15 +37,15 @@ let databases = 0
 
 let snapshot: Promise<Blob> | null = null
 /**
- * What `openPglite` makes a migrated database of, in memory or in a folder. Read once for all files of a process: the
- * bytes of a Blob are hidden from the garbage collector, which would let gigabytes of them pile up.
+ * The migrated database for `openPglite`, in memory or in a folder. Read once per process: a Blob's bytes are invisible
+ * to the garbage collector, which would let gigabytes pile up.
  */
 export function migratedSnapshot(): Promise<Blob> {
   snapshot ??= readFile(inject('snapshot')!).then((bytes) => new Bytes(bytes))
   return snapshot
 }
 
-/** Handed over as they are: Node copies those of a Blob piece by piece whenever they are read, for half a second. */
+/** Returns its bytes without a copy: Node takes half a second to copy a Blob's. */
 class Bytes extends Blob {
   readonly #bytes: Buffer<ArrayBuffer>
   constructor(bytes: Buffer<ArrayBuffer>) {
@@ -59,35 +59,38 @@ class Bytes extends Blob {
 }
 
 let registry: Promise<Registry> | null = null
-/** Checked once for all files of a process, and its published schemas made once. */
+/** Checked once per process, with its published schemas built once. */
 export function wholeRegistry(): Promise<Registry> {
   registry ??= loadRegistry()
   return registry
 }
 
-/** With a wiring of a test's own: what it gives takes the place of what has its key, and is heard after the rest. */
-export function withWiring(registry: Registry, given: Given): Registry {
-  const kept = registry.wirings.map(({ file, given: before }) => ({ file, given: without(before, given) }))
-  return rewired(registry, [...kept, { file: 'the test', given }])
+/** Overrides extensions for a test: single and keyed ones are replaced, ordered ones are appended. */
+export function overrideExtensions(registry: Registry, given: SectionExtensions): Registry {
+  const kept = registry.sectionExtensions.map(({ file, given: before }) => ({
+    file,
+    given: without(before, given),
+  }))
+  return withExtensions(registry, [...kept, { file: 'the test', given }])
 
-  function without(before: Given, replaced: Given): Given {
-    const declared = Object.assign({}, ...registry.points.map((each) => each.declared))
+  function without(before: SectionExtensions, replaced: SectionExtensions): SectionExtensions {
+    const declared = Object.assign({}, ...registry.extensionPoints.map((each) => each.declared))
     const rest = Object.entries(before).flatMap(([name, value]) => {
       const by = (replaced as Record<string, object>)[name]
-      const { how } = declared[name]
-      if (!by || how === 'in-order' || how === 'lists-by-key') return [[name, value]]
-      if (how === 'single') return []
+      const { mode } = declared[name]
+      if (!by || mode === 'in-order' || mode === 'lists-by-key') return [[name, value]]
+      if (mode === 'single') return []
       return [[name, Object.fromEntries(Object.entries(value).filter(([key]) => !(key in by)))]]
     })
     return Object.fromEntries(rest)
   }
 }
 
-/** A database of its own, migrated and empty; gone when the test file ends. */
+/** A new database, migrated and empty; deleted when the test file ends. */
 export async function freshDatabase(): Promise<{ database: Database; url: string | null }> {
   const server = inject('postgresUrl')
   if (!server) {
-    return { database: await keptDatabase(migratedSnapshot), url: null }
+    return { database: await reuseDatabase(migratedSnapshot), url: null }
   }
   databases += 1
   const name = `merchant_test_${process.pid}_${databases}`
@@ -100,18 +103,15 @@ export async function freshDatabase(): Promise<{ database: Database; url: string
   return { database: openPostgres(way, { reads: 2, transactions: 6, isPooled: pooler !== undefined }), url }
 }
 
-/**
- * Opens the server for one test file. `settings` change what the environment would give, `wiring` what sections give
- * each other (`withWiring`).
- */
+/** Opens the server for one test file. `settings` override the environment, `extensions` those of sections. */
 export async function testApp(
   settings: Partial<Settings> = {},
-  { wiring, ...options }: Partial<AppOptions> & { wiring?: Given } = {},
+  { extensions, ...options }: Partial<AppOptions> & { extensions?: SectionExtensions } = {},
 ): Promise<TestApp> {
   const registry = options.registry ?? (await wholeRegistry())
   const dataDir = mkdtempSync(join(tmpdir(), 'merchant-app-'))
   const { database } = options.database ? { database: options.database } : await freshDatabase()
-  const clock = options.clock ?? standingClock()
+  const clock = options.clock ?? frozenClock()
   const app = await openApp({
     settings: {
       ...(await readSettings({
@@ -128,12 +128,15 @@ export async function testApp(
     strict: true,
     supervise: false,
     ...options,
-    registry: wiring ? withWiring(registry, wiring) : registry,
+    registry: extensions ? overrideExtensions(registry, extensions) : registry,
     database,
     clock,
   })
   const everySoOften = app.registry.jobs.filter(({ spec }) => spec.everySeconds)
-  /** A job waits for its instant, whichever way the clock goes; what runs every so often ran just then in the past. */
+  /**
+   * A job keeps its distance to the clock, in either direction; scheduled jobs count as just run after a move into the
+   * past.
+   */
   const follow = async (elapsed: number): Promise<void> => {
     if (elapsed !== 0) await app.services.queue.advance(elapsed)
     if (elapsed < 0) {
@@ -149,7 +152,7 @@ export async function testApp(
     }
     app.worker.clockMoved()
   }
-  putBackForEachTest(clock, follow, () => app.worker.clockMoved())
+  restoreForEachTest(clock, follow, () => app.worker.clockMoved())
   whenFileEnds(async () => {
     await app.close()
     await database.close()
@@ -174,7 +177,7 @@ export async function testApp(
       await follow(clock.ms() - before)
     },
     async advance(milliseconds) {
-      clock.move(milliseconds)
+      clock.advance(milliseconds)
       await follow(milliseconds)
     },
     async drainJobs({ allowFailures = false } = {}) {

@@ -1,13 +1,13 @@
-/** What an automation has sent, written as rows. */
+/** Runs and messages of automations, written as rows. */
 import type { NewRow } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { Shop } from './store.ts'
 
 export interface History {
   ctx: Context
-  /** Writes a run; answers its id. */
+  /** Writes a run; returns its id. */
   run(fields?: Partial<NewRow<'automation_runs'>>): Promise<string>
-  /** Writes an execution, of a run of its own unless said; answers its id. */
+  /** Writes an execution, by default of a run of its own; returns its id. */
   execution(fields: Partial<NewRow<'automation_executions'>>): Promise<string>
   log(runId: string, stepId: string, type: string, outcome?: string): Promise<void>
   sale(executionId: string, fields?: Partial<NewRow<'conversions'>>): Promise<void>

@@ -3,20 +3,20 @@
 import type { Row } from '#db/tables'
 import createAutomation from '#operations/automations/definitions/api/create-automation'
 import type { ConnectionType } from '#operations/messaging/provider/port'
-import { type SandboxMessage, sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox, type SandboxMessage } from '#operations/messaging/provider/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type ConnectedShop, connectedStore } from './platform.ts'
 import type { store } from './store.ts'
 
 export interface AutomationShop extends ConnectedShop {
-  /** An active automation, over HTTP; answers it. */
+  /** Creates an active automation over HTTP and returns it. */
   automation(body: Record<string, unknown>): Promise<Automation>
-  /** A shopper's cart: kept by the platform, its webhook delivered, the jobs run. */
+  /** A shopper's cart: stored at the platform, its webhook delivered, the jobs run. */
   cart(body?: Record<string, unknown>): Promise<{ id: string }>
   /** The executions of an automation, oldest first. */
   executions(automationId: string): Promise<Row<'automation_executions'>[]>
-  /** Messages the sandbox took, oldest first. */
+  /** Messages accepted by the sandbox, oldest first. */
   outbox(): Promise<SandboxMessage[]>
   sandbox(path: string, body: unknown): Promise<Response>
 }
@@ -31,7 +31,7 @@ export async function automationShop(
   options: Parameters<typeof store>[1] & { connection?: ConnectionType | null; phone?: string } = {},
 ): Promise<AutomationShop> {
   const { connection = 'qr', phone = '+5511400010001', ...others } = options
-  // A test that began later may have run what goes by the clock: this one's clock may be before it.
+  // A later test may have run scheduled jobs at a time after this one's clock.
   await app.database.root.deleteFrom('job_schedules').execute()
   app.worker.clockMoved()
   const shop = await connectedStore(app, others)
@@ -69,7 +69,7 @@ export async function automationShop(
         .orderBy('id')
         .execute(),
     async outbox() {
-      const messages = await sandboxOf(app.services.adapters.messaging).outbox(shop.id)
+      const messages = await getSandbox(app.services.adapters.messaging).outbox(shop.id)
       return [...messages].reverse()
     },
   }
@@ -87,13 +87,13 @@ export const exampleFlow = {
 }
 export const never = { isEnabled: false }
 
-/** What became of each execution, oldest first: its reason, or that it was sent, or its status. */
-export const statesOf = async (shop: AutomationShop, automationId: string): Promise<string[]> =>
+/** Outcome of each execution, oldest first: its reason, `sent`, or its status. */
+export const readOutcomes = async (shop: AutomationShop, automationId: string): Promise<string[]> =>
   (await shop.executions(automationId)).map(
     (row) =>
       row.skip_reason ??
       row.failure_code ??
       (row.status === 'pending' ? row.hold_reason : null) ??
-      // What has arrived was sent.
+      // A delivered message counts as sent.
       (row.sent_at ? 'sent' : row.status),
   )

@@ -1,8 +1,8 @@
 /** A checkout at the sandbox's billing provider, and its payer. */
 
 import type { CheckoutRequest } from '#operations/subscription/provider/port'
-import { type SandboxBilling, sandboxBillingOf } from '#operations/subscription/provider/sandbox'
-import type { Terms } from '#operations/subscription/terms'
+import { getSandboxBilling, type SandboxBilling } from '#operations/subscription/provider/sandbox'
+import type { Quote } from '#operations/subscription/quote'
 import { newId } from '#runtime/values/ids'
 import type { Shop } from './store.ts'
 
@@ -12,17 +12,17 @@ export const declinesLaterCard = '4000000000000341'
 export const chargedBackCard = '4000000000000259'
 
 export const sandboxBillingOfShop = ({ app }: Shop): SandboxBilling =>
-  sandboxBillingOf(app.services.adapters.billing)
+  getSandboxBilling(app.services.adapters.billing)
 
 export interface OpenedCheckout {
-  /** Ours. */
+  /** Our id. */
   checkoutId: string
   providerCheckoutId: string
   /** Path of the page. */
   path: string
 }
 
-/** A checkout as our own side opens one: at the provider, and as a row. */
+/** A checkout as our code opens one: at the provider, and as a row. */
 export async function openCheckout(
   shop: Shop,
   change: Partial<CheckoutRequest> = {},
@@ -51,8 +51,8 @@ export async function openCheckout(
   }
 }
 
-/** What paying brings: the plan from then on, at the amount of every later charge. */
-const termsOf = (q: CheckoutRequest, now: Date): Terms => ({
+/** The result of a payment: the plan from then on, at the amount of every later charge. */
+const buildQuote = (q: CheckoutRequest, now: Date): Quote => ({
   planId: q.planId,
   billingCycle: q.billingCycle,
   begins: 'now',
@@ -97,7 +97,7 @@ async function rememberCheckout(
       billing_cycle: q.billingCycle,
       amount: q.firstAmount,
       currency: q.currency,
-      terms: JSON.stringify(termsOf(q, now)),
+      terms: JSON.stringify(buildQuote(q, now)),
       expires_at: opened.expiresAt,
       created_at: now,
       updated_at: now,
@@ -105,7 +105,7 @@ async function rememberCheckout(
     .execute()
 }
 
-/** A page of the server, by its path or whole address. */
+/** A page of the server, by its path or full address. */
 export function visit(shop: Shop, address: string, form?: Record<string, string>): Promise<Response> {
   const url = new URL(address, 'http://localhost')
   const init = form ? { method: 'POST', body: new URLSearchParams(form) } : {}

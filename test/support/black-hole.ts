@@ -1,25 +1,25 @@
-/** A way to the database that falls silent, as a server that was stopped or a network that swallows packets does. */
+/** A proxy to the database that can fall silent, like a stopped server or a network that drops packets. */
 import { connect, createServer, type Socket } from 'node:net'
 import { whenFileEnds } from './closing.ts'
 
 export interface BlackHole {
-  /** The database's address, by this way. */
+  /** The database's address through the proxy. */
   url: string
-  /** Nothing passes any more, in either direction; connections are taken, and nobody answers. */
+  /** Stops all traffic in both directions; connections are accepted, but not answered. */
   silence(): void
-  /** What was held back passes. */
+  /** Forwards everything that was held back. */
   speak(): void
-  /** From now on ends each connection as the server says that it is ready: after that, and before any answer. */
+  /** From now on closes each connection right after the server's `ReadyForQuery`, before any answer. */
   endWhenReady(): void
-  /** Ends the connections beyond these, and refuses new ones as PostgreSQL does that has none left. */
+  /** Closes connections beyond this number, and refuses new ones like PostgreSQL without free connections. */
   allowOnly(connections: number): void
   connections(): number
 }
 
-/** `ReadyForQuery`, outside of a transaction. */
+/** `ReadyForQuery`, outside a transaction. */
 const ready = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 
-/** The packet of a server that has no connection left. */
+/** The packet of a server without free connections. */
 function tooMany(): Buffer {
   const fields = 'SFATAL\0VFATAL\0C53300\0Msorry, too many clients already\0\0'
   const packet = Buffer.alloc(5 + fields.length)

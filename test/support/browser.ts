@@ -1,4 +1,4 @@
-/** A real headless Chromium against the real server. Where none is installed its tests are skipped. */
+/** A real headless Chromium against the real server. Its tests are skipped if none is installed. */
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
@@ -8,16 +8,16 @@ import { whenFileEnds } from './closing.ts'
 import { isFullSuite } from './suite.ts'
 import { testsBeginAt } from './test-clock.ts'
 
-/** The one without windows first: it draws the same for half the processor time, as it draws no browser around it. */
+/** The headless shell first: it renders the same in half the CPU time, without a browser window. */
 const chromiums = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 const chromiumPath = process.env.CHROMIUM ?? chromiums.find((path) => existsSync(path))
 /**
- * `.ci/run` sets CHROMIUM: there a missing browser fails. What a browser shows is the same over either database: its
- * stories, the slowest tests that there are, run beside the embedded one.
+ * `.ci/run` sets CHROMIUM: then a missing browser is an error. Pages are the same on both databases, so browser tests,
+ * which are the slowest, run only with the embedded one.
  */
 export const hasChromium = isFullSuite && chromiumPath !== undefined
 
-/** The server on a free port of its own, which the links that it hands out lead to. */
+/** The server on its own free port, which its links point to. */
 export async function servedApp(
   settings: Parameters<typeof testApp>[0] = {},
 ): Promise<{ app: TestApp; url: string }> {
@@ -26,7 +26,7 @@ export async function servedApp(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   whenFileEnds(async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    // A browser keeps connections open that nothing was asked on, which `close` would wait for.
+    // Browsers keep idle connections open, which `close` would wait for.
     if ('closeAllConnections' in server) server.closeAllConnections()
     await closed
   })
@@ -39,13 +39,13 @@ export interface OpenedPage {
   page: Page
   asked: string[]
   faults: string[]
-  /** To another page of the same profile, too. */
+  /** Listens to another page of the same profile, too. */
   listen(page: Page): void
 }
 
 let launched: Promise<Browser> | null = null
 
-/** One for all test files of a process, which takes it along when it ends: a start costs more than most stories. */
+/** Shared by all test files of a process and closed at its end: a start costs more than most tests. */
 async function theBrowser(): Promise<Browser> {
   const known = await launched
   if (known?.isConnected()) return known
@@ -64,14 +64,14 @@ async function theBrowser(): Promise<Browser> {
   return launched
 }
 
-/** A page of a profile of its own, the addresses of other hosts that it asked for, and what went wrong in it. */
+/** A page in its own profile, its requests to other hosts, and its errors. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<OpenedPage> {
   const browser = await theBrowser()
   const context = await browser.newContext(options)
   whenFileEnds(() => context.close())
   context.setDefaultTimeout(60_000)
   const page = await context.newPage()
-  // Of the same day as the server; it runs on from there.
+  // Starts on the server's day, and runs on from there.
   await context.clock.setSystemTime(testsBeginAt)
   const asked: string[] = []
   const faults: string[] = []

@@ -1,9 +1,9 @@
-/** Stores that can send campaigns, their lists, and what left. */
+/** Stores that can send campaigns, their lists, and sent messages. */
 import { sql } from 'kysely'
 import createCampaign from '#operations/campaigns/campaigns/api/create-campaign'
 import getCampaign from '#operations/campaigns/campaigns/api/get-campaign'
 import type { ConnectionType } from '#operations/messaging/provider/port'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import { phoneKey } from '#runtime/values/phone'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
@@ -17,12 +17,12 @@ interface TestContact {
 }
 
 export interface SendingShop extends Shop {
-  /** A list with these contacts, or with so many numbered ones. Answers its id. */
+  /** A list with these contacts, or with a number of generated ones. Returns its id. */
   list(contacts: number | TestContact[]): Promise<string>
-  /** A draft over HTTP; a text unless said. Answers its id. */
+  /** A draft over HTTP; a text by default. Returns its id. */
   draft(listId: string, fields?: Record<string, unknown>): Promise<string>
   read(campaignId: string): Promise<Campaign>
-  /** What the sandbox took, by phone. */
+  /** Messages accepted by the sandbox, by phone. */
   outbox(): Promise<Map<string, { calls: number; text: string; keys: string[] }>>
   usage(): Promise<{ used: number; reserved: number }>
   setQuota(limit: number): Promise<void>
@@ -31,8 +31,8 @@ export interface SendingShop extends Shop {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
 type Campaign = any
 
-/** `+5511910000042` for 42: none of the phones with a meaning of their own. */
-export const phoneOf = (n: number): string => `+55119${String(10_000_000 + n * 10 + 5).padStart(8, '0')}`
+/** `+5511910000042` for 42: none of the phones that the sandbox treats specially. */
+export const makePhone = (n: number): string => `+55119${String(10_000_000 + n * 10 + 5).padStart(8, '0')}`
 
 let lists = 0
 
@@ -52,7 +52,7 @@ export async function sendingShop(
       const now = ctx.now()
       const rows: TestContact[] =
         typeof contacts === 'number'
-          ? Array.from({ length: contacts }, (_, i) => ({ phone: phoneOf(i), name: `Person ${i}` }))
+          ? Array.from({ length: contacts }, (_, i) => ({ phone: makePhone(i), name: `Person ${i}` }))
           : contacts
       await ctx.db
         .insertInto('contact_lists')
@@ -96,7 +96,7 @@ export async function sendingShop(
       return (await shop.call(getCampaign, { params: { id: campaignId } })).body
     },
     async outbox() {
-      const messages = await sandboxOf(app.services.adapters.messaging).outbox(shop.id)
+      const messages = await getSandbox(app.services.adapters.messaging).outbox(shop.id)
       const byPhone = new Map<string, { calls: number; text: string; keys: string[] }>()
       for (const { phone, calls, content, idempotencyKey } of messages) {
         const before = byPhone.get(phone)
@@ -125,7 +125,7 @@ export async function sendingShop(
   }
 }
 
-/** Counted from the rows: what the counters of the campaign must say. */
+/** Counted from the rows: the expected counters of the campaign. */
 export async function counted(app: TestApp, campaignId: string): Promise<Record<string, number>> {
   const { rows } = await sql<Record<string, number>>`
     select count(*)::int as total,
@@ -140,7 +140,7 @@ export async function counted(app: TestApp, campaignId: string): Promise<Record<
   return rows[0]!
 }
 
-/** Lets the clock run in steps, with all jobs of each step, until `done` says so. */
+/** Advances the clock in steps, with all jobs of each step, until `done`. */
 export async function runUntil(
   app: TestApp,
   done: () => Promise<boolean>,

@@ -1,4 +1,4 @@
-/** Shops whose popup and form are on, and shoppers who fill them in. */
+/** Stores with popup and form on, and shoppers who fill them in. */
 import updateFormSettings from '#operations/capture/contact-form/api/update-form-settings'
 import saveSettings from '#operations/capture/popup/api/save-settings'
 import type { TestApp } from './app.ts'
@@ -6,13 +6,13 @@ import { type ConnectedShop, connectedStore } from './platform.ts'
 import type { Answer, Shop } from './store.ts'
 
 let addresses = 0
-/** One that nobody had before: limits count by address. */
+/** A new address: limits count by address. */
 export const newAddress = (): string => {
   addresses += 1
   return `10.${(addresses >> 16) & 255}.${(addresses >> 8) & 255}.${addresses & 255}`
 }
 
-/** Calls the storefront as a shopper's browser does; `body` is read as JSON where it is. */
+/** Calls the storefront as a shopper's browser does; the answer's `body` is parsed if it is JSON. */
 export async function visit(
   shop: Shop,
   method: 'GET' | 'POST',
@@ -36,7 +36,7 @@ export async function visit(
   return { status: response.status, body: isJson ? JSON.parse(text) : null, text, headers: response.headers }
 }
 
-/** The token of a form as a person has it: read two seconds ago. */
+/** A form's token as a person has it: read two seconds ago. */
 export async function readToken(shop: Shop, path = '/newsletter'): Promise<string> {
   const { body } = await visit(shop, 'GET', path)
   await shop.app.advance(2000)
@@ -52,7 +52,7 @@ export interface PopupShop extends ConnectedShop {
 
 export const tenPercent = { enabled: true, mode: 'unique', type: 'percentage', value: 10 }
 
-/** A connected shop whose popup is on, with these settings. */
+/** A connected store whose popup is on, with these settings. */
 export async function popupShop(
   app: TestApp,
   settings: Record<string, unknown> = {},
@@ -81,7 +81,7 @@ export interface FormShop extends ConnectedShop {
   save(settings: Record<string, unknown>): Promise<Answer>
 }
 
-/** A connected shop whose contact form is on, with these settings. */
+/** A connected store whose contact form is on, with these settings. */
 export async function formShop(
   app: TestApp,
   settings: Record<string, unknown> = {},
@@ -105,7 +105,7 @@ export async function formShop(
 }
 
 /** Rows of the store's subscribers, oldest first. */
-export const subscribersOf = (shop: Shop) =>
+export const readSubscribers = (shop: Shop) =>
   shop.app.database.root
     .selectFrom('newsletter_subscribers')
     .selectAll()
@@ -113,7 +113,7 @@ export const subscribersOf = (shop: Shop) =>
     .orderBy('id')
     .execute()
 
-/** No call to one of the store's providers is answered, or they are again. */
+/** Simulates an outage of one of the store's providers, or ends it. */
 export async function setMode(shop: Shop, port: string, mode: 'down' | null): Promise<void> {
   const { root } = shop.app.database
   if (mode === null) {

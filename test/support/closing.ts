@@ -1,6 +1,6 @@
 /**
- * What a test file opened and is closed when it ends. Vitest's `afterAll` is heard only while a file is being read: said
- * in a test or in `beforeAll` it is forgotten, and what stays open stays for all files that share the process.
+ * Closes resources when a test file ends. Vitest accepts `afterAll` only while a file is being loaded: called in a test
+ * or in `beforeAll` it is ignored, and the resource stays open for all files of the process.
  */
 const closers: (() => Promise<unknown> | unknown)[] = []
 
@@ -8,7 +8,7 @@ export function whenFileEnds(close: () => Promise<unknown> | unknown): void {
   closers.push(close)
 }
 
-/** The last that was opened first; every one of them, whichever fails. */
+/** In reverse order; all of them, even if one fails. */
 export async function closeAll(): Promise<void> {
   const faults: unknown[] = []
   for (let close = closers.pop(); close; close = closers.pop()) {

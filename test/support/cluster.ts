@@ -1,12 +1,12 @@
 /**
- * Databases on the server of TEST_DATABASE_URL. On a Citus cluster a database is one on each node: copied on all of them
- * alike, tables, shards and what Citus knows of both come along.
+ * Databases on the server of TEST_DATABASE_URL. On a Citus cluster, a database exists on each node: it is copied on all
+ * of them, with tables, shards and Citus metadata.
  */
 import postgres from 'postgres'
 import { joinNodes } from '#scripts/cli/citus'
 
-/** The server's address, the coordinator's first; of one PostgreSQL that alone. */
-export async function nodesOf(url: string): Promise<string[]> {
+/** The addresses of the nodes, the coordinator's first; for a single PostgreSQL, its own. */
+export async function listNodes(url: string): Promise<string[]> {
   return onServer(url, async (sql) => {
     const [known] = await sql`select to_regclass('pg_dist_node') is not null as "isCluster"`
     if (!known!.isCluster) return [url]
@@ -20,7 +20,7 @@ export async function nodesOf(url: string): Promise<string[]> {
   })
 }
 
-/** Empty, or a copy of one that `freeze` has frozen. */
+/** Empty, or a copy of a database frozen by `freeze`. */
 export async function createDatabase(
   nodes: readonly string[],
   name: string,
@@ -32,7 +32,7 @@ export async function createDatabase(
   if (nodes.length > 1 && !template) await joinNodes(nodes.map((node) => withDatabase(node, name)))
 }
 
-/** Nobody connects to it any more: neither does what Citus runs in every database by itself. */
+/** Disallows connections, including those of Citus' background workers. */
 export async function freeze(nodes: readonly string[], name: string): Promise<void> {
   if (nodes.length === 1) return
   await Promise.all(
@@ -49,7 +49,7 @@ export async function dropDatabase(nodes: readonly string[], name: string): Prom
   await Promise.all(nodes.map((node) => onServer(node, (sql) => dropOn(sql, name))))
 }
 
-/** What Citus runs in a database by itself begins again as soon as it was ended, and may be there before the drop is. */
+/** Citus restarts its background worker of a database immediately, so it may reconnect before the drop. */
 async function dropOn(sql: postgres.Sql, name: string): Promise<void> {
   for (let triesLeft = 3; ; triesLeft -= 1) {
     try {

@@ -1,4 +1,4 @@
-/** Command lines run in the test's own process, their streams looked at. */
+/** Runs command lines in the test's own process, with captured output. */
 import { Writable } from 'node:stream'
 import { WriteStream } from 'node:tty'
 import { type Program, runProgram } from '#scripts/cli/program'
@@ -12,11 +12,11 @@ export interface Ran {
 
 export interface FakeOutput {
   output: Output
-  /** All that was written so far. */
+  /** Everything written so far. */
   text(): string
 }
 
-/** A pipe; with `columns`, a terminal so wide that knows colours. */
+/** A pipe; with `columns`, a colour terminal of that width. */
 export function fakeOutput(columns?: number): FakeOutput {
   let text = ''
   const pipe = new Writable({
@@ -29,7 +29,7 @@ export function fakeOutput(columns?: number): FakeOutput {
   return { output: columns === undefined ? pipe : Object.assign(pipe, terminal), text: () => text }
 }
 
-/** What a terminal of 256 colours says: of this process's variables the wishes count, not `CI` or its own `TERM`. */
+/** Colour depth of a 256-colour terminal: respects NO_COLOR and similar variables, but not `CI` or `TERM`. */
 const colourDepth = (): number => {
   const { NO_COLOR, FORCE_COLOR, NODE_DISABLE_COLORS } = process.env
   const wishes = { NO_COLOR, FORCE_COLOR, NODE_DISABLE_COLORS }

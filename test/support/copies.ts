@@ -1,8 +1,8 @@
-/** Many rows like one that an operation made: what it takes to stand at a bound. */
+/** Copies of a row made by an operation, for tests of limits. */
 import type { TenantTables } from '#db/tables'
 import type { TestApp } from './app.ts'
 
-/** Inserts `count` copies of a row. `json`: its columns of JSON; `change`: what the copy of a number has of its own. */
+/** Inserts `count` copies of a row. `json`: its JSON columns; `change`: values that differ per copy. */
 export async function copyRow(
   app: TestApp,
   table: keyof TenantTables,

@@ -1,30 +1,30 @@
-/** Pictures and videos of merchants' tests, which lie nowhere: the browser is answered as by their host. */
+/** Fake hosts for pictures and videos of merchants: the browser's requests are answered here. */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 
-const drawn = (colour: string): string =>
+const drawPicture = (colour: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><rect width="600" height="400" fill="${colour}"/><circle cx="300" cy="200" r="120" fill="#fff"/></svg>`
 
 const colours = ['#0f766e', '#9a3412', '#3730a3', '#166534', '#9d174d']
 
-/** What the demo's videos show. */
+/** A video of the demo. */
 const film = await readFile(
   new URL('../../scripts/seed/media/aurora-supply/video-slider/film.webm', import.meta.url),
 )
 
-/** Where videos are that play; those of `missing` do not. */
+/** Addresses of playable videos; those in `missing` fail. */
 export const video = (name: string): string => `https://cdn.example.com/${name}.webm`
 
-/** Where pictures are that load; those of `missing` do not. */
+/** Addresses of pictures that load; those in `missing` fail. */
 export const picture = (name: string): string => `https://cdn.example.com/${name}.png`
 
-/** Answers for them, and for videos. */
+/** Answers requests for pictures and videos. */
 export async function serveMedia(page: Page): Promise<void> {
   await page.route('https://cdn.example.com/**', (route) => {
     const path = new URL(route.request().url()).pathname
     if (path.includes('missing')) return route.fulfill({ contentType: 'image/png', body: '' })
     if (path.endsWith('.webm')) return route.fulfill({ contentType: 'video/webm', body: film })
     const colour = colours[path.length % colours.length]!
-    return route.fulfill({ contentType: 'image/svg+xml', body: drawn(colour) })
+    return route.fulfill({ contentType: 'image/svg+xml', body: drawPicture(colour) })
   })
 }

@@ -1,4 +1,4 @@
-/** The sandbox's shop in a real Chromium: a store's elements as its shoppers meet them. */
+/** The sandbox's shop in a real Chromium, with a store's elements. */
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -14,7 +14,7 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
   const shop = await connectedStore(app, { locale })
   const { page, asked, faults, listen } = await openPage()
   const settle = async (each: Page): Promise<Page> => {
-    // Headless browsers are taken for bots.
+    // Headless browsers count as bots.
     await each.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
     await each.setViewportSize({ width, height: width < 768 ? 844 : 800 })
     return each
@@ -26,7 +26,7 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
     asked,
     faults,
     open: (path = '') => page.goto(`${url}/sandbox/shop/${shop.id}${path}`),
-    /** The same shopper on another day: the browser knows what it kept, and no more. */
+    /** The same shopper on another day, with only what the browser has stored. */
     async comeBack(path = ''): Promise<Page> {
       const next = await settle(await page.context().newPage())
       listen(next)
@@ -37,8 +37,8 @@ export async function demoShop(app: TestApp, url: string, options: { width?: num
   }
 }
 
-/** The words, or the name, of what has the focus, however deep. */
-export const focusedIn = (page: Page): Promise<string> =>
+/** The text or name of the focused element, also inside shadow roots. */
+export const getFocusedText = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     let found = document.activeElement
     while (found?.shadowRoot?.activeElement) found = found.shadowRoot.activeElement
@@ -47,16 +47,16 @@ export const focusedIn = (page: Page): Promise<string> =>
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** Nothing of ours breaks a rule of WCAG 2.2 AA, by axe; the shop around it is not ours, but the page is. */
+/** Our elements violate no rule of WCAG 2.2 AA, by axe. The shop's theme is not ours, but the page is. */
 export async function expectAccessible(page: Page): Promise<void> {
-  expect(await violationsOf(page)).toEqual([])
+  expect(await findViolations(page)).toEqual([])
 }
 
 const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
-/** The rules that are broken, with what breaks them; `besides` WCAG's. */
-export async function violationsOf(page: Page, besides: readonly string[] = []): Promise<string[]> {
-  // The page's policy lets nothing be evaluated that came from outside: the debugger's own world may.
+/** Violated rules with their elements; `besides` WCAG's. */
+export async function findViolations(page: Page, besides: readonly string[] = []): Promise<string[]> {
+  // The page's policy forbids eval from outside; an isolated world of the debugger may.
   const session = await page.context().newCDPSession(page)
   const { readFile } = await import('node:fs/promises')
   await session.send('Runtime.evaluate', { expression: await readFile(axe, 'utf8') })

@@ -1,6 +1,6 @@
-/** A connected shop whose discounts are looked at on both sides, and a platform that can be held up. */
+/** A connected store with its discounts on both sides, and a platform whose answers can be delayed. */
 import type { EcommercePort } from '#operations/store/ecommerce/port'
-import { heldDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
+import { listSandboxDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
 import type { TestApp } from './app.ts'
 import { connectedStore } from './platform.ts'
 
@@ -10,10 +10,10 @@ export async function discountStore(app: TestApp, options: Parameters<typeof con
   const shop = await connectedStore(app, options)
   return {
     ...shop,
-    /** What the platform holds. */
-    held: () => heldDiscounts(shop.platform),
-    heldTitles: async () => (await heldDiscounts(shop.platform)).map(({ spec }) => spec.title).sort(),
-    /** From now on the platform does not answer, or does again. */
+    /** The platform's discounts. */
+    held: () => listSandboxDiscounts(shop.platform),
+    heldTitles: async () => (await listSandboxDiscounts(shop.platform)).map(({ spec }) => spec.title).sort(),
+    /** Starts or ends an outage of the platform. */
     async setDown(isDown: boolean) {
       const mode = { store_id: shop.id, port: 'ecommerce', mode: isDown ? 'down' : 'up' }
       await app.database.root
@@ -22,7 +22,7 @@ export async function discountStore(app: TestApp, options: Parameters<typeof con
         .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet({ mode: mode.mode }))
         .execute()
     },
-    /** A body that a POST of each kind takes. */
+    /** A valid body for each kind. */
     promotion: (change: object = {}) => ({ name: 'Leve 3', buyQuantity: 3, payQuantity: 2, ...change }),
     bundle: (change: object = {}) => ({
       name: 'Combo',
@@ -44,8 +44,8 @@ export type DiscountShop = Awaited<ReturnType<typeof discountStore>>
 type Method = 'putDiscount' | 'removeDiscount'
 
 /**
- * The platform takes the next call of a method, and its answer waits until it is let go: what a process that died
- * there leaves behind can be looked at meanwhile.
+ * The platform executes the next call of a method, but its answer waits for `letGo`: this shows the state that a
+ * process leaves if it dies at that point.
  */
 export function holdAnswer(app: TestApp, method: Method): { reached: Promise<void>; letGo(): void } {
   const port = app.services.adapters.ecommerce.sandbox as unknown as Record<
@@ -71,7 +71,7 @@ export function holdAnswer(app: TestApp, method: Method): { reached: Promise<voi
   return { reached, letGo: () => letGo() }
 }
 
-/** The platform's answers of one method are made by `answer` from now on; answers what puts the real one back. */
+/** Replaces a method of the platform by `answer`; returns a function that restores it. */
 export function replaceMethod<M extends keyof EcommercePort>(
   app: TestApp,
   method: M,

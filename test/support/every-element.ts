@@ -1,4 +1,4 @@
-/** A store that has every widget on, and a little to show of each: what stands beside what is seen here. */
+/** A store with every widget on and some content for each, for tests of interactions between elements. */
 import saveActions from '#operations/bars/actions/api/save-settings'
 import createAlert from '#operations/bars/alerts/api/create-alert'
 import saveCountdown from '#operations/bars/countdown/api/save-settings'
@@ -38,7 +38,7 @@ import { sendEvents, visit } from './storefront.ts'
 const coupon = { mode: 'shared', code: 'RODA10', type: 'percentage', value: 10 }
 const colours = { backgroundColor: '#075e54', iconColor: '#ffffff' }
 
-/** Settings as merchants may save them, the longest way they commonly are. */
+/** Long but common settings of merchants. */
 const settings: [Operation, object][] = [
   [saveFreeShipping, { isEnabled: true, threshold: 199 }],
   [
@@ -208,7 +208,7 @@ const blocks: Record<string, { placement: string; design: object }> = {
   },
 }
 
-/** Turns all on; `1001` is to be had, `1002` too, and `1003` is sold out. */
+/** Turns everything on; `1001` and `1002` are in stock, `1003` is sold out. */
 export async function everythingOn(app: TestApp, shop: ConnectedShop): Promise<void> {
   await putCategories(shop.platform, [{ id: '301', name: 'Cozinha' }])
   const imageUrl = picture('product')

@@ -1,4 +1,4 @@
-/** For each export: how it is asked for, how rows come to be, and what its list takes. */
+/** Test data of each export: its request, how to create rows, and the filters of its list. */
 import { newId } from '#runtime/values/ids'
 import type { TestApp } from './app.ts'
 import type { Shop } from './store.ts'
@@ -7,41 +7,41 @@ type Values = Record<string, unknown>
 export type Query = Record<string, string | number | boolean | undefined>
 
 export interface World {
-  /** Paths below /v1, of the export and of the list that shows the same. */
-  asks: string
+  /** Paths below /v1, of the export and of the list with the same rows. */
+  exportPath: string
   lists?: string
-  /** What every question needs. */
-  asking?: Query
-  /** What the list needs instead. */
-  listing?: Query
+  /** Parameters of every request. */
+  exportQuery?: Query
+  /** The list's parameters, if they differ. */
+  listQuery?: Query
   header: string
-  /** Makes row `n` of those that are asked for, named `n` wherever something is; once for each it begins with. */
+  /** Creates row `n`, whose names contain `n`; called once per start date. */
   make(shop: Shop, n: number, begun: string): Promise<void>
   begin?(shop: Shop): Promise<string>
-  /** The column that tells rows apart, and how the list calls it. */
+  /** The column that identifies a row, and its name in the list. */
   key: string
   listKey?: string
-  /** The column that tells what the list shows a row for, where the export has several for each. */
+  /** The column that identifies a list entry, if the export has several rows per entry. */
   listed?: string
-  /** Between them every filter; each leaves some rows and not all. */
+  /** Together they use every filter; each matches some rows but not all. */
   filters: (shop: Shop, begun: string) => Query[]
-  /** Not sorted as the list. */
+  /** Sorted differently from the list. */
   isSortedOtherwise?: true
-  /** Made of figures, whose order no index has. */
+  /** Consists of figures, whose order has no index. */
   isCounted?: true
 }
 
 /** Some at the same instant, some a microsecond apart, on three days. */
-const instantOf = (n: number): string => `2026-11-${20 - (n % 3)} 12:00:00.00000${n % 2}+00`
-/** What a store keeps text in that is looked for, whichever row it is of. */
+const makeInstant = (n: number): string => `2026-11-${20 - (n % 3)} 12:00:00.00000${n % 2}+00`
+/** A searchable text, whatever the row. */
 const named = (n: number): string => `Ana ${n % 2 === 0 ? 'even' : 'odd'} ${n}`
-const phoneOf = (n: number): string => `+551198888${String(1000 + n)}`
-const mailOf = (n: number): string => `shopper-${n}@example.com`
+const makePhone = (n: number): string => `+551198888${String(1000 + n)}`
+const makeEmail = (n: number): string => `shopper-${n}@example.com`
 
 const required = new WeakMap<TestApp, Promise<Map<string, Values>>>()
 
-/** Values for the columns of a table that must have one. */
-async function requiredOf(app: TestApp, table: string): Promise<Values> {
+/** Values for the required columns of a table. */
+async function readRequired(app: TestApp, table: string): Promise<Values> {
   let known = required.get(app)
   if (!known) {
     known = app.database
@@ -73,9 +73,9 @@ const fillers: Values = {
   ARRAY: [],
 }
 
-/** A row of a table, with an id of its own; answers the id. */
+/** Inserts a row with its own id; returns the id. */
 async function insert({ app, id: storeId }: Shop, table: string, values: Values): Promise<string> {
-  const needed = await requiredOf(app, table)
+  const needed = await readRequired(app, table)
   const id = newId(app.clock.ms())
   const row = { ...needed, ...('id' in needed ? { id } : {}), store_id: storeId, ...values }
   await app.database.root
@@ -89,13 +89,13 @@ const ofDays = [{ startDate: '2026-11-19' }, { endDate: '2026-11-19' }]
 
 export const worlds: Readonly<Record<string, World>> = {
   'opt-outs-export': {
-    asks: '/campaigns/opt-outs/export',
+    exportPath: '/campaigns/opt-outs/export',
     lists: '/campaigns/opt-outs',
     header: 'phone,source,note,campaign,created_at',
     async make(shop, n) {
       const campaign =
         n % 2 === 0 ? await insert(shop, 'campaigns', { name: named(n), status: 'sent' }) : null
-      const phone = phoneOf(n)
+      const phone = makePhone(n)
       const source = n % 2 === 0 ? 'manual' : 'reply'
       await insert(shop, 'opt_outs', {
         phone,
@@ -109,20 +109,20 @@ export const worlds: Readonly<Record<string, World>> = {
     filters: () => [{ source: 'reply' }, { search: '88881003' }],
   },
   'contacts-export': {
-    asks: '/campaigns/lists/:id/contacts/export',
+    exportPath: '/campaigns/lists/:id/contacts/export',
     lists: '/campaigns/lists/:id/contacts',
     header: 'phone,name,email,source,opted_out,created_at,constructor,source',
     begin: (shop) =>
       insert(shop, 'contact_lists', { name: 'All', custom_field_names: ['constructor', 'source'] }),
     async make(shop, n, list) {
-      const phone = phoneOf(n)
+      const phone = makePhone(n)
       const own: object = n % 2 === 0 ? { source: 'of its own', constructor: '=1' } : {}
       await insert(shop, 'list_contacts', {
         list_id: list,
         phone,
         phone_key: phone,
         name: named(n),
-        email: mailOf(n),
+        email: makeEmail(n),
         custom_fields: JSON.stringify(own),
         source: 'csv',
       })
@@ -133,45 +133,45 @@ export const worlds: Readonly<Record<string, World>> = {
     filters: () => [{ optedOut: true }, { optedOut: false }, { search: 'odd' }],
   },
   'newsletter-export': {
-    asks: '/newsletter/export-subscribers',
+    exportPath: '/newsletter/export-subscribers',
     lists: '/newsletter/all-suscribers',
     header:
       'email,phone,name,status,source,consent_email,consent_phone,prize,coupon_code,page_url,device,created_at,unsubscribed_at',
     async make(shop, n) {
       await insert(shop, 'newsletter_subscribers', {
-        email: mailOf(n),
-        phone: phoneOf(n),
-        phone_key: phoneOf(n),
+        email: makeEmail(n),
+        phone: makePhone(n),
+        phone_key: makePhone(n),
         name: named(n),
         status: n % 2 === 0 ? 'subscribed' : 'unsubscribed',
         source: 'popup',
         prize_label: n % 2 === 0 ? '-10%' : null,
-        unsubscribed_at: n % 2 === 0 ? null : instantOf(n),
-        created_at: instantOf(n),
+        unsubscribed_at: n % 2 === 0 ? null : makeInstant(n),
+        created_at: makeInstant(n),
       })
     },
     key: 'email',
     filters: () => [{ status: 'unsubscribed' }, { search: 'odd' }, ...ofDays],
   },
   'contact-form-export': {
-    asks: '/contact-form/submissions/export',
+    exportPath: '/contact-form/submissions/export',
     lists: '/contact-form/submissions',
     header: 'created_at,name,email,phone,message,page_url,toString,wants',
     async make(shop, n) {
       await insert(shop, 'contact_form_submissions', {
         name: named(n),
-        email: mailOf(n),
-        phone: phoneOf(n),
+        email: makeEmail(n),
+        phone: makePhone(n),
         message: '@all',
         values: JSON.stringify(n % 2 === 0 ? { toString: 'said', wants: true } : { wants: '' }),
-        created_at: instantOf(n),
+        created_at: makeInstant(n),
       })
     },
     key: 'email',
     filters: () => [{ search: 'odd' }, ...ofDays],
   },
   'inbox-export': {
-    asks: '/inbox/export',
+    exportPath: '/inbox/export',
     lists: '/inbox/conversations',
     header:
       'id,contact_name,phone,status,assignee,tags,tier,unread,messages,last_message_at,last_message,waiting_since,closed_at,created_at',
@@ -180,8 +180,8 @@ export const worlds: Readonly<Record<string, World>> = {
       const isOdd = n % 2 === 1
       const tier = isOdd ? 'vip' : null
       const contact = await insert(shop, 'contacts', {
-        phone: phoneOf(n),
-        phone_key: phoneOf(n),
+        phone: makePhone(n),
+        phone_key: makePhone(n),
         given_name: n % 3 === 0 ? named(n) : null,
         profile_name: named(n),
         search_text: named(n).toLowerCase(),
@@ -191,13 +191,13 @@ export const worlds: Readonly<Record<string, World>> = {
         contact_id: contact,
         status: isOdd ? 'open' : 'closed',
         unread_count: isOdd ? 2 : 0,
-        pinned_at: isOdd ? instantOf(n) : null,
+        pinned_at: isOdd ? makeInstant(n) : null,
         assignee_id: isOdd ? shop.userId : null,
         assignee_name: isOdd ? 'Olivia' : null,
         tier,
-        waiting_since: isOdd ? instantOf(n) : null,
+        waiting_since: isOdd ? makeInstant(n) : null,
         last_inbound_at: isOdd ? shop.app.clock.now() : null,
-        last_message_at: instantOf(n),
+        last_message_at: makeInstant(n),
         last_message_preview: '+1',
         updated_at: isOdd ? shop.app.clock.now() : '2026-10-01T00:00:00Z',
       })
@@ -226,9 +226,9 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   'stock-export': {
-    asks: '/stock-notifications/export',
+    exportPath: '/stock-notifications/export',
     lists: '/stock-notifications/list',
-    listing: { status: 'all' },
+    listQuery: { status: 'all' },
     header:
       'id,product_id,variant_id,product,variant,sku,channel,email,phone,name,status,created_at,sent_at,converted_at',
     async make(shop, n) {
@@ -238,13 +238,13 @@ export const worlds: Readonly<Record<string, World>> = {
         variant_id: `v${odd}`,
         product_name: 'Caneca',
         channel: odd ? 'email' : 'phone',
-        email: odd ? mailOf(n) : null,
-        phone: odd ? null : phoneOf(n),
-        contact_key: mailOf(n),
+        email: odd ? makeEmail(n) : null,
+        phone: odd ? null : makePhone(n),
+        contact_key: makeEmail(n),
         name: named(n),
         source: 'product-page',
         status: odd ? 'sent' : 'waiting',
-        created_at: instantOf(n),
+        created_at: makeInstant(n),
       })
     },
     key: 'id',
@@ -259,7 +259,7 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   'review-export': {
-    asks: '/product-reviews/export',
+    exportPath: '/product-reviews/export',
     lists: '/product-reviews/list',
     header:
       'id,product_id,product_name,rating,title,text,reviewer_name,reviewer_email,review_date,status,verified,featured,source,picture_urls,reply,reply_date',
@@ -269,7 +269,7 @@ export const worlds: Readonly<Record<string, World>> = {
       await insert(shop, 'product_reviews', {
         product_id: isOdd ? 'p1' : 'p0',
         customer_name: named(n),
-        customer_email: mailOf(n),
+        customer_email: makeEmail(n),
         rating: isOdd ? 5 : 2,
         text: '=HYPERLINK("https://a.example")',
         images: JSON.stringify(isOdd ? urls.map((url, at) => ({ id: String(at), url })) : []),
@@ -278,10 +278,10 @@ export const worlds: Readonly<Record<string, World>> = {
         featured: isOdd,
         reply_text: isOdd ? 'Thanks' : null,
         reply_author: 'Olivia',
-        replied_at: isOdd ? instantOf(n) : null,
+        replied_at: isOdd ? makeInstant(n) : null,
         source: isOdd ? 'import' : 'storefront',
         search_text: named(n).toLowerCase(),
-        reviewed_at: instantOf(n),
+        reviewed_at: makeInstant(n),
       })
     },
     key: 'id',
@@ -299,11 +299,11 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   'conversions-export': {
-    asks: '/conversions/export',
+    exportPath: '/conversions/export',
     lists: '/conversions',
     header:
       'order_number,placed_at,status,source_type,source_name,channel,customer_name,customer_email,customer_phone,products,currency,order_total,refunded,revenue,coupon,touched_at',
-    asking: { status: 'all', sourceType: 'automation' },
+    exportQuery: { status: 'all', sourceType: 'automation' },
     make: sell,
     key: 'order_number',
     listKey: 'orderNumber',
@@ -314,11 +314,11 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   'statistics-export': {
-    asks: '/statistics/export',
+    exportPath: '/statistics/export',
     lists: '/statistics/products',
     header: 'product_id,name,source_type,orders,units,revenue,currency',
-    asking: { type: 'products' },
-    listing: {},
+    exportQuery: { type: 'products' },
+    listQuery: {},
     make: sell,
     key: 'product_id',
     listKey: 'productId',
@@ -326,7 +326,7 @@ export const worlds: Readonly<Record<string, World>> = {
     filters: () => [{ currency: 'EUR' }, ...ofDays],
   },
   'exchange-export': {
-    asks: '/product-exchanges/export',
+    exportPath: '/product-exchanges/export',
     lists: '/product-exchanges/requests',
     header:
       'number,type,status,requested_at,order,customer,email,phone,sku,product,variant,quantity,approved,received,reason,comment,unit_price,currency,exchange_for,refund_method,refund_amount,tracking_code,completed_at,rejection_reason',
@@ -345,7 +345,7 @@ export const worlds: Readonly<Record<string, World>> = {
         outside_window: isOdd,
         refund_amount: isOdd ? '30.00' : null,
         search_text: named(n).toLowerCase(),
-        created_at: instantOf(n),
+        created_at: makeInstant(n),
       })
       const variantName = n % 4 === 0 ? 'M' : null
       const wanted = { productId: 'p', variantId: 'v', name: 'Camisa', variantName, unitPrice: 10 }
@@ -373,18 +373,18 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   'wishlist-export': {
-    asks: '/wishlist/export',
+    exportPath: '/wishlist/export',
     header: 'email,phone,name,products,productCount,firstAddedAt,lastAddedAt,consent',
     async make(shop, n) {
       // Two browsers of one contact.
       for (const browser of [1, 2]) {
         const visitor = `v-${n}-${browser}`
-        const person = { email: mailOf(n), name: browser === 2 ? named(n) : null, consent: browser === 1 }
+        const person = { email: makeEmail(n), name: browser === 2 ? named(n) : null, consent: browser === 1 }
         await insert(shop, 'wishlist_visitors', { visitor_id: visitor, ...person })
         await insert(shop, 'wishes', {
           visitor_id: visitor,
           product_id: `p${n}-${browser}`,
-          added_at: instantOf(n),
+          added_at: makeInstant(n),
         })
       }
     },
@@ -396,9 +396,9 @@ export const worlds: Readonly<Record<string, World>> = {
   },
 }
 
-/** An order that a message brought; in it a product of its own. The rows that are not asked for are among them. */
+/** An order that came from a message, with its own product. Rows outside the request are included. */
 async function sell(shop: Shop, n: number): Promise<void> {
-  // Without sums the figures are those of the rows.
+  // Without sums, figures are calculated from the rows.
   await shop.app.database.query('delete from conversion_zones where store_id = $1', [shop.id])
   const currency = n % 2 === 0 ? 'BRL' : 'EUR'
   for (const source of ['automation', 'newsletter']) {
@@ -413,12 +413,12 @@ async function sell(shop: Shop, n: number): Promise<void> {
       customer: JSON.stringify({
         id: null,
         name: named(n),
-        email: n % 2 === 0 ? mailOf(n) : null,
+        email: n % 2 === 0 ? makeEmail(n) : null,
         phone: null,
       }),
       currency,
       revenue: `${10 + n}.50`,
-      placed_at: instantOf(n),
+      placed_at: makeInstant(n),
     })
     const item = { conversion_id: conversion, product_id: `p${n}`, total: `${10 + n}.50` }
     for (const position of [1, 2]) {

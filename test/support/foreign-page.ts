@@ -1,11 +1,11 @@
-/** A foreign shop's page of a product with all of our widgets on, and who visits it. */
+/** A foreign shop's product page with all of our widgets on, and its visitor. */
 import type { BrowserContextOptions } from 'playwright-core'
 import { openPage } from './browser.ts'
 import { serveMedia } from './demo-media.ts'
 
 export async function visitor(options: BrowserContextOptions = {}) {
   const opened = await openPage(options)
-  // Headless browsers are taken for bots.
+  // Headless browsers count as bots.
   const agent = 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0'
   await opened.page.setExtraHTTPHeaders({ 'user-agent': agent })
   await serveMedia(opened.page)
@@ -19,8 +19,8 @@ export interface ForeignTheme {
   main?: string
 }
 
-/** The page of a product, as `/products/:id`; of anything else, no page of a product. */
-export function pageOf(path: string, { loader, css = '', head = '', main = '' }: ForeignTheme): string {
+/** A product page at `/products/:id`; any other path is not a product page. */
+export function renderPage(path: string, { loader, css = '', head = '', main = '' }: ForeignTheme): string {
   const id = /products\/(\d+)/.exec(path)?.[1]
   const tag = id ? `data-page="product" data-product-id="${id}"` : 'data-page="other"'
   const product = id
@@ -35,8 +35,8 @@ export function pageOf(path: string, { loader, css = '', head = '', main = '' }:
 }
 
 /**
- * In the page: scrolls through it twice, so that every widget has been near the viewport. Observers run once a frame,
- * which a busy machine may draw late.
+ * Runs in the page: scrolls through it twice, so that every widget has been near the viewport. Observers run once per
+ * frame, which a busy machine may draw late.
  */
 export const seeAll = `(async () => {
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))

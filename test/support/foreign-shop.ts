@@ -1,4 +1,4 @@
-/** A shop's own server, of another origin: what it answers is the test's. */
+/** A shop's own server, on another origin, with pages by the test. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { whenFileEnds } from './closing.ts'
@@ -8,7 +8,7 @@ export interface ForeignPage {
   headers?: Record<string, string>
 }
 
-/** Answers the origin; each address has the page that `pageOf` makes of it. */
+/** Returns the origin; each address has the page that `pageOf` creates. */
 export async function foreignShop(pageOf: (path: string) => ForeignPage): Promise<string> {
   const server = createServer((request, response) => {
     const { html, headers = {} } = pageOf(request.url ?? '/')

@@ -1,22 +1,22 @@
-/** Forms of pages, read from their HTML as a browser would send them. */
+/** Forms of pages, parsed from their HTML as a browser would send them. */
 
 export interface FormControl {
   name: string
   id: string | null
   kind: 'text' | 'email' | 'number' | 'textarea' | 'select' | 'checkbox' | 'radio' | 'file' | 'hidden'
-  /** Of what is chosen or ticked; null where it is not sent. */
+  /** The chosen or ticked value; null if it is not sent. */
   value: string | null
   options: string[]
   isRequired: boolean
   maxLength: number | null
   isWrong: boolean
   hasFocus: boolean
-  /** What describes it. */
-  told: string
+  /** Its description. */
+  description: string
 }
 
 export interface PageForm {
-  /** Null: it is sent to its page's own address. */
+  /** Null: sent to the page's own address. */
   action: string | null
   isMultipart: boolean
   controls: FormControl[]
@@ -29,15 +29,15 @@ const attribute = (tag: string, name: string): string | null => {
   return value === null ? null : text(value ?? '')
 }
 
-/** All forms of a page, in its order. */
-export const formsOf = (page: string): PageForm[] =>
+/** All forms of a page, in order. */
+export const parseForms = (page: string): PageForm[] =>
   [...page.matchAll(/(<form[^>]*>)([\s\S]*?)<\/form>/g)].map(([, tag, content]) => ({
     action: attribute(tag!, 'action'),
     isMultipart: attribute(tag!, 'enctype') === 'multipart/form-data',
-    controls: controlsOf(content!, page),
+    controls: parseControls(content!, page),
   }))
 
-function controlsOf(content: string, page: string): FormControl[] {
+function parseControls(content: string, page: string): FormControl[] {
   const found = content.matchAll(
     /(<input[^>]*>)|(<textarea[^>]*>)\n?([\s\S]*?)<\/textarea>|(<select[^>]*>)([\s\S]*?)<\/select>/g,
   )
@@ -56,7 +56,7 @@ function controlsOf(content: string, page: string): FormControl[] {
       radio: () => ticked,
       file: () => null,
     }[type]
-    // The choices of one name are one control, which the element around them tells of.
+    // Radio buttons of one name are one control, described by the element around them.
     const group = type === 'radio' ? (/<div role="radiogroup"[^>]*>/.exec(content)?.[0] ?? tag) : tag
     const known = controls.find((each) => type === 'radio' && each.name === name)
     if (known) {
@@ -76,14 +76,16 @@ function controlsOf(content: string, page: string): FormControl[] {
       maxLength: Number(attribute(tag, 'maxlength')) || null,
       isWrong: attribute(group, 'aria-invalid') === 'true',
       hasFocus: attribute(group, 'autofocus') !== null,
-      told: ids.map((id) => text(new RegExp(`id="${id}"[^>]*>([^<]*)`).exec(page)?.[1] ?? '')).join(' '),
+      description: ids
+        .map((id) => text(new RegExp(`id="${id}"[^>]*>([^<]*)`).exec(page)?.[1] ?? ''))
+        .join(' '),
     })
   }
   return controls
 }
 
-/** As a browser sends it; `given` by name, null for what is not sent. */
-export function bodyOf(
+/** The body that a browser would send; `given` by name, null for a control that is not sent. */
+export function buildBody(
   form: PageForm,
   given: Readonly<Record<string, string | Blob | null>>,
 ): Record<string, string> | FormData {

@@ -1,4 +1,4 @@
-/** Once a run: the migrated database that every test file starts from. */
+/** Once per run: the migrated database that every test file starts from. */
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -7,21 +7,21 @@ import { migrate } from '#db/migrate'
 import { openPglite, openPostgres } from '#db/open'
 import { openQueue } from '#runtime/jobs/queue'
 import { loadRegistry } from '#runtime/registry/registry'
-import { createDatabase, dropDatabase, freeze, nodesOf, withDatabase } from './cluster.ts'
-import { keptSnapshot } from './snapshot.ts'
-import { standingClock } from './test-clock.ts'
+import { createDatabase, dropDatabase, freeze, listNodes, withDatabase } from './cluster.ts'
+import { cachedSnapshot } from './snapshot.ts'
+import { frozenClock } from './test-clock.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     snapshot: string | null
     postgresUrl: string | null
-    /** Of its cluster, the coordinator first; else itself alone. */
+    /** The nodes of its cluster, the coordinator first; otherwise only itself. */
     nodes: readonly string[]
     template: string | null
   }
 }
 
-/** What tests compile in folders that are gone lies there for ever: beyond so much all is compiled anew. */
+/** Compiled modules of deleted test folders stay in the cache: beyond this number it is emptied. */
 const compiledAtMost = 15_000
 
 function boundCompiled(): void {
@@ -39,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('postgresUrl', url)
   if (url) {
     const template = `merchant_template_${process.pid}`
-    const nodes = await nodesOf(url)
+    const nodes = await listNodes(url)
     project.provide('nodes', nodes)
     await createDatabase(nodes, template)
     await prepare(openPostgres(withDatabase(url, template)))
@@ -49,7 +49,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     return () => dropDatabase(nodes, template)
   }
   project.provide('nodes', [])
-  project.provide('snapshot', await keptSnapshot(embeddedSnapshot))
+  project.provide('snapshot', await cachedSnapshot(embeddedSnapshot))
   project.provide('template', null)
   return () => Promise.resolve()
 }
@@ -58,7 +58,7 @@ async function embeddedSnapshot(): Promise<Uint8Array> {
   const database = await openPglite({})
   let bytes: Uint8Array | undefined
   await prepare(database, async () => {
-    // Its files lie in memory, where there is nothing to be gained by writing 16 MB of zeros at each start.
+    // Its files are in memory, so writing 16 MB of zeros at each start gains nothing.
     for (const name of ['wal_init_zero', 'wal_recycle'])
       await database.script(`alter system set ${name} = off`)
     const dump = await database.pglite!.dumpDataDir('none')
@@ -70,7 +70,7 @@ async function embeddedSnapshot(): Promise<Uint8Array> {
 async function prepare(database: Database, before?: () => Promise<void>): Promise<void> {
   await migrate(database)
   const { jobs } = await loadRegistry()
-  const queue = await openQueue(database, jobs, standingClock(), {
+  const queue = await openQueue(database, jobs, frozenClock(), {
     supervise: false,
     onError: (error) => {
       throw error

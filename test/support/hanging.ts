@@ -1,9 +1,9 @@
-/** A PostgreSQL that hangs: it still takes connections, and says nothing any more. Linux. */
+/** A hanging PostgreSQL: it accepts connections and never answers. Linux. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ThrowawayPostgres } from '#scripts/cli/postgres'
 
-/** Stops all its processes where they are; answers what lets them go on, once. */
+/** Stops all its processes; returns a function that resumes them once. */
 export function hang({ dataDir }: Pick<ThrowawayPostgres, 'dataDir'>): () => void {
   const first = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]!
   process.kill(Number(first), 'SIGSTOP')

@@ -1,11 +1,11 @@
-/** Stores whose inbox is on, and people who write to them. */
+/** Stores with an inbox, and people who write to them. */
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import enable from '#operations/inbox/switch/api/enable'
 import { receiveHook } from '#operations/messaging/callbacks/receive'
-import { hookBody, timestampOf } from '#operations/messaging/provider/hook-body'
-import { type SandboxInbound, sandboxNumberId, sandboxOf } from '#operations/messaging/provider/sandbox'
+import { buildHook, toTimestamp } from '#operations/messaging/provider/hook-body'
+import { getSandbox, type SandboxInbound, sandboxNumberId } from '#operations/messaging/provider/sandbox'
 import { SystemContext } from '#runtime/context'
-import { derivedKey } from '#runtime/secrets'
+import { deriveKey } from '#runtime/secrets'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
@@ -13,17 +13,17 @@ import { type Shop, store } from './store.ts'
 export interface InboxShop extends Shop {
   /** A customer writes to the official number; jobs are drained. */
   write(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
-  /** The callback of a message, unsettled: jobs are not drained. */
+  /** The callback of a message; jobs are not drained. */
   callback(message: Omit<SandboxInbound, 'numberId'>): Promise<void>
-  /** What the provider says of a message. */
+  /** A status callback of the provider. */
   status(
     providerMessageId: string,
     status: 'sent' | 'delivered' | 'read' | 'failed',
     code?: string,
   ): Promise<void>
-  /** The same of a message that did not leave here: it has no key of ours. */
-  told(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
-  /** The one conversation with a phone, or the one there is. */
+  /** A status callback of a message that was not sent here: it has none of our keys. */
+  statusOfForeign(providerMessageId: string, status: 'sent' | 'delivered' | 'read' | 'failed'): Promise<void>
+  /** The one conversation with a phone, or the only one. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
   conversation(phone?: string): Promise<any>
   usage(): Promise<{ used: number; reserved: number }>
@@ -32,7 +32,7 @@ export interface InboxShop extends Shop {
 export async function connectOfficial(shop: Shop): Promise<void> {
   await connectNumber(await shop.context(), {
     type: 'official',
-    // Its last digit tells the sandbox how it fares: 0 is well.
+    // Its last digit selects the sandbox's behaviour: 0 is success.
     phone: `+55113${shop.slug.replace(/\D/g, '').slice(-6).padStart(6, '0')}0`,
   })
 }
@@ -45,11 +45,11 @@ export async function inboxShop(
   return withInbox(app, await store(app, others), isOn)
 }
 
-/** The inbox of a store that is there already, such as one with a shop. */
+/** Adds an inbox to an existing store, such as one with a shop. */
 export async function withInbox<S extends Shop>(app: TestApp, shop: S, isOn = true): Promise<S & InboxShop> {
   const ctx = await shop.context()
   const system = new SystemContext(app.services, app.services.log, 'test')
-  const sandbox = sandboxOf(app.services.adapters.messaging)
+  const sandbox = getSandbox(app.services.adapters.messaging)
   if (isOn) {
     await connectOfficial(shop)
     const answer = await shop.call(enable, { body: {} })
@@ -73,10 +73,10 @@ export async function withInbox<S extends Shop>(app: TestApp, shop: S, isOn = tr
       await receiveHook(system, 'sandbox', hook.headers, hook.body)
       await app.drainJobs()
     },
-    async told(providerMessageId, status) {
+    async statusOfForeign(providerMessageId, status) {
       const numberId = sandboxNumberId(shop.id, 'official')
-      const change = { id: providerMessageId, status, timestamp: timestampOf(app.clock.now()) }
-      const hook = hookBody(derivedKey(app.services.settings.secretKey, 'messaging-app').toString('hex'), [
+      const change = { id: providerMessageId, status, timestamp: toTimestamp(app.clock.now()) }
+      const hook = buildHook(deriveKey(app.services.settings.secretKey, 'messaging-app').toString('hex'), [
         { numberId, account: 'sandbox', statuses: [change], messages: [], contacts: [] },
       ])
       await receiveHook(system, 'sandbox', hook.headers, hook.body)

@@ -1,9 +1,9 @@
-/** Before the program of a process: writes the addresses of all modules that it loads to `LOADED_MODULES`. */
+/** Preloaded into a process: writes the addresses of all modules that it loads to `LOADED_MODULES`. */
 import { writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 
 const loaded = new Set()
-// As they are read: who finds them may be somebody else's hook.
+// On loading, because another hook may resolve them.
 registerHooks({
   load(url, context, next) {
     loaded.add(url)

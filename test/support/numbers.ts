@@ -1,4 +1,4 @@
-/** Stores that connect numbers, and the outside world that scans, sets up and calls back. */
+/** Stores that connect numbers, and the external side: scans, setup pages and callbacks. */
 
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import startSetup from '#operations/messaging/official/api/start-setup'
@@ -7,15 +7,15 @@ import type { TestApp } from './app.ts'
 import { type Answer, type Shop, store } from './store.ts'
 
 export interface NumberShop extends Shop {
-  /** What comes back from a setup's page. */
+  /** The result of a setup page. */
   finish(
     setupUrl: string,
     phone: string,
     outcome?: string,
   ): Promise<{ state: string; code: string; error: string }>
-  /** Setup, page and confirmation at once; answers the official connection. */
+  /** Setup, page and confirmation in one; returns the official connection. */
   connectOfficial(phone?: string, outcome?: string): Promise<Answer>
-  /** Starts a session, scans its code, and applies what the provider tells. */
+  /** Starts a session, scans its code, and delivers the provider's callbacks. */
   linkPhone(phone: string, name?: string): Promise<void>
   /** Posts to the sandbox below the store. */
   sandbox(path: string, body: object): Promise<number>
@@ -23,13 +23,13 @@ export interface NumberShop extends Shop {
 }
 
 let phones = 0
-/** A landline that nobody has connected yet; its last digit tells the sandbox how an official number fares. */
+/** A landline that nobody has connected yet; its last digit selects the sandbox's behaviour for an official number. */
 export const newPhone = (last = '0'): string => {
   phones += 1
   return `+5511400${1_000 + phones}${last}`
 }
 
-/** Posts JSON to a path of the server; answers status and body. */
+/** Posts JSON to a path of the server; returns status and body. */
 export async function post(app: TestApp, path: string, body: object) {
   const response = await app.fetch(
     new Request(`http://localhost${path}`, { method: 'POST', body: JSON.stringify(body) }),
@@ -40,11 +40,11 @@ export async function post(app: TestApp, path: string, body: object) {
   return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
 }
 
-export const pathOf = (url: string): string => new URL(url).pathname
+export const getPath = (url: string): string => new URL(url).pathname
 
-/** Scans by the page behind the code; answers its status. */
+/** Scans by the page behind the code; returns its status. */
 export const scan = async (app: TestApp, scanUrl: string, phone: string, name?: string): Promise<number> =>
-  (await post(app, pathOf(scanUrl), { phone, ...(name ? { name } : {}) })).status
+  (await post(app, getPath(scanUrl), { phone, ...(name ? { name } : {}) })).status
 
 export async function numberShop(
   app: TestApp,
@@ -82,7 +82,7 @@ export async function numberShop(
   }
 }
 
-/** Hands a callback of the provider to the server; answers its status. */
+/** Delivers a callback of the provider; returns its status. */
 export async function deliverHook(
   app: TestApp,
   { headers, body }: { headers: Headers; body: Uint8Array },
@@ -93,7 +93,7 @@ export async function deliverHook(
 }
 
 /** Messages of the store's cycle. */
-export async function usageOf({ id, app }: Shop): Promise<{ used: number; reserved: number }> {
+export async function readUsage({ id, app }: Shop): Promise<{ used: number; reserved: number }> {
   const cycle = await app.database.root
     .selectFrom('usage_cycles')
     .select(['used', 'reserved'])

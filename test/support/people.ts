@@ -1,4 +1,4 @@
-/** A store that can send: its QR number, and a list of people whose phones are nobody else's. */
+/** A store that can send: a QR number, and a list of people with unique phones. */
 import { sql } from 'kysely'
 import { connectNumber } from '#scripts/seed/connect-number'
 import type { TestApp } from './app.ts'

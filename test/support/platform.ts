@@ -1,4 +1,4 @@
-/** A store connected to its shop on the sandbox's platform, whose webhooks arrive. */
+/** A store connected to its shop on the sandbox's platform, with webhooks. */
 import { connectEcommerce } from '#operations/store/connections/connections'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { type ProductInput, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
@@ -9,16 +9,16 @@ import {
   type OrderInput,
 } from '#operations/store/ecommerce/sandbox-orders'
 import type { Shop as SandboxShop } from '#operations/store/ecommerce/sandbox-rows'
-import { orderDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
+import { buildOrderDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
 import type { TestApp } from './app.ts'
 import { type Shop, store } from './store.ts'
 
 export interface ConnectedShop extends Shop {
   platform: SandboxShop
-  /** Places an order on the platform; nobody here knows of it yet. */
+  /** Places an order on the platform, without a webhook yet. */
   place(input: Partial<OrderInput>): Promise<PlatformOrder>
   change(order: { id: string }, change: OrderChange): Promise<PlatformOrder>
-  /** What the platform sends when an order changes, through the hook. */
+  /** Delivers the platform's webhook of a changed order. */
   deliver(order: PlatformOrder): Promise<Response[]>
   /** Places an order, delivers its webhook and runs the jobs. */
   sell(input: Partial<OrderInput>): Promise<PlatformOrder>
@@ -49,7 +49,7 @@ export async function connectedStore(
   await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
   await app.drainJobs()
   const deliver = async (order: PlatformOrder): Promise<Response[]> => {
-    const deliveries = await orderDeliveries(platform, order)
+    const deliveries = await buildOrderDeliveries(platform, order)
     return Promise.all(
       deliveries.map(async ({ url, headers, body }) =>
         app.fetch(new Request(url, { method: 'POST', headers, body }), { ip: '127.0.0.1' }),

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/nursery/noJsRestrictedProperties: the processes it starts go by the machine's clock
-/** Servers as processes of their own, for tests that kill them. */
+/** Servers as their own processes, for tests that kill them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,16 +16,16 @@ import { whenFileEnds } from './closing.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Gone when the test file ends, after the processes that were started on it. */
-function folderOfFile(prefix: string): string {
+/** A folder that is deleted when the test file ends, after the processes started on it. */
+function makeFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix))
   whenFileEnds(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
 /**
- * For processes that live for seconds: what V8 would make faster of the embedded database takes longer than they live, on
- * the processors that other tests wait for. Their modules are found as `npm start` finds them, which is sooner.
+ * Flags of short-lived processes: optimizing the embedded database takes V8 longer than they live, on CPUs that other
+ * tests need. Modules are resolved as by `npm start`, which is faster.
  */
 export const shortLived: readonly string[] = [
   '--liftoff-only',
@@ -41,7 +41,7 @@ export interface Running {
 
 const secret = 'a secret key that only the tests use, 123'
 
-/** `of`: another version's folder. */
+/** `of`: the folder of another version. */
 export async function start(script: string, env: Record<string, string>, of = root): Promise<Running> {
   const child = spawn(process.execPath, [...shortLived, join(of, script)], {
     cwd: of,
@@ -57,7 +57,7 @@ export async function start(script: string, env: Record<string, string>, of = ro
   })
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
   whenFileEnds(() => {
-    child.kill('SIGKILL') // in vain where it has ended
+    child.kill('SIGKILL') // no effect if it has ended
     return ended
   })
   let output = ''
@@ -75,9 +75,9 @@ export async function start(script: string, env: Record<string, string>, of = ro
   return { child, url, ended }
 }
 
-/** A data folder whose embedded database is migrated, and has no store; gone when the test file ends. */
+/** A data folder with a migrated embedded database without a store; deleted when the test file ends. */
 export async function emptyFolder(): Promise<string> {
-  const dataDir = folderOfFile('merchant-folder-')
+  const dataDir = makeFolder('merchant-folder-')
   const place = { dataDir: join(dataDir, 'db') }
   const database = await openPglite(
     inject('snapshot') ? { ...place, snapshot: await migratedSnapshot() } : place,
@@ -87,16 +87,16 @@ export async function emptyFolder(): Promise<string> {
   return dataDir
 }
 
-/** A folder or database that `fill` has filled, and the environment of servers on it. */
-export async function prepared<T>(
+/** A folder or database filled by `fill`, and the environment of servers on it. */
+export async function prepareServer<T>(
   fill: (app: TestApp) => Promise<T>,
 ): Promise<{ env: Record<string, string>; filled: T }> {
-  const dataDir = folderOfFile('merchant-kill-')
+  const dataDir = makeFolder('merchant-kill-')
   let database: Database
   let url: string | null = null
   if (inject('postgresUrl')) ({ database, url } = await freshDatabase())
   else database = await openPglite({ dataDir: join(dataDir, 'db'), snapshot: await migratedSnapshot() })
-  // What it leaves is taken up by processes, which go by the machine's clock.
+  // Its rows are then used by processes on the machine's clock.
   const app = await testApp({ secretKey: secret, dataDir }, { database, clock: machineClock() })
   const filled = await fill(app)
   await app.close()
@@ -106,7 +106,7 @@ export async function prepared<T>(
 }
 
 export async function call(url: string, key: string, method: string, path: string, body?: unknown) {
-  // A connection kept open would be a race with the server's own time-out of idle ones.
+  // A kept-alive connection would race with the server's timeout of idle ones.
   const response = await fetch(`${url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
@@ -116,20 +116,20 @@ export async function call(url: string, key: string, method: string, path: strin
   return { status: response.status, body: text ? JSON.parse(text) : null }
 }
 
-const patienceMs = 240_000
+const timeoutMs = 240_000
 
-/** Looks until there is something; as long as any machine may take, however busy it is. */
+/** Polls until there is a result; the limit allows for a busy machine. */
 export async function until<T>(look: () => Promise<T | false>): Promise<T> {
-  const end = Date.now() + patienceMs
+  const end = Date.now() + timeoutMs
   for (;;) {
     const found = await look()
     if (found !== false) return found
-    if (Date.now() > end) throw new Error(`nothing after ${patienceMs / 1000} seconds`)
+    if (Date.now() > end) throw new Error(`nothing after ${timeoutMs / 1000} seconds`)
     await wait(100)
   }
 }
 
-/** What the sandbox's provider took. Opens the database: no server may have it. */
+/** Messages accepted by the sandbox's provider. Opens the database, which no server may use. */
 export async function outbox(
   env: Record<string, string>,
 ): Promise<{ rows: number; phones: number; keys: number }> {
@@ -146,8 +146,8 @@ export async function outbox(
 export const opened = async (env: Record<string, string>): Promise<Database> =>
   env.DATABASE_URL ? openPostgres(env.DATABASE_URL) : openPglite({ dataDir: join(env.DATA_DIR!, 'db') })
 
-/** Reads the database once no server has it. */
-export async function rowsOf<Row>(
+/** Reads the database while no server uses it. */
+export async function readRows<Row>(
   env: Record<string, string>,
   text: string,
   values: readonly unknown[] = [],
@@ -161,20 +161,20 @@ export async function rowsOf<Row>(
 }
 
 /**
- * kill -9, and a minute in which nobody runs, so that the jobs it had in hand have given no sign of life for long. Only
- * `kill.full.test.ts` waits for that silence.
+ * kill -9, and a simulated minute without processes, so that heartbeats of its jobs are outdated. Only
+ * `kill.full.test.ts` waits for a real one.
  */
 export async function kill({ child, ended }: Running, env: Record<string, string>): Promise<void> {
   child.kill('SIGKILL')
   await ended
-  await rowsOf(
+  await readRows(
     env,
     `update pgboss.job set heartbeat_on = heartbeat_on - interval '1 minute',
        started_on = started_on - interval '1 minute' where state = 'active'`,
   )
 }
 
-/** Moves the clock of a server; what comes due by it runs. */
+/** Advances the clock of a server and runs due jobs. */
 export async function advance({ url }: Running, advanceSeconds: number): Promise<void> {
   const moved = await fetch(`${url}/sandbox/api/clock`, {
     method: 'POST',

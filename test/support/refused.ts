@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** What a refused call answers: to be matched with its answer. */
+/** Matcher for the answer of a refused call. */
 export const refused = (status: number, message: string | RegExp): object => ({
   status,
   body: {

@@ -1,4 +1,4 @@
-/** Before the program of a process: writes what every import in it was found to be to `RESOLVED_MODULES`. */
+/** Preloaded into a process: writes the resolution of every import to `RESOLVED_MODULES`. */
 import { writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 

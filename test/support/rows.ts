@@ -1,4 +1,4 @@
-/** A store's rows, looked at and changed past the API. */
+/** Reads and changes a store's rows directly, without the API. */
 import type { Row, Tables } from '#db/tables'
 import type { Shop } from './store.ts'
 
@@ -8,7 +8,7 @@ type Of = Pick<Shop, 'id' | 'app'>
 
 const of = ({ id }: Of, where: Values): never => ({ store_id: id, ...where }) as never
 
-export async function rowsOf<T extends Table, C extends keyof Row<T> & string>(
+export async function readRows<T extends Table, C extends keyof Row<T> & string>(
   shop: Of,
   table: T,
   columns: readonly C[],

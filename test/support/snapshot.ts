@@ -1,6 +1,6 @@
 /**
- * The migrated embedded database, made once for all runs of what it is made of: its migrations and the queues of the jobs
- * take ten seconds, longer than most files of tests.
+ * The migrated embedded database, cached across runs: migrations and the queues of the jobs take ten seconds, longer
+ * than most test files.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -10,8 +10,8 @@ import { join, sep } from 'node:path'
 const root = new URL('../../', import.meta.url).pathname
 const folder = join(root, 'node_modules', '.cache', 'merchant-snapshot')
 
-/** What decides what is in it; an app that finds other queues in it than its jobs' makes those that it misses. */
-const madeOf = (file: string): boolean =>
+/** Files that determine its content; an app creates missing queues of its own jobs. */
+const isInput = (file: string): boolean =>
   file.startsWith(`db${sep}`) ||
   file.startsWith(join('runtime', 'jobs')) ||
   file.startsWith(join('test', 'support')) ||
@@ -25,17 +25,17 @@ async function fingerprint(): Promise<string> {
     const names = await readdir(join(root, layer), { recursive: true })
     const files = names
       .map((name) => join(layer, name))
-      .filter((name) => name.endsWith('.ts') && madeOf(name))
+      .filter((name) => name.endsWith('.ts') && isInput(name))
     for (const file of files.toSorted()) hash.update(file).update(await readFile(join(root, file)))
   }
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Of other branches, and of runs at this moment. */
-const kept = 3
+/** For other branches, and concurrent runs. */
+const maxSnapshots = 3
 
-/** Where it lies; `make` answers its bytes where nobody has made it yet. */
-export async function keptSnapshot(make: () => Promise<Uint8Array>): Promise<string> {
+/** The path of the snapshot; `make` creates its bytes if it is missing. */
+export async function cachedSnapshot(make: () => Promise<Uint8Array>): Promise<string> {
   const file = join(folder, `${await fingerprint()}.tar`)
   if (existsSync(file)) return file
   const bytes = await make()
@@ -43,13 +43,13 @@ export async function keptSnapshot(make: () => Promise<Uint8Array>): Promise<str
   const unfinished = `${file}.${process.pid}`
   await writeFile(unfinished, bytes)
   await rename(unfinished, file)
-  await forgetOld()
+  await deleteOld()
   return file
 }
 
-async function forgetOld(): Promise<void> {
+async function deleteOld(): Promise<void> {
   const files = (await readdir(folder)).map((name) => join(folder, name))
   const dated = await Promise.all(files.map(async (file) => ({ file, at: (await stat(file)).mtimeMs })))
-  const old = dated.toSorted((a, b) => b.at - a.at).slice(kept)
+  const old = dated.toSorted((a, b) => b.at - a.at).slice(maxSnapshots)
   for (const { file } of old) await rm(file, { force: true })
 }

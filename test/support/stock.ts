@@ -1,7 +1,7 @@
-/** Stores whose shoppers wait for stock: a sold-out product, who waits, and what left. */
+/** Stores with stock subscriptions: a sold-out product, its subscribers, and sent alerts. */
 
 import type { ConnectionType } from '#operations/messaging/provider/port'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import saveSettings from '#operations/stock/settings/api/save-settings'
 import getSubscription from '#operations/stock/subscriptions/api/get-subscription'
 import listSubscriptions from '#operations/stock/subscriptions/api/list-subscriptions'
@@ -17,18 +17,18 @@ import { type Visited, visit } from './storefront.ts'
 
 export interface StockShop extends ConnectedShop {
   save(body?: object): Promise<Answer>
-  /** A shopper asks on variant `3001`, sold out at first, of product `2000`. */
+  /** A shopper subscribes to variant `3001` of product `2000`, which is sold out at first. */
   ask(contact: object, ip?: string): Promise<Visited>
-  /** The platform counts a variant's stock anew; its webhook arrives, and what it queues is done. */
+  /** The platform updates a variant's stock; its webhook arrives, and the queued jobs run. */
   restock(stock: number | null, variantId?: string): Promise<void>
-  /** The same webhook, and no more. */
+  /** Only the webhook. */
   webhook(variantId?: string): Promise<void>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
   all(query?: Record<string, string>): Promise<any[]>
   // biome-ignore lint/suspicious/noExplicitAny: tests look into any answer
   one(id: string): Promise<any>
-  /** Keys of what left to each contact, with how often it was handed over. */
-  left(): Promise<{ to: string; key: string; calls: number; text: string; at: Date }[]>
+  /** Sent messages by contact: their keys, and how often they were passed to the provider. */
+  listSent(): Promise<{ to: string; key: string; calls: number; text: string; at: Date }[]>
   usage(): Promise<{ used: number; reserved: number }>
 }
 
@@ -93,8 +93,8 @@ export async function stockShop(
         })
       ).body.data,
     one: async (id) => (await shop.call(getSubscription, { params: { notificationId: id } })).body,
-    async left() {
-      const messages = await sandboxOf(app.services.adapters.messaging).outbox(shop.id)
+    async listSent() {
+      const messages = await getSandbox(app.services.adapters.messaging).outbox(shop.id)
       const rows = await ctx.db.selectFrom('stock_subscriptions').select('id').execute()
       const ids = new Set(rows.map((row) => row.id))
       const mails = await listSandboxMail(app.database.root as never, { limit: 100_000 })
@@ -125,5 +125,5 @@ export async function stockShop(
   }
 }
 
-export const phoneOf = (n: number): string => `+55119${String(20_000_000 + n * 10 + 5).padStart(8, '0')}`
-export const mailOf = (n: number): string => `shopper-${n}@example.com`
+export const makePhone = (n: number): string => `+55119${String(20_000_000 + n * 10 + 5).padStart(8, '0')}`
+export const makeEmail = (n: number): string => `shopper-${n}@example.com`

@@ -1,4 +1,4 @@
-/** A tenant of a test's own: a store, its people, their keys, and calls through the whole gateway. */
+/** A tenant per test: a store, its people, their keys, and calls through the whole gateway. */
 import { TestRunner } from 'vitest'
 import { addMember } from '#operations/store/profile/stores'
 import { type Context, SystemContext } from '#runtime/context'
@@ -34,23 +34,22 @@ export interface Shop extends Person {
   slug: string
   publicId: string
   app: TestApp
-  /** Calls one operation, through HTTP's own way. */
+  /** Calls one operation, as over HTTP. */
   call(operation: Operation, input?: CallInput): Promise<Answer>
   /** Calls a method and path below /v1. */
   request(method: string, path: string, input?: CallInput): Promise<Answer>
   /** Another person with a key. */
   person(role: Role, scopes?: readonly Scope[]): Promise<Person>
   key_(scopes: readonly Scope[], member?: string): Promise<string>
-  /** What logic takes: the store's context, outside a transaction. */
+  /** The store's context for logic, outside a transaction. */
   context(): Promise<Context>
 }
 
 /**
- * Takes a store that a test has made for itself away with it: what runs by the clock would look after every one of them
- * in all later tests of the file, so that a file would take as long as the square of its tests. One that is made in a
- * hook or by the file stays, and so does what is left to other processes.
+ * Deletes a store that a test has created: scheduled jobs would process it in all later tests of the file, whose time
+ * would grow quadratically. A store created in a hook or at file level stays, and so does one used by other processes.
  */
-function goesWithItsTest(app: TestApp, storeId: string): void {
+function removeAfterTest(app: TestApp, storeId: string): void {
   TestRunner.getCurrentTest()?.context.onTestFinished(async () => {
     if (app.isOpen) await app.database.root.deleteFrom('stores').where('id', '=', storeId).execute()
   })
@@ -83,13 +82,13 @@ export async function store(
     ...(options.locale ? { locale: options.locale } : {}),
     ...(plan ? { plan } : {}),
   })
-  goesWithItsTest(app, created.id)
+  removeAfterTest(app, created.id)
   const keyFor = async (scopes: readonly Scope[], member: string): Promise<string> =>
     (await createKey(app.database, app.clock.now(), { storeId: created.id, member, scopes })).key
   const key = await keyFor(allScopes, email)
   const request: Shop['request'] = async (method, path, input = {}) => {
     const bearer = input.key === undefined ? key : input.key
-    const search = searchOf(input.query)
+    const search = toSearch(input.query)
     const response = await app.fetch(
       new Request(`http://localhost/v1${path}${search}`, {
         method,
@@ -144,7 +143,7 @@ export async function store(
   }
 }
 
-function searchOf(query: CallInput['query']): string {
+function toSearch(query: CallInput['query']): string {
   if (!query) return ''
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {

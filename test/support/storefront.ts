@@ -1,4 +1,4 @@
-/** A shopper's browser: calls of the storefront's pages, and what they left behind. */
+/** A shopper's browser: calls of storefront pages, and their effects. */
 import type { Shop } from './store.ts'
 
 export interface Visited {
@@ -35,7 +35,7 @@ export async function visit(
 }
 
 let visitors = 0
-/** Another visitor's id. */
+/** A new visitor's id. */
 export function someVisitor(): string {
   visitors += 1
   return `visitor-${String(visitors).padStart(12, '0')}`
@@ -51,7 +51,7 @@ export interface SentEvent {
   contact?: object
 }
 
-/** Sends events of one visitor, each with an id of its own unless it has one. */
+/** Sends events of one visitor, each with its own id unless given. */
 export const sendEvents = (
   shop: Pick<Shop, 'publicId' | 'app'>,
   events: readonly SentEvent[],

@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
-import { sandboxBillingOf } from '#operations/subscription/provider/sandbox'
+import { getSandboxBilling } from '#operations/subscription/provider/sandbox'
 import listPayments from '#operations/subscription/reads/api/list-payments'
 import type { Operation } from '#runtime/operation'
 import type { TestApp } from './app.ts'
@@ -23,7 +23,7 @@ export interface Billed {
   read(operation: Operation): Promise<any>
   /** Opens a checkout page's address. */
   open(url: string): Promise<number>
-  /** Sends the form of a checkout page; answers its status. */
+  /** Sends the form of a checkout page; returns its status. */
   pay(url: string, card?: CardName): Promise<number>
   /** A checkout for a plan, paid with a card. */
   subscribe(body: Record<string, unknown>, card?: CardName): Promise<void>
@@ -33,7 +33,7 @@ export interface Billed {
   payments(): Promise<{ status: string; amount: number; kind: string }[]>
 }
 
-/** A store in its trial, unless another plan is named. */
+/** A store in its trial, unless a plan is given. */
 export async function billed(
   app: TestApp,
   options: Parameters<typeof store>[1] = { plan: null },
@@ -61,7 +61,7 @@ export async function billed(
       expect(await self.pay(created.body.checkoutUrl, card)).toBe(303)
       await app.drainJobs()
     },
-    mode: (mode) => sandboxBillingOf(app.services.adapters.billing).setMode(shop.id, mode),
+    mode: (mode) => getSandboxBilling(app.services.adapters.billing).setMode(shop.id, mode),
     async payerActs(status) {
       const acted = await app.fetch(
         new Request(`http://localhost/sandbox/api/billing/${shop.id}/agreement`, {
@@ -88,7 +88,7 @@ export async function billed(
   return self
 }
 
-/** Sets the clock back or forth, schedules included: each test begins at an instant of its own. */
+/** Sets the clock, schedules included: each test starts at its own instant. */
 export async function startAt(app: TestApp, at: string): Promise<void> {
   await app.database.query('delete from job_schedules', [])
   await app.setClock(at)
@@ -107,7 +107,7 @@ export async function payer(
   return me
 }
 
-/** Sets the clock and runs the jobs that are due by then. */
+/** Sets the clock and runs the jobs due by then. */
 export async function moveTo(app: TestApp, at: string): Promise<void> {
   await app.setClock(at)
   await app.drainJobs()

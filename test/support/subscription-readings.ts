@@ -1,4 +1,4 @@
-/** What the merchant reads of a subscription, held against itself: whatever happened, no two answers disagree. */
+/** Consistency of everything the merchant can read about a subscription: no two answers disagree. */
 import { expect } from 'vitest'
 import getCheckoutResult from '#operations/subscription/reads/api/get-checkout-result'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
@@ -8,9 +8,9 @@ import listPayments from '#operations/subscription/reads/api/list-payments'
 import type { Billed } from './subscriber.ts'
 
 type Json = Record<string, unknown>
-const sumOf = (rows: { used: number }[]): number => rows.reduce((sum, each) => sum + each.used, 0)
+const sumUsed = (rows: { used: number }[]): number => rows.reduce((sum, each) => sum + each.used, 0)
 
-/** Every answer together; answers the subscription. */
+/** Reads and compares all answers; returns the subscription. */
 // biome-ignore lint/suspicious/noExplicitAny: as answers are read in tests
 export async function checkReadings(me: Billed, now: Date): Promise<any> {
   const shown = await me.read(getSubscription)
@@ -26,7 +26,7 @@ export async function checkReadings(me: Billed, now: Date): Promise<any> {
   )
   holds('nothing is charged by what is over', goesOn || shown.nextChargeAt === null)
   holds('grace is of what is owed', (status === 'past-due') === ahead(shown.graceEndsAt))
-  holds('grace that is over is not told', status === 'past-due' || shown.graceEndsAt === null)
+  holds('an expired grace period is not shown', status === 'past-due' || shown.graceEndsAt === null)
   holds('a pause has its reason', (shown.pausedAt === null) === (shown.pauseReason === null) || !goesOn)
   if (status === 'paused') holds('paused since', shown.pausedAt !== null && !ahead(shown.pausedAt))
   if (status === 'active') {
@@ -70,7 +70,10 @@ export async function checkReadings(me: Billed, now: Date): Promise<any> {
 
   const usage = await me.read(getUsage)
   expect(usage.remaining).toBe(Math.max(0, usage.limit - usage.used - usage.reserved))
-  expect([sumOf(usage.bySource), sumOf(usage.daily)], JSON.stringify(usage)).toEqual([usage.used, usage.used])
+  expect([sumUsed(usage.bySource), sumUsed(usage.daily)], JSON.stringify(usage)).toEqual([
+    usage.used,
+    usage.used,
+  ])
   expect(new Date(usage.cycleStart) <= now, JSON.stringify(usage)).toBe(true)
   if (shown.canWrite) {
     expect(ahead(usage.cycleEnd), `${said} ${JSON.stringify(usage)}`).toBe(true)

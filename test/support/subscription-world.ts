@@ -1,13 +1,13 @@
 /**
- * A store, its payer and its payment provider for tests by model: every move there is, and what must hold after each
- * of them. Holdings are what the merchant has paid for and not used: unused paid time and credit, in cents.
+ * A store, its payer and its payment provider for model-based tests: every possible move, and the invariants after
+ * each. Holdings are what the merchant has paid for and not used: unused paid time and credit, in cents.
  */
 
 import { expect } from 'vitest'
 import { canWriteAt, type SubscriptionStatus, statusAt } from '#operations/store/plans'
 import { applyDueEvents, applyEvents } from '#operations/store/provider-events/apply'
-import { cycleNow } from '#operations/store/quota/cycles'
-import { entitlementOf } from '#operations/store/quota/entitlement'
+import { readCurrentCycle } from '#operations/store/quota/cycles'
+import { readEntitlement } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
 import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
@@ -16,19 +16,19 @@ import updateCard from '#operations/subscription/billing/api/update-card'
 import updatePlan from '#operations/subscription/billing/api/update-plan'
 import validateCoupon from '#operations/subscription/billing/api/validate-coupon'
 import { reconcile } from '#operations/subscription/billing/reconcile'
-import { updateAmount } from '#operations/subscription/billing/sync'
+import { updateNextAmount } from '#operations/subscription/billing/sync'
 import { runTasks } from '#operations/subscription/billing/tasks'
 import { tick } from '#operations/subscription/billing/tick'
-import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import type { BillingEvent } from '#operations/subscription/provider/port'
-import { type SandboxBilling, sandboxBillingOf } from '#operations/subscription/provider/sandbox'
-import { parseHook, signedHook } from '#operations/subscription/provider/sandbox-hooks'
-import { nextDue, tell } from '#operations/subscription/provider/sandbox-rows'
+import { getSandboxBilling, type SandboxBilling } from '#operations/subscription/provider/sandbox'
+import { parseHook, signHook } from '#operations/subscription/provider/sandbox-hooks'
+import { computeNextDue, emit } from '#operations/subscription/provider/sandbox-rows'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
+import { advanceTo, type SubscriptionRow } from '#operations/subscription/transitions'
 import { type Context, SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import type { Operation } from '#runtime/operation'
-import { derivedKey } from '#runtime/secrets'
+import { deriveKey } from '#runtime/secrets'
 import { toCents, toMoney } from '#runtime/values/money'
 import type { TestApp } from './app.ts'
 import type { Answer } from './store.ts'
@@ -42,30 +42,30 @@ type Wish = { plan: Plan | null; cycle: Cycle | null; coupon: string | null }
 export type Move =
   | ({ move: 'subscribe' | 'resume' | 'update' } & Wish)
   | { move: 'validate'; code: string; plan: Plan | null; cycle: Cycle }
-  /** `sleep`: our jobs run no more, until something is delivered; requests and hooks go on. */
+  /** `sleep`: our jobs stop until something is delivered; requests and hooks continue. */
   | { move: 'card-update' | 'cancel' | 'hold' | 'sleep' }
   | { move: 'pay'; page: number; card: CardName }
-  /** The payer is faster than the page can be closed. */
+  /** The payer pays before the page can be closed. */
   | { move: 'pay-behind'; page: number }
   | { move: 'payer'; status: 'paused' | 'cancelled' | 'authorized' }
   | { move: 'charge-back' | 'give-back'; payment: number }
-  /** A part of a payment, in thousandths, is given back at the provider. */
+  /** The provider refunds a part of a payment, in thousandths. */
   | { move: 'give-part'; payment: number; share: number }
   | { move: 'mode'; mode: 'up' | 'down' | 'timeout' }
   | { move: 'deliver'; order: Order }
-  /** `leap`: all of it at once, as after a long outage of ours. */
+  /** `leap`: all at once, as after a long outage of ours. */
   | { move: 'wait' | 'leap'; hours: number }
   | { move: 'use'; units: number }
   | { move: 'at-once'; moves: readonly [Move, Move] }
 
-/** `half-lost`: every other one. */
+/** `half-lost`: every other one is lost. */
 export type Order = 'in-order' | 'reversed' | 'twice' | 'lost' | 'half-lost'
 
 interface Page {
   id: string
   providerId: string
   openedAt: Date
-  /** Unused paid time then: the price that was offered holds for a day. */
+  /** Unused paid time when it was opened: the offered price is valid for a day. */
   unused: bigint
 }
 
@@ -78,7 +78,7 @@ interface Seen {
 }
 interface Paid {
   amount: bigint
-  /** What of it went back. */
+  /** Refunded amount. */
   back: bigint
   isIn: boolean
   at: Date
@@ -89,7 +89,7 @@ const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 
 const live = (row: SubscriptionRow): boolean => row.status === 'active' || row.status === 'cancelled'
 
-/** What is left of the paid period; by another way than the product's. */
+/** The rest of the paid period; calculated differently from the product. */
 export function unusedAt(row: SubscriptionRow, now: Date): bigint {
   if (!live(row) || row.period_cost === null) return zero
   const whole = row.current_period_end.getTime() - row.current_period_start.getTime()
@@ -112,9 +112,9 @@ export class SubscriptionWorld {
   #isHeld = false
   #isAsleep = false
   #isPutOff = false
-  /** Of the last moment at which nothing was under way. */
+  /** State of the last moment without pending work. */
   #quiet: Seen
-  /** Nothing was held back or leapt over since. */
+  /** Nothing has been withheld or skipped since then. */
   #isExact = true
   #promised = zero
   #paidSince = false
@@ -124,12 +124,12 @@ export class SubscriptionWorld {
     this.#me = me
     this.#ctx = ctx
     this.#system = new SystemContext(app.services, app.services.log, 'test')
-    this.#sandbox = sandboxBillingOf(app.services.adapters.billing)
-    this.#secret = derivedKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
+    this.#sandbox = getSandboxBilling(app.services.adapters.billing)
+    this.#secret = deriveKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
     this.#quiet = seen
   }
 
-  /** A store in its trial, or on a plan that is a gift. */
+  /** A store in its trial, or on a free plan. */
   static async open(app: TestApp, gift: Plan | null): Promise<SubscriptionWorld> {
     const me = await billed(app, { plan: gift })
     const ctx = await me.shop.context()
@@ -146,7 +146,7 @@ export class SubscriptionWorld {
     await this.#check()
   }
 
-  /** From wherever it is, active and charged again: by what the API itself says is to be done. */
+  /** Returns to active and charged, from any state, by the steps that the API suggests. */
   async comeBack(): Promise<void> {
     await this.do({ move: 'mode', mode: 'up' })
     await this.do({ move: 'deliver', order: 'in-order' })
@@ -177,11 +177,11 @@ export class SubscriptionWorld {
   async #carryOut(move: Move): Promise<void> {
     switch (move.move) {
       case 'subscribe':
-        return this.#ask(createPreapproval, wishOf({ ...move, plan: move.plan ?? 'growth' }))
+        return this.#ask(createPreapproval, toBody({ ...move, plan: move.plan ?? 'growth' }))
       case 'resume':
-        return this.#ask(resumeSubscription, wishOf(move))
+        return this.#ask(resumeSubscription, toBody(move))
       case 'update':
-        return this.#ask(updatePlan, wishOf(move))
+        return this.#ask(updatePlan, toBody(move))
       case 'card-update':
         return this.#ask(updateCard, {})
       case 'cancel':
@@ -202,7 +202,7 @@ export class SubscriptionWorld {
       case 'payer':
         if (this.#mode !== 'up') return
         if (move.status === 'authorized') return this.#letGoOn()
-        await this.#sandbox.payerActs(this.#me.shop.id, move.status)
+        await this.#sandbox.changeByPayer(this.#me.shop.id, move.status)
         return
       case 'charge-back':
         return this.#chargeBack(move.payment)
@@ -260,11 +260,11 @@ export class SubscriptionWorld {
   async #pay(index: number, card: CardName): Promise<void> {
     const page = this.#pages.at(index % Math.max(1, this.#pages.length))
     if (!page || this.#mode !== 'up') return
-    const before = unusedAt(asOf(this.#quiet.row, this.#app.clock.now()).row, this.#app.clock.now())
+    const before = unusedAt(advanceTo(this.#quiet.row, this.#app.clock.now()).row, this.#app.clock.now())
     const form = { cardNumber: cards[card], holder: 'Olivia', expMonth: '12', expYear: '2089' }
     const paid = await this.#sandbox.pay(page.providerId, form)
     if (!('storeId' in paid)) return
-    // The offer's price holds for its day, whatever of the old period was used meanwhile.
+    // The offered price is valid for a day, however much of the old period is used meanwhile.
     this.#promised += larger(page.unused - before, zero)
     this.#paidSince = true
   }
@@ -291,7 +291,7 @@ export class SubscriptionWorld {
       .execute()
   }
 
-  /** The payer lets an agreement go on that was paused at the provider. */
+  /** The payer resumes an agreement that was paused at the provider. */
   async #letGoOn(): Promise<void> {
     const { root } = this.#app.database
     const now = this.#app.clock.now()
@@ -303,7 +303,7 @@ export class SubscriptionWorld {
       .orderBy('created_at', 'desc')
       .executeTakeFirst()
     if (!paused) return
-    const next = nextDue(paused.anchor_at!, paused.frequency, now)
+    const next = computeNextDue(paused.anchor_at!, paused.frequency, now)
     const agreement = await root
       .updateTable('sandbox_agreements')
       .set({ status: 'authorized', retry: 0, next_payment_at: next, next_try_at: next, updated_at: now })
@@ -311,7 +311,7 @@ export class SubscriptionWorld {
       .returningAll()
       .executeTakeFirstOrThrow()
     const key = `${agreement.id}:authorized:${now.toISOString()}`
-    await tell(root, { kind: 'agreement', key, at: now, agreement })
+    await emit(root, { kind: 'agreement', key, at: now, agreement })
   }
 
   async #approved(index: number): Promise<{ id: string; amount: string; refunded: string } | undefined> {
@@ -350,7 +350,7 @@ export class SubscriptionWorld {
   }
 
   async #use(units: number): Promise<void> {
-    const { limit, used, reserved } = await cycleNow(this.#ctx)
+    const { limit, used, reserved } = await readCurrentCycle(this.#ctx)
     if (used + reserved + units + 1 > limit) return
     const id = await metering.reserve(this.#ctx, units + 1, 'direct')
     await metering.commit(
@@ -370,7 +370,7 @@ export class SubscriptionWorld {
     )
   }
 
-  /** Stops wherever something comes due, so that every sum can be followed to the cent. */
+  /** Stops at each due instant, so that every sum can be checked to the cent. */
   async #wait(hours: number): Promise<void> {
     const until = this.#app.clock.ms() + hours * hourMs
     while (this.#app.clock.ms() < until) {
@@ -408,7 +408,7 @@ export class SubscriptionWorld {
     return Math.min(...ahead, Number.MAX_SAFE_INTEGER)
   }
 
-  /** What the jobs do, without waiting for their minute. */
+  /** Runs jobs without waiting for their schedule. */
   async #background(): Promise<void> {
     for (let round = 0; round < 60; round += 1) {
       const made = this.#mode === 'up' ? await this.#sandbox.runDue() : 0
@@ -419,7 +419,7 @@ export class SubscriptionWorld {
       }
       await tick(this.#system, new AbortController().signal)
       await this.#unlessDown(() =>
-        this.#isHeld ? runTasks(this.#ctx).then(() => updateAmount(this.#ctx)) : reconcile(this.#ctx),
+        this.#isHeld ? runTasks(this.#ctx).then(() => updateNextAmount(this.#ctx)) : reconcile(this.#ctx),
       )
       if (!this.#isHeld) await this.#deliver('in-order')
       if (this.#isPutOff && this.isQuiet) await this.#comesAgain()
@@ -443,7 +443,7 @@ export class SubscriptionWorld {
     }
   }
 
-  /** What was lost is found by the look at all that the provider knows, which is due then. */
+  /** Lost events are found by the reconciliation with the provider, which is due then. */
   async #nextDay(): Promise<void> {
     await this.#ctx.db
       .updateTable('subscriptions')
@@ -458,9 +458,9 @@ export class SubscriptionWorld {
       events.push(...parseHook(this.#secret, headers, body))
     if (order === 'lost') return
     if (order === 'reversed') events.reverse()
-    const told = order === 'half-lost' ? events.filter((_, index) => index % 2 === 1) : events
-    for (const event of order === 'twice' ? told.flatMap((each) => [each, each]) : told) {
-      const { headers, body } = signedHook(this.#secret, [event])
+    const delivered = order === 'half-lost' ? events.filter((_, index) => index % 2 === 1) : events
+    for (const event of order === 'twice' ? delivered.flatMap((each) => [each, each]) : delivered) {
+      const { headers, body } = signHook(this.#secret, [event])
       const request = new Request('http://localhost/hooks/billing/sandbox', {
         method: 'POST',
         headers,
@@ -468,7 +468,7 @@ export class SubscriptionWorld {
       })
       expect((await this.#app.fetch(request, { ip: '127.0.0.1' })).status).toBe(200)
       const isApplied = await applyEvents(this.#system, 'billing', 'sandbox', [event.key])
-      // A charge may be told before the checkout that it follows: it comes again.
+      // A charge may arrive before its checkout: it is delivered again.
       if (!isApplied) expect(event.kind, event.key).toBe('payment')
       this.#isPutOff ||= !isApplied
     }
@@ -492,7 +492,7 @@ export class SubscriptionWorld {
 
   async #checkAlways({ row, now }: Seen): Promise<void> {
     const shown = await checkReadings(this.#me, now)
-    const entitled = await entitlementOf(this.#ctx)
+    const entitled = await readEntitlement(this.#ctx)
     expect([shown.status, shown.canWrite]).toEqual([entitled.status, entitled.canWrite])
     expect([entitled.status, entitled.canWrite]).toEqual([
       statusAt(row, now.getTime()),
@@ -505,7 +505,7 @@ export class SubscriptionWorld {
       const amounts = [each.amount, each.discount, each.credit_applied].map(Number)
       expect(Math.min(...amounts), JSON.stringify(each)).toBeGreaterThanOrEqual(0)
     }
-    // A coupon only ever has fewer charges left: it begins once.
+    // A coupon's remaining charges only decrease, since it starts once.
     const { coupon } = shown
     if (coupon?.remainingCycles !== undefined && coupon?.remainingCycles !== null) {
       const least = this.#remaining.get(coupon.code) ?? Number.MAX_SAFE_INTEGER
@@ -522,7 +522,7 @@ export class SubscriptionWorld {
     expect(open.length).toBeLessThanOrEqual(1)
   }
 
-  /** What the provider has is what we think it has. */
+  /** The provider's state matches ours. */
   async #checkProvider({ row, now }: Seen): Promise<void> {
     const { root } = this.#app.database
     const storeId = this.#me.shop.id
@@ -532,7 +532,7 @@ export class SubscriptionWorld {
       .where('store_id', '=', storeId)
       .where('status', '=', 'authorized')
       .execute()
-    // What the payer paused, and lets go on there, is active again with its next charge.
+    // An agreement paused and resumed by the payer is active again with its next charge.
     const letGoOn = row.status === 'paused' && row.pause_reason === 'provider'
     const isCharged = row.status === 'active' || row.status === 'past-due' || letGoOn
     expect(
@@ -564,7 +564,7 @@ export class SubscriptionWorld {
     expect(
       pages
         .map((each) => each.checkout_id)
-        // Of a page that timed out nobody has the address.
+        // Nobody has the address of a page that timed out.
         .filter((id) => this.#pages.some((each) => each.id === id) && !ours.some((each) => each.id === id)),
       'open at the provider alone',
     ).toEqual([])
@@ -584,11 +584,11 @@ export class SubscriptionWorld {
       expect([id, known.get(id)]).toEqual([id, [status === 'charged-back' ? 'refunded' : status, refunded]])
   }
 
-  /** Money in, less what went back, is what was used and what is held. */
+  /** Payments less refunds equal the used and held amounts. */
   #checkMoney(from: Seen, to: Seen): void {
     const { now, row } = to
-    const past = asOf(from.row, now).row
-    // What is heard of late was paid, or went back, while more of the time was left.
+    const past = advanceTo(from.row, now).row
+    // A late event was paid, or refunded, when more time was left.
     const before = larger(holdingsAt(past, now), this.#isExact ? zero : holdingsAt(from.row, from.now))
     const after = holdingsAt(row, now)
     let paid = zero
@@ -608,19 +608,21 @@ export class SubscriptionWorld {
     const first = Math.min(...touched, Number.MAX_SAFE_INTEGER)
     for (const { amount, back, isIn, at } of to.payments.values())
       if (isIn && at.getTime() >= first) later += amount - back
-    const told = `${from.now.toISOString()} ${from.row.status} ${before} + ${paid} - ${taken} (promised ${this.#promised}) -> ${now.toISOString()} ${row.status} ${after}`
+    const summary = `${from.now.toISOString()} ${from.row.status} ${before} + ${paid} - ${taken} (promised ${this.#promised}) -> ${now.toISOString()} ${row.status} ${after}`
     const cent = 3n
     if (taken === zero) {
-      expect(after <= before + paid + this.#promised + cent, `credit out of nothing: ${told}`).toBe(true)
+      expect(after <= before + paid + this.#promised + cent, `credit out of nothing: ${summary}`).toBe(true)
     } else {
       const most = larger(larger(before + paid - taken, later), zero) + this.#promised + cent
-      expect(after <= most, `what was taken back is held still: ${told}`).toBe(true)
+      expect(after <= most, `what was taken back is held still: ${summary}`).toBe(true)
       const isOver =
         parts.length === 0
           ? before > later
           : gone.length === 0 && unusedAt(past, now) > cent && unusedAt(row, now) === zero
       if (this.#isExact && isOver)
-        expect(['paused', 'ended'], `access without money: ${told}`).toContain(statusAt(row, now.getTime()))
+        expect(['paused', 'ended'], `access without money: ${summary}`).toContain(
+          statusAt(row, now.getTime()),
+        )
     }
     if (!this.#isExact) return
     const begun = row.current_period_start.getTime() !== past.current_period_start.getTime()
@@ -629,11 +631,11 @@ export class SubscriptionWorld {
     const least = before + paid - taken - used - cent
     expect(
       after >= least || (gone.length > 0 && after >= zero),
-      `money for nothing: ${told}, ${used} used`,
+      `money for nothing: ${summary}, ${used} used`,
     ).toBe(true)
   }
 
-  /** A cycle that begins while a paid one goes on takes over what that one has counted. */
+  /** A cycle that begins during a paid one takes over its usage. */
   #checkUsage(from: Seen, to: Seen): void {
     if (from.row.plan_id === 'trial' || to.now >= from.cycleEnd) return
     expect(to.used, 'the used quota was reset').toBeGreaterThanOrEqual(from.used)
@@ -651,7 +653,7 @@ const wayBack: Record<SubscriptionStatus, Operation> = {
   ended: createPreapproval,
 }
 
-const wishOf = ({ plan, cycle, coupon }: Wish): Record<string, unknown> => ({
+const toBody = ({ plan, cycle, coupon }: Wish): Record<string, unknown> => ({
   ...(plan === null ? {} : { planId: plan }),
   ...(cycle === null ? {} : { billingCycle: cycle }),
   ...(coupon === null ? {} : { couponCode: coupon }),
@@ -665,10 +667,10 @@ async function look(app: TestApp, ctx: Context): Promise<Seen> {
     .select(['id', 'status', 'amount', 'refunded', 'created_at'])
     .where('store_id', '=', ctx.store.id)
     .execute()
-  const cycle = await cycleNow(ctx)
+  const cycle = await readCurrentCycle(ctx)
   return {
     now,
-    row: asOf(written, now).row,
+    row: advanceTo(written, now).row,
     payments: new Map(
       payments.map((each) => [
         each.id,

@@ -1,6 +1,7 @@
 /**
- * Two suites. `npm test` is fast: in process, on the embedded database, with a fixed random seed. `npm run test:full` adds
- * the files named `*.full.test.ts` (browsers, processes, volume) and whatever asks `isFullSuite`, with fresh seeds.
+ * Two suites. `npm test` is fast: in process, on the embedded database, with a fixed random seed. `npm run test:full`
+ * adds the files named `*.full.test.ts` (browsers, processes, volume) and tests that check `isFullSuite`, with fresh
+ * seeds.
  */
 export const isFullSuite = process.env.TEST_SUITE === 'full'
 
@@ -19,7 +20,7 @@ export function numberFrom(name: string): number | undefined {
  */
 const share = numberFrom('FC_RUNS') ?? (isFullSuite ? 1 : 0.1)
 
-/** How often a property or a model runs: `full` in the full suite, at least `fast` in the fast one. */
+/** Number of runs of a property or model: `full` in the full suite, at least `fast` in the fast one. */
 export const runs = (full: number, fast = 2): { numRuns: number } => ({
   numRuns: Math.max(fast, Math.round(full * share)),
 })

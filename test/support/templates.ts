@@ -1,6 +1,6 @@
-/** Templates of stores with an official number: handed in, reviewed, changed, and what the provider says of them. */
+/** Templates of stores with an official number: submission, review, changes and provider callbacks. */
 
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import createTemplate from '#operations/messaging/templates/api/create-template'
 import getTemplate from '#operations/messaging/templates/api/get-template'
 import updateTemplate from '#operations/messaging/templates/api/update-template'
@@ -17,7 +17,7 @@ const greeting = {
   examples: { body: ['Ana', '1001'] },
 }
 
-/** As the provider has one. */
+/** As stored at the provider. */
 export const greetingThere = {
   ...greeting,
   header: null,
@@ -33,11 +33,11 @@ export const read = async (shop: Shop, id: number): Promise<Answer['body']> =>
 export const edit = (shop: Shop, id: number, body: object): Promise<Answer> =>
   shop.call(updateTemplate, { params: { id: String(id) }, body })
 
-export function templatesOf(app: TestApp) {
-  const sandbox = sandboxOf(app.services.adapters.messaging)
+export function templateHelpers(app: TestApp) {
+  const sandbox = getSandbox(app.services.adapters.messaging)
   return {
     sandbox,
-    /** Each with a number of its own: one that two stores have is in trouble once it is revalidated. */
+    /** Each with its own number: one shared by two stores fails when it is revalidated. */
     async officialShop(): Promise<Shop> {
       const shop = await store(app)
       await connectNumber(await shop.context(), { type: 'official', phone: newPhone() })
@@ -45,7 +45,7 @@ export function templatesOf(app: TestApp) {
     },
     review: (shop: Shop, id: number, body: object) =>
       post(app, `/sandbox/api/messaging/${shop.id}/templates/${id}/review`, body),
-    /** Decided at the provider, and not told yet. */
+    /** Reviewed at the provider, without a callback yet. */
     async decided(shop: Shop, id: number, word: Parameters<typeof sandbox.templates.review>[2]) {
       const { provider_id } = await app.database.root
         .selectFrom('message_templates')

@@ -1,8 +1,11 @@
-/** Who waits for whom, on a database that several sessions have. */
+/** Waits for sessions that are blocked by locks, on a database with several sessions. */
 import { expect } from 'vitest'
 import type { TestApp } from './app.ts'
 
-/** Until so many wait for a lock; on the embedded database, inside a transaction, whoever comes waits anyway. */
+/**
+ * Resolves once that many sessions wait for a lock; on the embedded database, other sessions wait for a transaction
+ * anyway.
+ */
 export async function untilWaiting(app: TestApp, sessions = 1): Promise<void> {
   if (app.database.kind === 'pglite') return
   const waiting = () =>

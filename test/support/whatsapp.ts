@@ -1,10 +1,10 @@
-/** A server whose messages leave by the WhatsApp Business Cloud API, as its stand-in behaves. */
+/** A server that sends by the WhatsApp Business Cloud API, simulated by its stand-in. */
 import { afterAll } from 'vitest'
 import enable from '#operations/inbox/switch/api/enable'
 import { receiveHook } from '#operations/messaging/callbacks/receive'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import startSetup from '#operations/messaging/official/api/start-setup'
-import { signedChanges } from '#operations/messaging/provider/hook-body'
+import { buildAccountHook } from '#operations/messaging/provider/hook-body'
 import { WhatsappMessaging } from '#operations/messaging/provider/whatsapp/whatsapp'
 import { SystemContext } from '#runtime/context'
 import { openWhatsapp } from '#test/ports/whatsapp-stand-in'
@@ -35,7 +35,7 @@ export async function whatsappApp() {
   const system = new SystemContext(app.services, app.services.log, 'test')
   const fresh = structuredClone(standIn.number)
   let numbers = 0
-  /** A number that nobody has connected yet takes the place of the one before. */
+  /** Replaces the number by a new one that nobody has connected. */
   const newNumber = (): void => {
     numbers += 1
     Object.assign(standIn.number, structuredClone(fresh), {
@@ -63,9 +63,9 @@ export async function whatsappApp() {
     await app.drainJobs()
     return shop
   }
-  const told = async (field: string, value: object): Promise<void> => {
+  const sendHook = async (field: string, value: object): Promise<void> => {
     const time = String(Math.floor(app.clock.ms() / 1000))
-    const hook = signedChanges(appSecret, account, time, [{ field, value }])
+    const hook = buildAccountHook(appSecret, account, time, [{ field, value }])
     await receiveHook(system, 'whatsapp', hook.headers, hook.body)
     await app.drainJobs()
   }
@@ -79,5 +79,5 @@ export async function whatsappApp() {
     ids += 1
     return `wamid.${numbers}.${ids}`
   }
-  return { app, standIn, newNumber, setUp, connected, withInbox, told, metadata, seconds, wamid }
+  return { app, standIn, newNumber, setUp, connected, withInbox, sendHook, metadata, seconds, wamid }
 }

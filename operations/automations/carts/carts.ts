@@ -1,27 +1,27 @@
-/** The mirror of the platform's carts. */
+/** The cache of the platform's carts. */
 
 import { sql } from 'kysely'
-import type { Cart } from '#operations/store/door'
-import { columnsOf, connections } from '#operations/store/door'
+import type { Cart } from '#operations/store/index'
+import { columnNames, connections } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { withRows } from '#runtime/database/recordset'
+import { insertRows } from '#runtime/database/recordset'
 import { greatest } from '#runtime/database/sql'
 import { dayMs, minuteMs } from '#runtime/durations'
+import { trimVisible } from '#runtime/values/confusables'
 import { cleanEmail } from '#runtime/values/email'
-import { keptAmount } from '#runtime/values/money'
+import { clampAmount } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { seen } from '#runtime/values/signs'
-import { readMirrors } from '../engine/read-mirrors.ts'
-import { mirrorRead } from '../engine/release-holds.ts'
+import { readCacheProgress } from '../engine/cache-progress.ts'
+import { releaseAfterSync } from '../engine/release-holds.ts'
 import { automationEvent } from '../handles.ts'
 
-/** The row of `carts`. `country`: where phones without a prefix are from; what is no phone is not kept. */
-export function cartRow(cart: Cart, country: string) {
+/** The row of `carts`. `country`: default country of phones without a prefix. An invalid phone becomes null. */
+export function toCartRow(cart: Cart, country: string) {
   const phone = cart.customer.phone && parsePhone(cart.customer.phone, country)
   return {
     id: cart.id,
     customer_id: cart.customer.id,
-    customer_name: seen(cart.customer.name),
+    customer_name: trimVisible(cart.customer.name),
     customer_email: cleanEmail(cart.customer.email ?? '') || null,
     customer_phone: phone || null,
     phone_key: phone ? phoneKey(phone) : null,
@@ -35,7 +35,7 @@ export function cartRow(cart: Cart, country: string) {
       unitPrice,
       total,
     })),
-    total: keptAmount(cart.total),
+    total: clampAmount(cart.total),
     currency: cart.currency,
     url: cart.url,
     order_id: cart.orderId,
@@ -56,24 +56,23 @@ const cartTypes = {
   url: 'text',
   order_id: 'text',
   last_activity_at: 'timestamptz',
-} as const satisfies Record<keyof ReturnType<typeof cartRow>, string>
-const columns = columnsOf(cartTypes)
+} as const satisfies Record<keyof ReturnType<typeof toCartRow>, string>
+const columns = columnNames(cartTypes)
 
-/** Carts in one job. */
-const appliedAtOnce = 200
+/** Carts per job. */
+const batchSize = 200
 
 /**
- * Writes what the platform says of carts, in the caller's transaction, and queues what automations make of it; an
- * older word than the mirror's is passed over, but for the order that a cart became. Answers the ids of those that
- * changed.
+ * Upserts carts, in the caller's transaction, and queues an automation event for each change. An older version than the
+ * cached one is ignored, except for the order that a cart became. Returns the ids of the changed carts.
  */
 export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise<string[]> {
   if (carts.length === 0) return []
-  // Always in the same order, so that two who write the same carts wait for each other and do not lock up.
-  const sorted = [...latest(carts).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const rows = sorted.map((cart) => cartRow(cart, ctx.store.country))
+  // Sorted by id to prevent deadlocks between transactions that write the same carts.
+  const sorted = [...keepLatest(carts).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  const rows = sorted.map((cart) => toCartRow(cart, ctx.store.country))
   const at = sql`${ctx.now()}::timestamptz`
-  const changed = await withRows(ctx.db.insertInto('carts'), cartTypes, rows, {
+  const changed = await insertRows(ctx.db.insertInto('carts'), cartTypes, rows, {
     created_at: at,
     updated_at: at,
   })
@@ -101,19 +100,19 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
           sql<boolean>`(excluded.last_activity_at >= carts.last_activity_at
             or (carts.order_id is null and excluded.order_id is not null))`,
         )
-        .where(sql<boolean>`(${said('carts')}) is distinct from (${said('excluded')})`),
+        .where(sql<boolean>`(${listColumns('carts')}) is distinct from (${listColumns('excluded')})`),
     )
     .returning('id')
     .execute()
   const ids = changed.map((row) => row.id)
-  for (let i = 0; i < ids.length; i += appliedAtOnce) {
-    await ctx.queue(automationEvent, { carts: ids.slice(i, i + appliedAtOnce), orders: [] })
+  for (let i = 0; i < ids.length; i += batchSize) {
+    await ctx.queue(automationEvent, { carts: ids.slice(i, i + batchSize), orders: [] })
   }
   return ids
 }
 
-/** What a cart is, but for the order that it once became and no longer names. */
-const said = (table: string) =>
+/** All columns to compare. A missing order id does not count as a change. */
+const listColumns = (table: string) =>
   sql.join(
     columns.map((column) =>
       column === 'order_id' && table === 'excluded'
@@ -122,7 +121,7 @@ const said = (table: string) =>
     ),
   )
 
-function latest(carts: readonly Cart[]): Map<string, Cart> {
+function keepLatest(carts: readonly Cart[]): Map<string, Cart> {
   const byId = new Map<string, Cart>()
   for (const cart of carts) {
     const other = byId.get(cart.id)
@@ -132,42 +131,42 @@ function latest(carts: readonly Cart[]): Map<string, Cart> {
 }
 
 export interface CartCursor {
-  /** Changes from this instant on are asked for. */
+  /** Changes since this instant are requested. */
   since: string
-  /** Where a walk over many pages stands. */
+  /** The platform's cursor within a sync of several pages. */
   cursor: string | null
-  /** When that walk began. */
+  /** When that sync began. */
   startedAt: string | null
 }
 
-/** Older carts than that nobody writes to any more. */
-const firstLookMs = 30 * dayMs
-/** Changes that a platform wrote down late are read again for so long. */
+/** Older carts get no messages any more. */
+const firstSyncMs = 30 * dayMs
+/** Overlap with the previous sync, for changes that the platform recorded late. */
 const overlapMs = 5 * minuteMs
 
-/** How far the mirror has read; a month back for a new connection, and after a clock that was ahead. */
+/** Reads the sync cursor; a month back for a new connection, or if the stored one is in the future. */
 export async function readCartCursor(ctx: Context): Promise<CartCursor> {
   const known = await connections.readProgress<CartCursor>(ctx, 'carts')
   const now = ctx.clock.ms()
   const isAhead =
     known !== undefined && Math.max(Date.parse(known.since), Date.parse(known.startedAt ?? known.since)) > now
   if (known && !isAhead) return known
-  return { since: new Date(now - firstLookMs).toISOString(), cursor: null, startedAt: null }
+  return { since: new Date(now - firstSyncMs).toISOString(), cursor: null, startedAt: null }
 }
 
-/** Where the walk stands after a page. */
-export function afterPage(before: CartCursor, next: string | null, now: Date): CartCursor {
+/** The cursor after a page. */
+export function advanceCursor(before: CartCursor, next: string | null, now: Date): CartCursor {
   const startedAt = before.startedAt ?? now.toISOString()
   if (next !== null) return { since: before.since, cursor: next, startedAt }
   const since = new Date(Math.max(Date.parse(before.since), Date.parse(startedAt) - overlapMs))
   return { since: since.toISOString(), cursor: null, startedAt: null }
 }
 
-/** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
-export async function moveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
+/** Saves the cursor, in the transaction of the rows. Throws, to roll them back, if the connection was replaced meanwhile. */
+export async function saveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
   const atEnd = cursor.cursor === null
-  const before = atEnd ? ((await readMirrors(ctx))?.carts ?? null) : null
+  const before = atEnd ? ((await readCacheProgress(ctx))?.carts ?? null) : null
   const known = { carts: cursor, ...(atEnd ? { cartsSyncedAt: ctx.now().toISOString() } : {}) }
-  await connections.keepProgress(ctx, connectedAt, known)
-  if (atEnd) await mirrorRead(ctx, before)
+  await connections.saveProgress(ctx, connectedAt, known)
+  if (atEnd) await releaseAfterSync(ctx, before)
 }

@@ -1,61 +1,68 @@
-/** What becomes of an execution that is due (rules 2, 3, 5, 6). No database, no clock. */
+/** Decides about an execution that is due (rules 2, 3, 5, 6). No database, no clock. */
 
 import type { StoreFacts } from '#db/access'
-import type { Objection } from '#operations/messaging/door'
-import { sending, type templates } from '#operations/messaging/door'
-import { coupons } from '#operations/store/door'
+import type { FailedPrecondition } from '#operations/messaging/index'
+import { sending, type templates } from '#operations/messaging/index'
+import { coupons } from '#operations/store/index'
 import { minuteMs } from '#runtime/durations'
 import { type CashbackSettings, cashbackVariables, couponVariables } from '../kinds.ts'
-import { type OwnReason, type ReasonCode, reasonOf } from '../reasons.ts'
+import { describeReason, type OwnReason, type ReasonCode } from '../reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
-import { quietUntil } from './clock-times.ts'
-import { cashbackCoupon, cashbackIn } from './coupon-codes.ts'
-import { mayLeaveForCart, mayLeaveForOrder } from './eligibility.ts'
+import { type CacheProgress, holdWhileStale } from './cache-freshness.ts'
+import { findQuietEnd } from './clock-times.ts'
+import { buildCashbackCoupon, calculateCashbackIn } from './coupon-codes.ts'
+import { isCartEligible, isOrderEligible } from './eligibility.ts'
 import type { IssuedCoupon } from './facts.ts'
-import { codeOfHold, type Hold, type HoldReason, type HoldState, holdOn, holdQuiet } from './holds.ts'
+import {
+  extendHold,
+  failureCodeByHold,
+  type Hold,
+  type HoldReason,
+  type HoldState,
+  holdForQuietHours,
+} from './holds.ts'
 import { isTooLate } from './lateness.ts'
-import { chooseMessage, namesAny, renderMessage } from './message.ts'
-import { type Mirrors, whileBehind } from './mirrors.ts'
+import { chooseMessage, renderMessage, usesVariables } from './message.ts'
 import type { EngineRow } from './rows.ts'
-import { valuesOf } from './values.ts'
-import { type Passage, walk } from './walk.ts'
+import { buildValues } from './values.ts'
+import { type StepVisit, walk } from './walk.ts'
 
-/** What holds for all executions of a batch. */
-export interface Surroundings {
+/** The facts shared by all executions of a batch. */
+export interface DecisionContext {
   now: Date
   store: StoreFacts
-  /** Subscription and plan let automations send. */
-  mayLeave: boolean
-  /** The selected connection, and the official number for what is sent by hand; or why there is none. */
-  selected: sending.Connection | Objection
-  official: sending.Connection | Objection
+  /** Subscription and plan allow automations to send. */
+  canSend: boolean
+  /** The selected connection, and the official number for messages sent by hand; or why there is none. */
+  selected: sending.Connection | FailedPrecondition
+  official: sending.Connection | FailedPrecondition
   templates: ReadonlyMap<number, templates.Template>
-  /** By match form. */
+  /** Match forms of phones. */
   optedOut: ReadonlySet<string>
   openWindows: ReadonlySet<string>
-  /** Executions whose phone got a message of their automation within its cooldown. */
+  /** Ids of executions whose phone got a message of their automation within its cooldown. */
   cooling: ReadonlySet<string>
-  /** How far what we know of the platform reaches; null without one. */
-  mirrors: Mirrors | null
-  /** Orders whose review is there or was asked for already. */
+  /** How current the cached orders and carts are; null without a platform. */
+  cacheProgress: CacheProgress | null
+  /** Orders that were reviewed, or whose review was already requested. */
   reviewed: ReadonlyMap<string, 'not-eligible' | 'duplicate-request'>
 }
 
 export type Decision = {
   row: EngineRow
-  /** Where the run stands now. */
+  /** The run's current step. */
   stepId: string | null
-  passages: Passage[]
+  visits: StepVisit[]
   passedPurchaseCheck: boolean
 } & (
-  | { is: 'wait'; until: Date }
-  | { is: 'coupon'; coupon: CouponSpec }
-  | { is: 'held'; hold: Hold }
-  | { is: 'skipped'; reason: OwnReason }
-  | { is: 'failed'; code: ReasonCode; reason: string }
-  | { is: 'cancelled' }
+  | { kind: 'wait'; until: Date }
+  | { kind: 'coupon'; coupon: CouponSpec }
+  | { kind: 'held'; hold: Hold }
+  | { kind: 'skipped'; reason: OwnReason }
+  | { kind: 'failed'; code: ReasonCode; reason: string }
+  | { kind: 'cancelled' }
   | {
-      is: 'leaves'
+      kind: 'send'
       connection: sending.Connection
       content: sending.Content
       text: string
@@ -64,26 +71,27 @@ export type Decision = {
     }
 )
 
-const isObjection = (found: sending.Connection | Objection): found is Objection => 'code' in found
+const isFailedPrecondition = (found: sending.Connection | FailedPrecondition): found is FailedPrecondition =>
+  'code' in found
 
-export function decide(row: EngineRow, around: Surroundings): Decision {
-  const decision = asKnown(row, around)
+export function decide(row: EngineRow, context: DecisionContext): Decision {
+  const decision = evaluate(row, context)
   if (!isFinal(decision)) return decision
-  const hold = whileBehind(row, stateOf(row), around)
-  if (hold === 'knows') return decision
-  const stays = { row, stepId: row.step_id, passages: [], passedPurchaseCheck: row.passed_purchase_check }
-  if (hold) return { ...stays, is: 'held', hold }
-  const code = codeOfHold['provider-unavailable']
-  return { ...stays, is: 'failed', code, reason: reasonOf(code) }
+  const hold = holdWhileStale(row, getHoldState(row), context)
+  if (hold === 'fresh') return decision
+  const unchanged = { row, stepId: row.step_id, visits: [], passedPurchaseCheck: row.passed_purchase_check }
+  if (hold) return { ...unchanged, kind: 'held', hold }
+  const code = failureCodeByHold['provider-unavailable']
+  return { ...unchanged, kind: 'failed', code, reason: describeReason(code) }
 }
 
-/** Whether it goes by what people have bought, for good: a message that leaves, a coupon, a branch that is taken. */
-const isFinal = ({ is, passages }: Decision): boolean =>
-  is === 'leaves' || is === 'coupon' || passages.some(({ type }) => type === 'purchase-check')
+/** Whether it is irreversible and depends on purchases: a message to send, a coupon, a branch taken. */
+const isFinal = ({ kind, visits }: Decision): boolean =>
+  kind === 'send' || kind === 'coupon' || visits.some(({ type }) => type === 'purchase-check')
 
-/** By what we know, however old that is. */
-function asKnown(row: EngineRow, around: Surroundings): Decision {
-  const { now } = around
+/** Decides on the cached facts, however old they are. */
+function evaluate(row: EngineRow, context: DecisionContext): Decision {
+  const { now } = context
   const walked = walk(
     row.flow,
     row.message,
@@ -91,30 +99,30 @@ function asKnown(row: EngineRow, around: Surroundings): Decision {
     {
       now,
       skipsWaits: row.is_forced,
-      purchased: purchasesOf(row),
+      purchased: getPurchases(row),
       coupons: new Set(row.coupons.filter((coupon) => coupon.isMade).map((coupon) => coupon.stepId)),
     },
   )
-  const { stop, passages } = walked
+  const { stop, visits } = walked
   const passedPurchaseCheck = row.passed_purchase_check || walked.passedPurchaseCheck
-  const common = { row, passages, passedPurchaseCheck }
-  if (row.is_deleted) return { ...common, is: 'cancelled', stepId: row.step_id }
+  const common = { row, visits, passedPurchaseCheck }
+  if (row.is_deleted) return { ...common, kind: 'cancelled', stepId: row.step_id }
   switch (stop.at) {
     case 'wait':
-      return { ...common, is: 'wait', stepId: stop.stepId, until: stop.until }
+      return { ...common, kind: 'wait', stepId: stop.stepId, until: stop.until }
     case 'end':
-      return { ...common, is: 'skipped', stepId: row.step_id, reason: stop.reason }
+      return { ...common, kind: 'skipped', stepId: row.step_id, reason: stop.reason }
     case 'coupon':
       if (row.coupons.some((coupon) => coupon.stepId === stop.stepId && hasEnded(coupon, now))) {
-        return { ...common, is: 'skipped', stepId: stop.stepId, reason: 'coupon-ended' }
+        return { ...common, kind: 'skipped', stepId: stop.stepId, reason: 'coupon-ended' }
       }
-      return { ...common, is: 'coupon', stepId: stop.stepId, coupon: stop.coupon }
+      return { ...common, kind: 'coupon', stepId: stop.stepId, coupon: stop.coupon }
     case 'message': {
-      const verdict = judge(
+      const verdict = checkMessage(
         row,
         stop.message,
         { passed: passedPurchaseCheck, due: row.due_at ?? stop.due },
-        around,
+        context,
       )
       return { ...common, stepId: stop.stepId, ...verdict }
     }
@@ -123,72 +131,76 @@ function asKnown(row: EngineRow, around: Surroundings): Decision {
 
 type Verdict = Decision extends infer D
   ? D extends unknown
-    ? Omit<D, 'row' | 'stepId' | 'passages' | 'passedPurchaseCheck'>
+    ? Omit<D, 'row' | 'stepId' | 'visits' | 'passedPurchaseCheck'>
     : never
   : never
 
-/** The checks before a message leaves, in their order. */
-function judge(
+/** The checks before a message is sent, in order (rule 5). */
+function checkMessage(
   row: EngineRow,
   message: AutomationMessage,
   { passed, due }: { passed: boolean; due: Date },
-  around: Surroundings,
+  context: DecisionContext,
 ): Verdict {
-  const { now, store } = around
+  const { now, store } = context
   const isManual = row.origin === 'manual'
-  const skipped = (reason: OwnReason): Verdict => ({ is: 'skipped', reason })
-  const failed = (code: ReasonCode, reason = reasonOf(code)): Verdict => ({ is: 'failed', code, reason })
+  const skipped = (reason: OwnReason): Verdict => ({ kind: 'skipped', reason })
+  const failed = (code: ReasonCode, reason = describeReason(code)): Verdict => ({
+    kind: 'failed',
+    code,
+    reason,
+  })
   const held = (reason: HoldReason): Verdict => {
-    const hold = holdOn(stateOf(row), reason, now)
-    return hold ? { is: 'held', hold } : failed(codeOfHold[reason])
+    const hold = extendHold(getHoldState(row), reason, now)
+    return hold ? { kind: 'held', hold } : failed(failureCodeByHold[reason])
   }
 
   if (!isManual && !row.is_forced && !row.is_active) return skipped('automation-inactive')
-  if (!around.mayLeave) return failed('subscription-inactive')
+  if (!context.canSend) return failed('subscription-inactive')
   if (!isManual) {
-    const unfit = unfitReason(row, around, passed)
+    const unfit = findUnfitReason(row, context, passed)
     if (unfit) return skipped(unfit)
-    if (row.skip_if_purchased && !passed && purchasesOf(row).any) return skipped('purchased')
+    if (row.skip_if_purchased && !passed && getPurchases(row).any) return skipped('purchased')
   }
   if (row.phone === null || row.phone_key === null) return skipped('no-phone')
-  const connection = isManual ? around.official : around.selected
+  const connection = isManual ? context.official : context.selected
   const template =
     message.officialapiTemplateId === null
       ? null
-      : (around.templates.get(message.officialapiTemplateId) ?? null)
-  if (around.optedOut.has(row.phone_key) && !isWelcomeAnyhow(connection, template)) {
+      : (context.templates.get(message.officialapiTemplateId) ?? null)
+  if (context.optedOut.has(row.phone_key) && !bypassesOptOut(connection, template)) {
     return skipped('opted-out')
   }
-  const untouchedAt = isManual || row.is_forced ? null : untouchedFrom(row, passed)
-  if (untouchedAt && untouchedAt > now) return { is: 'wait', until: untouchedAt }
+  const abandonedAt = isManual || row.is_forced ? null : findAbandonedAt(row, passed)
+  if (abandonedAt && abandonedAt > now) return { kind: 'wait', until: abandonedAt }
   if (!isManual) {
-    if (row.sequence === 1 && around.cooling.has(row.id)) return skipped('cooldown')
-    const quiet = row.is_forced ? null : quietUntil(row.quiet_hours, store.timezone, now)
-    if (quiet) return { is: 'held', hold: holdQuiet(stateOf(row), quiet, now) }
+    if (row.sequence === 1 && context.cooling.has(row.id)) return skipped('cooldown')
+    const quiet = row.is_forced ? null : findQuietEnd(row.quiet_hours, store.timezone, now)
+    if (quiet) return { kind: 'held', hold: holdForQuietHours(getHoldState(row), quiet, now) }
   }
-  if (isObjection(connection)) {
+  if (isFailedPrecondition(connection)) {
     return connection.code === 'not-connected' ? held('not-connected') : failed(connection.code)
   }
-  const choice = chooseMessage(message, connection.type, template, around.openWindows.has(row.phone_key))
-  if (choice.is === 'held') return held('template-pending')
-  if (choice.is === 'failed') return failed(choice.code, choice.reason)
+  const choice = chooseMessage(message, connection.type, template, context.openWindows.has(row.phone_key))
+  if (choice.kind === 'held') return held('template-pending')
+  if (choice.kind === 'failed') return failed(choice.code, choice.reason)
   if (!isManual && !row.is_forced && isTooLate(row, due, store.timezone, now)) return skipped('too-late')
-  const chosen = choice.is === 'template' ? choice.template : null
-  const wanted = row.sequence === 1 ? firstCoupon(row, store) : null
+  const chosen = choice.kind === 'template' ? choice.template : null
+  const requiredCoupon = row.sequence === 1 ? getFirstCoupon(row, store) : null
   const first = row.coupons.find((coupon) => coupon.stepId === '')
-  if (wanted && !first?.isMade) {
-    return hasEnded(first, now) ? skipped('coupon-ended') : { is: 'coupon', coupon: wanted }
+  if (requiredCoupon && !first?.isMade) {
+    return hasEnded(first, now) ? skipped('coupon-ended') : { kind: 'coupon', coupon: requiredCoupon }
   }
   const coupon = row.coupons.findLast((each) => each.isMade) ?? null
   const cashback = row.type === 'cashback' && first?.isMade ? first : null
-  const tells = (names: readonly string[]): boolean => namesAny(message, chosen !== null, names)
+  const mentions = (names: readonly string[]): boolean => usesVariables(message, chosen !== null, names)
   if (
-    (hasEnded(coupon, now) && tells(couponVariables)) ||
-    (hasEnded(cashback, now) && tells(cashbackVariables))
+    (hasEnded(coupon, now) && mentions(couponVariables)) ||
+    (hasEnded(cashback, now) && mentions(cashbackVariables))
   ) {
     return skipped('coupon-ended')
   }
-  const values = valuesOf(
+  const values = buildValues(
     {
       person: { name: row.contact_name, phone: row.phone, email: row.email },
       order: row.order,
@@ -200,14 +212,14 @@ function judge(
     now,
   )
   const rendered = renderMessage(message, chosen, connection.type, values)
-  if (rendered.is === 'failed') return failed(rendered.code, rendered.reason)
-  const unfit = sending.unfitFor(connection.type, rendered.content, chosen)
+  if (rendered.kind === 'failed') return failed(rendered.code, rendered.reason)
+  const unfit = sending.checkContent(connection.type, rendered.content, chosen)
   if (unfit) return failed(unfit.code, unfit.message)
   const { content, text, templateId } = rendered
-  return { is: 'leaves', connection, content, text, templateId, couponCode: coupon?.code ?? null }
+  return { kind: 'send', connection, content, text, templateId, couponCode: coupon?.code ?? null }
 }
 
-export const stateOf = (row: EngineRow): HoldState => ({
+export const getHoldState = (row: EngineRow): HoldState => ({
   reason: row.hold_reason,
   since: row.held_since,
   heldMs: row.held_ms,
@@ -215,19 +227,19 @@ export const stateOf = (row: EngineRow): HoldState => ({
 })
 
 const hasEnded = (coupon: IssuedCoupon | null | undefined, now: Date): boolean =>
-  coupon != null && !coupons.holds(coupon.endsAt, now)
+  coupon != null && !coupons.isUsableAt(coupon.endsAt, now)
 
-/** Who wants no messages may still get an approved one of utility. */
-const isWelcomeAnyhow = (
-  connection: sending.Connection | Objection,
+/** Opted-out customers may still get an approved utility template. */
+const bypassesOptOut = (
+  connection: sending.Connection | FailedPrecondition,
   template: templates.Template | null,
 ): boolean =>
   template?.status === 'approved' &&
   template.category === 'utility' &&
-  (isObjection(connection) || connection.type === 'official')
+  (isFailedPrecondition(connection) || connection.type === 'official')
 
-/** Orders of this contact since the run was triggered (rule 3). */
-export function purchasesOf(row: EngineRow): { any: boolean; paid: boolean } {
+/** Whether this contact has ordered, and paid, since the run was triggered (rule 3). */
+export function getPurchases(row: EngineRow): { any: boolean; paid: boolean } {
   let best = row.bought ?? 0
   if (row.type === 'abandoned-cart') {
     const isOrdered = row.cart?.order_id != null && !row.cart.order_is_cancelled
@@ -239,51 +251,53 @@ export function purchasesOf(row: EngineRow): { any: boolean; paid: boolean } {
 const isPaid = (status: string): boolean => status === 'paid' || status === 'partially-refunded'
 
 /**
- * Why what the message is about no longer calls for it, or null. `passed`: it is for who bought, after a check that
- * found the purchase; it is unfit once that is undone.
+ * Why the message no longer fits its order or cart, or null. `passed`: a purchase check found a purchase, so the
+ * message is for buyers and no longer fits once that purchase is undone.
  */
-export function unfitReason(
+export function findUnfitReason(
   row: EngineRow,
-  { reviewed, store }: Pick<Surroundings, 'reviewed'> & { store: Pick<StoreFacts, 'currency'> },
+  { reviewed, store }: Pick<DecisionContext, 'reviewed'> & { store: Pick<StoreFacts, 'currency'> },
   passed: boolean,
 ): 'not-eligible' | 'duplicate-request' | 'purchased' | null {
   const { type, order, cart } = row
-  if (passed && !purchasesOf(row).any) return 'not-eligible'
+  if (passed && !getPurchases(row).any) return 'not-eligible'
   if (type === 'birthday' || (passed && endsWithPurchase.has(type))) return null
   if (type === 'abandoned-cart') {
-    if (cart && mayLeaveForCart(cart) && row.cart_bought === null) return null
-    return row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'
+    if (cart && isCartEligible(cart) && row.cart_bought === null) return null
+    return row.skip_if_purchased && getPurchases(row).any ? 'purchased' : 'not-eligible'
   }
   if (type === 'win-back') return row.has_newer_order ? newerOrderReason(row) : null
   if (!order) return 'not-eligible'
-  if (!mayLeaveForOrder(type, order, cashbackOf(row, store))) {
+  if (!isOrderEligible(type, order, getCashback(row, store))) {
     const isPaidNow = type === 'payment-reminder' && isPaid(order.payment_status)
     return isPaidNow && row.skip_if_purchased ? 'purchased' : 'not-eligible'
   }
   return type === 'review-request' ? (reviewed.get(order.id) ?? null) : null
 }
 
-/** Types whose message no longer fits once the customer has bought: but to those who did. */
+/** Types whose message no longer fits once the customer has bought, unless a purchase check passed. */
 const endsWithPurchase: ReadonlySet<string> = new Set(['abandoned-cart', 'payment-reminder', 'win-back'])
 
-/** From when on a cart is left again: its delay after the last activity. Null: not about a cart that is left. */
-const untouchedFrom = ({ type, cart, delay_minutes: delay }: EngineRow, passed: boolean): Date | null =>
+/** When a cart counts as abandoned: the delay after its last activity. Null for other messages. */
+const findAbandonedAt = ({ type, cart, delay_minutes: delay }: EngineRow, passed: boolean): Date | null =>
   type === 'abandoned-cart' && cart && !passed
     ? new Date(cart.last_activity_at.getTime() + delay * minuteMs)
     : null
 
 const newerOrderReason = (row: EngineRow) =>
-  row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : 'not-eligible'
+  row.skip_if_purchased && getPurchases(row).any ? 'purchased' : 'not-eligible'
 
-const cashbackOf = (
+const getCashback = (
   { type, order, settings }: EngineRow,
   { currency }: Pick<StoreFacts, 'currency'>,
 ): number =>
-  type === 'cashback' && order ? cashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
+  type === 'cashback' && order
+    ? calculateCashbackIn(currency, order, settings as unknown as CashbackSettings)
+    : 0
 
-/** The coupon that is made before the first message. */
-function firstCoupon(row: EngineRow, store: Pick<StoreFacts, 'currency'>): CouponSpec | null {
+/** The coupon to issue before the first message. */
+function getFirstCoupon(row: EngineRow, store: Pick<StoreFacts, 'currency'>): CouponSpec | null {
   if (row.type !== 'cashback') return row.coupon
   const settings = row.settings as unknown as CashbackSettings
-  return cashbackCoupon(settings, cashbackOf(row, store))
+  return buildCashbackCoupon(settings, getCashback(row, store))
 }

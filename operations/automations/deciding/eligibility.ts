@@ -1,13 +1,13 @@
-/** When the message of a type may leave (rule 1). No database, no clock. */
+/** Whether a message of a type may be sent for an order or cart (rule 1). No database, no clock. */
 import { kinds } from '../kinds.ts'
 import { type AutomationType, automationTypes } from '../types.ts'
 import { type CartFacts, type CartState, isCancelled, type OrderFacts } from './facts.ts'
 
-/** Types that an order brings about. */
+/** Types triggered by an order. */
 export const orderTypes = automationTypes.filter((type) => kinds[type].entityType === 'order')
 
-/** Whether an order is as its message says. `cashback`: the amount of its coupon. */
-export function mayLeaveForOrder(
+/** Whether the order's state still fits the message. `cashback`: the amount of its coupon. */
+export function isOrderEligible(
   type: AutomationType,
   order: Pick<OrderFacts, 'status' | 'payment_status'>,
   cashback: number,
@@ -27,8 +27,8 @@ export function mayLeaveForOrder(
   }
 }
 
-/** Neither ordered nor emptied, and something of it is sold still. */
-export const mayLeaveForCart = (
+/** Neither ordered nor emptied, with at least one product still on sale. */
+export const isCartEligible = (
   cart: Pick<CartFacts, 'order_id' | 'items' | 'total'> & Partial<Pick<CartState, 'has_products'>>,
 ): boolean =>
   cart.order_id === null && cart.items.length > 0 && Number(cart.total) > 0 && cart.has_products !== false

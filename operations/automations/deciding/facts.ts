@@ -1,4 +1,4 @@
-/** What a message of an automation is about, as the mirrors know it now. */
+/** Cached facts about orders, carts and coupons that messages refer to. */
 
 export interface Line {
   productId: string | null
@@ -14,7 +14,7 @@ export interface OrderFacts {
   status: string
   payment_status: string
   currency: string
-  /** Decimal text, as all amounts. */
+  /** Decimal text, like all amounts. */
   total: string
   shipping: string
   refunded_total: string
@@ -36,12 +36,12 @@ export interface CartFacts {
   items: Line[]
 }
 
-/** A cart, and what decides whether it is still one that was left. */
+/** A cart, with the facts that decide whether it is still abandoned. */
 export interface CartState extends CartFacts {
-  /** The order that it names, as the mirror knows it. */
+  /** Whether the order it became is cancelled in the cache. */
   order_is_cancelled: boolean
   last_activity_at: Date
-  /** At least one of its products is sold still. */
+  /** At least one of its products is still on sale. */
   has_products: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What cannot leave now and waits (rule 6). No database, no clock. */
+/** Holds: messages that cannot be sent now and wait (rule 6). No database, no clock. */
 
 import { dayMs, minuteMs } from '#runtime/durations'
 import type { OwnReason } from '../reasons.ts'
@@ -6,8 +6,8 @@ import type { OwnReason } from '../reasons.ts'
 const holdReasons = ['not-connected', 'template-pending', 'number-limit', 'provider-unavailable'] as const
 export type HoldReason = (typeof holdReasons)[number]
 
-/** How a message fails that was held too long. */
-export const codeOfHold: Readonly<Record<HoldReason, OwnReason>> = {
+/** The failure code of a message that was held for too long. */
+export const failureCodeByHold: Readonly<Record<HoldReason, OwnReason>> = {
   'not-connected': 'disconnected',
   'template-pending': 'template-refused',
   'number-limit': 'number-limit',
@@ -17,7 +17,7 @@ export const codeOfHold: Readonly<Record<HoldReason, OwnReason>> = {
 export interface HoldState {
   reason: string | null
   since: Date | null
-  /** Held before `since`, quiet hours apart. */
+  /** Time held before `since`, without quiet hours. */
   heldMs: number
   tries: number
 }
@@ -30,31 +30,31 @@ export interface Hold {
   tries: number
 }
 
-const atMostMs = dayMs
-const lookAgainMs = 15 * minuteMs
-const firstTryMs = 15_000
+const maxHeldMs = dayMs
+const recheckMs = 15 * minuteMs
+const firstBackoffMs = 15_000
 
-/** How long it has been held in all, quiet hours apart. */
-export const heldUntil = (state: HoldState, now: Date): number =>
+/** How long it has been held in total, without quiet hours. */
+export const measureHeldMs = (state: HoldState, now: Date): number =>
   state.heldMs + (state.since ? Math.max(0, now.getTime() - state.since.getTime()) : 0)
 
 /**
- * The hold that goes on or begins, or null when its 24 hours are over. `freeAt`: when the cause is known to end;
- * `afterMs`: what the provider asked for.
+ * Begins or extends a hold; null once its 24 hours are over. `freeAt`: when the cause is known to end; `afterMs`: the
+ * wait that the provider requested.
  */
-export function holdOn(
+export function extendHold(
   state: HoldState,
   reason: HoldReason,
   now: Date,
   known: { freeAt?: Date | null; afterMs?: number } = {},
 ): Hold | null {
-  const heldMs = heldUntil(state, now)
-  if (heldMs >= atMostMs) return null
+  const heldMs = measureHeldMs(state, now)
+  if (heldMs >= maxHeldMs) return null
   const tries = state.reason === reason ? state.tries : 0
   const usual =
-    reason === 'provider-unavailable' ? Math.min(firstTryMs * 2 ** tries, lookAgainMs) : lookAgainMs
+    reason === 'provider-unavailable' ? Math.min(firstBackoffMs * 2 ** tries, recheckMs) : recheckMs
   const free = known.freeAt ? Math.max(known.freeAt.getTime() - now.getTime(), 0) : usual
-  const waitMs = Math.min(known.afterMs ?? Math.min(usual, free), atMostMs - heldMs)
+  const waitMs = Math.min(known.afterMs ?? Math.min(usual, free), maxHeldMs - heldMs)
   return {
     reason,
     until: new Date(now.getTime() + Math.max(waitMs, 1)),
@@ -64,11 +64,11 @@ export function holdOn(
   }
 }
 
-/** Quiet hours: they do not count. */
-export const holdQuiet = (state: HoldState, until: Date, now: Date): Hold => ({
+/** A hold for quiet hours, which do not count towards the limit. */
+export const holdForQuietHours = (state: HoldState, until: Date, now: Date): Hold => ({
   reason: 'quiet-hours',
   until,
   since: null,
-  heldMs: heldUntil(state, now),
+  heldMs: measureHeldMs(state, now),
   tries: 0,
 })

@@ -1,13 +1,13 @@
-/** How late a message is, whatever it waited for: a hold, an outage, a jump of the clock. No database, no clock. */
+/** Whether a message is too late, whatever delayed it: a hold, an outage, a clock jump. No database, no clock. */
 import { hourMs } from '#runtime/durations'
 import { kinds } from '../kinds.ts'
-import { quietMs } from './clock-times.ts'
+import { measureQuietMs } from './clock-times.ts'
 import type { EngineRow } from './rows.ts'
 
-/** A day of holds is allowed (rule 6); looks at what is held take their time, too. */
+/** Holds may last a day (rule 6), and rechecks of held messages take time too. */
 const slackMs = hourMs
 
-/** Whether a message that is bound to a moment comes too late for it. Quiet hours since it was due do not count. */
+/** Whether a time-bound message is too late. Quiet hours since it was due do not count. */
 export function isTooLate(
   { type, quiet_hours: quiet }: Pick<EngineRow, 'type' | 'quiet_hours'>,
   due: Date,
@@ -18,5 +18,7 @@ export function isTooLate(
   if (latestHours === null) return false
   const atMostMs = latestHours * hourMs + slackMs
   const lateMs = now.getTime() - due.getTime()
-  return lateMs > atMostMs && (lateMs > 3 * atMostMs || lateMs - quietMs(quiet, zone, due, now) > atMostMs)
+  return (
+    lateMs > atMostMs && (lateMs > 3 * atMostMs || lateMs - measureQuietMs(quiet, zone, due, now) > atMostMs)
+  )
 }

@@ -1,6 +1,6 @@
-/** Which message leaves, and how it reads (rule 2). No database, no clock. */
-import type { sending } from '#operations/messaging/door'
-import { templates } from '#operations/messaging/door'
+/** Chooses between text and template, and renders the message (rule 2). No database, no clock. */
+import type { sending } from '#operations/messaging/index'
+import { templates } from '#operations/messaging/index'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/values/variables'
 import type { ReasonCode } from '../reasons.ts'
 import type { AutomationMessage } from '../types.ts'
@@ -8,16 +8,16 @@ import type { AutomationMessage } from '../types.ts'
 type Template = templates.Template
 type ConnectionType = sending.Connection['type']
 
-const textAtMost = 4096
-const textWithMediaAtMost = 1024
+const maxTextLength = 4096
+const maxTextLengthWithMedia = 1024
 
 export type Choice =
-  | { is: 'text' }
-  | { is: 'template'; template: Template }
-  | { is: 'held' }
-  | { is: 'failed'; code: ReasonCode; reason: string }
+  | { kind: 'text' }
+  | { kind: 'template'; template: Template }
+  | { kind: 'held' }
+  | { kind: 'failed'; code: ReasonCode; reason: string }
 
-/** What leaves through a connection. `template`: the one it names, null when there is none any more. */
+/** Chooses what to send through a connection. `template`: the message's template, null if it no longer exists. */
 export function chooseMessage(
   message: AutomationMessage,
   connection: ConnectionType,
@@ -27,12 +27,12 @@ export function chooseMessage(
   const hasText = message.text !== null && message.text.trim() !== ''
   if (connection !== 'official') {
     return hasText
-      ? { is: 'text' }
+      ? { kind: 'text' }
       : failed('no-text', 'The message has a template only: write a text for this kind of number')
   }
-  if (template?.status === 'approved') return { is: 'template', template }
-  if (hasText && isWindowOpen) return { is: 'text' }
-  if (template) return { is: 'held' }
+  if (template?.status === 'approved') return { kind: 'template', template }
+  if (hasText && isWindowOpen) return { kind: 'text' }
+  if (template) return { kind: 'held' }
   if (hasText) {
     const reason = 'The customer has not written in the last 24 hours: choose an approved template'
     return failed('window-closed', reason)
@@ -40,23 +40,25 @@ export function chooseMessage(
   return failed('template-refused', 'The template of the message is no longer there: choose another one')
 }
 
-/** Whether what leaves, its template or its text, has one of these variables. */
-export const namesAny = (
+/** Whether the template or text that is sent uses one of these variables. */
+export const usesVariables = (
   { text, templateParameters: { header, body, buttons } }: AutomationMessage,
   isTemplate: boolean,
   names: readonly string[],
 ): boolean =>
-  (isTemplate ? [...header, ...body, ...buttons] : [text ?? '']).some((each) => hasOne(each, names))
+  (isTemplate ? [...header, ...body, ...buttons] : [text ?? '']).some((each) =>
+    textUsesVariables(each, names),
+  )
 
-function hasOne(text: string, names: readonly string[]): boolean {
+function textUsesVariables(text: string, names: readonly string[]): boolean {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) return false
+  if ('issue' in parsed) return false
   return parsed.parts.some((part) => typeof part !== 'string' && names.includes(part.name))
 }
 
 export type Rendered =
-  | { is: 'ready'; content: sending.Content; text: string; templateId: number | null }
-  | { is: 'failed'; code: ReasonCode; reason: string }
+  | { kind: 'ready'; content: sending.Content; text: string; templateId: number | null }
+  | { kind: 'failed'; code: ReasonCode; reason: string }
 
 export function renderMessage(
   message: AutomationMessage,
@@ -69,15 +71,15 @@ export function renderMessage(
 
 function renderAsText(message: AutomationMessage, connection: ConnectionType, values: Values): Rendered {
   const { text, missing } = renderText(message.text ?? '', values)
-  if (text.trim() === '') return missingVariable(missing)
-  const media = mediaOf(message)
-  if (text.length > (media ? textWithMediaAtMost : textAtMost)) {
+  if (text.trim() === '') return failMissingVariable(missing)
+  const media = getMedia(message)
+  if (text.length > (media ? maxTextLengthWithMedia : maxTextLength)) {
     return failed('too-long', `The text has ${text.length} characters with its values filled in`)
   }
   if (connection === 'shared' && text.length > 900) {
     return failed('too-long', 'The shared number sends at most 900 characters')
   }
-  return { is: 'ready', content: { kind: 'text', text, media }, text, templateId: null }
+  return { kind: 'ready', content: { kind: 'text', text, media }, text, templateId: null }
 }
 
 function renderTemplate(message: AutomationMessage, template: Template, values: Values): Rendered {
@@ -90,25 +92,25 @@ function renderTemplate(message: AutomationMessage, template: Template, values: 
     })
   const { header, body, buttons } = message.templateParameters
   const parameters = { header: filled(header), body: filled(body), buttons: filled(buttons) }
-  const wrong = templates.miscounted(template, parameters)
-  if (wrong) return failed('template-refused', `templateParameters.${wrong.part}: ${wrong.fault}`)
-  if (Object.values(parameters).some((texts) => texts.includes(''))) return missingVariable(empty)
+  const issue = templates.describeMiscount(template, parameters)
+  if (issue) return failed('template-refused', `templateParameters.${issue.part}: ${issue.fault}`)
+  if (Object.values(parameters).some((texts) => texts.includes(''))) return failMissingVariable(empty)
   const text = templates.render(template, parameters).body
   const type = template.header?.type
-  const media = mediaOf(message)
+  const media = getMedia(message)
   const content = {
     kind: 'template' as const,
     templateId: template.id,
     parameters,
     media: media && media.type === type ? media : null,
   }
-  return { is: 'ready', content, text, templateId: template.id }
+  return { kind: 'ready', content, text, templateId: template.id }
 }
 
-const mediaOf = ({ mediaUrl, mediaType }: AutomationMessage) =>
+const getMedia = ({ mediaUrl, mediaType }: AutomationMessage) =>
   mediaUrl !== null && mediaType !== null ? { type: mediaType, url: mediaUrl, fileName: null } : null
 
-const missingVariable = (names: readonly string[]) =>
+const failMissingVariable = (names: readonly string[]) =>
   failed(
     'missing-variable',
     names.length === 0
@@ -116,4 +118,4 @@ const missingVariable = (names: readonly string[]) =>
       : `There is no value for ${[...new Set(names)].map((name) => `{{${name}}}`).join(', ')}: give it a fallback`,
   )
 
-const failed = (code: ReasonCode, reason: string) => ({ is: 'failed' as const, code, reason })
+const failed = (code: ReasonCode, reason: string) => ({ kind: 'failed' as const, code, reason })

@@ -1,15 +1,15 @@
-/** The newest cart and order of a store, for tests of messages. */
+/** Finds the newest cart and order of a store, for test messages. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import type { CartFacts, Line, OrderFacts } from './facts.ts'
 
-interface Found<F> {
+interface Newest<F> {
   name: string | null
   email: string | null
   facts: F
 }
 
-export async function newestCart(ctx: Context): Promise<Found<CartFacts> | null> {
+export async function findNewestCart(ctx: Context): Promise<Newest<CartFacts> | null> {
   const row = await ctx.db
     .selectFrom('carts')
     .select(['id', 'total', 'currency', 'url', 'order_id', 'items', 'customer_name', 'customer_email'])
@@ -22,7 +22,7 @@ export async function newestCart(ctx: Context): Promise<Found<CartFacts> | null>
   return { name, email, facts: { ...facts, items: items as Line[] } }
 }
 
-export async function newestOrder(ctx: Context): Promise<Found<OrderFacts> | null> {
+export async function findNewestOrder(ctx: Context): Promise<Newest<OrderFacts> | null> {
   const row = await ctx.db
     .selectFrom('orders')
     .selectAll()

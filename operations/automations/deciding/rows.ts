@@ -1,9 +1,9 @@
-/** Executions with all that decides about them, read in one statement. */
+/** Reads executions with everything a decision needs, in one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { greatestKnown } from '#runtime/database/sql'
-import { emailKeyOf } from '#runtime/values/email'
+import { emailKeySql } from '#runtime/values/email'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
 import type { CartState, IssuedCoupon, Line, OrderFacts } from './facts.ts'
 
@@ -21,7 +21,7 @@ export interface EngineRow {
   held_since: Date | null
   held_ms: number
   hold_tries: number
-  /** When it was due before anything held it; null: nothing did. */
+  /** When it was due before a hold; null if nothing held it. */
   due_at: Date | null
   is_forced: boolean
   passed_purchase_check: boolean
@@ -48,20 +48,20 @@ export interface EngineRow {
   skip_if_purchased: boolean
   quiet_hours: QuietHours
   settings: Record<string, unknown>
-  /** Of the run's own version. */
+  /** The flow version of the run. */
   flow: Flow | null
   order: OrderFacts | null
   cart: CartState | null
   coupons: IssuedCoupon[]
-  /** The best of the orders, not cancelled, that this contact has placed since: 2 paid, 1 not yet, null none. */
+  /** The contact's best order since the trigger that is not cancelled: 2 paid, 1 unpaid, null none. */
   bought: number | null
-  /** The same, of the cart: of the orders that name it, and of the one that it names. */
+  /** The same for the cart: orders that refer to it, and the order it refers to. */
   cart_bought: number | null
-  /** Whether there is a newer order than the run's. */
+  /** Whether the contact has a newer order than the run's. */
   has_newer_order: boolean
 }
 
-interface Read extends Omit<EngineRow, 'order' | 'cart' | 'coupons'> {
+interface RawRow extends Omit<EngineRow, 'order' | 'cart' | 'coupons'> {
   order: (Omit<OrderFacts, 'placed_at'> & { placed_at: string }) | null
   cart: (Omit<CartState, 'last_activity_at'> & { last_activity_at: string }) | null
   coupons: (Omit<IssuedCoupon, 'endsAt'> & { endsAt: string })[]
@@ -70,7 +70,7 @@ interface Read extends Omit<EngineRow, 'order' | 'cart' | 'coupons'> {
 const lineJson = sql`json_build_object('productId', i.product_id, 'name', i.name, 'quantity', i.quantity,
   'total', i.total::text)`
 
-const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
+const findRows = prepared<{ ids: readonly string[] }, RawRow>((db, values) => {
   const worth = sql<
     number | null
   >`max(case when p.payment_status in ('paid', 'partially-refunded') then 2 else 1 end)`
@@ -90,7 +90,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
     .selectFrom(sql<{ line: unknown }>`jsonb_array_elements(c.items)`.as<'l'>(sql`l(line)`))
     .select(sql<number>`1`.as('one'))
     .where(sql<boolean>`l.line ->> 'productId' is not null`)
-  // One that the mirror does not know may well be sold.
+  // A product missing from the cache counts as on sale.
   const onSale = named.where(({ not, exists, selectFrom }) =>
     not(
       exists(
@@ -174,7 +174,7 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
         since.where(sql<boolean>`p.phone_key = r.phone_key`).select(worth.as('worth')),
         since.where(sql<boolean>`p.customer_id = r.customer_id`).select(worth.as('worth')),
         since
-          .where(sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('r.email')}`)
+          .where(sql<boolean>`${emailKeySql('p.customer_email')} = ${emailKeySql('r.email')}`)
           .select(worth.as('worth')),
       ).as('bought'),
       greatestKnown<number | null>(
@@ -194,10 +194,10 @@ const read = prepared<{ ids: readonly string[] }, Read>((db, values) => {
     .orderBy('e.id') as never
 })
 
-/** In the order they are due. */
+/** Reads rows ordered by due time. */
 export async function readRows(ctx: Context, ids: readonly string[]): Promise<EngineRow[]> {
   if (ids.length === 0) return []
-  return (await read(ctx, { ids })).map((row) => ({
+  return (await findRows(ctx, { ids })).map((row) => ({
     ...row,
     order: row.order && { ...row.order, placed_at: new Date(row.order.placed_at) },
     cart: row.cart && { ...row.cart, last_activity_at: new Date(row.cart.last_activity_at) },

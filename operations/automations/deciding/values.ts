@@ -1,7 +1,7 @@
-/** The variables of automations' texts (rule 2). No database, no clock. */
+/** Values of the variables in automations' texts (rule 2). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { epochDay } from '#runtime/values/days'
-import { dayText, moneyText, numberText } from '#runtime/values/localized'
+import { formatInstant, formatMoney, formatNumber } from '#runtime/values/localized'
 import type { Values } from '#runtime/values/variables'
 import { localDay } from './clock-times.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
@@ -11,23 +11,23 @@ export interface Subject {
   order: OrderFacts | null
   cart: CartFacts | null
   coupon: IssuedCoupon | null
-  /** The coupon that is the cashback of the order, whichever came after it; null where there is none. */
+  /** The order's cashback coupon, even if a newer coupon exists; or null. */
   cashback: IssuedCoupon | null
 }
 
 type Store = Pick<StoreFacts, 'name' | 'domain' | 'locale' | 'timezone' | 'currency'>
 
-const linesShown = 5
+const maxLinesShown = 5
 
-/** The value of every variable; null where there is none. */
-export function valuesOf(
+/** The value of every variable; null without one. */
+export function buildValues(
   { person, order, cart, coupon, cashback }: Subject,
   store: Store,
   now: Date,
 ): Values {
   const { name, phone, email } = person
   const money = (amount: string | number, currency: string): string =>
-    moneyText(amount, currency, store.locale)
+    formatMoney(amount, currency, store.locale)
   return {
     name,
     customerName: name,
@@ -39,32 +39,32 @@ export function valuesOf(
     ...(cart && {
       cartUrl: cart.url,
       cartTotal: money(cart.total, cart.currency),
-      cartItems: itemsText(cart.items),
-      productName: dearest(cart.items),
+      cartItems: formatItems(cart.items),
+      productName: findMostExpensive(cart.items),
     }),
     ...(order && {
       orderNumber: order.number,
       orderTotal: money(order.total, order.currency),
-      orderItems: itemsText(order.items),
+      orderItems: formatItems(order.items),
       orderUrl: order.status_url,
-      productName: dearest(order.items),
+      productName: findMostExpensive(order.items),
       paymentMethod: order.payment_method,
       paymentUrl: order.payment_url,
       trackingCode: order.tracking_code,
       trackingUrl: order.tracking_url,
-      daysSinceOrder: String(daysBetween(order.placed_at, now, store.timezone)),
+      daysSinceOrder: String(countDaysBetween(order.placed_at, now, store.timezone)),
     }),
     ...(coupon && {
       couponCode: coupon.code,
-      couponValue: couponText(coupon, store),
-      couponExpiresAt: dayIn(coupon.endsAt, store),
+      couponValue: formatCoupon(coupon, store),
+      couponExpiresAt: formatDay(coupon.endsAt, store),
     }),
     ...(cashback?.value != null && { cashbackAmount: money(cashback.value, store.currency) }),
   }
 }
 
-const dayIn = (at: Date, { locale, timezone }: Store): string =>
-  dayText(at, locale, { day: '2-digit', month: '2-digit', year: 'numeric', timeZone: timezone })
+const formatDay = (at: Date, { locale, timezone }: Store): string =>
+  formatInstant(at, locale, { day: '2-digit', month: '2-digit', year: 'numeric', timeZone: timezone })
 
 const freeShipping: Readonly<Record<string, string>> = {
   pt: 'frete grátis',
@@ -72,26 +72,26 @@ const freeShipping: Readonly<Record<string, string>> = {
   en: 'free shipping',
 }
 
-function couponText({ type, value }: IssuedCoupon, { locale, currency }: Store): string | null {
+function formatCoupon({ type, value }: IssuedCoupon, { locale, currency }: Store): string | null {
   if (type === 'free-shipping') return freeShipping[locale.slice(0, 2)] ?? freeShipping.en!
   if (value === null) return null
   return type === 'percentage'
-    ? `${numberText(value, locale, { maximumFractionDigits: 2 })}%`
-    : moneyText(value, currency, locale)
+    ? `${formatNumber(value, locale, { maximumFractionDigits: 2 })}%`
+    : formatMoney(value, currency, locale)
 }
 
-/** `2× Mug, 1× Lamp`: five lines, then how many more. */
-export function itemsText(items: readonly Line[]): string {
-  const shown = items.slice(0, linesShown).map(({ quantity, name }) => `${quantity}× ${name}`)
+/** `2× Mug, 1× Lamp`: five lines, then the number of further ones. */
+export function formatItems(items: readonly Line[]): string {
+  const shown = items.slice(0, maxLinesShown).map(({ quantity, name }) => `${quantity}× ${name}`)
   const more = items.length - shown.length
   return [...shown, ...(more > 0 ? [`+${more}`] : [])].join(', ')
 }
 
-function dearest(items: readonly Line[]): string | null {
+function findMostExpensive(items: readonly Line[]): string | null {
   let found: Line | null = null
   for (const item of items) if (!found || Number(item.total) > Number(found.total)) found = item
   return found?.name ?? null
 }
 
-const daysBetween = (from: Date, to: Date, zone: string): number =>
+const countDaysBetween = (from: Date, to: Date, zone: string): number =>
   epochDay(localDay(to, zone)) - epochDay(localDay(from, zone))

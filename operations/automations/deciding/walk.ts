@@ -1,52 +1,57 @@
-/** The way through a flow (rule 3), up to where the run has to stop. No database, no clock. */
+/** Walks a flow (rule 3) to the step where the run must stop. No database, no clock. */
 import { minuteMs } from '#runtime/durations'
 import type { AutomationMessage, CouponSpec, Flow, Step } from '../types.ts'
 
-/** Where a run stands: at the first message (null) or a step, due at `at`. */
+/** The position of a run: the first message (null) or a step, due at `at`. */
 export interface Position {
   stepId: string | null
-  /** When it was due: a wait that it stands at is over then. */
+  /** When it was due; for a wait step, when the wait ends. */
   at: Date
 }
 
 export interface WalkFacts {
   now: Date
-  /** By `run`: nothing is waited for. */
+  /** True for `run`, which skips waits. */
   skipsWaits: boolean
   purchased: { any: boolean; paid: boolean }
-  /** Steps whose coupon the platform has. */
+  /** Steps whose coupon exists on the platform. */
   coupons: ReadonlySet<string>
 }
 
-/** What happened at a step on the way. The first message is step ''. */
-export interface Passage {
+/** A visit of a step. The first message is step ''. */
+export interface StepVisit {
   stepId: string
   type: Step['type']
   outcome: 'purchased' | 'not-purchased' | 'issued' | null
   enteredAt: Date
-  /** Null: it stands there now. */
+  /** Null while the run is at this step. */
   leftAt: Date | null
 }
 
 type Stop =
   | { at: 'wait'; stepId: string; until: Date }
   | { at: 'coupon'; stepId: string; coupon: CouponSpec }
-  /** `due`: when it was to leave, however late it is now. */
+  /** `due`: when it was to be sent, however late it is now. */
   | { at: 'message'; stepId: string | null; message: AutomationMessage; due: Date }
   | { at: 'end'; reason: 'purchased' | 'flow-ended' }
 
-export interface Walked {
+export interface WalkResult {
   stop: Stop
-  passages: Passage[]
-  /** A check found a purchase and the flow goes on for it. */
+  visits: StepVisit[]
+  /** A check found a purchase and the flow continues on that branch. */
   passedPurchaseCheck: boolean
 }
 
-export function walk(flow: Flow | null, first: AutomationMessage, from: Position, facts: WalkFacts): Walked {
+export function walk(
+  flow: Flow | null,
+  first: AutomationMessage,
+  from: Position,
+  facts: WalkFacts,
+): WalkResult {
   const { now } = facts
-  const passages: Passage[] = []
+  const visits: StepVisit[] = []
   let passedPurchaseCheck = false
-  const stopped = (stop: Stop): Walked => ({ stop, passages, passedPurchaseCheck })
+  const stopped = (stop: Stop): WalkResult => ({ stop, visits, passedPurchaseCheck })
   if (from.stepId === null) return stopped({ at: 'message', stepId: null, message: first, due: from.at })
 
   const steps = new Map(flow?.steps.map((step) => [step.id, step]))
@@ -55,18 +60,18 @@ export function walk(flow: Flow | null, first: AutomationMessage, from: Position
   for (;;) {
     const step = stepId === null ? undefined : steps.get(stepId)
     if (!step) return stopped({ at: 'end', reason: 'flow-ended' })
-    const stoodHere = isFirst
+    const startedHere = isFirst
     isFirst = false
     const enteredAt = now
-    const pass = (outcome: Passage['outcome'] = null): void => {
-      passages.push({ stepId: step.id, type: step.type, outcome, enteredAt, leftAt: now })
+    const pass = (outcome: StepVisit['outcome'] = null): void => {
+      visits.push({ stepId: step.id, type: step.type, outcome, enteredAt, leftAt: now })
     }
     const stay = (): void => {
-      passages.push({ stepId: step.id, type: step.type, outcome: null, enteredAt, leftAt: null })
+      visits.push({ stepId: step.id, type: step.type, outcome: null, enteredAt, leftAt: null })
     }
     switch (step.type) {
       case 'wait': {
-        const until = stoodHere ? since : new Date(since.getTime() + step.minutes * minuteMs)
+        const until = startedHere ? since : new Date(since.getTime() + step.minutes * minuteMs)
         if (until > now && !facts.skipsWaits) {
           stay()
           return stopped({ at: 'wait', stepId: step.id, until })
@@ -100,8 +105,8 @@ export function walk(flow: Flow | null, first: AutomationMessage, from: Position
   }
 }
 
-/** The step after the message that has just left; null: the run is over. */
-export function stepAfter(flow: Flow | null, stepId: string | null): Step | null {
+/** The step after the message that was just sent; null if the run is over. */
+export function findNextStep(flow: Flow | null, stepId: string | null): Step | null {
   if (!flow) return null
   const next =
     stepId === null

@@ -1,26 +1,26 @@
-/** What a merchant says of an automation: its defaults, a change laid over it, what it may be. No database. */
+/** The definition of an automation: defaults, merging changes, validation. No database. */
 import { refuse } from '#runtime/errors'
-import { canonical, given } from '#runtime/values/changes'
-import { isSameFlow, refuseFlow, stepOf, stepsAfterCoupon } from '../flow.ts'
-import { defaultMessage, defaultQuietHours, kinds, noConditions } from '../kinds.ts'
-import { changedCoupon, changedMessage, refuseForeignAddress } from '../parts.ts'
+import { omitUndefined, toCanonicalJson } from '#runtime/values/changes'
+import { findStepsAfterCoupon, isSameFlow, parseStep, validateFlow } from '../flow.ts'
+import { defaultConditions, defaultMessage, defaultQuietHours, kinds } from '../kinds.ts'
+import { mergeCoupon, mergeMessage, refuseForeignAddress } from '../parts.ts'
 import type { AutomationChange } from '../schema.ts'
 import type { AutomationMessage, AutomationRow, AutomationType, Conditions, Flow } from '../types.ts'
 import { refuseVariables } from './text-variables.ts'
 
 export interface Definition extends Omit<AutomationRow, 'id' | 'name' | 'activatedAt' | 'flowVersion'> {
-  /** Null: the title of its type, until it is given. */
+  /** Null until it has a name: then the type's title is used. */
   name: string | null
 }
 
-export const defaultDefinition = (type: AutomationType, locale: string): Definition => ({
+export const buildDefaultDefinition = (type: AutomationType, locale: string): Definition => ({
   type,
   name: null,
   isActive: false,
   delayMinutes: kinds[type].delay,
   message: defaultMessage(type, locale),
   coupon: null,
-  conditions: noConditions(type),
+  conditions: defaultConditions(type),
   skipIfPurchased: kinds[type].skipIfPurchased,
   quietHours: defaultQuietHours(type),
   settings: { ...kinds[type].settings },
@@ -28,14 +28,10 @@ export const defaultDefinition = (type: AutomationType, locale: string): Definit
 })
 
 /**
- * The definition after a change: what is left out stays, at every depth; lists are replaced. `publicUrl` is where this
- * server's own files are. Refuses what may not be, by the name of its field or step.
+ * Merges a change into a definition, deeply: omitted fields keep their value, lists are replaced. `publicUrl` is the
+ * base of this server's own files. Refuses an invalid definition and names the field or step.
  */
-export function changedDefinition(
-  before: Definition,
-  change: AutomationChange,
-  publicUrl: string,
-): Definition {
+export function mergeDefinition(before: Definition, change: AutomationChange, publicUrl: string): Definition {
   if (change.type !== undefined && change.type !== before.type) {
     throw refuse('bad_request', `type: cannot be changed, it is ${before.type}`)
   }
@@ -44,13 +40,13 @@ export function changedDefinition(
     name: change.name ?? before.name,
     isActive: change.isActive ?? before.isActive,
     delayMinutes: change.delayMinutes ?? before.delayMinutes,
-    message: change.message ? changedMessage(before.message, change.message, 'message') : before.message,
-    coupon: change.coupon ? changedCoupon(before.coupon, change.coupon, 'coupon') : before.coupon,
-    conditions: { ...before.conditions, ...given(change.conditions ?? {}) },
+    message: change.message ? mergeMessage(before.message, change.message, 'message') : before.message,
+    coupon: change.coupon ? mergeCoupon(before.coupon, change.coupon, 'coupon') : before.coupon,
+    conditions: { ...before.conditions, ...omitUndefined(change.conditions ?? {}) },
     skipIfPurchased: change.skipIfPurchased ?? before.skipIfPurchased,
-    quietHours: { ...before.quietHours, ...given(change.quietHours ?? {}) },
-    settings: { ...before.settings, ...given(change.settings ?? {}) },
-    flow: change.flow ? changedFlow(before.flow, change.flow) : before.flow,
+    quietHours: { ...before.quietHours, ...omitUndefined(change.quietHours ?? {}) },
+    settings: { ...before.settings, ...omitUndefined(change.settings ?? {}) },
+    flow: change.flow ? mergeFlow(before.flow, change.flow) : before.flow,
   }
   if (change.coupon === null) after.coupon = null
   if (change.flow === null) after.flow = null
@@ -60,9 +56,9 @@ export function changedDefinition(
   return after
 }
 
-function changedFlow(before: Flow | null, change: NonNullable<AutomationChange['flow']>): Flow {
+function mergeFlow(before: Flow | null, change: NonNullable<AutomationChange['flow']>): Flow {
   const start = change.start ?? before?.start
-  const steps = change.steps?.map(stepOf) ?? before?.steps
+  const steps = change.steps?.map(parseStep) ?? before?.steps
   if (start === undefined) throw refuse('bad_request', 'flow.start: is required')
   if (steps === undefined) throw refuse('bad_request', 'flow.steps: is required')
   if (steps.length === 0)
@@ -72,8 +68,8 @@ function changedFlow(before: Flow | null, change: NonNullable<AutomationChange['
 
 function refuseBounds({ type, delayMinutes, coupon, conditions, quietHours, settings }: Definition): void {
   const kind = kinds[type]
-  if (delayMinutes < kind.leastDelay) {
-    throw refuse('bad_request', `delayMinutes: must be at least ${kind.leastDelay} for ${type}`)
+  if (delayMinutes < kind.minDelay) {
+    throw refuse('bad_request', `delayMinutes: must be at least ${kind.minDelay} for ${type}`)
   }
   if (coupon !== null && kind.hasOwnCoupon) {
     throw refuse('bad_request', `coupon: must be null for ${type}, whose coupon is told by its settings`)
@@ -90,10 +86,10 @@ function refuseBounds({ type, delayMinutes, coupon, conditions, quietHours, sett
 }
 
 function refuseConditions(type: AutomationType, conditions: Conditions): void {
-  const defaults = noConditions(type)
+  const defaults = defaultConditions(type)
   for (const name of Object.keys(defaults) as (keyof Conditions)[]) {
     if (kinds[type].conditions.has(name)) continue
-    if (canonical(conditions[name]) !== canonical(defaults[name])) {
+    if (toCanonicalJson(conditions[name]) !== toCanonicalJson(defaults[name])) {
       throw refuse('bad_request', `conditions.${name}: an automation of type ${type} knows no such condition`)
     }
   }
@@ -103,21 +99,21 @@ function refuseConditions(type: AutomationType, conditions: Conditions): void {
   }
 }
 
-/** The flow as a whole, and the variables of every text. */
+/** Validates the flow and the variables of every text. */
 function refuseTexts({ type, message, coupon, flow }: Definition): void {
   const hasCoupon = coupon !== null || kinds[type].hasOwnCoupon
   refuseVariables(type, message, hasCoupon, 'message')
   if (!flow) return
-  const ordered = refuseFlow(flow)
-  const couponBefore = stepsAfterCoupon(flow, ordered, hasCoupon)
+  const ordered = validateFlow(flow)
+  const couponBefore = findStepsAfterCoupon(flow, ordered, hasCoupon)
   for (const step of flow.steps) {
     if (step.type !== 'message') continue
     refuseVariables(type, step.message, couponBefore.has(step.id), `flow: the step ${step.id}, message`)
   }
 }
 
-/** Every message, each with what it is called. */
-export function messagesOf({
+/** Lists every message with its field name. */
+export function listMessages({
   message,
   flow,
 }: Pick<Definition, 'message' | 'flow'>): [string, AutomationMessage][] {
@@ -129,13 +125,13 @@ export function messagesOf({
 }
 
 function refuseForeignMedia(before: Definition, after: Definition, publicUrl: string): void {
-  const known = new Set(messagesOf(before).map(([, { mediaUrl }]) => mediaUrl))
-  for (const [field, { mediaUrl }] of messagesOf(after)) {
+  const known = new Set(listMessages(before).map(([, { mediaUrl }]) => mediaUrl))
+  for (const [field, { mediaUrl }] of listMessages(after)) {
     if (mediaUrl !== null && !known.has(mediaUrl)) refuseForeignAddress(mediaUrl, publicUrl, field)
   }
 }
 
-/** Whether a change changes nothing. */
+/** Whether two definitions are equal. */
 export const isSameDefinition = (one: Definition, other: Definition): boolean =>
   isSameFlow(one.flow, other.flow) &&
-  canonical({ ...one, flow: null }) === canonical({ ...other, flow: null })
+  toCanonicalJson({ ...one, flow: null }) === toCanonicalJson({ ...other, flow: null })

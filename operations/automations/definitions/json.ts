@@ -1,16 +1,16 @@
-/** Automations as they are read: one statement each, its JSON made by the database. */
+/** Reads automations: one statement each; the database builds the JSON. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedConversion } from '#operations/store/door'
+import { days, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
+import type { MergedExtensions } from '#runtime/extensions'
 import type { JsonText } from '#runtime/operation'
-import type { Wired } from '#runtime/wiring'
 import { noSuchAutomation } from '../automations.ts'
 import { personJson } from './versions.ts'
-import { warnings } from './warnings.ts'
+import { warningsJson } from './warnings.ts'
 
 type Db = Kysely<TenantTables>
 
@@ -22,16 +22,16 @@ interface Days {
   currency: string
 }
 
-const daysOf = (ctx: Context): Days => ({
-  ...days.dayRange(ctx, {}, 365),
+const getDays = (ctx: Context): Days => ({
+  ...days.parseDayRange(ctx, {}, 365),
   timezone: ctx.store.timezone,
   currency: ctx.store.currency,
 })
 
-/** The counters of the last 30 days, as of the report; needs the alias `a`. */
-function stats(db: Db, values: Days): RawBuilder<unknown> {
+/** The counters of the last 30 days, as in the report. Needs the alias `a`. */
+function statsJson(db: Db, values: Days): RawBuilder<unknown> {
   const first = (day: RawBuilder<unknown>) =>
-    sql`(select ${days.firstInstantOf(day, sql`${values.timezone}::text`)})`
+    sql`(select ${days.firstInstant(day, sql`${values.timezone}::text`)})`
   const start = first(sql`${values.startDate}::date`)
   const end = first(sql`(${values.endDate}::date + 1)`)
   const at = sql`coalesce(e.sent_at, e.scheduled_at)`
@@ -80,14 +80,14 @@ function stats(db: Db, values: Days): RawBuilder<unknown> {
   return sql`(${counted})`
 }
 
-/** The JSON of an automation; needs the alias `a`. */
-const automationJson = (db: Db, values: Days, wired: Wired): RawBuilder<unknown> =>
+/** The JSON of an automation. Needs the alias `a`. */
+const automationJson = (db: Db, values: Days, extensions: MergedExtensions): RawBuilder<unknown> =>
   jsonObject({
     id: 'a.id',
     type: 'a.type',
     name: 'a.name',
     isActive: 'a.is_active',
-    activatedAt: instantOf('a.activated_at'),
+    activatedAt: isoInstant('a.activated_at'),
     delayMinutes: 'a.delay_minutes',
     message: 'a.message',
     coupon: 'a.coupon',
@@ -97,31 +97,31 @@ const automationJson = (db: Db, values: Days, wired: Wired): RawBuilder<unknown>
     settings: 'a.settings',
     flow: 'a.flow',
     flowVersion: 'a.flow_version',
-    warnings: warnings(db, wired),
-    stats: stats(db, values),
+    warnings: warningsJson(db, extensions),
+    stats: statsJson(db, values),
     createdBy: personJson(db, 'a.created_by'),
-    createdAt: instantOf('a.created_at'),
-    updatedAt: instantOf('a.updated_at'),
+    createdAt: isoInstant('a.created_at'),
+    updatedAt: isoInstant('a.updated_at'),
   })
 
-/** One automation; refuses one that there is not. */
+/** One automation. Refuses an unknown one. */
 export const readAutomation = preparedOne<Days>(
   noSuchAutomation,
-  (db, values, wired) => ({
+  (db, values, extensions) => ({
     rows: db.selectFrom('automations as a').where('a.id', '=', values.id).where('a.deleted_at', 'is', null),
-    item: automationJson(db, values, wired),
+    item: automationJson(db, values, extensions),
   }),
-  { values: daysOf, planOnce: false },
+  { values: getDays, planOnce: false },
 )
 
 export interface AutomationFilters {
   type?: string[] | undefined
   isActive?: boolean | undefined
-  /** Within the name, without case. */
+  /** Within the name, case-insensitive. */
   search?: string | undefined
 }
 
-const listed = preparedList<AutomationFilters & Days>((db, values, has, wired) => {
+const findAutomations = preparedList<AutomationFilters & Days>((db, values, has, extensions) => {
   // biome-ignore lint/suspicious/noExplicitAny: the builder's type grows with each filter
   let rows: SelectQueryBuilder<any, any, any> = db
     .selectFrom('automations as a')
@@ -129,9 +129,9 @@ const listed = preparedList<AutomationFilters & Days>((db, values, has, wired) =
   if (has('type')) rows = rows.where('a.type', '=', sql<string>`any(${values.type}::text[])`)
   if (has('isActive')) rows = rows.where('a.is_active', '=', values.isActive)
   if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(a.name), lower(${values.search}::text)) > 0`)
-  return { rows, item: automationJson(db, values, wired), order: [['a.id', 'desc']], page: 'a' }
+  return { rows, item: automationJson(db, values, extensions), order: [['a.id', 'desc']], page: 'a' }
 })
 
 /** Newest first. */
 export const listAutomations = (ctx: Context, filters: AutomationFilters & Paging): Promise<JsonText> =>
-  listed(ctx, { ...filters, ...daysOf(ctx) })
+  findAutomations(ctx, { ...filters, ...getDays(ctx) })

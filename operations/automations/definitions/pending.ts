@@ -1,13 +1,17 @@
-/** Messages that have not left, when their automation changes. */
+/** Pending messages after a change of their automation. */
 import type { Context } from '#runtime/context'
 import type { Hold } from '../deciding/holds.ts'
 import { queueAdvance } from '../engine/schedule.ts'
 
 /**
- * What a change of its automation may have freed is due now, in the caller's transaction: another message has taken
- * the place of its template, its quiet hours are others or none.
+ * Makes held messages due now if the change may have ended their hold (another template, other quiet hours), in the
+ * caller's transaction.
  */
-export async function lookAgain(ctx: Context, automationId: string, reason: Hold['reason']): Promise<void> {
+export async function releasePending(
+  ctx: Context,
+  automationId: string,
+  reason: Hold['reason'],
+): Promise<void> {
   const now = ctx.now()
   const due = await ctx.db
     .updateTable('automation_executions')

@@ -1,25 +1,25 @@
-/** What other sections ask of the definitions: templates in use, and the steps of the onboarding. */
+/** Implementations of other sections' extension points: templates in use, and onboarding steps. */
 import { type RawBuilder, sql } from 'kysely'
-import { templates } from '#operations/messaging/door'
+import { templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 
-/** Active automations that send a template, at first or in their flow. */
+/** Finds active automations that use a template, in the first message or in the flow. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('automations as a')
     .select(sql<string>`'the automation ' || a.name`.as('name'))
     .where('a.is_active', '=', sql<boolean>`true`)
     .where('a.deleted_at', 'is', null)
-    .where(placeholders ? misfits(templateId, placeholders) : names(templateId))
+    .where(placeholders ? miscountsPlaceholders(templateId, placeholders) : usesTemplate(templateId))
 
-const names = (templateId: RawBuilder<number>) => sql<boolean>`(
+const usesTemplate = (templateId: RawBuilder<number>) => sql<boolean>`(
   (a.message ->> 'officialapiTemplateId')::int = ${templateId}
   or jsonb_path_exists(a.flow, '$.steps[*].message.officialapiTemplateId ? (@ == $id)',
     jsonb_build_object('id', ${templateId})))`
 
-/** A message of it, the first or of a step, that fills in another number of placeholders. */
-const misfits = (
+/** Whether a message, the first or that of a step, fills in a different number of placeholders. */
+const miscountsPlaceholders = (
   templateId: RawBuilder<number>,
   placeholders: templates.Placeholders,
 ) => sql<boolean>`exists (
@@ -31,7 +31,7 @@ const misfits = (
   where (sent.message ->> 'officialapiTemplateId')::int = ${templateId}
     and ${templates.isMiscounted(sql`(sent.message -> 'templateParameters')`, placeholders)})`
 
-const firstActivated = prepared((db) =>
+const findFirstActivated = prepared((db) =>
   db
     .selectFrom('automations')
     .select((eb) => eb.fn.min('activated_at').as('at'))
@@ -39,8 +39,8 @@ const firstActivated = prepared((db) =>
     .where('deleted_at', 'is', null),
 )
 
-/** Since when an automation is active, or null. */
-export async function activeSince(ctx: Context): Promise<Date | null> {
-  const [row] = await firstActivated(ctx, {})
+/** When the first active automation was turned on, or null. */
+export async function findActiveSince(ctx: Context): Promise<Date | null> {
+  const [row] = await findFirstActivated(ctx, {})
   return row?.at ?? null
 }

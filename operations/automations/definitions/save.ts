@@ -1,50 +1,50 @@
-/** Automations: made, changed, deleted. */
+/** Creates, updates and deletes automations. */
 import type { Row } from '#db/tables'
-import { templates } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
+import { templates } from '#operations/messaging/index'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { findRow, oneRow, unlessTaken } from '#runtime/database/rows'
+import { findRow, refuseDuplicate, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
-import { canonical } from '#runtime/values/changes'
-import { automationOf, noSuchAutomation } from '../automations.ts'
-import { cancelPending } from '../engine/endings.ts'
+import { toCanonicalJson } from '#runtime/values/changes'
+import { noSuchAutomation, toAutomation } from '../automations.ts'
+import { cancelPending } from '../engine/termination.ts'
 import { isSameFlow } from '../flow.ts'
 import { defaultTitle } from '../kinds.ts'
 import { type AutomationChange, automation, conditions, messageInput } from '../schema.ts'
 import type { AutomationMessage, AutomationType, Flow } from '../types.ts'
 import {
-  changedDefinition,
+  buildDefaultDefinition,
   type Definition,
-  defaultDefinition,
   isSameDefinition,
-  messagesOf,
+  listMessages,
+  mergeDefinition,
 } from './definition.ts'
-import { lookAgain } from './pending.ts'
+import { releasePending } from './pending.ts'
 import { addVersion } from './versions.ts'
 
-const automationsAtMost = 50
+const maxAutomations = 50
 
-/** Makes an automation. Refuses what may not be, an unknown template, a name that is taken, the 51st. Answers its id. */
+/** Creates an automation and returns its id. Refuses an invalid definition, an unknown template, a taken name, the 51st. */
 export async function createAutomation(
   ctx: Context,
   input: AutomationChange & { type: AutomationType },
 ): Promise<string> {
-  const before = { ...defaultDefinition(input.type, ctx.store.locale), flow: null }
-  const definition = changedDefinition(before, input, ctx.settings.publicUrl)
+  const before = { ...buildDefaultDefinition(input.type, ctx.store.locale), flow: null }
+  const definition = mergeDefinition(before, input, ctx.settings.publicUrl)
   await requireTemplates(ctx, null, definition)
   await ctx.lockStore()
-  const names = await namesTaken(ctx)
-  if (names.size >= automationsAtMost) {
+  const names = await readNames(ctx)
+  if (names.size >= maxAutomations) {
     throw refuse(
       'conflict',
-      `There are ${automationsAtMost} automations, and there cannot be more: delete one first`,
+      `There are ${maxAutomations} automations, and there cannot be more: delete one first`,
     )
   }
   const id = ctx.newId()
   const now = ctx.now()
-  const name = definition.name ?? freeName(defaultTitle(input.type, ctx.store.locale), names)
+  const name = definition.name ?? pickFreeName(defaultTitle(input.type, ctx.store.locale), names)
   await unlessNameTaken(name, () =>
     ctx.db
       .insertInto('automations')
@@ -52,7 +52,7 @@ export async function createAutomation(
         id,
         type: definition.type,
         name,
-        ...asColumns(definition),
+        ...toColumns(definition),
         flow_version: null,
         activated_at: definition.isActive ? now : null,
         created_by: ctx.actor.userId,
@@ -61,28 +61,28 @@ export async function createAutomation(
       })
       .execute(),
   )
-  if (definition.flow) await keepFlow(ctx, id, definition.flow)
-  await keepFiles(ctx, id)
+  if (definition.flow) await saveFlow(ctx, id, definition.flow)
+  await saveFileUses(ctx, id)
   return id
 }
 
-/** An abandoned-cart automation with defaults, turned off, unless there is one or no room for one. */
+/** Creates an abandoned-cart automation with defaults, turned off, unless one exists or the limit is reached. */
 export async function createFirst(ctx: Context): Promise<void> {
   await ctx.lockStore()
   const all = await ctx.db.selectFrom('automations').select('type').where('deleted_at', 'is', null).execute()
-  if (all.length >= automationsAtMost || all.some(({ type }) => type === 'abandoned-cart')) return
+  if (all.length >= maxAutomations || all.some(({ type }) => type === 'abandoned-cart')) return
   await createAutomation(ctx, { type: 'abandoned-cart' })
 }
 
 /**
- * Changes an automation; fields left out stay as they are. A changed flow becomes its next version. Refuses what may
- * not be, a template it did not name before and that there is not, a name that is taken.
+ * Updates an automation; omitted fields keep their value. A changed flow becomes its next version. Refuses an invalid
+ * definition, a newly named template that does not exist, and a taken name.
  */
 export async function updateAutomation(ctx: Context, id: string, change: AutomationChange): Promise<void> {
   const row = await lockAutomation(ctx, id)
-  const before = automationOf(row)
-  const after = changedDefinition(before, change, ctx.settings.publicUrl)
-  if (isSameDefinition(definitionOf(row), after)) return
+  const before = toAutomation(row)
+  const after = mergeDefinition(before, change, ctx.settings.publicUrl)
+  if (isSameDefinition(toDefinition(row), after)) return
   await requireTemplates(ctx, before, after)
   const now = ctx.now()
   const name = after.name!
@@ -91,32 +91,42 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
       .updateTable('automations')
       .set({
         name,
-        ...asColumns(after),
+        ...toColumns(after),
         activated_at: !after.isActive ? null : (row.activated_at ?? now),
         updated_at: now,
       })
       .where('id', '=', id)
       .execute(),
   )
-  if (!isSameFlow(before.flow, after.flow)) await keepFlow(ctx, id, after.flow)
-  await keepFiles(ctx, id)
-  if (canonical(before.message) !== canonical(after.message)) await lookAgain(ctx, id, 'template-pending')
-  if (canonical(before.quietHours) !== canonical(after.quietHours)) await lookAgain(ctx, id, 'quiet-hours')
+  if (!isSameFlow(before.flow, after.flow)) await saveFlow(ctx, id, after.flow)
+  await saveFileUses(ctx, id)
+  if (toCanonicalJson(before.message) !== toCanonicalJson(after.message))
+    await releasePending(ctx, id, 'template-pending')
+  if (toCanonicalJson(before.quietHours) !== toCanonicalJson(after.quietHours))
+    await releasePending(ctx, id, 'quiet-hours')
 }
 
-const named = z.object({ message: messageInput, conditions, flow: automation.shape.flow })
+const referenceFields = z.object({ message: messageInput, conditions, flow: automation.shape.flow })
 
 /**
- * Products, categories and files that a change names for the first time are looked for, at the platform and in the
- * storage too: not inside a transaction. `id` null: the automation is new.
+ * Checks that newly named products, categories and files exist. Call it outside a transaction, because it calls the
+ * platform and the storage. `id` is null for a new automation.
  */
-export async function requireNamed(ctx: Context, id: string | null, change: AutomationChange): Promise<void> {
+export async function requireKnownReferences(
+  ctx: Context,
+  id: string | null,
+  change: AutomationChange,
+): Promise<void> {
   const saved = ctx.db.selectFrom('automations').select(['message', 'conditions', 'flow'])
   const before = id === null ? null : await findRow(saved, id)
-  await requireReferences(ctx, named, { before, after: change, kinds: ['product', 'category', 'file'] })
+  await requireReferences(ctx, referenceFields, {
+    before,
+    after: change,
+    kinds: ['product', 'category', 'file'],
+  })
 }
 
-/** Gone from every read; what has not left never will. Its messages that left keep its name. */
+/** Deletes an automation (a tombstone: every read hides it) and cancels its pending messages. Sent ones keep its name. */
 export async function deleteAutomation(ctx: Context, id: string): Promise<void> {
   await lockAutomation(ctx, id)
   const now = ctx.now()
@@ -126,21 +136,21 @@ export async function deleteAutomation(ctx: Context, id: string): Promise<void> 
     .where('id', '=', id)
     .execute()
   await cancelPending(ctx, id)
-  await files.setUses(ctx, ownerOf(id), [])
+  await files.setUses(ctx, toFileOwner(id), [])
 }
 
-/** The row, locked until the transaction ends; refuses one that there is not. */
+/** Locks the row until the transaction ends. Refuses an unknown automation. */
 function lockAutomation(ctx: Context, id: string): Promise<Row<'automations'>> {
   const there = ctx.db.selectFrom('automations').selectAll().where('deleted_at', 'is', null)
-  return oneRow(there.forNoKeyUpdate(), id, noSuchAutomation)
+  return requireRow(there.forNoKeyUpdate(), id, noSuchAutomation)
 }
 
-function definitionOf(row: Row<'automations'>): Definition {
-  const { id, activatedAt, flowVersion, ...definition } = automationOf(row)
+function toDefinition(row: Row<'automations'>): Definition {
+  const { id, activatedAt, flowVersion, ...definition } = toAutomation(row)
   return definition
 }
 
-const asColumns = (definition: Definition) => ({
+const toColumns = (definition: Definition) => ({
   is_active: definition.isActive,
   delay_minutes: definition.delayMinutes,
   message: JSON.stringify(definition.message),
@@ -154,15 +164,15 @@ const asColumns = (definition: Definition) => ({
 
 type Messages = { message: AutomationMessage; flow: Flow | null }
 /**
- * Looked up where it or its parameters are new: one that was deleted or changed since stays until it is changed here.
+ * Checks templates only if they or their parameters are new: a saved one stays valid if it was deleted or changed since.
  */
 async function requireTemplates(ctx: Context, before: Messages | null, after: Messages): Promise<void> {
-  const known = before ? messagesOf(before).map(([, message]) => message) : []
+  const known = before ? listMessages(before).map(([, message]) => message) : []
   const ids = new Set(known.map(({ officialapiTemplateId }) => officialapiTemplateId))
-  const fitted = new Set(known.map(asFitted))
-  for (const [field, message] of messagesOf(after)) {
+  const fitted = new Set(known.map(toTemplateKey))
+  for (const [field, message] of listMessages(after)) {
     const { officialapiTemplateId: id } = message
-    if (id === null || fitted.has(asFitted(message))) continue
+    if (id === null || fitted.has(toTemplateKey(message))) continue
     const template = await templates.get(ctx, id)
     if (template)
       templates.refuseMiscounted(template, message.templateParameters, `${field}.templateParameters`)
@@ -172,11 +182,11 @@ async function requireTemplates(ctx: Context, before: Messages | null, after: Me
   }
 }
 
-const asFitted = ({ officialapiTemplateId, templateParameters }: AutomationMessage): string =>
-  canonical([officialapiTemplateId, templateParameters])
+const toTemplateKey = ({ officialapiTemplateId, templateParameters }: AutomationMessage): string =>
+  toCanonicalJson([officialapiTemplateId, templateParameters])
 
-/** Names in use, without case. */
-async function namesTaken(ctx: Context): Promise<Set<string>> {
+/** Names in use, in lower case. */
+async function readNames(ctx: Context): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom('automations')
     .select((eb) => eb.fn<string>('lower', ['name']).as('name'))
@@ -185,8 +195,8 @@ async function namesTaken(ctx: Context): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** The title, or the title and the first number that makes it free. */
-function freeName(title: string, taken: ReadonlySet<string>): string {
+/** The title, followed by the lowest free number if it is taken. */
+function pickFreeName(title: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? title : `${title} ${number}`
     if (!taken.has(name.toLowerCase())) return name
@@ -194,17 +204,17 @@ function freeName(title: string, taken: ReadonlySet<string>): string {
 }
 
 const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
-  unlessTaken('automations_name', `name: there is an automation called ${name} already`, write)
+  refuseDuplicate('automations_name', `name: there is an automation called ${name} already`, write)
 
-async function keepFlow(ctx: Context, id: string, flow: Flow | null): Promise<void> {
+async function saveFlow(ctx: Context, id: string, flow: Flow | null): Promise<void> {
   const version = await addVersion(ctx, id, flow)
   await ctx.db.updateTable('automations').set({ flow_version: version }).where('id', '=', id).execute()
 }
 
-const ownerOf = (id: string): string => `automation:${id}`
+const toFileOwner = (id: string): string => `automation:${id}`
 
-/** Media that it sends, or that runs under way by an older version will. */
-async function keepFiles(ctx: Context, id: string): Promise<void> {
+/** Records the media in use, also by older flow versions, which unfinished runs still follow. */
+async function saveFileUses(ctx: Context, id: string): Promise<void> {
   const { message, flows } = await ctx.db
     .selectFrom('automations as a')
     .select((eb) => [
@@ -218,12 +228,12 @@ async function keepFiles(ctx: Context, id: string): Promise<void> {
     .where('a.id', '=', id)
     .executeTakeFirstOrThrow()
   const all = [null, ...((flows as (Flow | null)[] | null) ?? [])].flatMap((flow) =>
-    messagesOf({ message: message as AutomationMessage, flow }),
+    listMessages({ message: message as AutomationMessage, flow }),
   )
   const urls = new Set(all.flatMap(([, { mediaUrl }]) => (mediaUrl === null ? [] : [mediaUrl])))
   await files.setUses(
     ctx,
-    ownerOf(id),
+    toFileOwner(id),
     [...urls].map((url) => ({ url, purpose: null, field: 'message.mediaUrl' })),
     undefined,
     all,

@@ -1,12 +1,12 @@
-/** The variables of an automation's texts (rule 2): each must be one its type knows. No database. */
+/** Validates the variables in an automation's texts (rule 2). No database. */
 import { refuse } from '#runtime/errors'
 import { parseVariables } from '#runtime/values/variables'
 import { kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationType } from '../types.ts'
 
 /**
- * Refuses a variable that the type does not know, or one of a coupon where none was made before. `field` is what the
- * message is called.
+ * Refuses a variable that the type does not have, or a coupon variable without an earlier coupon. `field` names the
+ * message in errors.
  */
 export function refuseVariables(
   type: AutomationType,
@@ -14,13 +14,13 @@ export function refuseVariables(
   hasCoupon: boolean,
   field: string,
 ): void {
-  for (const [name, text] of textsOf(message)) {
-    const fault = faultOf(type, text, hasCoupon)
-    if (fault) throw refuse('bad_request', `${field}.${name}: ${fault}`)
+  for (const [name, text] of listTexts(message)) {
+    const issue = findIssue(type, text, hasCoupon)
+    if (issue) throw refuse('bad_request', `${field}.${name}: ${issue}`)
   }
 }
 
-function* textsOf({ text, templateParameters }: AutomationMessage): Generator<[string, string]> {
+function* listTexts({ text, templateParameters }: AutomationMessage): Generator<[string, string]> {
   if (text !== null) yield ['text', text]
   for (const part of ['header', 'body', 'buttons'] as const) {
     for (const [i, each] of templateParameters[part].entries())
@@ -28,9 +28,9 @@ function* textsOf({ text, templateParameters }: AutomationMessage): Generator<[s
   }
 }
 
-function faultOf(type: AutomationType, text: string, hasCoupon: boolean): string | null {
+function findIssue(type: AutomationType, text: string, hasCoupon: boolean): string | null {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) return parsed.fault
+  if ('issue' in parsed) return parsed.issue
   const { variables, couponVariables } = kinds[type]
   for (const part of parsed.parts) {
     if (typeof part === 'string' || variables.includes(part.name)) continue

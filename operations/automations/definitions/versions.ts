@@ -1,16 +1,16 @@
-/** Saved flows: each change is a version, so that runs under way go on by theirs. */
+/** Flow versions: each change is a new version, and unfinished runs keep theirs. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import type { JsonText } from '#runtime/operation'
 import { requireAutomation } from '../automations.ts'
 import type { Flow } from '../types.ts'
 
-const versionsKept = 200
+const maxVersions = 200
 
-/** Keeps a flow as the next version, in the caller's transaction; the automation's row is locked. Answers its number. */
+/** Saves a flow as the next version and returns its number. Call it with the automation's row locked. */
 export async function addVersion(ctx: Context, automationId: string, flow: Flow | null): Promise<number> {
   const { version } = await ctx.db
     .insertInto('automation_flow_versions')
@@ -23,7 +23,7 @@ export async function addVersion(ctx: Context, automationId: string, flow: Flow 
           sql<number>`coalesce(max(version), 0) + 1`.as('version'),
           sql<string | null>`${flow && JSON.stringify(flow)}::jsonb`.as('flow'),
           sql<number>`${flow?.steps.length ?? 0}::int`.as('step_count'),
-          sql<number>`${messageCount(flow)}::int`.as('message_count'),
+          sql<number>`${countMessages(flow)}::int`.as('message_count'),
           sql<string | null>`${ctx.actor.userId}::uuid`.as('created_by'),
           sql<Date>`${ctx.now()}::timestamptz`.as('created_at'),
         ])
@@ -31,15 +31,15 @@ export async function addVersion(ctx: Context, automationId: string, flow: Flow 
     )
     .returning('version')
     .executeTakeFirstOrThrow()
-  if (version > versionsKept) await dropOld(ctx, automationId, version - versionsKept)
+  if (version > maxVersions) await deleteOldVersions(ctx, automationId, version - maxVersions)
   return version
 }
 
-const messageCount = (flow: Flow | null): number =>
+const countMessages = (flow: Flow | null): number =>
   flow?.steps.filter((step) => step.type === 'message').length ?? 0
 
-/** Versions up to `last` that no run goes by any more. */
-async function dropOld(ctx: Context, automationId: string, last: number): Promise<void> {
+/** Deletes versions up to `last` that no unfinished run uses. */
+async function deleteOldVersions(ctx: Context, automationId: string, last: number): Promise<void> {
   await ctx.db
     .deleteFrom('automation_flow_versions as v')
     .where('v.automation_id', '=', automationId)
@@ -59,14 +59,14 @@ async function dropOld(ctx: Context, automationId: string, last: number): Promis
     .execute()
 }
 
-/** Who made it, as they are called now; `column` holds their user's id. */
+/** The author with their current name; `column` holds the user's id. */
 export const personJson = (db: Kysely<TenantTables>, column: string) =>
   sql`(${db
     .selectFrom('store_people as p')
     .select(sql`json_build_object('userId', p.user_id, 'name', p.name)`.as('json'))
     .where('p.user_id', '=', sql.ref<string>(column))})`
 
-const listed = preparedList<{ automationId: string }>((db, values) => ({
+const findVersions = preparedList<{ automationId: string }>((db, values) => ({
   rows: db
     .selectFrom('automation_flow_versions as v')
     .innerJoin('automations as a', 'a.id', 'v.automation_id')
@@ -77,14 +77,14 @@ const listed = preparedList<{ automationId: string }>((db, values) => ({
     stepCount: 'v.step_count',
     messageCount: 'v.message_count',
     isCurrent: sql`v.version = a.flow_version`,
-    createdAt: instantOf('v.created_at'),
+    createdAt: isoInstant('v.created_at'),
     createdBy: personJson(db, 'v.created_by'),
   }),
   order: [['v.version', 'desc']],
 }))
 
-/** Newest first. Refuses an automation that there is not. */
+/** Newest first. Refuses an unknown automation. */
 export async function listVersions(ctx: Context, automationId: string, paging: Paging): Promise<JsonText> {
   await requireAutomation(ctx, automationId)
-  return listed(ctx, { ...paging, automationId })
+  return findVersions(ctx, { ...paging, automationId })
 }

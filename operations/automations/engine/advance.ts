@@ -1,67 +1,71 @@
-/** The run of a store's due messages: batch after batch, until nothing is due (rule 5). */
+/** Processes a store's due messages in batches until nothing is due (rule 5). */
 import type { Context } from '#runtime/context'
-import { clockReaches } from '#runtime/pause'
+import { waitUntil } from '#runtime/pause'
 import { claimDue } from './claim.ts'
 import { makeCoupons } from './coupons.ts'
 import { deliverBatch, recordResults } from './record.ts'
 import { recoverDead } from './recover.ts'
-import { type AdvanceWork, endOfSecond, queueWork } from './schedule.ts'
-import { findMeans } from './surroundings.ts'
+import { type AdvanceWork, parseEndOfSecond, queueWork } from './schedule.ts'
+import { findSendContext } from './send-context.ts'
 
-/** A run holds one of the worker's few places: for so long, or for so long while others wait for it. */
+/** A run occupies one of the worker's job slots: at most `runMs`, or `sharedRunMs` while other jobs are waiting. */
 const runMs = 20_000
 const sharedRunMs = 1_000
 const soonMs = 1_000
 
 export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSignal): Promise<void> {
   const at = new Date(work.at)
-  // The queue goes by the machine's clock, which may be ahead of ours.
+  // The queue uses the machine's clock, which may be ahead of ours.
   if (at > ctx.now()) {
-    await queueLater(ctx, work)
+    await requeueLater(ctx, work)
     return
   }
   const beganAt = performance.now()
   const isOver = async (): Promise<boolean> => {
     const ms = performance.now() - beganAt
-    return signal.aborted || ms > runMs || (ms > sharedRunMs && (await othersWait(ctx)))
+    return signal.aborted || ms > runMs || (ms > sharedRunMs && (await hasBacklog(ctx)))
   }
-  if (work.executionId === null) await recoverDead(ctx, await findMeans(ctx))
+  if (work.executionId === null) await recoverDead(ctx, await findSendContext(ctx))
   for (;;) {
     if (await isOver()) {
       await queueWork(ctx, { ...work, key: `more:${work.executionId ?? ''}`, at: ctx.now().toISOString() })
       return
     }
-    const { seen, claims, coupons, nextTurn } = await claimDue(ctx, await findMeans(ctx), work.executionId)
+    const { seen, claims, coupons, nextSlotAt } = await claimDue(
+      ctx,
+      await findSendContext(ctx),
+      work.executionId,
+    )
     await makeCoupons(ctx, coupons)
     for (const claim of claims) {
-      const { told, error } = await deliverBatch(ctx, claim)
-      await recordResults(ctx, claim, told)
+      const { results, error } = await deliverBatch(ctx, claim)
+      await recordResults(ctx, claim, results)
       if (error) throw error
     }
-    // Nobody's messages wait for a place that is held for those of a number that has to wait.
-    if (nextTurn && ((await othersWait(ctx)) || !(await clockReaches(ctx.clock, nextTurn, signal)))) {
+    // Do not occupy a job slot while waiting for a number's rate slot if other jobs are waiting.
+    if (nextSlotAt && ((await hasBacklog(ctx)) || !(await waitUntil(ctx.clock, nextSlotAt, signal)))) {
       const key = work.executionId === null ? 'turn' : `turn:${work.executionId}`
-      await queueLater(ctx, { ...work, key, at: nextTurn.toISOString() })
+      await requeueLater(ctx, { ...work, key, at: nextSlotAt.toISOString() })
       return
     }
     if (seen === 0) break
   }
-  await lookAtRest(ctx, work)
+  await queueRestOfSecond(ctx, work)
 }
 
-/** Of whichever store. */
-const othersWait = async (ctx: Context): Promise<boolean> =>
+/** Whether jobs of any store are waiting. */
+const hasBacklog = async (ctx: Context): Promise<boolean> =>
   (await ctx.services.queue.backlog(['interactive'])).some(({ due }) => due > 0)
 
-/** For its time, which the clock has not reached: looked at again a second from now at the earliest. */
-async function queueLater(ctx: Context, work: AdvanceWork): Promise<void> {
+/** Requeues work that is not due yet, at the earliest a second from now. */
+async function requeueLater(ctx: Context, work: AdvanceWork): Promise<void> {
   const soon = new Date(ctx.clock.ms() + soonMs)
   await queueWork(ctx, work, soon)
 }
 
-/** Others of the second that the job stands for, due a little later. */
-async function lookAtRest(ctx: Context, work: AdvanceWork): Promise<void> {
-  const end = endOfSecond(work.key)
+/** Queues the messages that are due later in the second that this job covers. */
+async function queueRestOfSecond(ctx: Context, work: AdvanceWork): Promise<void> {
+  const end = parseEndOfSecond(work.key)
   if (!end || end <= ctx.now()) return
   const rest = await ctx.db
     .selectFrom('automation_executions')

@@ -1,91 +1,96 @@
-/** What is due, decided and claimed in one transaction (rule 5). */
+/** Decides about due executions and claims them, in one transaction (rule 5). */
 import { sql } from 'kysely'
-import { outbox } from '#operations/messaging/door'
-import { isAmong, notify } from '#operations/store/door'
+import { outbox } from '#operations/messaging/index'
+import { isAmong, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { type Decision, decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
-import { reasonOf } from '../reasons.ts'
-import { type CouponToMake, storeCoupons } from './coupons.ts'
-import type { Claimed } from './lane.ts'
+import { describeReason } from '../reasons.ts'
+import { type PendingCoupon, storeCoupons } from './coupons.ts'
+import type { ClaimedMessage } from './outbox-source.ts'
+import { takeRateSlots } from './rate-slots.ts'
 import { queueAdvance } from './schedule.ts'
-import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
-import { takePlaces } from './turns.ts'
-import { rowOf, settleEnded, writePassages, writeRows } from './write-decisions.ts'
+import { isRoute, readDecisionContext, type SendContext, type SendRoute } from './send-context.ts'
+import { endFinished, toDecisionRow, writeRows, writeStepLog } from './write-decisions.ts'
 
-type Leaving = Extract<Decision, { is: 'leaves' }>
+type SendDecision = Extract<Decision, { kind: 'send' }>
 
-/** Messages that leave together, through one connection. */
+/** Messages sent together through one connection. */
 export interface Claim {
   id: string
-  way: Way
-  messages: Claimed[]
+  route: SendRoute
+  messages: ClaimedMessage[]
 }
 
 export interface Batch {
-  /** How many were looked at, but for those that wait for another one of their phone. */
+  /** How many were decided, without those blocked by another execution of their phone. */
   seen: number
   claims: Claim[]
-  coupons: CouponToMake[]
-  /** When the next places on a number are, while there are none now. */
-  nextTurn: Date | null
+  coupons: PendingCoupon[]
+  /** When a number has its next rate slots, if it has none now. */
+  nextSlotAt: Date | null
 }
 
-const lookedAtOnce = 200
+const batchSize = 200
 
 /**
- * Decides what becomes of due executions, or of the one that `run` has claimed. `means`: asked just before, outside.
+ * Decides about due executions, or about the one that `run` has claimed. `sendContext` is read just before, outside the
+ * transaction.
  */
-export async function claimDue(ctx: Context, means: Means, executionId: string | null): Promise<Batch> {
+export async function claimDue(
+  ctx: Context,
+  sendContext: SendContext,
+  executionId: string | null,
+): Promise<Batch> {
   return ctx.transaction(async (tx) => {
     await lockAutomations(tx)
-    const ids = executionId === null ? await dueIds(tx) : await claimedId(tx, executionId)
+    const ids = executionId === null ? await lockDue(tx) : await lockClaimed(tx, executionId)
     const rows = await readRows(tx, ids)
-    const around = await surroundingsOf(tx, means, rows)
-    const all = rows.map((row) => decide(row, around))
-    const behind = await behindOthers(tx, all)
-    let decisions = onePerPhone(all.filter((decision) => !behind.has(decision)))
-    const ways = [means.selected, means.official].filter(isWay)
-    const { late, nextTurn } = await takeTurns(tx, decisions, ways)
+    const context = await readDecisionContext(tx, sendContext, rows)
+    const all = rows.map((row) => decide(row, context))
+    const behind = await findBlocked(tx, all)
+    let decisions = skipWithinCooldown(all.filter((decision) => !behind.has(decision)))
+    const routes = [sendContext.selected, sendContext.official].filter(isRoute)
+    const { waiting, nextSlotAt } = await reserveSlots(tx, decisions, routes)
     decisions = await reserveUnits(
       tx,
-      decisions.filter((decision) => !late.has(decision)),
+      decisions.filter((decision) => !waiting.has(decision)),
     )
-    const claims = claimsOf(tx, decisions, ways)
-    await write(tx, decisions, claims)
+    const claims = buildClaims(tx, decisions, routes)
+    await writeDecisions(tx, decisions, claims)
     const coupons = await storeCoupons(
       tx,
-      decisions.filter((decision) => decision.is === 'coupon'),
+      decisions.filter((decision) => decision.kind === 'coupon'),
     )
-    return { seen: rows.length - behind.size, claims, coupons, nextTurn }
+    return { seen: rows.length - behind.size, claims, coupons, nextSlotAt }
   })
 }
 
-/** Decisions of one store take turns: neither a cooldown nor a place on a number is given twice. */
+/** Serialises the decisions of a store, so that no cooldown is bypassed and no rate slot is used twice. */
 export const lockAutomations = async (tx: Context): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`automations:${tx.store.id}`}, 0))`.execute(tx.db)
 }
 
-async function dueIds(tx: Context): Promise<string[]> {
+async function lockDue(tx: Context): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('automation_executions')
     .select('id')
     .where('status', '=', sql.lit('pending'))
     .where('scheduled_at', '<=', tx.now())
     .orderBy('scheduled_at')
-    .limit(lookedAtOnce)
+    .limit(batchSize)
     .forUpdate()
     .skipLocked()
     .execute()
   return rows.map((row) => row.id)
 }
 
-async function claimedId(tx: Context, id: string): Promise<string[]> {
+async function lockClaimed(tx: Context, id: string): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('automation_executions')
     .select('id')
     .where('id', '=', id)
-    // By hand it is pending, by `run` claimed; once it has its text it is on its way.
+    // Pending if sent by hand, claimed if sent by `run`. With a text it is already being sent.
     .where((eb) =>
       eb.or([
         eb('status', '=', 'pending').and('scheduled_at', '<=', tx.now()),
@@ -98,27 +103,28 @@ async function claimedId(tx: Context, id: string): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Of two first messages of one automation to one phone the second one meets the cooldown of the first. */
-function onePerPhone(decisions: Decision[]): Decision[] {
+/** Skips a second first message of an automation to the same phone: the first starts the cooldown. */
+function skipWithinCooldown(decisions: Decision[]): Decision[] {
   const leaving = new Set<string>()
   return decisions.map((decision) => {
     const { row } = decision
-    if (decision.is !== 'leaves' || row.sequence !== 1 || row.cooldown_hours === 0) return decision
-    const key = personOf(row)
-    if (leaving.has(key) && row.origin !== 'manual') return { ...decision, is: 'skipped', reason: 'cooldown' }
+    if (decision.kind !== 'send' || row.sequence !== 1 || row.cooldown_hours === 0) return decision
+    const key = toPersonKey(row)
+    if (leaving.has(key) && row.origin !== 'manual')
+      return { ...decision, kind: 'skipped', reason: 'cooldown' }
     leaving.add(key)
     return decision
   })
 }
 
 /**
- * Of two first messages of one automation to one phone one alone has a coupon made; the other one is looked at again
- * when that one has left (and so it meets the cooldown) or is held.
+ * Finds first messages that must wait, because another first message of the automation to the same phone is getting a
+ * coupon. They are decided again once that message is sent (and the cooldown applies) or held.
  */
-async function behindOthers(tx: Context, decisions: readonly Decision[]): Promise<ReadonlySet<Decision>> {
+async function findBlocked(tx: Context, decisions: readonly Decision[]): Promise<ReadonlySet<Decision>> {
   const wanting = decisions.filter(
-    ({ is, row }) =>
-      is === 'coupon' &&
+    ({ kind, row }) =>
+      kind === 'coupon' &&
       row.sequence === 1 &&
       row.cooldown_hours > 0 &&
       row.phone_key !== null &&
@@ -127,11 +133,11 @@ async function behindOthers(tx: Context, decisions: readonly Decision[]): Promis
       !hasCoupon(row),
   )
   if (wanting.length === 0) return new Set()
-  const making = await makingCoupons(tx, wanting)
-  for (const { is, row } of decisions) if (is === 'coupon' && hasCoupon(row)) making.add(personOf(row))
+  const making = await findPhonesWithCoupon(tx, wanting)
+  for (const { kind, row } of decisions) if (kind === 'coupon' && hasCoupon(row)) making.add(toPersonKey(row))
   return new Set(
     wanting.filter(({ row }) => {
-      const person = personOf(row)
+      const person = toPersonKey(row)
       if (making.has(person)) return true
       making.add(person)
       return false
@@ -140,11 +146,11 @@ async function behindOthers(tx: Context, decisions: readonly Decision[]): Promis
 }
 
 const hasCoupon = (row: Decision['row']): boolean => row.coupons.some((coupon) => coupon.stepId === '')
-const personOf = (row: { automation_id: string; phone_key: string | null }): string =>
+const toPersonKey = (row: { automation_id: string; phone_key: string | null }): string =>
   `${row.automation_id}:${row.phone_key}`
 
-/** For whom a coupon of the first message is written down, by this worker or another, whose message is due. */
-async function makingCoupons(tx: Context, wanting: readonly Decision[]): Promise<Set<string>> {
+/** Finds phones with a due first message that already has a stored coupon, from this worker or another. */
+async function findPhonesWithCoupon(tx: Context, wanting: readonly Decision[]): Promise<Set<string>> {
   const rows = await tx.db
     .selectFrom('automation_executions as e')
     .innerJoin('automation_coupons as c', 'c.run_id', 'e.run_id')
@@ -156,45 +162,45 @@ async function makingCoupons(tx: Context, wanting: readonly Decision[]): Promise
     .where(isAmong('e.phone_key', [...new Set(wanting.flatMap(({ row }) => row.phone_key ?? []))]))
     .where(isAmong('e.automation_id', [...new Set(wanting.map(({ row }) => row.automation_id))], 'uuid'))
     .execute()
-  return new Set(rows.map(personOf))
+  return new Set(rows.map(toPersonKey))
 }
 
-/** Those beyond the places that their number has now stay as they are. */
-async function takeTurns(
+/** Reserves rate slots. Messages without a slot stay pending. */
+async function reserveSlots(
   tx: Context,
   decisions: readonly Decision[],
-  ways: readonly Way[],
-): Promise<{ late: ReadonlySet<Decision>; nextTurn: Date | null }> {
-  const late = new Set<Decision>()
-  let nextTurn: Date | null = null
-  const leaving = decisions.filter((decision): decision is Leaving => decision.is === 'leaves')
+  routes: readonly SendRoute[],
+): Promise<{ waiting: ReadonlySet<Decision>; nextSlotAt: Date | null }> {
+  const waiting = new Set<Decision>()
+  let nextSlotAt: Date | null = null
+  const leaving = decisions.filter((decision): decision is SendDecision => decision.kind === 'send')
   for (const [numberId, group] of Map.groupBy(leaving, (each) => each.connection.numberId)) {
-    const way = ways.find(({ connection }) => connection.numberId === numberId)!
-    const turn = await takePlaces(tx, way.connection, group.length, way.perSecond)
-    const places = 'places' in turn ? turn.places : 0
-    for (const decision of group.slice(places)) late.add(decision)
-    if ('at' in turn && (!nextTurn || turn.at < nextTurn)) nextTurn = turn.at
+    const route = routes.find(({ connection }) => connection.numberId === numberId)!
+    const slots = await takeRateSlots(tx, route.connection, group.length, route.perSecond)
+    const places = 'places' in slots ? slots.places : 0
+    for (const decision of group.slice(places)) waiting.add(decision)
+    if ('at' in slots && (!nextSlotAt || slots.at < nextSlotAt)) nextSlotAt = slots.at
   }
-  return { late, nextTurn }
+  return { waiting, nextSlotAt }
 }
 
-/** A unit of the quota for each that leaves; where there are too few, the first ones have them. */
+/** Reserves a quota unit for each message to send. If there are too few, the first messages get them. */
 async function reserveUnits(tx: Context, decisions: Decision[]): Promise<Decision[]> {
-  const needing = decisions.filter(({ is, row }) => is === 'leaves' && row.reservation_id === null)
+  const needing = decisions.filter(({ kind, row }) => kind === 'send' && row.reservation_id === null)
   const { reservationId, units } = await outbox.reserveUpTo(tx, needing.length, 'automation')
   const served = new Set(needing.slice(0, units))
   const unserved = new Set(needing.slice(units))
-  if (unserved.size > 0) await tellOfQuota(tx)
+  if (unserved.size > 0) await notifyQuota(tx)
   return decisions.map((decision) => {
     if (served.has(decision)) return { ...decision, row: { ...decision.row, reservation_id: reservationId } }
     if (!unserved.has(decision)) return decision
-    const { row, stepId, passages, passedPurchaseCheck } = decision
+    const { row, stepId, visits, passedPurchaseCheck } = decision
     const code = 'quota-exceeded'
-    return { row, stepId, passages, passedPurchaseCheck, is: 'failed', code, reason: reasonOf(code) }
+    return { row, stepId, visits, passedPurchaseCheck, kind: 'failed', code, reason: describeReason(code) }
   })
 }
 
-async function tellOfQuota(tx: Context): Promise<void> {
+async function notifyQuota(tx: Context): Promise<void> {
   const cycle = await tx.db
     .selectFrom('usage_cycles')
     .select('starts_at')
@@ -211,11 +217,11 @@ async function tellOfQuota(tx: Context): Promise<void> {
   })
 }
 
-function claimsOf(tx: Context, decisions: readonly Decision[], ways: readonly Way[]): Claim[] {
-  const leaving = decisions.filter((decision): decision is Leaving => decision.is === 'leaves')
+function buildClaims(tx: Context, decisions: readonly Decision[], routes: readonly SendRoute[]): Claim[] {
+  const leaving = decisions.filter((decision): decision is SendDecision => decision.kind === 'send')
   return [...Map.groupBy(leaving, (each) => each.connection.numberId)].map(([numberId, group]) => ({
     id: tx.newId(),
-    way: ways.find(({ connection }) => connection.numberId === numberId)!,
+    route: routes.find(({ connection }) => connection.numberId === numberId)!,
     messages: group.map(({ row, content }) => ({
       id: row.id,
       attempt: row.attempts + 1,
@@ -226,27 +232,31 @@ function claimsOf(tx: Context, decisions: readonly Decision[], ways: readonly Wa
   }))
 }
 
-async function write(tx: Context, decisions: readonly Decision[], claims: readonly Claim[]): Promise<void> {
+async function writeDecisions(
+  tx: Context,
+  decisions: readonly Decision[],
+  claims: readonly Claim[],
+): Promise<void> {
   const now = tx.now()
   const claimOf = new Map(claims.flatMap((claim) => claim.messages.map(({ id }) => [id, claim] as const)))
   await writeRows(
     tx,
     decisions.map((decision) => {
-      const row = rowOf(decision, now)
+      const row = toDecisionRow(decision, now)
       const claim = claimOf.get(decision.row.id)
       if (!claim) return row
       const at = now.toISOString()
-      const called = claim.way.isIdempotent ? at : null
+      const called = claim.route.isIdempotent ? at : null
       return { ...row, claim_id: claim.id, claimed_at: at, called_at: called, tries: 1 }
     }),
   )
-  await writePassages(tx, decisions)
-  await settleEnded(tx, decisions)
+  await writeStepLog(tx, decisions)
+  await endFinished(tx, decisions)
   await queueAdvance(
     tx,
     decisions.flatMap((decision) => {
-      if (decision.is === 'wait') return decision.until
-      return decision.is === 'held' ? decision.hold.until : []
+      if (decision.kind === 'wait') return decision.until
+      return decision.kind === 'held' ? decision.hold.until : []
     }),
   )
 }

@@ -1,19 +1,19 @@
-/** Coupons of runs: written down first, then made at the platform (rules 5, 9). */
+/** Coupons of runs: stored first, then created on the platform (rules 5, 9). */
 import { sql } from 'kysely'
-import { connections, coupons } from '#operations/store/door'
+import { connections, coupons } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import { amountText } from '#runtime/values/money'
-import { couponCode, couponEnd } from '../deciding/coupon-codes.ts'
-import { type Decision, stateOf } from '../deciding/decide.ts'
-import { codeOfHold, holdOn } from '../deciding/holds.ts'
+import { formatAmount } from '#runtime/values/money'
+import { generateCouponCode, getCouponEnd } from '../deciding/coupon-codes.ts'
+import { type Decision, getHoldState } from '../deciding/decide.ts'
+import { extendHold, failureCodeByHold } from '../deciding/holds.ts'
 import type { EngineRow } from '../deciding/rows.ts'
-import { type OwnReason, reasonOf } from '../reasons.ts'
+import { describeReason, type OwnReason } from '../reasons.ts'
 import type { CouponSpec } from '../types.ts'
-import { endExecutions } from './endings.ts'
 import { queueAdvance } from './schedule.ts'
+import { endExecutions } from './termination.ts'
 
-export interface CouponToMake {
+export interface PendingCoupon {
   row: EngineRow
   stepId: string
   code: string
@@ -21,59 +21,62 @@ export interface CouponToMake {
   endsAt: Date
 }
 
-type Wanted = Extract<Decision, { is: 'coupon' }>
+type CouponDecision = Extract<Decision, { kind: 'coupon' }>
 
-/** In the transaction that decides: a run's coupon at a step has one code, whoever makes it and however often. */
-export async function storeCoupons(ctx: Context, wanted: readonly Wanted[]): Promise<CouponToMake[]> {
-  if (wanted.length === 0) return []
+/** Stores a code for each coupon in the deciding transaction: a run has one code per step, also after a retry. */
+export async function storeCoupons(
+  ctx: Context,
+  decisions: readonly CouponDecision[],
+): Promise<PendingCoupon[]> {
+  if (decisions.length === 0) return []
   const now = ctx.now()
-  // The coupon of the first message is made where no step is.
-  const stepOf = ({ stepId, row }: Wanted): string => (row.sequence === 1 ? '' : (stepId ?? ''))
+  // The coupon of the first message has no step.
+  const getStepId = ({ stepId, row }: CouponDecision): string => (row.sequence === 1 ? '' : (stepId ?? ''))
   await ctx.db
     .insertInto('automation_coupons')
     .values(
-      wanted.map((each) => ({
+      decisions.map((each) => ({
         run_id: each.row.run_id,
-        step_id: stepOf(each),
-        code: couponCode(each.coupon.prefix),
+        step_id: getStepId(each),
+        code: generateCouponCode(each.coupon.prefix),
         spec: JSON.stringify(each.coupon),
         amount: each.coupon.type === 'amount' ? each.coupon.value : null,
-        ends_at: couponEnd(each.coupon.validDays, now, ctx.store.timezone),
+        ends_at: getCouponEnd(each.coupon.validDays, now, ctx.store.timezone),
         created_at: now,
       })),
     )
-    // Also of a code that another run has: the next look makes a new one.
+    // Also ignores a code collision with another run: the next attempt generates a new code.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const rows = await ctx.db
     .selectFrom('automation_coupons')
     .select(['run_id', 'step_id', 'code', 'spec', 'ends_at'])
-    .where('run_id', '=', sql<string>`any(${wanted.map(({ row }) => row.run_id)}::uuid[])`)
+    .where('run_id', '=', sql<string>`any(${decisions.map(({ row }) => row.run_id)}::uuid[])`)
     .where('is_made', '=', false)
     .execute()
-  return wanted.flatMap((each) => {
-    const stored = rows.find((row) => row.run_id === each.row.run_id && row.step_id === stepOf(each))
+  return decisions.flatMap((each) => {
+    const stored = rows.find((row) => row.run_id === each.row.run_id && row.step_id === getStepId(each))
     if (!stored) return []
     const { step_id: stepId, code, ends_at: endsAt } = stored
     return { row: each.row, stepId, code, spec: stored.spec as CouponSpec, endsAt }
   })
 }
 
-/** Calls at once. */
-const atOnce = 8
+/** Concurrent calls to the platform. */
+const concurrency = 8
 
-/** Asks the platform for them, outside any transaction; the same code twice is one coupon. */
-export async function makeCoupons(ctx: Context, wanted: readonly CouponToMake[]): Promise<void> {
-  const waiting = [...wanted]
-  const inTurn = async (): Promise<void> => {
+/** Creates the coupons on the platform, outside any transaction. Idempotent by code. */
+export async function makeCoupons(ctx: Context, pending: readonly PendingCoupon[]): Promise<void> {
+  const waiting = [...pending]
+  const runWorker = async (): Promise<void> => {
     for (let coupon = waiting.shift(); coupon; coupon = waiting.shift()) await makeCoupon(ctx, coupon)
   }
-  await Promise.all(Array.from({ length: Math.min(atOnce, wanted.length) }, inTurn))
+  await Promise.all(Array.from({ length: Math.min(concurrency, pending.length) }, runWorker))
 }
 
-async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
+async function makeCoupon(ctx: Context, coupon: PendingCoupon): Promise<void> {
   const { row, stepId, code, spec, endsAt } = coupon
-  const platform = await connections.ecommerce(ctx)
+  const platform = await connections.findEcommerce(ctx)
   if (!platform) {
     return fail(
       ctx,
@@ -83,11 +86,11 @@ async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
     )
   }
   try {
-    await coupons.promise(platform, {
+    await coupons.guaranteeCoupon(platform, {
       code,
       type: spec.type,
-      value: moneyOf(spec.value),
-      minimumAmount: moneyOf(spec.minimumAmount),
+      value: toAmountText(spec.value),
+      minimumAmount: toAmountText(spec.minimumAmount),
       usageLimit: 1,
       endsAt: endsAt.toISOString(),
     })
@@ -104,7 +107,7 @@ async function makeCoupon(ctx: Context, coupon: CouponToMake): Promise<void> {
     .execute()
 }
 
-const moneyOf = (amount: number | null): string | null => (amount === null ? null : amountText(amount))
+const toAmountText = (amount: number | null): string | null => (amount === null ? null : formatAmount(amount))
 
 const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: string): Promise<void> => {
   await ctx.transaction((tx) =>
@@ -112,12 +115,12 @@ const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: strin
   )
 }
 
-/** The platform is down: looked at again later, for a day at most. */
+/** Holds the execution while the platform is down, for a day at most. */
 async function hold(ctx: Context, row: EngineRow): Promise<void> {
-  const held = holdOn(stateOf(row), 'provider-unavailable', ctx.now())
+  const held = extendHold(getHoldState(row), 'provider-unavailable', ctx.now())
   if (!held) {
-    const code = codeOfHold['provider-unavailable']
-    return fail(ctx, row, code, reasonOf(code))
+    const code = failureCodeByHold['provider-unavailable']
+    return fail(ctx, row, code, describeReason(code))
   }
   await ctx.transaction(async (tx) => {
     await tx.db

@@ -1,13 +1,13 @@
-/** Executions as they are read. */
+/** Reads executions as JSON. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { isCountedConversion } from '#operations/store/door'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isCountedConversion } from '#operations/store/index'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedOne } from '#runtime/database/rows'
 
 type Db = Kysely<TenantTables>
 
-/** The JSON of an execution; needs the aliases `e`, `r` (its run) and `a` (its automation). */
+/** The JSON of an execution. Needs the aliases `e`, `r` (its run) and `a` (its automation). */
 export function executionJson(db: Db): RawBuilder<unknown> {
   const conversion = db
     .selectFrom('conversions as v')
@@ -34,37 +34,37 @@ export function executionJson(db: Db): RawBuilder<unknown> {
       event: 'r.event',
       entityType: 'r.entity_type',
       entityId: 'r.entity_id',
-      occurredAt: instantOf('r.occurred_at'),
+      occurredAt: isoInstant('r.occurred_at'),
     }),
     cartId: 'r.cart_id',
     orderId: 'r.order_id',
     customerId: 'r.customer_id',
-    scheduledAt: instantOf('e.scheduled_at'),
+    scheduledAt: isoInstant('e.scheduled_at'),
     holdReason: sql`case when e.status = 'pending' then e.hold_reason end`,
     text: 'e.text',
     officialapiTemplateId: 'e.officialapi_template_id',
     couponCode: 'e.coupon_code',
-    // In ledger and inbox it has the same id, once it was claimed.
+    // Ledger and inbox use the same id, from the first claim on.
     messageId: sql`case when e.attempts > 0 then e.id end`,
     failureCode: 'e.failure_code',
     skipReason: 'e.skip_reason',
     failureReason: 'e.failure_reason',
     attempts: 'e.attempts',
-    sentAt: instantOf('e.sent_at'),
-    deliveredAt: instantOf('e.delivered_at'),
-    readAt: instantOf('e.read_at'),
-    failedAt: instantOf('e.failed_at'),
-    endedAt: instantOf('e.ended_at'),
-    convertedAt: instantOf('e.converted_at'),
+    sentAt: isoInstant('e.sent_at'),
+    deliveredAt: isoInstant('e.delivered_at'),
+    readAt: isoInstant('e.read_at'),
+    failedAt: isoInstant('e.failed_at'),
+    endedAt: isoInstant('e.ended_at'),
+    convertedAt: isoInstant('e.converted_at'),
     conversion: sql`case when e.converted_at is not null then (${conversion}) end`,
-    createdAt: instantOf('e.created_at'),
-    updatedAt: instantOf('e.updated_at'),
+    createdAt: isoInstant('e.created_at'),
+    updatedAt: isoInstant('e.updated_at'),
   })
 }
 
 export const noExecution = 'There is no such automation message'
 
-/** One execution; refuses one that there is not, or whose automation was deleted. */
+/** One execution. Refuses an unknown one, or one whose automation was deleted. */
 export const readExecution = preparedOne(noExecution, (db, { id }) => ({
   rows: db
     .selectFrom('automation_executions as e')

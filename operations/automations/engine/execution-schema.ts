@@ -1,4 +1,5 @@
-/** One message of one run, as it is read. */
+/** The schema of an execution: one message of one run. */
+import { messageReason } from '#operations/messaging/index'
 import { count, currency, id, instant, money, named, object, z } from '#runtime/schema'
 import { automationType } from '../schema.ts'
 
@@ -48,13 +49,8 @@ export const execution = named(
     officialapiTemplateId: z.number().int().nullable(),
     couponCode: z.string().nullable(),
     messageId: id.nullable(),
-    failureCode: z.string().nullable(),
-    skipReason: z
-      .string()
-      .nullable()
-      .describe(
-        'no-phone, opted-out, cooldown, purchased, not-eligible, automation-inactive, duplicate-request, flow-ended, previous-failed, too-late (bound to a moment that is over a day ago) or coupon-ended',
-      ),
+    failureCode: messageReason.nullable(),
+    skipReason: messageReason.nullable(),
     failureReason: z.string().nullable().describe('Why it did not leave, or failed, in one sentence'),
     attempts: count,
     sentAt: instant.nullable(),

@@ -1,72 +1,76 @@
-/** A claimed batch on its way, and what became of it, in one transaction (rule 5). */
-import { numberUsage, outbox } from '#operations/messaging/door'
+/** Delivers a claimed batch, and records its results in one transaction (rule 5). */
+import { outbox, readNumberUsage } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { codeOfHold, type HoldReason, holdOn } from '../deciding/holds.ts'
-import { reasonOf } from '../reasons.ts'
+import { extendHold, failureCodeByHold, type HoldReason } from '../deciding/holds.ts'
+import { describeReason } from '../reasons.ts'
 import type { Claim } from './claim.ts'
-import { type Claimed, executions, type Message, pendingAgain } from './lane.ts'
+import { type ClaimedMessage, executions, type Message, toPending } from './outbox-source.ts'
 
-/** `isSecondCall`: claims of dead workers, which may have left already. */
+/** `isRetry`: the claims come from a dead worker, so the messages may have been sent. */
 export const deliverBatch = (
   ctx: Context,
-  { id: claimId, way: { connection, isIdempotent }, messages }: Claim,
-  isSecondCall = false,
-): Promise<outbox.Handed<Claimed>> =>
-  outbox.handOver(ctx, executions, {
+  { id: claimId, route: { connection, isIdempotent }, messages }: Claim,
+  isRetry = false,
+): Promise<outbox.DispatchReport<ClaimedMessage>> =>
+  outbox.dispatch(ctx, executions, {
     connection,
     claimId,
     isIdempotent,
-    isSecondCall,
-    letters: messages.map((message) => ({
+    isRetry,
+    messages: messages.map((message) => ({
       message,
       phone: message.phone!,
       content: message.content!,
-      // By hand it leaves through the official number, whatever is selected.
+      // Messages sent by hand always use the official number.
       ...(message.isManual ? { via: 'official' } : {}),
     })),
   })
 
-export interface Result {
+export interface MessageResult {
   message: Pick<Message, 'id'>
-  told: outbox.Fate
+  outcome: outbox.Outcome
 }
 
-/** Records results of the messages that this claim still has: what a status event has settled meanwhile stays. */
+/** Records results of messages that still belong to this claim. A message ended by a provider status keeps its state. */
 export async function recordResults(
   ctx: Context,
-  { id, way }: Pick<Claim, 'id' | 'way'>,
-  results: readonly Result[],
+  { id, route }: Pick<Claim, 'id' | 'route'>,
+  results: readonly MessageResult[],
 ): Promise<void> {
-  const toldOf = new Map(results.map(({ message, told }) => [message.id, told]))
-  const isFull = results.some(({ told }) => told.is === 'back' && told.because?.reason === 'number-limit')
+  const outcomes = new Map(results.map(({ message, outcome }) => [message.id, outcome]))
+  const isFull = results.some(
+    ({ outcome }) => outcome.kind === 'requeued' && outcome.because?.reason === 'number-limit',
+  )
   await ctx.transaction(async (tx) => {
-    const freeAt = isFull ? (await numberUsage(tx, way.connection.numberId)).nextFreeAt : null
-    const fateOf = (row: Message): Message | outbox.Fate => {
-      const told = toldOf.get(row.id)!
-      return told.is === 'back' && told.because ? held(tx, row, told.because, freeAt) : told
+    const freeAt = isFull ? (await readNumberUsage(tx, route.connection.numberId)).nextFreeAt : null
+    const resolveOutcome = (row: Message): Message | outbox.Outcome => {
+      const outcome = outcomes.get(row.id)!
+      return outcome.kind === 'requeued' && outcome.because
+        ? toHeld(tx, row, outcome.because, freeAt)
+        : outcome
     }
-    await outbox.settle(tx, executions, [...toldOf.keys()], fateOf, id)
+    await outbox.recordOutcomes(tx, executions, [...outcomes.keys()], resolveOutcome, id)
   })
 }
 
-/** Pending again, for later; given up after a day. */
-function held(
+/** Holds a message that was not accepted; fails it after a day of holds. */
+function toHeld(
   tx: Context,
   row: Message,
-  because: outbox.Trouble,
+  because: outbox.RequeueReason,
   freeAt: Date | null,
-): Message | outbox.Fate {
+): Message | outbox.Outcome {
   const { holdReason: was, heldSince: since, heldMs, holdTries: tries } = row
-  const reason = reasonsOf[because.reason]
-  const hold = holdOn({ reason: was, since, heldMs, tries }, reason, tx.now(), {
+  const reason = holdReasons[because.reason]
+  const hold = extendHold({ reason: was, since, heldMs, tries }, reason, tx.now(), {
     ...(because.reason === 'number-limit' ? { freeAt } : {}),
     ...(because.reason === 'throttled' ? { afterMs: because.afterMs } : {}),
   })
   if (!hold) {
-    const code = codeOfHold[reason]
-    return { is: 'failed', code, reason: reasonOf(code) }
+    const code = failureCodeByHold[reason]
+    return { kind: 'failed', code, reason: describeReason(code) }
   }
-  return pendingAgain(row, {
+  return toPending(row, {
     scheduledAt: hold.until,
     dueAt: row.dueAt ?? row.scheduledAt,
     holdReason: hold.reason,
@@ -76,7 +80,7 @@ function held(
   })
 }
 
-const reasonsOf: Readonly<Record<outbox.Trouble['reason'], HoldReason>> = {
+const holdReasons: Readonly<Record<outbox.RequeueReason['reason'], HoldReason>> = {
   throttled: 'provider-unavailable',
   'provider-unavailable': 'provider-unavailable',
   'number-limit': 'number-limit',

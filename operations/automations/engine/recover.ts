@@ -1,78 +1,79 @@
-/** Messages whose worker died: what is known of them decides (rule 5). */
+/** Recovery of messages whose worker died (rule 5). */
 
 import { sql } from 'kysely'
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
 import type { Claim } from './claim.ts'
-import { executions, type Message } from './lane.ts'
+import { executions, type Message } from './outbox-source.ts'
 import { deliverBatch, recordResults } from './record.ts'
-import { isWay, type Means, surroundingsOf, type Way } from './surroundings.ts'
+import { isRoute, readDecisionContext, type SendContext, type SendRoute } from './send-context.ts'
 
-/** The same key may be sent again for so long. */
-const triedForMs = dayMs
-const atATime = 200
+/** How long a message may be resent under the same key. */
+const resendForMs = dayMs
+const batchSize = 200
 
 /**
- * Settles claims of dead workers: those never called are pending again; the others are sent again under their key
- * where the provider knows it and they may still leave now, else given up after ten minutes without a word.
+ * Recovers claims of dead workers. Messages that were never called become pending. The others are resent under their
+ * key if the provider deduplicates by key and they may still be sent; else they become indeterminate after ten minutes.
  */
-export async function recoverDead(ctx: Context, means: Means): Promise<void> {
-  const dead = await takeDead(ctx)
+export async function recoverDead(ctx: Context, sendContext: SendContext): Promise<void> {
+  const dead = await claimDead(ctx)
   if (!dead) return
-  const wayOf = (message: Message): Way | null => {
-    const way = message.isManual ? means.official : means.selected
-    return isWay(way) ? way : null
+  const getRoute = (message: Message): SendRoute | null => {
+    const route = message.isManual ? sendContext.official : sendContext.selected
+    return isRoute(route) ? route : null
   }
-  const fates = await judgedAnew(ctx, means, dead.messages)
-  for (const [way, messages] of Map.groupBy(dead.messages, wayOf)) {
-    const again = messages.filter(({ id }) => fates.get(id) === 'leaves')
-    const error = way?.isIdempotent ? await sendAgain(ctx, { id: dead.id, way, messages: again }) : null
-    const waitsMs = (id: string): number =>
-      way?.isIdempotent && fates.get(id) !== 'never' ? triedForMs : outbox.lostAfterMs
-    await outbox.settle(
+  const verdicts = await reevaluate(ctx, sendContext, dead.messages)
+  for (const [route, messages] of Map.groupBy(dead.messages, getRoute)) {
+    const resendable = messages.filter(({ id }) => verdicts.get(id) === 'send')
+    const error = route?.isIdempotent ? await resend(ctx, { id: dead.id, route, messages: resendable }) : null
+    const getWaitMs = (id: string): number =>
+      route?.isIdempotent && verdicts.get(id) !== 'never' ? resendForMs : outbox.indeterminateAfterMs
+    await outbox.recordOutcomes(
       ctx,
       executions,
       messages.map(({ id }) => id),
-      ({ id, calledAt: at }) => (ctx.clock.ms() - +at! >= waitsMs(id) ? { is: 'lost', at: at! } : null),
+      ({ id, calledAt: at }) =>
+        ctx.clock.ms() - +at! >= getWaitMs(id) ? { kind: 'indeterminate', at: at! } : null,
       dead.id,
     )
     if (error) throw error
   }
 }
 
-/** Answers a fault of ours, to be thrown once what is known is written down. */
-async function sendAgain(ctx: Context, claim: Claim): Promise<unknown> {
-  const { told, error } = await deliverBatch(ctx, claim, true)
-  await recordResults(ctx, claim, told)
+/** Returns an internal error, to be thrown once the known outcomes are recorded. */
+async function resend(ctx: Context, claim: Claim): Promise<unknown> {
+  const { results, error } = await deliverBatch(ctx, claim, true)
+  await recordResults(ctx, claim, results)
   return error
 }
 
-type Fate = 'leaves' | 'later' | 'never'
+type Verdict = 'send' | 'later' | 'never'
 
-/** What would become of them, were they due now: quiet hours, purchases, opt-outs since the call hold them, too. */
-async function judgedAnew(
+/** Decides again as if they were due now, because quiet hours, purchases and opt-outs since the call count too. */
+async function reevaluate(
   ctx: Context,
-  means: Means,
+  sendContext: SendContext,
   messages: readonly Message[],
-): Promise<Map<string, Fate>> {
+): Promise<Map<string, Verdict>> {
   const rows = await readRows(
     ctx,
     messages.map(({ id }) => id),
   )
-  const around = await surroundingsOf(ctx, means, rows)
+  const context = await readDecisionContext(ctx, sendContext, rows)
   return new Map(
     rows.map((row) => {
-      const { is } = decide(row, around)
-      const isLater = is === 'wait' || is === 'held' || is === 'coupon'
-      return [row.id, is === 'leaves' ? 'leaves' : isLater ? 'later' : 'never']
+      const { kind } = decide(row, context)
+      const isLater = kind === 'wait' || kind === 'held' || kind === 'coupon'
+      return [row.id, kind === 'send' ? 'send' : isLater ? 'later' : 'never']
     }),
   )
 }
 
-async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[] } | null> {
+async function claimDead(ctx: Context): Promise<{ id: string; messages: Message[] } | null> {
   return ctx.transaction(async (tx) => {
     const ids = await tx.db
       .selectFrom('automation_executions')
@@ -80,18 +81,18 @@ async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[]
       .where('status', '=', sql.lit('sending'))
       .where('claimed_at', '<=', new Date(tx.clock.ms() - outbox.deadAfterMs))
       .orderBy('claimed_at')
-      .limit(atATime)
+      .limit(batchSize)
       .forUpdate()
       .skipLocked()
       .execute()
     if (ids.length === 0) return null
     const called: Message[] = []
-    await outbox.settle(
+    await outbox.recordOutcomes(
       tx,
       executions,
       ids.map(({ id }) => id),
       (row) => {
-        if (row.calledAt === null) return { is: 'back', because: null }
+        if (row.calledAt === null) return { kind: 'requeued', because: null }
         called.push(row)
         return null
       },
@@ -100,7 +101,7 @@ async function takeDead(ctx: Context): Promise<{ id: string; messages: Message[]
     const id = tx.newId()
     await tx.db
       .updateTable('automation_executions')
-      // `called_at` stays: for how long nobody has heard of it.
+      // `called_at` stays: it measures how long the outcome has been unknown.
       .set({ claim_id: id, claimed_at: tx.now(), updated_at: tx.now() })
       .where('id', '=', sql<string>`any(${called.map((row) => row.id)}::uuid[])`)
       .execute()

@@ -1,13 +1,13 @@
-/** Holds that end: what they held is due at once (rule 6). */
+/** Releases holds: the held messages become due at once (rule 6). */
 import { sql } from 'kysely'
-import { checkRoute } from '#operations/messaging/door'
+import { checkRoute } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
+import { isStale } from '../deciding/cache-freshness.ts'
 import type { Hold } from '../deciding/holds.ts'
-import { isBehind } from '../deciding/mirrors.ts'
 import { lockAutomations } from './claim.ts'
 import { queueAdvance } from './schedule.ts'
 
-/** In the caller's transaction, where there is one. Answers how many are due now. */
+/** Joins the caller's transaction, if any. Returns how many messages became due. */
 export async function releaseHolds(ctx: Context, reason: Hold['reason']): Promise<number> {
   return ctx.transaction(async (tx) => {
     const now = tx.now()
@@ -25,16 +25,16 @@ export async function releaseHolds(ctx: Context, reason: Hold['reason']): Promis
   })
 }
 
-/** Connected again: the sweep asks each minute, whoever connected it. */
-export async function releaseConnected(ctx: Context): Promise<void> {
+/** Releases holds if a connection can send again. The sweep calls it every minute. */
+export async function releaseIfConnected(ctx: Context): Promise<void> {
   const selected = await checkRoute(ctx)
   if ('connection' in selected) await releaseHolds(ctx, 'not-connected')
 }
 
-/** In the transaction in which a mirror has read all there is: what waited for it is due (rule 16). */
-export async function mirrorRead(ctx: Context, before: Date | null): Promise<void> {
-  if (!isBehind(before, ctx.now())) return
-  // Who decides this moment knows of it, or has written down by then what it holds.
+/** Releases messages that waited for a stale cache, in the transaction that completes its sync (rule 16). */
+export async function releaseAfterSync(ctx: Context, before: Date | null): Promise<void> {
+  if (!isStale(before, ctx.now())) return
+  // A concurrent decision either sees this sync, or has stored its hold before the lock is granted.
   await lockAutomations(ctx)
   await releaseHolds(ctx, 'provider-unavailable')
 }

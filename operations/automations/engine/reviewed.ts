@@ -1,11 +1,11 @@
-/** Orders whose customer need not be asked for a review: the reviews' section knows them. */
+/** Orders that need no review request; the section reviews knows them. */
 import type { Context } from '#runtime/context'
 
-/** `not-eligible`: the review is there; `duplicate-request`: it was asked for. */
+/** `not-eligible`: the order was reviewed; `duplicate-request`: the review was requested. */
 export type Reviewed = ReadonlyMap<string, 'not-eligible' | 'duplicate-request'>
-/** Who knows which of some orders are reviewed or were asked about. */
-export type KnowsReviewed = (ctx: Context, orderIds: readonly string[]) => Promise<Reviewed>
+/** Finds which of the orders were reviewed or requested. */
+export type FindReviewed = (ctx: Context, orderIds: readonly string[]) => Promise<Reviewed>
 
-/** Without that section nobody has reviewed anything. */
-export const reviewedOrders: KnowsReviewed = async (ctx, orderIds) =>
-  (orderIds.length > 0 && (await ctx.wired.reviewedOrders?.(ctx, orderIds))) || new Map()
+/** Empty if the section reviews is not installed. */
+export const findReviewedOrders: FindReviewed = async (ctx, orderIds) =>
+  (orderIds.length > 0 && (await ctx.extensions.reviewedOrders?.(ctx, orderIds))) || new Map()

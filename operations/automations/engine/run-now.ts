@@ -1,23 +1,23 @@
-/** A pending message sent or cancelled by a member, or sent by hand from the inbox. */
-import { metering } from '#operations/store/door'
+/** Sends or cancels a pending message on a member's request. */
+import { metering } from '#operations/store/index'
 import type { Context, Queued } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { decide } from '../deciding/decide.ts'
 import { readRows } from '../deciding/rows.ts'
-import { endExecutions } from './endings.ts'
 import { noExecution, readExecution } from './execution-json.ts'
-import { queueOne } from './schedule.ts'
-import { findMeans, surroundingsOf } from './surroundings.ts'
+import { queueExecution } from './schedule.ts'
+import { findSendContext, readDecisionContext } from './send-context.ts'
+import { endExecutions } from './termination.ts'
 
 const notPending = () =>
   refuse('conflict', 'The message is not waiting any more: it has left, was skipped, or was cancelled')
 
-/** Claims a pending message for now, with a unit of the quota, and queues its job. Outside any transaction. */
+/** Claims a pending message, reserves a quota unit and queues its job. Call it outside any transaction. */
 export async function runNow(ctx: Context, id: string): Promise<Queued & { executionId: string }> {
   await requireExecution(ctx, id)
-  const means = await findMeans(ctx)
+  const sendContext = await findSendContext(ctx)
   return ctx.transaction(async (tx) => {
     const claimed = await tx.db
       .updateTable('automation_executions')
@@ -37,11 +37,11 @@ export async function runNow(ctx: Context, id: string): Promise<Queued & { execu
     if (!claimed) throw notPending()
     const [row] = await readRows(tx, [id])
     if (!row || row.is_deleted) throw refuse('not_found', noExecution)
-    const decision = decide(row, await surroundingsOf(tx, means, [row]))
-    if (decision.is === 'held' && decision.hold.reason === 'not-connected') {
+    const decision = decide(row, await readDecisionContext(tx, sendContext, [row]))
+    if (decision.kind === 'held' && decision.hold.reason === 'not-connected') {
       throw refuse('conflict', 'No number that can send is connected: connect or select one first')
     }
-    if (decision.is === 'skipped' && decision.reason === 'opted-out') {
+    if (decision.kind === 'skipped' && decision.reason === 'opted-out') {
       throw refuse('conflict', 'The customer does not want messages any more')
     }
     if (claimed.reservation_id === null) {
@@ -52,11 +52,11 @@ export async function runNow(ctx: Context, id: string): Promise<Queued & { execu
         .where('id', '=', id)
         .execute()
     }
-    return { ...(await queueOne(tx, id)), executionId: id }
+    return { ...(await queueExecution(tx, id)), executionId: id }
   })
 }
 
-/** Nothing of its run follows. In the operation's transaction. */
+/** Cancels a pending message and ends its run, in the operation's transaction. */
 export async function cancelExecution(ctx: Context, id: string): Promise<JsonText> {
   await requireExecution(ctx, id)
   const ended = await endExecutions(ctx, [{ id, status: 'cancelled', code: 'cancelled-by-member' }])
@@ -65,7 +65,7 @@ export async function cancelExecution(ctx: Context, id: string): Promise<JsonTex
 }
 
 const requireExecution = (ctx: Context, id: string) =>
-  oneRow(
+  requireRow(
     ctx.db
       .selectFrom('automation_executions as e')
       .innerJoin('automations as a', 'a.id', 'e.automation_id')

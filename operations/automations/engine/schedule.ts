@@ -1,25 +1,25 @@
-/** Jobs for what is due: one for all messages of a store that are due in one second. */
+/** Queues jobs for due messages: one job for all messages of a store due in the same second. */
 
 import type { Context, Queued } from '#runtime/context'
 import { secondMs } from '#runtime/durations'
 import { automationAdvance } from '../handles.ts'
 
-/** What the job `automation-advance` is given. */
+/** The payload of the job `automation-advance`. */
 export interface AdvanceWork {
-  /** One at a time of a key: a second, or something of its own. */
+  /** Jobs with the same key run one at a time: a second, or a unique key. */
   key: string
   /** When it is due, ISO 8601. */
   at: string
-  /** The one that was claimed for `run`, or by hand; null: whatever is due. */
+  /** The execution claimed by `run` or sent by hand; null: everything due. */
   executionId: string | null
 }
 
 /**
- * Nearer ones get a job of their own: one that waits already could be taken up before this transaction is to be seen.
+ * Messages due sooner get their own job: a shared one could start before this transaction is visible.
  */
 const sharedAfterMs = 10_000
 
-/** In the transaction that makes or moves executions: a job at each instant. */
+/** Queues a job for each instant, in the transaction that creates or moves executions. */
 export async function queueAdvance(ctx: Context, instants: readonly Date[]): Promise<void> {
   const now = ctx.clock.ms()
   const firsts = new Map<number, number>()
@@ -34,18 +34,18 @@ export async function queueAdvance(ctx: Context, instants: readonly Date[]): Pro
   }
 }
 
-/** `notBefore`: where the job is to wait longer than what it is for. */
+/** `notBefore` delays the job beyond the due time. */
 export async function queueWork(ctx: Context, work: AdvanceWork, notBefore?: Date): Promise<Queued> {
   const at = new Date(work.at)
   return ctx.queue(automationAdvance, work, { at: notBefore && notBefore > at ? notBefore : at })
 }
 
-/** The job of a claimed execution. */
-export const queueOne = (ctx: Context, executionId: string): Promise<Queued> =>
+/** Queues the job of a claimed execution. */
+export const queueExecution = (ctx: Context, executionId: string): Promise<Queued> =>
   queueWork(ctx, { key: `execution:${executionId}`, at: ctx.now().toISOString(), executionId })
 
-/** The end of the second that a job stands for, or null: of its own key. */
-export function endOfSecond(key: string): Date | null {
+/** The end of the second that a job covers; null if its key is unique. */
+export function parseEndOfSecond(key: string): Date | null {
   const second = /^second:(\d+)$/.exec(key)?.[1]
   return second === undefined ? null : new Date((Number(second) + 1) * secondMs)
 }

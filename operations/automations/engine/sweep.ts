@@ -1,23 +1,23 @@
-/** What is due without a job, claims of dead workers, holds whose cause is over: found each minute, over all stores. */
+/** Finds due messages without a job, dead claims and ended holds, every minute, in all stores. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import type { SystemContext } from '#runtime/context'
 import { automationExecute } from '../handles.ts'
 
-/** A job of its own has had its chance for so long. */
+/** Leaves the message's own job time to run first. */
 const graceMs = 2_000
-const atATime = 1000
+const batchSize = 1000
 
-/** Stores with something to do. One look at an index of what is due, and one of what is claimed. */
-export async function storesToSweep(root: RootDatabase, now: Date): Promise<string[]> {
+/** Finds stores with due messages or dead claims: one index scan for each. */
+export async function findStoresToSweep(root: RootDatabase, now: Date): Promise<string[]> {
   const due = await root
     .selectFrom('automation_executions')
     .select('store_id')
     .distinct()
     .where('status', '=', sql.lit('pending'))
     .where('scheduled_at', '<=', new Date(now.getTime() - graceMs))
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
   const dead = await root
     .selectFrom('automation_executions')
@@ -25,13 +25,13 @@ export async function storesToSweep(root: RootDatabase, now: Date): Promise<stri
     .distinct()
     .where('status', '=', sql.lit('sending'))
     .where('claimed_at', '<=', new Date(now.getTime() - outbox.deadAfterMs))
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
   return [...new Set([...due, ...dead].map((row) => row.store_id))]
 }
 
-/** Stores where messages wait for a connection. */
-export async function storesHeld(root: RootDatabase): Promise<string[]> {
+/** Finds stores whose messages wait for a connection. */
+export async function findStoresOnHold(root: RootDatabase): Promise<string[]> {
   const rows = await root
     .selectFrom('automation_executions')
     .select('store_id')
@@ -39,13 +39,13 @@ export async function storesHeld(root: RootDatabase): Promise<string[]> {
     .where('status', '=', sql.lit('pending'))
     .where('hold_reason', 'is not', null)
     .where('hold_reason', '=', 'not-connected')
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
   return rows.map((row) => row.store_id)
 }
 
-/** Executes whose job is gone for good: their automations may be executed again. */
-export async function freeExecutes({ root, services }: SystemContext): Promise<void> {
+/** Clears executes whose job no longer exists, so that their automations can be executed again. */
+export async function releaseDeadExecutes({ root, services }: SystemContext): Promise<void> {
   const held = await root
     .selectFrom('automations')
     .select(['store_id', 'executing_job_id as job'])

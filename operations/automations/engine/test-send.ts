@@ -1,21 +1,26 @@
-/** A message of an automation sent to a phone to look at it. */
-import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/door'
+/** Test messages of an automation. */
+import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { parsePhone } from '#runtime/values/phone'
-import { getAutomation, noAutomation } from '../automations.ts'
-import { cashbackCoupon, cashbackIn, couponCode, couponEnd } from '../deciding/coupon-codes.ts'
+import { automationNotFound, getAutomation } from '../automations.ts'
+import {
+  buildCashbackCoupon,
+  calculateCashbackIn,
+  generateCouponCode,
+  getCouponEnd,
+} from '../deciding/coupon-codes.ts'
 import type { CartFacts, IssuedCoupon, OrderFacts } from '../deciding/facts.ts'
 import { chooseMessage, renderMessage } from '../deciding/message.ts'
-import { newestCart, newestOrder } from '../deciding/newest.ts'
-import { valuesOf } from '../deciding/values.ts'
+import { findNewestCart, findNewestOrder } from '../deciding/newest.ts'
+import { buildValues } from '../deciding/values.ts'
 import { type CashbackSettings, kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
 
 /**
- * Sends the first message, or that of a step, with the newest cart or order of the store and a made-up coupon. Answers
- * its SentMessage; refuses as single sends do. Outside any transaction.
+ * Sends the first message, or that of a step, with the newest cart or order of the store and a made-up coupon. Returns
+ * its SentMessage and refuses like single sends. Call it outside any transaction.
  */
 export async function sendTest(
   ctx: Context,
@@ -23,8 +28,8 @@ export async function sendTest(
   { phone: typed, stepId }: { phone: string; stepId: string | null },
 ): Promise<JsonText> {
   const automation = await getAutomation(ctx, id)
-  if (!automation) throw noAutomation()
-  const message = messageOf(automation, stepId)
+  if (!automation) throw automationNotFound()
+  const message = findMessage(automation, stepId)
   const phone = parsePhone(typed, ctx.store.country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
   const route = await checkRoute(ctx)
@@ -35,27 +40,27 @@ export async function sendTest(
   const templateId = message.officialapiTemplateId
   const template = templateId === null ? null : await templates.get(ctx, templateId)
   const choice = chooseMessage(message, type, template, await isWindowOpen(ctx, phone))
-  if (choice.is === 'held') {
+  if (choice.kind === 'held') {
     throw refuse('conflict', `The template ${template!.name} is ${template!.status}: it must be approved`)
   }
-  if (choice.is === 'failed') throw refuse('conflict', choice.reason)
-  const about = await subjectOf(ctx, automation)
-  const values = valuesOf(
+  if (choice.kind === 'failed') throw refuse('conflict', choice.reason)
+  const subject = await findSubject(ctx, automation)
+  const values = buildValues(
     {
-      ...about,
-      person: { name: about.name, phone, email: about.email },
-      cashback: automation.type === 'cashback' ? about.coupon : null,
+      ...subject,
+      person: { name: subject.name, phone, email: subject.email },
+      cashback: automation.type === 'cashback' ? subject.coupon : null,
     },
     ctx.store,
     ctx.now(),
   )
-  const rendered = renderMessage(message, choice.is === 'template' ? choice.template : null, type, values)
-  if (rendered.is === 'failed') throw refuse('conflict', rendered.reason)
+  const rendered = renderMessage(message, choice.kind === 'template' ? choice.template : null, type, values)
+  if (rendered.kind === 'failed') throw refuse('conflict', rendered.reason)
   const content: sending.Content = rendered.content
-  return sendOne(ctx, { purpose: 'automation-test', phone, name: about.name, content })
+  return sendOne(ctx, { purpose: 'automation-test', phone, name: subject.name, content })
 }
 
-function messageOf({ message, flow }: AutomationRow, stepId: string | null): AutomationMessage {
+function findMessage({ message, flow }: AutomationRow, stepId: string | null): AutomationMessage {
   if (stepId === null) return message
   const step = flow?.steps.find((each) => each.id === stepId)
   if (!step) throw refuse('not_found', `stepId: the flow has no step ${stepId}`)
@@ -63,7 +68,7 @@ function messageOf({ message, flow }: AutomationRow, stepId: string | null): Aut
   return step.message
 }
 
-interface About {
+interface TestSubject {
   name: string | null
   email: string | null
   order: OrderFacts | null
@@ -71,40 +76,46 @@ interface About {
   coupon: IssuedCoupon
 }
 
-async function subjectOf(ctx: Context, automation: AutomationRow): Promise<About> {
+async function findSubject(ctx: Context, automation: AutomationRow): Promise<TestSubject> {
   const isCart = kinds[automation.type].entityType === 'cart'
-  const cart = isCart ? await newestCart(ctx) : null
-  const order = isCart || automation.type === 'birthday' ? null : await newestOrder(ctx)
+  const cart = isCart ? await findNewestCart(ctx) : null
+  const order = isCart || automation.type === 'birthday' ? null : await findNewestOrder(ctx)
   const person = cart ?? order
   return {
     name: person?.name ?? null,
     email: person?.email ?? null,
     order: order?.facts ?? null,
     cart: cart?.facts ?? null,
-    coupon: madeUp(ctx, couponOf(ctx, automation, order?.facts ?? null)),
+    coupon: buildSampleCoupon(ctx, findCoupon(ctx, automation, order?.facts ?? null)),
   }
 }
 
-const usual: CouponSpec = { type: 'percentage', value: 10, prefix: 'TEST', minimumAmount: null, validDays: 7 }
+const sampleCoupon: CouponSpec = {
+  type: 'percentage',
+  value: 10,
+  prefix: 'TEST',
+  minimumAmount: null,
+  validDays: 7,
+}
 
-function couponOf(
+function findCoupon(
   ctx: Context,
   { type, coupon, flow, settings }: AutomationRow,
   order: OrderFacts | null,
 ): CouponSpec {
   if (type === 'cashback') {
     const cashback = settings as unknown as CashbackSettings
-    return cashbackCoupon(cashback, order ? cashbackIn(ctx.store.currency, order, cashback) : 0)
+    return buildCashbackCoupon(cashback, order ? calculateCashbackIn(ctx.store.currency, order, cashback) : 0)
   }
   const step = flow?.steps.find((each) => each.type === 'coupon')
-  return coupon ?? step?.coupon ?? usual
+  return coupon ?? step?.coupon ?? sampleCoupon
 }
 
-const madeUp = (ctx: Context, { type, value, validDays }: CouponSpec): IssuedCoupon => ({
+const buildSampleCoupon = (ctx: Context, { type, value, validDays }: CouponSpec): IssuedCoupon => ({
   stepId: '',
-  code: couponCode('TEST'),
+  code: generateCouponCode('TEST'),
   type,
   value,
-  endsAt: couponEnd(validDays, ctx.now(), ctx.store.timezone),
+  endsAt: getCouponEnd(validDays, ctx.now(), ctx.store.timezone),
   isMade: true,
 })

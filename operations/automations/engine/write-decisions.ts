@@ -1,10 +1,10 @@
-/** Decisions as rows: one statement for a whole batch, whatever they are. */
+/** Writes the decisions of a batch in one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { recordedColumns, recordset, withRows } from '#runtime/database/recordset'
+import { insertRows, recordedColumns, recordset } from '#runtime/database/recordset'
 import type { Decision } from '../deciding/decide.ts'
-import { reasonOf } from '../reasons.ts'
-import { endRuns, forgetUnits } from './endings.ts'
+import { describeReason } from '../reasons.ts'
+import { endRuns, releaseUnits } from './termination.ts'
 
 const decisionTypes = {
   id: 'uuid',
@@ -25,7 +25,7 @@ const decisionTypes = {
   claim_id: 'uuid',
   claimed_at: 'timestamptz',
   called_at: 'timestamptz',
-  /** How many more there are. */
+  /** The increment of `attempts`. */
   tries: 'integer',
   failure_code: 'text',
   skip_reason: 'text',
@@ -33,13 +33,13 @@ const decisionTypes = {
   failed_at: 'timestamptz',
   ended_at: 'timestamptz',
 } as const
-/** What is left out is null. */
+/** Omitted columns become null. */
 export type DecisionRow = Partial<Record<keyof typeof decisionTypes, unknown>> & { id: string; tries: number }
 
-/** What a decision makes of its execution. Leaving ones are told their claim by the caller. */
-export function rowOf(decision: Decision, now: Date): DecisionRow {
+/** Converts a decision to the columns of its execution. The caller adds the claim of messages to send. */
+export function toDecisionRow(decision: Decision, now: Date): DecisionRow {
   const { row } = decision
-  const same: DecisionRow = {
+  const unchanged: DecisionRow = {
     id: row.id,
     status: 'pending',
     step_id: decision.stepId,
@@ -52,17 +52,17 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
     tries: 0,
   }
   const held = { hold_reason: row.hold_reason, held_since: row.held_since }
-  switch (decision.is) {
+  switch (decision.kind) {
     case 'wait':
-      // The wait is a new beginning: what held it before is over.
-      return { ...same, scheduled_at: decision.until, held_ms: 0, hold_tries: 0, due_at: null }
+      // A wait resets earlier holds.
+      return { ...unchanged, scheduled_at: decision.until, held_ms: 0, hold_tries: 0, due_at: null }
     case 'coupon':
-      // Goes on once the platform has it: what holds it now goes on, too.
-      return { ...same, ...held, status: row.status }
+      // Continues once the platform has the coupon; a current hold stays.
+      return { ...unchanged, ...held, status: row.status }
     case 'held': {
       const { reason, until, since, heldMs, tries } = decision.hold
       return {
-        ...same,
+        ...unchanged,
         scheduled_at: until,
         hold_reason: reason,
         held_since: since,
@@ -73,26 +73,26 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
     }
     case 'skipped':
       return {
-        ...same,
+        ...unchanged,
         status: 'skipped',
         skip_reason: decision.reason,
-        failure_reason: reasonOf(decision.reason),
+        failure_reason: describeReason(decision.reason),
         ended_at: now,
       }
     case 'failed':
       return {
-        ...same,
+        ...unchanged,
         status: 'failed',
         failure_code: decision.code,
         failure_reason: decision.reason,
         failed_at: now,
       }
     case 'cancelled':
-      return { ...same, status: 'cancelled', failure_reason: 'automation-deleted', ended_at: now }
-    case 'leaves':
+      return { ...unchanged, status: 'cancelled', failure_reason: 'automation-deleted', ended_at: now }
+    case 'send':
       return {
-        ...same,
-        // Were it not taken now either, what has held it goes on.
+        ...unchanged,
+        // A current hold continues if the message is not accepted now either.
         ...held,
         status: 'sending',
         message: decision.content,
@@ -103,7 +103,7 @@ export function rowOf(decision: Decision, now: Date): DecisionRow {
   }
 }
 
-/** In the transaction that holds the executions locked. */
+/** Call it in the transaction that has locked the executions. */
 export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Promise<void> {
   if (rows.length === 0) return
   const ids = rows.map((row) => row.id)
@@ -125,10 +125,10 @@ export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Pro
     .execute()
 }
 
-/** Runs that are over give back what their last execution held. */
-export async function settleEnded(ctx: Context, decisions: readonly Decision[]): Promise<void> {
-  const over = decisions.filter(({ is }) => is === 'skipped' || is === 'failed' || is === 'cancelled')
-  await forgetUnits(
+/** Ends finished runs and releases the quota units of their last execution. */
+export async function endFinished(ctx: Context, decisions: readonly Decision[]): Promise<void> {
+  const over = decisions.filter(({ kind }) => kind === 'skipped' || kind === 'failed' || kind === 'cancelled')
+  await releaseUnits(
     ctx,
     over.map(({ row }) => row),
   )
@@ -138,7 +138,7 @@ export async function settleEnded(ctx: Context, decisions: readonly Decision[]):
   )
 }
 
-const passageTypes = {
+const stepLogTypes = {
   run_id: 'uuid',
   step_id: 'text',
   automation_id: 'uuid',
@@ -149,28 +149,28 @@ const passageTypes = {
   left_at: 'timestamptz',
 } as const
 
-/** Arrivals at steps, once a run, and departures from them. */
-export async function writePassages(ctx: Context, decisions: readonly Decision[]): Promise<void> {
-  const rows = decisions.flatMap(({ row, passages }) =>
-    passages.map((passage) => ({
+/** Logs when runs enter and leave steps, one row per run and step. */
+export async function writeStepLog(ctx: Context, decisions: readonly Decision[]): Promise<void> {
+  const rows = decisions.flatMap(({ row, visits }) =>
+    visits.map((visit) => ({
       run_id: row.run_id,
-      step_id: passage.stepId,
+      step_id: visit.stepId,
       automation_id: row.automation_id,
       flow_version: row.flow_version,
-      type: passage.type,
-      outcome: passage.outcome,
-      entered_at: passage.enteredAt,
-      left_at: passage.leftAt,
+      type: visit.type,
+      outcome: visit.outcome,
+      entered_at: visit.enteredAt,
+      left_at: visit.leftAt,
     })),
   )
-  await logPassages(ctx, rows)
+  await upsertStepLog(ctx, rows)
 }
 
-export type LoggedPassage = Record<keyof typeof passageTypes, string | number | Date | null>
+export type StepLogRow = Record<keyof typeof stepLogTypes, string | number | Date | null>
 
-export async function logPassages(ctx: Context, rows: readonly LoggedPassage[]): Promise<void> {
+export async function upsertStepLog(ctx: Context, rows: readonly StepLogRow[]): Promise<void> {
   if (rows.length === 0) return
-  await withRows(ctx.db.insertInto('automation_step_log'), passageTypes, rows)
+  await insertRows(ctx.db.insertInto('automation_step_log'), stepLogTypes, rows)
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'run_id', 'step_id']).doUpdateSet({
         outcome: sql<string>`coalesce(excluded.outcome, automation_step_log.outcome)`,

@@ -1,16 +1,16 @@
-/** Whether the conditions of an automation hold (rule 1). No database, no clock. */
+/** Checks the conditions of an automation (rule 1). No database, no clock. */
 import { toCents } from '#runtime/values/money'
 import type { Conditions } from '../types.ts'
 
 export interface ConditionFacts {
   /** Decimal text. */
   total: string
-  /** Of its lines. */
+  /** Products of its lines. */
   productIds: readonly string[]
   categoryIds: ReadonlySet<string>
-  /** Null: a cart. */
+  /** Null for a cart. */
   paymentMethod: string | null
-  /** Whether that customer has an earlier order; asked only where `customers` is a condition. */
+  /** Whether the customer has an earlier order. */
   hasEarlierOrder: boolean
 }
 
@@ -24,13 +24,13 @@ export const paymentMethods = [
   'other',
 ] as const
 
-/** What a platform calls a method, in our words; what we do not know is `other`. */
-export function paymentMethodOf(text: string | null): (typeof paymentMethods)[number] {
+/** Maps the platform's payment method to ours; an unknown one is `other`. */
+export function parsePaymentMethod(text: string | null): (typeof paymentMethods)[number] {
   const folded = (text ?? '').toLowerCase().replace(/[\s_]+/g, '-')
   return paymentMethods.find((each) => each === folded) ?? 'other'
 }
 
-export function conditionsHold(conditions: Conditions, facts: ConditionFacts): boolean {
+export function meetsConditions(conditions: Conditions, facts: ConditionFacts): boolean {
   const total = toCents(facts.total)
   const { minAmount, maxAmount, customers } = conditions
   if (minAmount !== null && total < toCents(minAmount)) return false
@@ -42,7 +42,7 @@ export function conditionsHold(conditions: Conditions, facts: ConditionFacts): b
     return false
   }
   if (conditions.paymentMethods.length > 0 && facts.paymentMethod !== null) {
-    if (!conditions.paymentMethods.includes(paymentMethodOf(facts.paymentMethod))) return false
+    if (!conditions.paymentMethods.includes(parsePaymentMethod(facts.paymentMethod))) return false
   }
   if (customers === 'first-order') return !facts.hasEarlierOrder
   return customers === 'returning' ? facts.hasEarlierOrder : true

@@ -1,14 +1,14 @@
-/** Runs begin: once for each automation and entry key, for ever (rule 4). */
+/** Starts runs, at most one per automation and entry key, ever (rule 4). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { withRows } from '#runtime/database/recordset'
+import { insertRows } from '#runtime/database/recordset'
 import { minuteMs } from '#runtime/durations'
 import { queueAdvance } from '../engine/schedule.ts'
 import { kinds } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
 
-/** What would begin a run, and whom it is about. */
+/** The trigger of a run, with its contact. */
 export interface Entry {
   key: string
   entityId: string
@@ -16,7 +16,7 @@ export interface Entry {
   cartId: string | null
   orderId: string | null
   customerId: string | null
-  /** E.164, with its match form. */
+  /** E.164; `phoneKey` is its match form. */
   phone: string | null
   phoneKey: string | null
   email: string | null
@@ -40,9 +40,8 @@ const runTypes = {
 } as const
 
 /**
- * Begins a run, with its first message and its job, for each entry whose key is new; in the caller's transaction.
- * `at`: when the first message is due, whatever the delay. Answers how many runs began; of an automation that was
- * turned off or deleted meanwhile, none.
+ * Starts a run with its first message and job for each entry with a new key, in the caller's transaction. `at`
+ * overrides the delay. Returns how many runs started; none if the automation was turned off or deleted meanwhile.
  */
 export async function enterRuns(
   ctx: Context,
@@ -67,12 +66,12 @@ export async function enterRuns(
     contact_name: entry.name,
     scheduled_at: at ?? new Date(Math.max(now.getTime(), entry.occurredAt.getTime() + delayMs)),
   }))
-  // Always in the same order: two who enter the same ones wait for each other and do not lock up.
+  // Sorted by key to prevent deadlocks between transactions that insert the same keys.
   rows.sort((one, other) => (one.entry_key < other.entry_key ? -1 : 1))
   const entered = await insertRuns(ctx, automation, rows, now)
   if (entered.size === 0) return 0
   const begun = rows.filter((row) => entered.has(row.id))
-  await insertFirsts(ctx, automation, begun, now)
+  await insertFirstMessages(ctx, automation, begun, now)
   await queueAdvance(
     ctx,
     begun.filter((row) => row.phone_key !== null).map((row) => row.scheduled_at),
@@ -80,7 +79,7 @@ export async function enterRuns(
   return entered.size
 }
 
-/** Held in share mode: who turns it off or deletes it afterwards sees these runs. */
+/** Locks in share mode, so that turning the automation off or deleting it sees these runs. */
 async function isActive(ctx: Context, id: string): Promise<boolean> {
   const found = await ctx.db
     .selectFrom('automations')
@@ -108,7 +107,7 @@ async function insertRuns(
 ): Promise<Set<string>> {
   const { event, entityType } = kinds[type]
   const at = sql`${now}::timestamptz`
-  const inserted = await withRows(ctx.db.insertInto('automation_runs'), runTypes, rows, {
+  const inserted = await insertRows(ctx.db.insertInto('automation_runs'), runTypes, rows, {
     automation_id: sql`${id}::uuid`,
     origin: sql`'event'`,
     flow_version: sql`${flowVersion}::integer`,
@@ -125,8 +124,8 @@ async function insertRuns(
   return new Set(inserted.map((row) => row.id))
 }
 
-/** First messages; who has no phone is skipped at once. */
-async function insertFirsts(
+/** Inserts the first messages. Without a phone a message is skipped at once. */
+async function insertFirstMessages(
   ctx: Context,
   automation: AutomationRow,
   rows: readonly Row[],

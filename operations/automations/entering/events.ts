@@ -1,30 +1,30 @@
-/** What automations make of carts and orders that changed (rule 4). */
+/** Handles changed carts and orders (rule 4). */
 
 import { sql } from 'kysely'
-import { mayUse, type orders } from '#operations/store/door'
+import { mayUse, type orders } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs, minuteMs } from '#runtime/durations'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
-import { automationsOfTypes } from '../automations.ts'
-import { purchasesOf, unfitReason } from '../deciding/decide.ts'
+import { emailKey, emailKeySql } from '#runtime/values/email'
+import { findActiveAutomations } from '../automations.ts'
+import { findUnfitReason, getPurchases } from '../deciding/decide.ts'
 import { orderTypes } from '../deciding/eligibility.ts'
 import { readRows } from '../deciding/rows.ts'
-import { endExecutions } from '../engine/endings.ts'
-import { reviewedOrders } from '../engine/reviewed.ts'
+import { findReviewedOrders } from '../engine/reviewed.ts'
 import { queueAdvance } from '../engine/schedule.ts'
+import { endExecutions } from '../engine/termination.ts'
 import { automationEvent } from '../handles.ts'
 import type { AutomationRow } from '../types.ts'
-import { categoriesFor } from './categories.ts'
+import { findCategories } from './categories.ts'
 import { type Entry, enterRuns } from './enter.ts'
 import {
   type CartSubject,
-  cartEntry,
   type OrderSubject,
-  orderEntry,
-  personOf,
   readCarts,
   readOrders,
+  toCartEntry,
+  toOrderEntry,
+  toPerson,
 } from './subjects.ts'
 
 export interface ChangedEntities {
@@ -32,8 +32,8 @@ export interface ChangedEntities {
   orders: readonly string[]
 }
 
-/** Orders in one job. */
-const appliedAtOnce = 200
+/** Orders per job. */
+const batchSize = 200
 
 const hasAutomations = prepared((db) =>
   db.selectNoFrom((eb) =>
@@ -44,50 +44,50 @@ const hasAutomations = prepared((db) =>
   ),
 )
 
-/** In the transaction that writes the mirror of orders. */
-export async function ordersChanged(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
+/** Queues events for changed orders, in the transaction that updates the order cache. */
+export async function queueOrderEvents(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
   const [found] = await hasAutomations(ctx, {})
   if (!found?.any) return
   const ids = changes.map(({ after }) => after.id)
-  for (let i = 0; i < ids.length; i += appliedAtOnce) {
-    await ctx.queue(automationEvent, { carts: [], orders: ids.slice(i, i + appliedAtOnce) })
+  for (let i = 0; i < ids.length; i += batchSize) {
+    await ctx.queue(automationEvent, { carts: [], orders: ids.slice(i, i + batchSize) })
   }
 }
 
-/** Begins runs, moves those of carts that go on, and skips what is now pointless. */
+/** Starts runs, postpones those of carts with new activity, and skips messages that no longer fit. */
 export async function applyEvents(ctx: Context, changed: ChangedEntities): Promise<void> {
   const automations = (await mayUse(ctx, 'automations'))
-    ? await automationsOfTypes(ctx, ['abandoned-cart', ...orderTypes])
+    ? await findActiveAutomations(ctx, ['abandoned-cart', ...orderTypes])
     : []
   const known = [...(await readOrders(ctx, changed.orders)), ...(await readCarts(ctx, changed.carts))]
-  const categories = await categoriesFor(ctx, automations, known)
+  const categories = await findCategories(ctx, automations, known)
   await ctx.transaction(async (tx) => {
-    // Read again: what is decided now must not be older than this transaction.
+    // Read again inside the transaction, so that decisions use current rows.
     const orders = await readOrders(tx, changed.orders)
     const carts = await readCarts(tx, changed.carts)
     await skipPointless(tx, orders, carts)
     for (const automation of automations) {
       const entries =
         automation.type === 'abandoned-cart'
-          ? carts.map((cart) => cartEntry(automation, cart, categories))
-          : orders.map((order) => orderEntry(automation, order, categories, tx.store))
+          ? carts.map((cart) => toCartEntry(automation, cart, categories))
+          : orders.map((order) => toOrderEntry(automation, order, categories, tx.store))
       const fresh = entries.filter(
         (entry): entry is Entry => entry !== null && isTimely(automation, entry, tx.now()),
       )
       await enterRuns(tx, automation, fresh)
     }
-    await moveCarts(tx, carts)
+    await postponeCartRuns(tx, carts)
   })
 }
 
-/** It happened since the automation was turned on, and not so long ago that nobody expects a message. */
+/** Whether it happened since the automation was turned on, and at most a day (or the delay) ago. */
 function isTimely({ activatedAt, delayMinutes }: AutomationRow, { occurredAt }: Entry, now: Date): boolean {
   const age = now.getTime() - occurredAt.getTime()
   return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * minuteMs)
 }
 
-/** New activity: the first message, held or not, is due that much later, and goes to whoever the cart belongs to by now. */
-async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<void> {
+/** After new activity the first message, held or not, is postponed and addressed to the cart's current customer. */
+async function postponeCartRuns(tx: Context, carts: readonly CartSubject[]): Promise<void> {
   const moved: Date[] = []
   for (const cart of carts) {
     const waiting = await tx.db
@@ -101,12 +101,12 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
       .where('r.occurred_at', '<', cart.last_activity_at)
       .where('e.sequence', '=', 1)
       .where('e.status', '=', 'pending')
-      // By `run` it leaves whatever happens.
+      // A message sent by `run` is not postponed.
       .where('e.is_forced', '=', false)
       .orderBy('e.id')
       .forUpdate('e')
       .execute()
-    const { phone, phoneKey, customerId, email, name } = personOf(cart)
+    const { phone, phoneKey, customerId, email, name } = toPerson(cart)
     for (const { id, run_id, delay_minutes } of waiting) {
       const at = new Date(cart.last_activity_at.getTime() + delay_minutes * minuteMs)
       await tx.db
@@ -125,7 +125,7 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
         .updateTable('automation_executions')
         .set({
           scheduled_at: at,
-          // Left anew: what held it before is over.
+          // The cart is abandoned again: earlier holds are reset.
           hold_reason: null,
           held_since: null,
           held_ms: 0,
@@ -142,15 +142,15 @@ async function moveCarts(tx: Context, carts: readonly CartSubject[]): Promise<vo
   await queueAdvance(tx, moved)
 }
 
-/** First messages that what they are about, or a purchase of the same contact, makes pointless. */
+/** Skips first messages that no longer fit their order or cart, or whose contact has purchased. */
 async function skipPointless(
   tx: Context,
   orders: readonly OrderSubject[],
   carts: readonly CartSubject[],
 ): Promise<void> {
-  const ids = await concerned(tx, orders, carts)
+  const ids = await findAffected(tx, orders, carts)
   const rows = await readRows(tx, ids)
-  const reviewed = await reviewedOrders(
+  const reviewed = await findReviewedOrders(
     tx,
     rows.flatMap((row) => (row.type === 'review-request' && row.order_id !== null ? row.order_id : [])),
   )
@@ -158,15 +158,15 @@ async function skipPointless(
     tx,
     rows.flatMap((row) => {
       if (row.is_forced) return []
-      const bought = row.skip_if_purchased && purchasesOf(row).any ? 'purchased' : null
-      const code = unfitReason(row, { reviewed, store: tx.store }, row.passed_purchase_check) ?? bought
+      const bought = row.skip_if_purchased && getPurchases(row).any ? 'purchased' : null
+      const code = findUnfitReason(row, { reviewed, store: tx.store }, row.passed_purchase_check) ?? bought
       return code ? [{ id: row.id, status: 'skipped' as const, code }] : []
     }),
   )
 }
 
-/** Pending first messages of runs about these orders and carts, or of the same people. */
-async function concerned(
+/** Finds and locks pending first messages of runs about these orders and carts, or of the same people. */
+async function findAffected(
   tx: Context,
   orders: readonly OrderSubject[],
   carts: readonly CartSubject[],
@@ -188,7 +188,7 @@ async function concerned(
   const runs = open
     .where('r.phone_key', '=', sql<string>`any(${phones}::text[])`)
     .union(open.where('r.customer_id', '=', sql<string>`any(${customers}::text[])`))
-    .union(open.where(emailKeyOf('r.email'), '=', sql<string>`any(${emails}::text[])`))
+    .union(open.where(emailKeySql('r.email'), '=', sql<string>`any(${emails}::text[])`))
     .union(open.where('r.cart_id', '=', sql<string>`any(${cartIds}::text[])`))
     .union(open.where('r.order_id', '=', sql<string>`any(${orderIds}::text[])`))
   const rows = await tx.db

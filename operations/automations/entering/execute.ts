@@ -1,25 +1,25 @@
-/** An automation sent now to whom it would have written (rule 8). */
+/** Execute: sends an automation now to everybody it would have written to (rule 8). */
 
-import { checkRoute, templates } from '#operations/messaging/door'
-import { metering } from '#operations/store/door'
+import { checkRoute, templates } from '#operations/messaging/index'
+import { metering } from '#operations/store/index'
 import type { Context, Queued } from '#runtime/context'
-import { refuse, refuseForNow } from '#runtime/errors'
-import { getAutomation, noAutomation } from '../automations.ts'
+import { refuse, refuseTemporarily } from '#runtime/errors'
+import { automationNotFound, getAutomation } from '../automations.ts'
 import { automationExecute } from '../handles.ts'
 import type { AutomationRow } from '../types.ts'
-import { candidates, countCandidates } from './candidates.ts'
+import { countCandidates, listCandidates } from './candidates.ts'
 import { enterRuns } from './enter.ts'
 
-const enteredAtOnce = 200
+const batchSize = 200
 const busy = () =>
-  refuseForNow(
+  refuseTemporarily(
     'conflict',
     'The automation is being executed already: wait until all its messages are scheduled',
   )
 
 /**
- * Counts whom it is for and queues the job. Refuses an automation that is off, cannot send or is being executed, and
- * more than the messages that are left. Outside any transaction: the platform may be asked.
+ * Counts the candidates and queues the job. Refuses an automation that is off, cannot send or is being executed, and
+ * more candidates than the remaining quota. Call it outside any transaction, as it may call the platform.
  */
 export async function startExecute(
   ctx: Context,
@@ -27,11 +27,11 @@ export async function startExecute(
   limit: number,
 ): Promise<Queued & { candidates: number }> {
   const automation = await getAutomation(ctx, id)
-  if (!automation) throw noAutomation()
+  if (!automation) throw automationNotFound()
   await requireSendable(ctx, automation)
   if (await isExecuting(ctx, id)) throw busy()
   const found = await countCandidates(ctx, automation, limit)
-  const { remaining } = await metering.usage(ctx)
+  const { remaining } = await metering.readUsage(ctx)
   if (found > remaining) {
     throw refuse(
       'forbidden',
@@ -82,7 +82,7 @@ async function isExecuting(ctx: Context, id: string): Promise<boolean> {
   return row?.executing_job_id != null
 }
 
-/** The job: batch after batch, each counted with the runs it begins. A second run goes on where the first one stood. */
+/** Runs the job in batches. Each updates the remaining count with its runs, so that a retry continues after the last batch. */
 export async function execute(
   ctx: Context,
   { automationId, jobId }: { automationId: string; jobId: string },
@@ -90,11 +90,11 @@ export async function execute(
 ): Promise<void> {
   const automation = await getAutomation(ctx, automationId)
   if (automation?.isActive) {
-    for await (const page of candidates(ctx, automation)) {
-      for (let i = 0; i < page.length; i += enteredAtOnce) {
+    for await (const page of listCandidates(ctx, automation)) {
+      for (let i = 0; i < page.length; i += batchSize) {
         signal.throwIfAborted()
-        const batch = page.slice(i, i + enteredAtOnce)
-        const left = await ctx.transaction(async (tx) => {
+        const batch = page.slice(i, i + batchSize)
+        const remaining = await ctx.transaction(async (tx) => {
           const row = await tx.db
             .selectFrom('automations')
             .select('executing_left')
@@ -112,14 +112,14 @@ export async function execute(
             .execute()
           return before - entered
         })
-        if (left <= 0) return endExecute(ctx, automationId, jobId)
+        if (remaining <= 0) return endExecute(ctx, automationId, jobId)
       }
     }
   }
   await endExecute(ctx, automationId, jobId)
 }
 
-/** It may be executed again. */
+/** Allows the next execute. */
 export async function endExecute(ctx: Context, automationId: string, jobId: string): Promise<void> {
   await ctx.db
     .updateTable('automations')

@@ -1,22 +1,22 @@
-/** Customers whose day it is (rule 1): once a local day for each automation, missed days made up. */
+/** The daily scan for win-backs and birthdays (rule 1): once per local day and automation; missed days are made up. */
 import { type InferResult, sql } from 'kysely'
-import type { PlatformCustomer } from '#operations/store/door'
-import { connections, isCountedOrder, mayUse } from '#operations/store/door'
+import type { PlatformCustomer } from '#operations/store/index'
+import { connections, isCountedOrder, mayUse } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { automationOf } from '../automations.ts'
-import { addDays, birthdaysOn, daysToScan, firstInstantOn } from '../deciding/clock-times.ts'
+import { toAutomation } from '../automations.ts'
+import { addDays, getFirstInstant, listBirthdays, listDaysToScan } from '../deciding/clock-times.ts'
 import { type BirthdaySettings, entryKeys, type WinBackSettings } from '../kinds.ts'
 import type { AutomationRow, AutomationType } from '../types.ts'
 import { type Entry, enterRuns } from './enter.ts'
 
-const atOnce = 500
+const pageSize = 500
 
 /**
- * Automations that may have a day to do: the last whose time has come is later than the last that was done. Three hours
- * more, for clocks that change; `hasDayToScan` says it of each.
+ * Preselects automations that may have a day to scan: the latest due day is later than the last scanned one. Three
+ * hours of tolerance cover clock changes; `hasDayToScan` decides exactly.
  */
-export const automationsToScan = (system: SystemContext) =>
+export const selectAutomationsToScan = (system: SystemContext) =>
   system.root
     .selectFrom('automations as a')
     .innerJoin('stores as s', 's.id', 'a.store_id')
@@ -37,25 +37,27 @@ export const automationsToScan = (system: SystemContext) =>
         + interval '3 hours' - (a.settings ->> 'sendAt')::interval)::date
         or a.scan_day > (${system.now()}::timestamptz at time zone s.timezone)::date)`,
     )
-type Scanned = InferResult<ReturnType<typeof automationsToScan>>[number]
+type ScanRow = InferResult<ReturnType<typeof selectAutomationsToScan>>[number]
 
-/** Whether it has one to do. */
-export const hasDayToScan = (row: Scanned, now: Date): boolean =>
-  daysToScan({ sendAt: row.send_at, zone: row.timezone, now }, row.scan_day, row.activated_at!).length > 0
+/** Whether the automation has a day to scan. */
+export const hasDayToScan = (row: ScanRow, now: Date): boolean =>
+  listDaysToScan({ sendAt: row.send_at, zone: row.timezone, now }, row.scan_day, row.activated_at!).length > 0
 
 interface ScanCursor {
   day: string
   cursor: string | null
 }
 
-/** Does the days that are to be done, page after page; a second run goes on where the first one stood. */
+/** Scans the due days in pages. A retry continues at the saved cursor. */
 export async function scan(ctx: Context, automationId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
-    const state = await readState(ctx, automationId)
+    const state = await readScanState(ctx, automationId)
     if (!state) return
     const { automation, day, cursor } = state
-    const page = (await mayUse(ctx, 'automations')) ? await pageOf(ctx, automation, day, cursor) : nobody
+    const page = (await mayUse(ctx, 'automations'))
+      ? await readScanPage(ctx, automation, day, cursor)
+      : emptyPage
     await ctx.transaction(async (tx) => {
       const now = tx.now()
       await enterRuns(tx, automation, page.entries(now))
@@ -72,7 +74,7 @@ export async function scan(ctx: Context, automationId: string, signal: AbortSign
   }
 }
 
-async function readState(
+async function readScanState(
   ctx: Context,
   id: string,
 ): Promise<{ automation: AutomationRow; day: string; cursor: string | null } | null> {
@@ -85,13 +87,17 @@ async function readState(
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   if (!row?.activated_at) return null
-  const automation = automationOf(row)
+  const automation = toAutomation(row)
   const { sendAt } = automation.settings as unknown as WinBackSettings
-  const days = daysToScan({ sendAt, zone: ctx.store.timezone, now: ctx.now() }, row.done, row.activated_at)
+  const days = listDaysToScan(
+    { sendAt, zone: ctx.store.timezone, now: ctx.now() },
+    row.done,
+    row.activated_at,
+  )
   const day = days[0]
   if (day === undefined) return null
-  const kept = row.scan_cursor === null ? null : (JSON.parse(row.scan_cursor) as ScanCursor)
-  return { automation, day, cursor: kept?.day === day ? kept.cursor : null }
+  const saved = row.scan_cursor === null ? null : (JSON.parse(row.scan_cursor) as ScanCursor)
+  return { automation, day, cursor: saved?.day === day ? saved.cursor : null }
 }
 
 interface Page {
@@ -99,19 +105,19 @@ interface Page {
   entries(occurredAt: Date): Entry[]
   next: string | null
 }
-const nobody: Page = { entries: () => [], next: null }
+const emptyPage: Page = { entries: () => [], next: null }
 
-const pageOf = (
+const readScanPage = (
   ctx: Context,
   automation: AutomationRow,
   day: string,
   cursor: string | null,
 ): Promise<Page> =>
   automation.type === 'birthday'
-    ? birthdayPage(ctx, automation, day, cursor)
-    : winBackPage(ctx, automation, day, cursor)
+    ? readBirthdayPage(ctx, automation, day, cursor)
+    : readWinBackPage(ctx, automation, day, cursor)
 
-async function winBackPage(
+async function readWinBackPage(
   ctx: Context,
   automation: AutomationRow,
   day: string,
@@ -120,21 +126,21 @@ async function winBackPage(
   const { inactiveDays } = automation.settings as unknown as WinBackSettings
   const ordered = addDays(day, -inactiveDays)
   const { timezone } = ctx.store
-  const rows = await lastOrders(ctx)
-    .where('o.placed_at', '>=', firstInstantOn(ordered, timezone))
-    .where('o.placed_at', '<', firstInstantOn(addDays(ordered, 1), timezone))
+  const rows = await selectLastOrders(ctx)
+    .where('o.placed_at', '>=', getFirstInstant(ordered, timezone))
+    .where('o.placed_at', '<', getFirstInstant(addDays(ordered, 1), timezone))
     .$if(cursor !== null, (query) => query.where('o.id', '>', cursor!))
     .orderBy('o.id')
-    .limit(atOnce)
+    .limit(pageSize)
     .execute()
   return {
-    entries: (occurredAt) => rows.map((row) => winBackEntry(row, occurredAt)),
-    next: rows.length === atOnce ? rows.at(-1)!.id : null,
+    entries: (occurredAt) => rows.map((row) => toWinBackEntry(row, occurredAt)),
+    next: rows.length === pageSize ? rows.at(-1)!.id : null,
   }
 }
 
-/** Counted orders that no other order of their customer, not cancelled, came after. */
-export const lastOrders = (ctx: Context) =>
+/** Selects each customer's last order: counted, and without a newer order that is not cancelled. */
+export const selectLastOrders = (ctx: Context) =>
   ctx.db
     .selectFrom('orders as o')
     .select([
@@ -163,9 +169,9 @@ export const lastOrders = (ctx: Context) =>
       )
     })
 
-type LastOrder = Awaited<ReturnType<ReturnType<typeof lastOrders>['execute']>>[number]
+type LastOrder = Awaited<ReturnType<ReturnType<typeof selectLastOrders>['execute']>>[number]
 
-export const winBackEntry = (order: LastOrder, occurredAt: Date): Entry => ({
+export const toWinBackEntry = (order: LastOrder, occurredAt: Date): Entry => ({
   key: entryKeys.winBack(order.person, order.id),
   entityId: order.person,
   occurredAt,
@@ -178,30 +184,30 @@ export const winBackEntry = (order: LastOrder, occurredAt: Date): Entry => ({
   name: order.customer_name,
 })
 
-/** Whose birthday is celebrated so many days after `day`; asked of the platform. */
-export async function birthdayPage(
+/** Reads customers from the platform whose birthday is celebrated `daysBefore` days after `day`. */
+export async function readBirthdayPage(
   ctx: Context,
   automation: AutomationRow,
   day: string,
   cursor: string | null,
 ): Promise<Page> {
-  const platform = await connections.ecommerce(ctx)
-  if (!platform) return nobody
+  const platform = await connections.findEcommerce(ctx)
+  if (!platform) return emptyPage
   const { daysBefore } = automation.settings as unknown as BirthdaySettings
   const birthday = addDays(day, daysBefore)
   const { customers, next } = await platform.port.listCustomers(platform.store, {
-    birthdays: birthdaysOn(birthday),
-    limit: atOnce,
+    birthdays: listBirthdays(birthday),
+    limit: pageSize,
     ...(cursor === null ? {} : { cursor }),
   })
   const year = Number(birthday.slice(0, 4))
   return {
-    entries: (occurredAt) => customers.map((each) => birthdayEntry(ctx, each, year, occurredAt)),
+    entries: (occurredAt) => customers.map((each) => toBirthdayEntry(ctx, each, year, occurredAt)),
     next,
   }
 }
 
-function birthdayEntry(ctx: Context, customer: PlatformCustomer, year: number, occurredAt: Date): Entry {
+function toBirthdayEntry(ctx: Context, customer: PlatformCustomer, year: number, occurredAt: Date): Entry {
   const phone = customer.phone && parsePhone(customer.phone, ctx.store.country)
   return {
     key: entryKeys.birthday(customer.id, year),

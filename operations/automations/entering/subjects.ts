@@ -1,18 +1,18 @@
-/** Orders and carts as what may begin a run. */
+/** Orders and carts as possible triggers of runs. */
 import { sql } from 'kysely'
 import type { StoreFacts } from '#db/access'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { emailKeyOf } from '#runtime/values/email'
-import { cashbackIn } from '../deciding/coupon-codes.ts'
-import { mayLeaveForCart, mayLeaveForOrder } from '../deciding/eligibility.ts'
+import { emailKeySql } from '#runtime/values/email'
+import { calculateCashbackIn } from '../deciding/coupon-codes.ts'
+import { isCartEligible, isOrderEligible } from '../deciding/eligibility.ts'
 import type { Line } from '../deciding/facts.ts'
 import { type CashbackSettings, entryKeys, kinds } from '../kinds.ts'
 import type { AutomationRow, AutomationType } from '../types.ts'
-import { type ConditionFacts, conditionsHold } from './conditions.ts'
+import { type ConditionFacts, meetsConditions } from './conditions.ts'
 import type { Entry } from './enter.ts'
 
-interface Common {
+interface SubjectRow {
   id: string
   customer_id: string | null
   customer_name: string | null
@@ -24,7 +24,7 @@ interface Common {
   has_earlier: boolean
 }
 
-export interface OrderSubject extends Common {
+export interface OrderSubject extends SubjectRow {
   status: string
   payment_status: string
   currency: string
@@ -39,12 +39,12 @@ export interface OrderSubject extends Common {
   cancelled_at: Date | null
 }
 
-export interface CartSubject extends Common {
+export interface CartSubject extends SubjectRow {
   order_id: string | null
   last_activity_at: Date
 }
 
-const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, values) => {
+const findOrders = prepared<{ ids: readonly string[] }, OrderSubject>((db, values) => {
   const earlier = db
     .selectFrom('orders as p')
     .select('p.id')
@@ -85,7 +85,7 @@ const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, value
           eb.exists(earlier.where(sql<boolean>`p.phone_key = o.phone_key`)),
           eb.exists(
             earlier.where(
-              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('o.customer_email')}`,
+              sql<boolean>`${emailKeySql('p.customer_email')} = ${emailKeySql('o.customer_email')}`,
             ),
           ),
         ])
@@ -95,7 +95,7 @@ const ordersById = prepared<{ ids: readonly string[] }, OrderSubject>((db, value
     .orderBy('o.id') as never
 })
 
-const cartsById = prepared<{ ids: readonly string[] }, CartSubject>((db, values) => {
+const findCarts = prepared<{ ids: readonly string[] }, CartSubject>((db, values) => {
   const earlier = db
     .selectFrom('orders as p')
     .select('p.id')
@@ -120,7 +120,7 @@ const cartsById = prepared<{ ids: readonly string[] }, CartSubject>((db, values)
           eb.exists(earlier.where(sql<boolean>`p.phone_key = c.phone_key`)),
           eb.exists(
             earlier.where(
-              sql<boolean>`${emailKeyOf('p.customer_email')} = ${emailKeyOf('c.customer_email')}`,
+              sql<boolean>`${emailKeySql('p.customer_email')} = ${emailKeySql('c.customer_email')}`,
             ),
           ),
         ])
@@ -131,62 +131,62 @@ const cartsById = prepared<{ ids: readonly string[] }, CartSubject>((db, values)
 })
 
 export const readOrders = async (ctx: Context, ids: readonly string[]): Promise<OrderSubject[]> =>
-  ids.length === 0 ? [] : ordersById(ctx, { ids })
+  ids.length === 0 ? [] : findOrders(ctx, { ids })
 export const readCarts = async (ctx: Context, ids: readonly string[]): Promise<CartSubject[]> =>
-  ids.length === 0 ? [] : cartsById(ctx, { ids })
+  ids.length === 0 ? [] : findCarts(ctx, { ids })
 
-/** Categories of products, by product. */
+/** Category ids by product id. */
 export type Categories = ReadonlyMap<string, readonly string[]>
 
-/** What an order is an entry of for an automation; null where it is none, or its conditions do not hold. */
-export function orderEntry(
+/** The entry of an order into an automation; null if it does not trigger it or its conditions are not met. */
+export function toOrderEntry(
   automation: AutomationRow,
   order: OrderSubject,
   categories: Categories,
   { currency }: Pick<StoreFacts, 'currency'>,
 ): Entry | null {
   const { type, conditions, settings } = automation
-  const occurredAt = instantOf(type, order)
+  const occurredAt = getOccurredAt(type, order)
   if (!occurredAt) return null
   const cashback =
-    type === 'cashback' ? cashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
-  if (!mayLeaveForOrder(type, order, cashback)) return null
-  const facts = factsOf(order, order.payment_method ?? '', categories)
-  if (!conditionsHold(conditions, facts)) return null
+    type === 'cashback' ? calculateCashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
+  if (!isOrderEligible(type, order, cashback)) return null
+  const facts = toConditionFacts(order, order.payment_method ?? '', categories)
+  if (!meetsConditions(conditions, facts)) return null
   return {
     key: entryKeys.order(order.id),
     entityId: order.id,
     occurredAt,
     cartId: null,
     orderId: order.id,
-    ...personOf(order),
+    ...toPerson(order),
   }
 }
 
-const instantOf = (type: AutomationType, order: OrderSubject): Date | null => {
+const getOccurredAt = (type: AutomationType, order: OrderSubject): Date | null => {
   const column = kinds[type].occurredAt
   return column === 'last_activity_at' || column === 'scan' ? null : order[column]
 }
 
-/** The same for a cart, which also needs a phone: it waits until it has one. */
-export function cartEntry(
+/** The entry of a cart. Null without a phone: the cart can enter once it has one. */
+export function toCartEntry(
   automation: AutomationRow,
   cart: CartSubject,
   categories: Categories,
 ): Entry | null {
-  if (cart.phone_key === null || !mayLeaveForCart(cart)) return null
-  if (!conditionsHold(automation.conditions, factsOf(cart, null, categories))) return null
+  if (cart.phone_key === null || !isCartEligible(cart)) return null
+  if (!meetsConditions(automation.conditions, toConditionFacts(cart, null, categories))) return null
   return {
     key: entryKeys.cart(cart.id),
     entityId: cart.id,
     occurredAt: cart.last_activity_at,
     cartId: cart.id,
     orderId: null,
-    ...personOf(cart),
+    ...toPerson(cart),
   }
 }
 
-export const personOf = (subject: Common) => ({
+export const toPerson = (subject: SubjectRow) => ({
   customerId: subject.customer_id,
   phone: subject.customer_phone,
   phoneKey: subject.phone_key,
@@ -194,7 +194,11 @@ export const personOf = (subject: Common) => ({
   name: subject.customer_name,
 })
 
-function factsOf(subject: Common, paymentMethod: string | null, categories: Categories): ConditionFacts {
+function toConditionFacts(
+  subject: SubjectRow,
+  paymentMethod: string | null,
+  categories: Categories,
+): ConditionFacts {
   const productIds = subject.items.flatMap((item) => item.productId ?? [])
   return {
     total: subject.total,

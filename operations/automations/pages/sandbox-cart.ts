@@ -1,4 +1,10 @@
-import { asBadRequest, cartDeliveries, deliver, putCart, sandboxShop } from '#operations/store/door'
+import {
+  buildCartDeliveries,
+  deliverWebhooks,
+  findSandboxShop,
+  putSandboxCart,
+  refusedAsBadRequest,
+} from '#operations/store/index'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
 
@@ -22,9 +28,9 @@ export default page({
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
-    const shop = await sandboxShop(ctx, request.params.storeId!)
-    const written = await asBadRequest(putCart(shop, await request.json(body)))
-    await deliver(ctx, await cartDeliveries(shop, written))
+    const shop = await findSandboxShop(ctx, request.params.storeId!)
+    const written = await refusedAsBadRequest(putSandboxCart(shop, await request.json(body)))
+    await deliverWebhooks(ctx, await buildCartDeliveries(shop, written))
     return jsonAnswer(written.cart, 201)
   },
 })

@@ -1,10 +1,10 @@
-/** Orders that messages of automations brought: shown with the message. */
+/** Conversions of automation messages. */
 import { sql } from 'kysely'
-import { type attribution, isCountedConversion } from '#operations/store/door'
+import { type attribution, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 
-/** In the transaction that writes conversions: a message is converted since its first counted order was placed. */
+/** Sets when each message converted (its first counted order), in the transaction that writes conversions. */
 export async function applyConversions(
   ctx: Context,
   changes: readonly attribution.ConversionChange[],

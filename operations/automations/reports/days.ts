@@ -1,7 +1,7 @@
-/** The days of a report and what falls on them (rule 7). */
+/** The days of a report, and the day on which an execution counts (rule 7). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 
 export interface ReportDays {
@@ -10,16 +10,16 @@ export interface ReportDays {
   timezone: string
 }
 
-const daysAtMost = 365
+const maxDays = 365
 
-/** The days asked for, by default the 30 up to today. Refuses what is turned around, and 366 days. */
-export const reportDays = (
+/** Parses the requested days, by default the last 30. Refuses an end before the start, and more than 365 days. */
+export const parseReportDays = (
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },
-): ReportDays => ({ ...days.dayRange(ctx, query, daysAtMost), timezone: ctx.store.timezone })
+): ReportDays => ({ ...days.parseDayRange(ctx, query, maxDays), timezone: ctx.store.timezone })
 
-/** One row `starts`: the first instants of the days and of the one after. For a CTE named `span`. */
-export const spanOf = (db: Kysely<TenantTables>, values: ReportDays) =>
+/** One row with `starts`: the first instants of the days and of the day after. For a CTE named `span`. */
+export const selectSpan = (db: Kysely<TenantTables>, values: ReportDays) =>
   db
     .selectFrom(
       sql<{
@@ -27,17 +27,17 @@ export const spanOf = (db: Kysely<TenantTables>, values: ReportDays) =>
       }>`generate_series(0, ${values.endDate}::date - ${values.startDate}::date + 1)`.as<'d'>(sql`d (n)`),
     )
     .select(
-      sql<Date[]>`array_agg(${days.firstInstantOf(
+      sql<Date[]>`array_agg(${days.firstInstant(
         sql`(${values.startDate}::date + d.n)`,
         sql`${values.timezone}::text`,
       )} order by d.n)`.as('starts'),
     )
 
-/** When an execution counts: as sent, else as due; needs the alias `e`. */
+/** When an execution counts: when it was sent, else when it is due. Needs the alias `e`. */
 const countedAt = sql`coalesce(e.sent_at, e.scheduled_at)`
-/** The number of its day, from 1. */
+/** The number of the execution's day, from 1. */
 export const dayNumber: RawBuilder<number> = sql<number>`width_bucket(${countedAt}, (select starts from span))`
 
-/** On one of the days. */
+/** Whether it falls on one of the days. */
 export const isOnDays = (at: RawBuilder<unknown> = countedAt): RawBuilder<boolean> =>
   sql<boolean>`(${at} >= (select starts[1] from span) and ${at} < (select starts[cardinality(starts)] from span))`

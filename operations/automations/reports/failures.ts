@@ -1,16 +1,18 @@
-/** Why messages of an automation did not leave, or failed: grouped and counted (rule 7). */
+/** Counts the failed and skipped messages of an automation by reason (rule 7). */
+
 import { sql } from 'kysely'
+import type { MessageReason } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { preparedRow } from '#runtime/database/rows'
 import { noSuchAutomation } from '../automations.ts'
-import { reasonOf } from '../reasons.ts'
-import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
-import { rateOf } from './report.ts'
+import { describeReason } from '../reasons.ts'
+import { isOnDays, parseReportDays, type ReportDays, selectSpan } from './days.ts'
+import { toRate } from './report.ts'
 
 type Outcome = 'failed' | 'skipped'
 interface Group {
   outcome: Outcome
-  code: string
+  code: MessageReason
   n: number
   lastAt: string
 }
@@ -33,7 +35,7 @@ const findGroups = preparedRow<Query, { groups: Group[] }>(noSuchAutomation, (db
     .where(isOnDays())
     .groupBy([sql`1`, sql`2`])
   return db
-    .with('span', () => spanOf(db, values))
+    .with('span', () => selectSpan(db, values))
     .selectFrom('automations as a')
     .select(
       sql<Group[]>`(${db.selectFrom(groups.as('g')).select(sql`coalesce(json_agg(g), '[]')`.as('rows'))})`.as(
@@ -48,16 +50,23 @@ export interface Failures {
   startDate: string
   endDate: string
   total: number
-  data: { outcome: Outcome; code: string; reason: string; count: number; share: number; lastAt: string }[]
+  data: {
+    outcome: Outcome
+    code: MessageReason
+    reason: string
+    count: number
+    share: number
+    lastAt: string
+  }[]
 }
 
-/** Most frequent first, then by code. Refuses an unknown automation and days that may not be. */
+/** Most frequent first, then by code. Refuses an unknown automation and invalid days. */
 export async function readFailures(
   ctx: Context,
   automationId: string,
   query: { startDate?: string | undefined; endDate?: string | undefined; outcome?: Outcome | undefined },
 ): Promise<Failures> {
-  const span = reportDays(ctx, query)
+  const span = parseReportDays(ctx, query)
   const found = await findGroups(ctx, { ...span, id: automationId })
   const groups = found.groups.filter(({ outcome }) => !query.outcome || outcome === query.outcome)
   const total = groups.reduce((all, { n }) => all + n, 0)
@@ -70,9 +79,9 @@ export async function readFailures(
       .map(({ outcome, code, n, lastAt }) => ({
         outcome,
         code,
-        reason: reasonOf(code),
+        reason: describeReason(code),
         count: n,
-        share: rateOf(n, total, 1)!,
+        share: toRate(n, total, 1)!,
         lastAt,
       })),
   }

@@ -1,14 +1,14 @@
-/** What became of the runs of one flow, step by step (rule 7), in one statement. */
+/** Statistics of the runs of one flow version per step (rule 7), in one statement. */
 import { type RawBuilder, sql } from 'kysely'
-import { isCountedConversion } from '#operations/store/door'
+import { isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { preparedRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { noSuchAutomation } from '../automations.ts'
 import type { Flow, Step } from '../types.ts'
-import { isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
+import { isOnDays, parseReportDays, type ReportDays, selectSpan } from './days.ts'
 
-const none = {
+const zeroCounters = {
   entered: 0,
   waiting: 0,
   sent: 0,
@@ -22,35 +22,35 @@ const none = {
   couponsIssued: 0,
   couponsUsed: 0,
 }
-type Counters = typeof none
-/** Some counters of a step; '' is the first message. */
-type Found = Partial<Counters> & { stepId: string }
+type Counters = typeof zeroCounters
+/** Some counters of a step. The first message is step ''. */
+type StepCounters = Partial<Counters> & { stepId: string }
 
 interface Query extends ReportDays {
   id: string
   currency: string
-  /** Null: the current one. */
+  /** Null for the current version. */
   version: number | null
 }
 
 interface Facts {
   version: number | null
   flow: Flow | null
-  /** There is such a version, or none was asked for. */
+  /** The requested version exists, or none was requested. */
   isKnown: boolean
   runs: number
-  arrivals: Found[]
-  messages: Found[]
-  sales: Found[]
-  coupons: Found[]
+  arrivals: StepCounters[]
+  messages: StepCounters[]
+  sales: StepCounters[]
+  coupons: StepCounters[]
 }
 
-const stepOf = sql<string>`coalesce(e.step_id, '')`
+const stepIdColumn = sql<string>`coalesce(e.step_id, '')`
 const isIn = (...statuses: string[]) => sql`e.status in (${sql.join(statuses.map((each) => sql.lit(each)))})`
 const countIf = (holds: RawBuilder<unknown>) => sql<number>`count(*) filter (where ${holds})`
 
 const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
-  const version = sql<number>`(select version from wanted)`
+  const version = sql<number>`(select version from selected)`
   const mine = db
     .selectFrom('automation_runs as r')
     .select('r.id')
@@ -59,8 +59,8 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
   const asList = (name: string) => sql<never>`(select coalesce(json_agg(f), '[]') from ${sql.ref(name)} as f)`
   return (
     db
-      .with('span', () => spanOf(db, values))
-      .with('wanted', () =>
+      .with('span', () => selectSpan(db, values))
+      .with('selected', () =>
         db
           .selectFrom('automations as a')
           .leftJoin('automation_flow_versions as v', (join) =>
@@ -76,7 +76,7 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
           .where('a.id', '=', values.id)
           .where('a.deleted_at', 'is', null),
       )
-      // Two ways: by an index, null and a value are found each by its own.
+      // A union, because null and a value need separate conditions to use the index.
       .with('entered', () =>
         mine
           .where('r.flow_version', '=', version)
@@ -99,7 +99,7 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
           .selectFrom('automation_executions as e')
           .innerJoin('entered as k', 'k.id', 'e.run_id')
           .select([
-            stepOf.as('stepId'),
+            stepIdColumn.as('stepId'),
             countIf(isIn('pending', 'sending')).as('waiting'),
             sql<number>`count(e.sent_at)`.as('sent'),
             countIf(isIn('delivered', 'read')).as('delivered'),
@@ -108,20 +108,20 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
             countIf(isIn('skipped')).as('skipped'),
           ])
           .where('e.automation_id', '=', values.id)
-          .groupBy(stepOf),
+          .groupBy(stepIdColumn),
       )
       .with('sales', (all) =>
         all
           .selectFrom('automation_executions as e')
           .innerJoin('entered as k', 'k.id', 'e.run_id')
           .innerJoin('conversions as v', (join) => join.on('v.message_id', '=', sql<string>`e.id::text`))
-          .select([stepOf.as('stepId'), sql<number>`count(*)`.as('converted')])
+          .select([stepIdColumn.as('stepId'), sql<number>`count(*)`.as('converted')])
           .where('e.automation_id', '=', values.id)
           .where('e.converted_at', 'is not', null)
           .where('v.source_type', '=', 'automation')
           .where('v.currency', '=', values.currency)
           .where(isCountedConversion('v'))
-          .groupBy(stepOf),
+          .groupBy(stepIdColumn),
       )
       .with('used', () =>
         db
@@ -145,7 +145,7 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
           .where('c.is_made', '=', sql<boolean>`true`)
           .groupBy('c.step_id'),
       )
-      .selectFrom('wanted as w')
+      .selectFrom('selected as w')
       .select([
         'w.version',
         sql<Flow | null>`w.flow`.as('flow'),
@@ -157,7 +157,7 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
 })
 
 export interface FlowStats {
-  /** Null: the automation has no flow. */
+  /** Null if the automation has no flow. */
   version: number | null
   startDate: string
   endDate: string
@@ -165,20 +165,20 @@ export interface FlowStats {
   steps: (Counters & { stepId: string | null; type: Step['type'] })[]
 }
 
-/** Of a version, by default the current one. Refuses an unknown automation or version, and days that may not be. */
+/** Reads the statistics of a version, by default the current one. Refuses an unknown automation or version, and invalid days. */
 export async function readFlowStats(
   ctx: Context,
   automationId: string,
   query: { startDate?: string | undefined; endDate?: string | undefined; version?: number | undefined },
 ): Promise<FlowStats> {
-  const span = reportDays(ctx, query)
+  const span = parseReportDays(ctx, query)
   const { currency } = ctx.store
   const facts = await findFacts(ctx, { ...span, id: automationId, currency, version: query.version ?? null })
   if (!facts.isKnown) throw refuse('not_found', `version: the automation has no version ${query.version}`)
   const { arrivals, messages, sales, coupons } = facts
   const found = [...arrivals, ...messages, ...sales, ...coupons]
-  const of = (stepId: string | null, type: Step['type']) => {
-    const step = { stepId, type, ...none }
+  const toStep = (stepId: string | null, type: Step['type']) => {
+    const step = { stepId, type, ...zeroCounters }
     for (const each of found) if (each.stepId === (stepId ?? '')) Object.assign(step, each, { stepId })
     return step
   }
@@ -187,6 +187,6 @@ export async function readFlowStats(
     startDate: span.startDate,
     endDate: span.endDate,
     runs: facts.runs,
-    steps: [of(null, 'message'), ...(facts.flow?.steps ?? []).map(({ id, type }) => of(id, type))],
+    steps: [toStep(null, 'message'), ...(facts.flow?.steps ?? []).map(({ id, type }) => toStep(id, type))],
   }
 }

@@ -1,15 +1,15 @@
-/** The report of an automation: its messages on the days asked for (rule 7), in one statement. */
+/** The report of an automation on the requested days (rule 7), in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { amounts, isCountedConversion } from '#operations/store/door'
+import { amounts, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { jsonText } from '#runtime/database/json'
 import { preparedRow } from '#runtime/database/rows'
 import { JsonText } from '#runtime/operation'
-import { daysOf } from '#runtime/values/days'
+import { listDays } from '#runtime/values/days'
 import { noSuchAutomation } from '../automations.ts'
 import { executionJson } from '../engine/execution-json.ts'
-import { dayNumber, isOnDays, type ReportDays, reportDays, spanOf } from './days.ts'
+import { dayNumber, isOnDays, parseReportDays, type ReportDays, selectSpan } from './days.ts'
 
 type Db = Kysely<TenantTables>
 
@@ -20,7 +20,7 @@ interface Query extends ReportDays {
   limit: number
 }
 
-/** How many executions of a status, on a day from 1 (0: pending, whatever the day). */
+/** The number of executions with a status on a day, from 1. Day 0 has the pending ones of all days. */
 interface Counted {
   day: number
   status: string
@@ -30,7 +30,7 @@ interface Counted {
 
 interface Facts {
   counted: Counted[]
-  /** `day` null: all days together. Revenue is a number that the database summed. */
+  /** `day` is null for all days together. The database sums the revenue. */
   converted: { day: number | null; n: number; revenue: number }[]
   /** Executions as JSON, comma-separated. */
   page: string
@@ -38,7 +38,7 @@ interface Facts {
 
 const open = [sql.lit('pending'), sql.lit('sending')]
 
-function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
+function selectFacts(db: Db, values: Query, statuses: RawBuilder<string> | null) {
   const mine = db.selectFrom('automation_executions as e').where('e.automation_id', '=', values.id)
   const ended = mine
     .where('e.status', 'not in', open)
@@ -91,7 +91,7 @@ function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
     )
   const asList = (rows: RawBuilder<unknown>) => sql<never>`coalesce(json_agg(${rows}), '[]')`
   return db
-    .with('span', () => spanOf(db, values))
+    .with('span', () => selectSpan(db, values))
     .selectFrom('automations as a')
     .select([
       sql<
@@ -106,13 +106,13 @@ function factsOf(db: Db, values: Query, statuses: RawBuilder<string> | null) {
     .where('a.deleted_at', 'is', null)
 }
 
-const factsOfAll = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => factsOf(db, values, null))
-const factsOfSome = preparedRow<Query & { statuses: readonly string[] }, Facts>(
+const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => selectFacts(db, values, null))
+const findFactsByStatus = preparedRow<Query & { statuses: readonly string[] }, Facts>(
   noSuchAutomation,
-  (db, values) => factsOf(db, values, sql`any(${values.statuses}::text[])`),
+  (db, values) => selectFacts(db, values, sql`any(${values.statuses}::text[])`),
 )
 
-/** The report; `status` narrows its messages, not its counters. Refuses an unknown automation and days that may not be. */
+/** Reads the report. `status` filters its messages, not its counters. Refuses an unknown automation and invalid days. */
 export async function readReport(
   ctx: Context,
   automationId: string,
@@ -125,7 +125,7 @@ export async function readReport(
   },
 ): Promise<JsonText> {
   const { page, limit, status } = query
-  const span = reportDays(ctx, query)
+  const span = parseReportDays(ctx, query)
   const values = {
     ...span,
     id: automationId,
@@ -134,14 +134,14 @@ export async function readReport(
     offset: (page - 1) * limit,
   }
   const facts = status
-    ? await factsOfSome(ctx, { ...values, statuses: status })
-    : await factsOfAll(ctx, values)
+    ? await findFactsByStatus(ctx, { ...values, statuses: status })
+    : await findFacts(ctx, values)
   const { counted, converted } = facts
   const listed = counted.filter((each) => !status || status.includes(each.status))
   const head = {
     ...span,
-    summary: summaryOf(counted, converted, ctx.store.currency),
-    byDay: byDay(span, counted, converted),
+    summary: buildSummary(counted, converted, ctx.store.currency),
+    byDay: buildDays(span, counted, converted),
   }
   const tail = { page, limit, total: sum(listed) }
   return new JsonText(
@@ -151,54 +151,55 @@ export async function readReport(
 
 const sum = (rows: readonly { n: number }[]): number => rows.reduce((all, { n }) => all + n, 0)
 
-function summaryOf(counted: readonly Counted[], converted: Facts['converted'], currency: string) {
-  const of = (...statuses: string[]) => sum(counted.filter((each) => statuses.includes(each.status)))
-  const { sent, failed, delivered, unsent } = figuresOf(counted)
-  const read = of('read')
-  const pending = of('pending', 'sending')
+function buildSummary(counted: readonly Counted[], converted: Facts['converted'], currency: string) {
+  const countByStatus = (...statuses: string[]) =>
+    sum(counted.filter((each) => statuses.includes(each.status)))
+  const { sent, failed, delivered, unsent } = sumCounts(counted)
+  const read = countByStatus('read')
+  const pending = countByStatus('pending', 'sending')
   const all = converted.find(({ day }) => day === null)
   return {
-    total: pending + sent + unsent + of('skipped') + of('cancelled'),
+    total: pending + sent + unsent + countByStatus('skipped') + countByStatus('cancelled'),
     pending,
     sent,
     delivered,
     read,
     failed,
-    skipped: of('skipped'),
-    cancelled: of('cancelled'),
+    skipped: countByStatus('skipped'),
+    cancelled: countByStatus('cancelled'),
     converted: all?.n ?? 0,
     revenue: all?.revenue ?? 0,
     currency,
-    deliveryRate: rateOf(delivered, sent, 2),
-    readRate: rateOf(read, sent, 2),
-    conversionRate: rateOf(all?.n ?? 0, sent, 2),
+    deliveryRate: toRate(delivered, sent, 2),
+    readRate: toRate(read, sent, 2),
+    conversionRate: toRate(all?.n ?? 0, sent, 2),
   }
 }
 
-function figuresOf(counted: readonly Counted[]) {
+function sumCounts(counted: readonly Counted[]) {
   const failed = counted.filter(({ status }) => status === 'failed')
   return {
     sent: sum(counted.filter(({ isSent }) => isSent)),
     delivered: sum(counted.filter(({ status }) => status === 'delivered' || status === 'read')),
     failed: sum(failed),
-    /** Failed, never sent. */
+    /** Failed without having been sent. */
     unsent: sum(failed.filter(({ isSent }) => !isSent)),
   }
 }
 
-function byDay(span: ReportDays, counted: readonly Counted[], converted: Facts['converted']) {
+function buildDays(span: ReportDays, counted: readonly Counted[], converted: Facts['converted']) {
   const all: object[] = []
   const days = new Map<number, Counted[]>()
   for (const each of counted) days.set(each.day, [...(days.get(each.day) ?? []), each])
   const sales = new Map(converted.map((each) => [each.day, each]))
-  for (const [i, date] of daysOf(span).entries()) {
-    const { sent, delivered, failed } = figuresOf(days.get(i + 1) ?? [])
+  for (const [i, date] of listDays(span).entries()) {
+    const { sent, delivered, failed } = sumCounts(days.get(i + 1) ?? [])
     const { n = 0, revenue = 0 } = sales.get(i + 1) ?? {}
     all.push({ date, sent, delivered, failed, converted: n, revenue })
   }
   return all
 }
 
-/** Of whole counts; null of nothing. */
-export const rateOf = (part: number, whole: number, decimals: 1 | 2): number | null =>
-  amounts.percentOf(BigInt(part), BigInt(whole), decimals)
+/** The percentage of two counts; null if `whole` is 0. */
+export const toRate = (part: number, whole: number, decimals: 1 | 2): number | null =>
+  amounts.toPercent(BigInt(part), BigInt(whole), decimals)

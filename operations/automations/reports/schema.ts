@@ -1,10 +1,11 @@
-/** What the reports of an automation answer. */
+/** Answers of the reports of an automation. */
+import { messageReason } from '#operations/messaging/index'
 import { count, currency, day, instant, money, object, percent, z } from '#runtime/schema'
 import { execution } from '../engine/execution-schema.ts'
 
 const rate = percent.nullable().describe('Percent of sent, two decimals; null at 0')
 
-/** By the message's day: statistics, conversions and the dashboard count an order on its own. */
+/** Counted on the message's day; statistics, conversions and the dashboard count an order on its own day. */
 const ofMessages = count.describe(
   'Messages of these days that brought a counted order by now, whenever; statistics and conversions go by the day of the order',
 )
@@ -53,7 +54,7 @@ export const failures = object({
   data: z.array(
     object({
       outcome: z.enum(['failed', 'skipped']),
-      code: z.string(),
+      code: messageReason,
       reason: z.string().describe('In one sentence'),
       count,
       share: percent.describe('Percent of total, one decimal'),

@@ -1,10 +1,10 @@
-/** The bar of buttons. */
-import { snapshots, type Widget } from '#operations/storefront/door'
+/** Button banner. */
+import { snapshots, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
-import { merged } from '#runtime/values/changes'
+import { mergeChange } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
 import { barSettings } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
@@ -13,8 +13,8 @@ import { type Action, type ActionContent, actionBar, type actionInput, defaultAc
 const couponAtMost = 40
 
 /**
- * The whole is checked after a change, also of a bar that is turned off: one that is on without an action is refused, a
- * target that its type cannot have, and a new product that is not in the catalog.
+ * Validated as a whole after merging, even while turned off. Refuses an enabled banner without actions, a target that
+ * does not fit its type, and a new product that is not in the catalog.
  */
 export const actionSettings = barSettings('action', {
   defaults: defaultActions,
@@ -22,9 +22,9 @@ export const actionSettings = barSettings('action', {
   merge(ctx, before, change: z.infer<typeof actionInput>) {
     const actions = change.actions?.map((action, at) => ({
       ...action,
-      target: targetOf(action, `actions.${at}.target`, ctx.store.country),
+      target: normalizeTarget(action, `actions.${at}.target`, ctx.store.country),
     }))
-    const after = merged(before, { ...change, actions })
+    const after = mergeChange(before, { ...change, actions })
     return { ...after, text: after.text || null }
   },
   check(_ctx, { isEnabled, actions }) {
@@ -34,23 +34,23 @@ export const actionSettings = barSettings('action', {
   },
   prepare: (ctx, after, before) =>
     requireReferences(ctx, withTargets, {
-      before: { actions: before.actions.map(asNaming) },
-      after: { actions: after.actions.map(asNaming) },
+      before: { actions: before.actions.map(toProductReference) },
+      after: { actions: after.actions.map(toProductReference) },
       kinds: ['product'],
     }),
 })
 
-/** A target names a product where its type says so. */
+/** Only targets of type `product` are product references. */
 const withTargets = z.object({ actions: z.array(z.object({ target: reference('product', platformId) })) })
-const asNaming = ({ type, target }: { type: string; target: string | null }) => ({
+const toProductReference = ({ type, target }: { type: string; target: string | null }) => ({
   target: type === 'product' ? target : null,
 })
 
-const productsOf = ({ actions }: ActionContent): string[] =>
+const listProductIds = ({ actions }: ActionContent): string[] =>
   actions.flatMap(({ type, target }) => (type === 'product' && target !== null ? [target] : []))
 
-/** As it is kept: a phone in its one form. */
-function targetOf({ type, target: given }: Action, field: string, country: string): string | null {
+/** Target as stored; phones are normalized. */
+function normalizeTarget({ type, target: given }: Action, field: string, country: string): string | null {
   const target = given === '' ? null : given
   const wrong = (what: string) => refuse('bad_request', `${field}: ${what}`)
   if (type === 'scroll-top') {
@@ -71,23 +71,26 @@ function targetOf({ type, target: given }: Action, field: string, country: strin
   return target
 }
 
-/** Turns the bar off and touches nothing else; one that is off stays as it is. In the caller's transaction. */
+/** Only turns the banner off. Runs in the caller's transaction. */
 export const deactivateActions = (ctx: Context): Promise<void> =>
   actionSettings.write(ctx, (before) => ({ ...before, isEnabled: false }))
 
-/** Where each button leads; one of a product that is not to be seen is left out. */
-export async function actionWidget(ctx: Context): Promise<Widget | null> {
-  const content = await actionSettings.forShoppers(ctx)
+/** Widget data with the URL of each button. Omits buttons of products that are not published. */
+export async function buildActionWidget(ctx: Context): Promise<Widget | null> {
+  const content = await actionSettings.getForShoppers(ctx)
   const { isEnabled, actions, ...shown } = content
   if (!isEnabled) return null
-  const products = await snapshots.find(ctx, productsOf(content))
+  const products = await snapshots.find(ctx, listProductIds(content))
   const buttons = actions
-    .map((action) => ({ ...action, url: urlOf(action, products) }))
+    .map((action) => ({ ...action, url: buildUrl(action, products) }))
     .filter(({ type, url }) => url !== null || type === 'coupon' || type === 'scroll-top')
   return buttons.length === 0 ? null : { value: { ...shown, actions: buttons } }
 }
 
-function urlOf({ type, target }: Action, products: ReadonlyMap<string, snapshots.Snapshot>): string | null {
+function buildUrl(
+  { type, target }: Action,
+  products: ReadonlyMap<string, snapshots.Snapshot>,
+): string | null {
   if (type === 'messaging') return `https://wa.me/${target!.slice(1)}`
   if (type === 'phone') return `tel:${target}`
   if (type === 'link') return target

@@ -1,9 +1,9 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { colour, instant, named, object, writeBody, z } from '#runtime/schema'
-import { devices, knowing, pages, plain } from '../common-schema.ts'
+import { devices, pages, plainText, withVariables } from '../common-schema.ts'
 
 const type = z.enum(['link', 'messaging', 'phone', 'product', 'coupon', 'scroll-top'])
-const label = knowing(plain(1, 40), [])
+const label = withVariables(plainText(1, 40), [])
 const icon = z.enum(['cart', 'chat', 'phone', 'tag', 'star', 'home', 'arrow-up']).nullable()
 const target = z
   .string()
@@ -14,19 +14,19 @@ const target = z
     'By type: an address, a phone, a phone, the id of a product, a coupon; `scroll-top` has none, the others need one',
   )
 
-const labelColour = readOn('backgroundColor')
+const labelColour = textColourOn('backgroundColor')
 const action = object({ type, label, icon, target, backgroundColor: colour, textColor: labelColour })
 export type Action = z.infer<typeof action>
 
 const fields = {
   isEnabled: z.boolean(),
-  text: knowing(plain(0, 120), []).nullable(),
+  text: withVariables(plainText(0, 120), []).nullable(),
   actions: z.array(action).max(5),
   position: z.enum(['top', 'bottom']),
   isClosable: z.boolean(),
   showAfterScrollPercent: z.number().int().min(0).max(100),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   pages,
   devices,
 }

@@ -1,14 +1,14 @@
-/** Small alerts of what really happened in the store, at most one a type. */
+/** Alerts about real events in the store, at most one per type. */
 import { isDeepStrictEqual } from 'node:util'
-import { changed, type Widget } from '#operations/storefront/door'
+import { markStorefrontChanged, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { merged } from '#runtime/values/changes'
-import { variableFault } from '#runtime/values/variables'
+import { mergeChange } from '#runtime/values/changes'
+import { findVariableIssue } from '#runtime/values/variables'
 import {
   type AlertChange,
   type AlertContent,
@@ -31,50 +31,50 @@ const all = prepared<object, AlertRow>((db) =>
   db.selectFrom('fomo_alerts').select(['id', 'alert_type', 'content', 'created_at', 'updated_at']),
 )
 
-/** One for each type, in their order; the defaults without an id where it was never created. */
+/** One alert per type in fixed order; a type that was never created has its defaults and no id. */
 export async function listAlerts(ctx: Context): Promise<FomoAlert[]> {
   const rows = new Map((await all(ctx, {})).map((row) => [row.alert_type, row]))
-  return alertTypes.map((type) => alertOf(type, rows.get(type)))
+  return alertTypes.map((type) => toAlert(type, rows.get(type)))
 }
 
-/** Refuses with `not_found` what is no type. */
+/** Throws not_found for an unknown type. */
 export async function readAlert(ctx: Context, type: string): Promise<FomoAlert> {
   if (!isAlertType(type)) throw refuse('not_found', 'There is no such type of alert')
   return (await listAlerts(ctx)).find((alert) => alert.alertType === type)!
 }
 
 export async function readAlertById(ctx: Context, id: string): Promise<FomoAlert> {
-  const row = alertIn(await all(ctx, {}), id)
-  return alertOf(row.alert_type as AlertType, row)
+  const row = findAlert(await all(ctx, {}), id)
+  return toAlert(row.alert_type as AlertType, row)
 }
 
-function alertIn(rows: readonly AlertRow[], id: string): AlertRow {
+function findAlert(rows: readonly AlertRow[], id: string): AlertRow {
   const row = rows.find((each) => each.id === id.toLowerCase())
   if (!row) throw refuse('not_found', 'There is no such alert')
   return row
 }
 
-function alertOf(type: AlertType, row: AlertRow | undefined): FomoAlert {
+function toAlert(type: AlertType, row: AlertRow | undefined): FomoAlert {
   return {
     id: row?.id ?? null,
     alertType: type,
-    ...contentOf(type, row),
+    ...mergeContent(type, row),
     createdAt: row?.created_at.toISOString() ?? null,
     updatedAt: row?.updated_at.toISOString() ?? null,
   }
 }
 
-const contentOf = (type: AlertType, row: AlertRow | undefined): AlertContent =>
-  merged(defaultAlert(type), (row?.content ?? {}) as Partial<AlertContent>)
+const mergeContent = (type: AlertType, row: AlertRow | undefined): AlertContent =>
+  mergeChange(defaultAlert(type), (row?.content ?? {}) as Partial<AlertContent>)
 
 /**
- * Not inside a transaction. Refuses a type that was created before, variables that the type does not have, and
- * products that there are none of.
+ * Do not call it inside a transaction. Refuses a type that exists already, unknown variables, and products that do
+ * not exist.
  */
 export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>): Promise<AlertType> {
   const { alertType, ...change } = input
   const exists = `The alert ${alertType} was created before: update it with PUT /fomo-alerts/update`
-  const content = checked(alertType, merged(defaultAlert(alertType), change))
+  const content = validateAlert(alertType, mergeChange(defaultAlert(alertType), change))
   if ((await readAlert(ctx, alertType)).id !== null) throw refuse('conflict', exists)
   await requireReferences(ctx, newAlert, { before: null, after: input, kinds: ['product'] })
   const now = ctx.now()
@@ -84,17 +84,17 @@ export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>)
       .insertInto('fomo_alerts')
       .values({ id: tx.newId(), ...row })
       .execute()
-    await changed(tx)
+    await markStorefrontChanged(tx)
   }
-  await unlessTaken('fomo_alerts_type', exists, () => ctx.transaction(create))
+  await refuseDuplicate('fomo_alerts_type', exists, () => ctx.transaction(create))
   return alertType
 }
 
-/** As `createAlert`, over what is saved; the same again changes nothing. Refuses an unknown id. */
+/** Merges the change into the saved alert, with the checks of `createAlert`. Refuses an unknown id. */
 export async function updateAlert(ctx: Context, id: string, change: AlertChange): Promise<AlertType> {
-  const known = alertIn(await all(ctx, {}), id)
+  const known = findAlert(await all(ctx, {}), id)
   const type = known.alert_type as AlertType
-  const named = { before: contentOf(type, known), after: change }
+  const named = { before: mergeContent(type, known), after: change }
   await requireReferences(ctx, changedAlert, { ...named, kinds: ['product'] })
   await ctx.transaction(async (tx) => {
     const row = await tx.db
@@ -103,50 +103,53 @@ export async function updateAlert(ctx: Context, id: string, change: AlertChange)
       .where('id', '=', known.id)
       .forUpdate()
       .executeTakeFirstOrThrow()
-    const before = contentOf(type, row)
-    const after = checked(type, merged(before, change))
+    const before = mergeContent(type, row)
+    const after = validateAlert(type, mergeChange(before, change))
     if (isDeepStrictEqual(before, after)) return
     await tx.db
       .updateTable('fomo_alerts')
       .set({ content: JSON.stringify(after), updated_at: tx.now() })
       .where('id', '=', row.id)
       .execute()
-    await changed(tx)
+    await markStorefrontChanged(tx)
   })
   return type
 }
 
-function checked(type: AlertType, content: AlertContent): AlertContent {
-  const fault = variableFault(content.text, new Set(alertKinds[type].variables))
-  if (fault) throw refuse('bad_request', `text: ${fault}`)
+function validateAlert(type: AlertType, content: AlertContent): AlertContent {
+  const issue = findVariableIssue(content.text, new Set(alertKinds[type].variables))
+  if (issue) throw refuse('bad_request', `text: ${issue}`)
   if (content.maxPerSession < content.maxPerPage) {
     throw refuse('bad_request', 'maxPerSession: must not be below maxPerPage')
   }
   return content
 }
 
-/** Those that are on. */
-export async function enabledAlerts(
+/** Enabled alerts. */
+export async function listEnabledAlerts(
   ctx: Context,
 ): Promise<{ alertType: AlertType; content: AlertContent }[]> {
   const rows = new Map((await all(ctx, {})).map((row) => [row.alert_type, row]))
   return alertTypes
     .filter((type) => rows.has(type))
-    .map((type) => ({ alertType: type, content: contentOf(type, rows.get(type)) }))
+    .map((type) => ({ alertType: type, content: mergeContent(type, rows.get(type)) }))
     .filter(({ content }) => content.isEnabled)
 }
 
-/** How the alerts look and when they show; what they say is in the feed. */
-export async function alertsWidget(ctx: Context): Promise<Widget | null> {
-  const alerts = (await enabledAlerts(ctx)).map(({ alertType, content }) => {
+/** Widget data: appearance and timing of the alerts. Their texts are in the feed. */
+export async function buildAlertsWidget(ctx: Context): Promise<Widget | null> {
+  const alerts = (await listEnabledAlerts(ctx)).map(({ alertType, content }) => {
     const { isEnabled, text, windowHours, minCount, nameFormat, excludedProductIds, ...shown } = content
     return { alertType, ...shown }
   })
   return alerts.length === 0 ? null : { value: alerts }
 }
 
-/** Of these types, those whose alerts are on: only they can be seen and clicked. */
-export async function countedAlerts(ctx: Context, types: readonly string[]): Promise<ReadonlySet<string>> {
-  const on = new Set<string>((await enabledAlerts(ctx)).map(({ alertType }) => alertType))
+/** The types whose alerts are enabled: only those can have impressions and clicks. */
+export async function filterEnabledTypes(
+  ctx: Context,
+  types: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const on = new Set<string>((await listEnabledAlerts(ctx)).map(({ alertType }) => alertType))
   return new Set(types.filter((type) => on.has(type)))
 }

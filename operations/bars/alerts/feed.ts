@@ -1,15 +1,15 @@
-/** What the alerts of a page say, rendered: nothing is made up, and below its `minCount` an alert says nothing. */
+/** Renders the alerts of a page from real events. An alert below its `minCount` renders nothing. */
 
-import { snapshots } from '#operations/storefront/door'
+import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { spanText } from '#runtime/values/localized'
-import { publicName, someone } from '#runtime/values/public-name'
-import { initialOf, isSeen } from '#runtime/values/signs'
+import { hasVisible, toInitial } from '#runtime/values/confusables'
+import { formatTimeSpan } from '#runtime/values/localized'
+import { getAnonymousName, toPublicName } from '#runtime/values/public-name'
 import { renderText, type Values } from '#runtime/values/variables'
-import { inWords } from '#runtime/values/wording'
-import { enabledAlerts } from './alerts.ts'
-import { buyersOf, recentPurchases, scarceVariants, visitorsOf } from './feed-rows.ts'
+import { translateBuiltIn } from '#runtime/values/wording'
+import { listEnabledAlerts } from './alerts.ts'
+import { countBuyers, countVisitors, findRecentPurchases, findScarceVariants } from './feed-queries.ts'
 import { recentReviews } from './reviews-port.ts'
 import type { AlertContent } from './schema.ts'
 import { type AlertType, alertKinds } from './types.ts'
@@ -22,28 +22,32 @@ export interface FeedItem {
   productName: string | null
   imageUrl: string | null
   url: string | null
-  /** `3 hours ago` in the store's language; null where it is about now. */
+  /** `3 hours ago` in the store's language; null if the alert is about now. */
   timeAgo: string | null
 }
 
-type Told = Omit<FeedItem, 'alertType' | 'text'> & { values: Values }
-type Teller = (ctx: Context, content: AlertContent, product: snapshots.Snapshot | null) => Promise<Told[]>
+type FeedEntry = Omit<FeedItem, 'alertType' | 'text'> & { values: Values }
+type FeedReader = (
+  ctx: Context,
+  content: AlertContent,
+  product: snapshots.Snapshot | null,
+) => Promise<FeedEntry[]>
 
 const itemsAtMost = 50
 const liveMs = 5 * minuteMs
 const reviewTextAtMost = 80
 
-/** `productId`: the product of the page, or null. What counts people is of that product; the rest of the shop. */
+/** `productId`: the product of the page, or null. Counts are of that product; other alerts cover the whole shop. */
 export async function readFeed(ctx: Context, productId: string | null): Promise<FeedItem[]> {
-  const alerts = await enabledAlerts(ctx)
+  const alerts = await listEnabledAlerts(ctx)
   if (alerts.length === 0) return []
   const found = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
   const product = found?.exists && found.isPublished ? found : null
-  const told = await Promise.all(
+  const entries = await Promise.all(
     alerts.map(async ({ alertType, content: saved }) => {
-      const content = inWords(saved, alertKinds[alertType].words, ctx.store.locale)
+      const content = translateBuiltIn(saved, alertKinds[alertType].words, ctx.store.locale)
       const isLeftOut = product !== null && content.excludedProductIds.includes(product.productId)
-      const items = await tellers[alertType](ctx, content, isLeftOut ? null : product)
+      const items = await feedReaders[alertType](ctx, content, isLeftOut ? null : product)
       return items.map(({ values, ...item }) => ({
         alertType,
         text: renderText(content.text, values).text,
@@ -51,20 +55,20 @@ export async function readFeed(ctx: Context, productId: string | null): Promise<
       }))
     }),
   )
-  return told.flat()
+  return entries.flat()
 }
 
-const since = (ctx: Context, { windowHours }: AlertContent): Date =>
+const getSince = (ctx: Context, { windowHours }: AlertContent): Date =>
   new Date(ctx.clock.ms() - windowHours * hourMs)
-const limitOf = ({ maxPerSession }: AlertContent): number => Math.min(itemsAtMost, maxPerSession)
-/** As many as are shown, or as must be found for any to show. */
-const wantedOf = (content: AlertContent): number => Math.max(limitOf(content), content.minCount)
-const enough = <T>(content: AlertContent, items: T[]): T[] =>
-  items.length < content.minCount ? [] : items.slice(0, limitOf(content))
+const getLimit = ({ maxPerSession }: AlertContent): number => Math.min(itemsAtMost, maxPerSession)
+/** Enough rows to show, and to check the minimum. */
+const getFetchLimit = (content: AlertContent): number => Math.max(getLimit(content), content.minCount)
+const applyMinimum = <T>(content: AlertContent, items: T[]): T[] =>
+  items.length < content.minCount ? [] : items.slice(0, getLimit(content))
 
-/** One line about the product of the page, from how many people it was. */
-const ofProduct =
-  (count: (ctx: Context, content: AlertContent, productId: string) => Promise<number>): Teller =>
+/** Reader of a count for the page's product. */
+const countForProduct =
+  (count: (ctx: Context, content: AlertContent, productId: string) => Promise<number>): FeedReader =>
   async (ctx, content, product) => {
     if (!product) return []
     const n = await count(ctx, content, product.productId)
@@ -74,38 +78,44 @@ const ofProduct =
     return [{ values, productId, productName: name, imageUrl, url, timeAgo: null }]
   }
 
-const tellers: Record<AlertType, Teller> = {
+const feedReaders: Record<AlertType, FeedReader> = {
   async 'recent-purchases'(ctx, content) {
     const { excludedProductIds: excluded } = content
-    const found = await recentPurchases(ctx, {
-      since: since(ctx, content),
+    const found = await findRecentPurchases(ctx, {
+      since: getSince(ctx, content),
       excluded,
-      limit: wantedOf(content),
+      limit: getFetchLimit(content),
     })
-    return enough(content, found).map(({ quantity, customerName, city, at, ...product }) => {
-      const timeAgo = agoOf(ctx, at)
-      const firstName = shownName(customerName, content, ctx.store.locale)
+    return applyMinimum(content, found).map(({ quantity, customerName, city, at, ...product }) => {
+      const timeAgo = formatAge(ctx, at)
+      const firstName = formatCustomerName(customerName, content, ctx.store.locale)
       const { productName } = product
       return {
         ...product,
         timeAgo,
-        values: { firstName, city: publicName(city), productName, quantity: String(quantity), timeAgo },
+        values: { firstName, city: toPublicName(city), productName, quantity: String(quantity), timeAgo },
       }
     })
   },
-  'purchase-count': ofProduct((ctx, content, productId) => buyersOf(ctx, productId, since(ctx, content))),
-  'live-visitors': ofProduct((ctx, _content, productId) =>
-    visitorsOf(ctx, 'product-view', productId, new Date(ctx.clock.ms() - liveMs)),
+  'purchase-count': countForProduct((ctx, content, productId) =>
+    countBuyers(ctx, productId, getSince(ctx, content)),
   ),
-  'product-views': ofProduct((ctx, content, productId) =>
-    visitorsOf(ctx, 'product-view', productId, since(ctx, content)),
+  'live-visitors': countForProduct((ctx, _content, productId) =>
+    countVisitors(ctx, 'product-view', productId, new Date(ctx.clock.ms() - liveMs)),
   ),
-  'cart-adds': ofProduct((ctx, content, productId) =>
-    visitorsOf(ctx, 'cart-add', productId, since(ctx, content)),
+  'product-views': countForProduct((ctx, content, productId) =>
+    countVisitors(ctx, 'product-view', productId, getSince(ctx, content)),
+  ),
+  'cart-adds': countForProduct((ctx, content, productId) =>
+    countVisitors(ctx, 'cart-add', productId, getSince(ctx, content)),
   ),
   async 'recent-reviews'(ctx, content) {
     const { excludedProductIds: excluded } = content
-    const found = await recentReviews(ctx, { since: since(ctx, content), excluded, limit: wantedOf(content) })
+    const found = await recentReviews(ctx, {
+      since: getSince(ctx, content),
+      excluded,
+      limit: getFetchLimit(content),
+    })
     const products = await snapshots.find(
       ctx,
       found.map((review) => review.productId),
@@ -114,34 +124,40 @@ const tellers: Record<AlertType, Teller> = {
       const product = products.get(productId)
       return product?.exists && product.isPublished
     })
-    return enough(content, shown).map(({ productId, customerName, rating, text, reviewedAt }) => {
+    return applyMinimum(content, shown).map(({ productId, customerName, rating, text, reviewedAt }) => {
       const { name: productName, imageUrl, url } = products.get(productId)!
-      const timeAgo = agoOf(ctx, reviewedAt)
-      const firstName = shownName(customerName, content, ctx.store.locale)
-      const values = { firstName, productName, rating: String(rating), reviewText: cut(text), timeAgo }
+      const timeAgo = formatAge(ctx, reviewedAt)
+      const firstName = formatCustomerName(customerName, content, ctx.store.locale)
+      const values = {
+        firstName,
+        productName,
+        rating: String(rating),
+        reviewText: truncateText(text),
+        timeAgo,
+      }
       return { values, productId, productName, imageUrl, url, timeAgo }
     })
   },
   async 'low-stock'(ctx, content, product) {
     const { excludedProductIds } = content
     const productId = product?.productId ?? null
-    const found = await scarceVariants(ctx, productId, excludedProductIds, wantedOf(content))
-    return enough(content, found).map(({ stock, ...variant }) => {
+    const found = await findScarceVariants(ctx, productId, excludedProductIds, getFetchLimit(content))
+    return applyMinimum(content, found).map(({ stock, ...variant }) => {
       const values = { stock: String(stock), productName: variant.productName }
       return { ...variant, timeAgo: null, values }
     })
   },
 }
 
-/** The first name alone, or less; a surname is never shown. */
-export function shownName(
+/** The first name, its initial or an anonymous name; never a surname. */
+export function formatCustomerName(
   name: string | null,
   { nameFormat }: Pick<AlertContent, 'nameFormat'>,
   locale: string,
 ): string {
-  const first = publicName(name)?.split(/\s+/).find(isSeen)
-  if (!first || nameFormat === 'hidden') return someone(locale)
-  return nameFormat === 'initial' ? initialOf(first) : first
+  const first = toPublicName(name)?.split(/\s+/).find(hasVisible)
+  if (!first || nameFormat === 'hidden') return getAnonymousName(locale)
+  return nameFormat === 'initial' ? toInitial(first) : first
 }
 
 const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [
@@ -151,15 +167,16 @@ const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['second', 1],
 ]
 
-/** In the largest whole unit. */
-export function timeAgo(milliseconds: number, locale: string): string {
+/** Formats in the largest whole unit. */
+export function formatTimeAgo(milliseconds: number, locale: string): string {
   const seconds = Math.max(1, Math.floor(milliseconds / 1000))
   const [name, length] = units.find(([, each]) => seconds >= each)!
-  return spanText(-Math.floor(seconds / length), name, locale)
+  return formatTimeSpan(-Math.floor(seconds / length), name, locale)
 }
-const agoOf = (ctx: Context, at: Date): string => timeAgo(ctx.clock.ms() - at.getTime(), ctx.store.locale)
+const formatAge = (ctx: Context, at: Date): string =>
+  formatTimeAgo(ctx.clock.ms() - at.getTime(), ctx.store.locale)
 
-function cut(text: string | null): string | null {
+function truncateText(text: string | null): string | null {
   const characters = [...(text ?? '')]
   if (characters.length <= reviewTextAtMost) return text
   return `${characters

@@ -1,4 +1,4 @@
-/** Where the section of reviews tells of approved reviews. */
+/** Port for approved reviews. */
 import type { Context } from '#runtime/context'
 
 export interface RecentReview {
@@ -10,12 +10,12 @@ export interface RecentReview {
   reviewedAt: Date
 }
 
-/** Approved ones written at or after `since`, of products that are not `excluded`, newest first, at most `limit`. */
+/** Approved reviews written at or after `since`, without `excluded` products, newest first, at most `limit`. */
 export type ApprovedReviews = (
   ctx: Context,
   query: { since: Date; excluded: readonly string[]; limit: number },
 ) => Promise<RecentReview[]>
 
-/** Without that section nobody has reviewed anything. */
+/** Empty without the reviews section. */
 export const recentReviews: ApprovedReviews = async (ctx, query) =>
-  (await ctx.wired.approvedReviews?.(ctx, query)) ?? []
+  (await ctx.extensions.approvedReviews?.(ctx, query)) ?? []

@@ -1,7 +1,7 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { devices, pages, plain, platformId } from '../common-schema.ts'
+import { devices, pages, plainText, platformId } from '../common-schema.ts'
 import { type AlertType, alertKinds, alertTypes } from './types.ts'
 
 export const alertType = z.enum(alertTypes)
@@ -10,7 +10,7 @@ const whole = (min: number, max: number) => z.number().int().min(min).max(max)
 
 const fields = {
   isEnabled: z.boolean(),
-  text: plain(1, 200).describe('With the variables of its type'),
+  text: plainText(1, 200).describe('With the variables of its type'),
   windowHours: whole(1, 720).describe('How far back it looks'),
   minCount: whole(1, 1000).describe('Below it nothing shows'),
   initialDelaySeconds: whole(0, 300),
@@ -27,7 +27,7 @@ const fields = {
   excludedProductIds: setOf(reference('product', platformId), 200),
   position: z.enum(['bottom-left', 'bottom-right', 'top-left', 'top-right']),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   borderRadius: whole(0, 40),
   pages,
   devices,

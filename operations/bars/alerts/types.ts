@@ -1,4 +1,4 @@
-/** The kinds of alerts, what each may say, and what it is made of (rule 4). */
+/** Types of alerts, with their default texts and variables (rule 4). */
 import type { Wording } from '#runtime/values/wording'
 
 export const alertTypes = [
@@ -108,7 +108,7 @@ export const alertKinds: Readonly<Record<AlertType, AlertKind>> = {
 
 const described: Record<string, { description: string; example: string }> = {
   firstName: { description: "The customer's first name, as nameFormat shows it", example: 'Ana' },
-  city: { description: 'Where the order was sent to', example: 'São Paulo' },
+  city: { description: 'The city of the delivery', example: 'São Paulo' },
   productName: { description: 'The product', example: 'Caneca esmaltada' },
   quantity: { description: 'Units that were bought', example: '2' },
   timeAgo: { description: 'How long ago it was', example: '3 hours ago' },
@@ -126,13 +126,13 @@ export interface AlertVariable {
   alertTypes: AlertType[]
 }
 
-/** Every variable, or those of one kind, with the kinds that know it. */
-export const variablesOf = (type?: AlertType): AlertVariable[] =>
+/** All variables, or those of one type, with the types that support them. */
+export const listVariables = (type?: AlertType): AlertVariable[] =>
   Object.entries(described)
     .filter(([name]) => !type || alertKinds[type].variables.includes(name))
-    .map(([name, told]) => ({
+    .map(([name, variable]) => ({
       name,
-      ...told,
+      ...variable,
       alertTypes: alertTypes.filter((each) => alertKinds[each].variables.includes(name)),
     }))
 

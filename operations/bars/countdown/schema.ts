@@ -1,8 +1,8 @@
-import { isTimezone } from '#operations/store/door'
-import { readOn } from '#runtime/contrast'
+import { isTimezone } from '#operations/store/index'
+import { textColourOn } from '#runtime/contrast'
 import { colour, instant, named, object, wallClock, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
-import { devices, knowing, link, pages, plain } from '../common-schema.ts'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
+import { devices, link, pages, plainText, withVariables } from '../common-schema.ts'
 
 const time = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
 const localTime = wallClock.describe('Wall clock in `timezone`')
@@ -18,8 +18,8 @@ const countdownFields = {
     }))
     .nullable()
     .describe("IANA name; null: the store's, as it is when read"),
-  startLocal: localTime.nullable().describe('Of `fixed`; null: at once'),
-  endLocal: localTime.nullable().describe('Of `fixed`'),
+  startLocal: localTime.nullable().describe('For `fixed`; null: at once'),
+  endLocal: localTime.nullable().describe('For `fixed`'),
   dailyStart: time,
   dailyEnd: time.describe('Not after the start: on the next day'),
   weekdays: z
@@ -28,7 +28,7 @@ const countdownFields = {
     .max(7)
     .refine((each) => new Set(each).size === each.length, 'must not name a day twice')
     .describe('1 (Monday) to 7, of `daily`'),
-  durationMinutes: z.number().int().min(5).max(10_080).describe('Of `evergreen`, for each visitor'),
+  durationMinutes: z.number().int().min(5).max(10_080).describe('For `evergreen`, per visitor'),
   restartAfterHours: z
     .number()
     .int()
@@ -36,14 +36,14 @@ const countdownFields = {
     .max(720)
     .nullable()
     .describe('Null: never again for that visitor'),
-  text: knowing(plain(1, 200), ['countdown']),
+  text: withVariables(plainText(1, 200), ['countdown']),
   afterEnd: z.enum(['hide', 'text']),
-  endedText: knowing(plain(0, 200), []).nullable().describe('Needed with `text`'),
+  endedText: withVariables(plainText(0, 200), []).nullable().describe('Needed with `text`'),
 }
 const countdown = object(countdownFields)
 export type Countdown = z.infer<typeof countdown>
 
-const text = knowing(plain(1, 200), [])
+const text = withVariables(plainText(1, 200), [])
 const announcement = object({ text, linkUrl: link.nullable(), isEnabled: z.boolean() })
 
 const fields = {
@@ -53,8 +53,8 @@ const fields = {
   rotationSeconds: z.number().int().min(2).max(60),
   animation: z.enum(['none', 'slide', 'fade']),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
-  timerColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
+  timerColor: textColourOn('backgroundColor'),
   linkUrl: link.nullable(),
   isClosable: z.boolean(),
   isSticky: z.boolean(),
@@ -64,9 +64,9 @@ const fields = {
 const content = object(fields)
 export type CountdownContent = z.infer<typeof content>
 
-const told = {
+const runFields = {
   state: z.enum(['off', 'scheduled', 'running', 'ended']).describe('As of now'),
-  startsAt: instant.nullable().describe('Of the run that is on or comes next'),
+  startsAt: instant.nullable().describe('Start of the current or next run'),
   endsAt: instant.nullable(),
 }
 
@@ -74,16 +74,16 @@ export const countdownBar = named(
   'FlashCountdownBarSettings',
   object({
     ...fields,
-    countdown: object({ ...countdownFields, ...told }),
+    countdown: object({ ...countdownFields, ...runFields }),
     updatedAt: instant.nullable().describe('Null: never saved'),
   }),
-  { moves: ['countdown.state', 'countdown.startsAt', 'countdown.endsAt'] },
+  { volatileFields: ['countdown.state', 'countdown.startsAt', 'countdown.endsAt'] },
 )
 
 export const countdownInput = writeBody(
   {
     ...fields,
-    countdown: writeBody(countdownFields, Object.keys(told)),
+    countdown: writeBody(countdownFields, Object.keys(runFields)),
     announcements: z
       .array(
         object({
@@ -120,7 +120,7 @@ export const defaultCountdown: CountdownContent = {
     weekdays: [1, 2, 3, 4, 5, 6, 7],
     durationMinutes: 60,
     restartAfterHours: null,
-    ...english(countdownWords).countdown,
+    ...getEnglishTexts(countdownWords).countdown,
     afterEnd: 'hide',
     endedText: null,
   },

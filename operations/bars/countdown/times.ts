@@ -1,7 +1,7 @@
-/** When a countdown runs (rule 3). No database, no clock. */
+/** Run times of a countdown (rule 3). No database, no clock. */
 
 import { addDays, localDay } from '#runtime/values/days'
-import { instantsOf } from '#runtime/values/wall-clock'
+import { findInstants } from '#runtime/values/wall-clock'
 import type { Countdown } from './schema.ts'
 
 export interface Run {
@@ -11,18 +11,21 @@ export interface Run {
 
 export type CountdownState = 'off' | 'scheduled' | 'running' | 'ended'
 
-/** A window of one weekday that a clock change takes away comes back two weeks after the last. */
+/** If a clock change removes a weekly window, the next one is two weeks after the last. */
 const daysAhead = 15
 
-/** The run that is on or comes next; of a `fixed` one, the one there is. `zone`: the store's where none is set. */
-export function runOf(countdown: Countdown, zone: string, now: Date): Run {
+/** The current or next run; a `fixed` countdown has only one. `zone`: the countdown's time zone, else the store's. */
+export function findRun(countdown: Countdown, zone: string, now: Date): Run {
   if (countdown.type === 'evergreen') return { startsAt: null, endsAt: null }
-  if (countdown.type === 'daily') return dailyRun(countdown, zone, now)
-  return { startsAt: wall(countdown.startLocal, zone), endsAt: wall(countdown.endLocal, zone) }
+  if (countdown.type === 'daily') return findDailyRun(countdown, zone, now)
+  return {
+    startsAt: parseLocalTime(countdown.startLocal, zone),
+    endsAt: parseLocalTime(countdown.endLocal, zone),
+  }
 }
 
-/** The start counts, the end does not. */
-export function stateOf(countdown: Countdown, run: Run, isOn: boolean, now: Date): CountdownState {
+/** The start is inclusive, the end exclusive. */
+export function computeState(countdown: Countdown, run: Run, isOn: boolean, now: Date): CountdownState {
   if (!isOn) return 'off'
   if (countdown.type === 'evergreen') return 'running'
   if (countdown.type === 'daily' && run.startsAt === null) return 'scheduled'
@@ -30,19 +33,19 @@ export function stateOf(countdown: Countdown, run: Run, isOn: boolean, now: Date
   return run.startsAt && now < run.startsAt ? 'scheduled' : 'running'
 }
 
-const wall = (text: string | null, zone: string): Date | null =>
-  text === null ? null : instantsOf(text.slice(0, 10), text.slice(11), zone)[0]!
+const parseLocalTime = (text: string | null, zone: string): Date | null =>
+  text === null ? null : findInstants(text.slice(0, 10), text.slice(11), zone)[0]!
 
-/** A window belongs to the weekday of its start; one that ends at or before it ends the day after. */
-function dailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
+/** A window belongs to the weekday of its start. If its end time is not after the start, it ends the next day. */
+function findDailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
   const today = localDay(now, zone)
   const overnight = dailyEnd <= dailyStart ? 1 : 0
   for (let ahead = -1; ahead <= daysAhead; ahead += 1) {
     const day = addDays(today, ahead)
     if (!weekdays.includes(new Date(day).getUTCDay() || 7)) continue
-    const startsAt = instantsOf(day, dailyStart, zone)[0]!
-    const endsAt = instantsOf(addDays(day, overnight), dailyEnd, zone)[0]!
-    // A clock change may leave nothing of a short window.
+    const startsAt = findInstants(day, dailyStart, zone)[0]!
+    const endsAt = findInstants(addDays(day, overnight), dailyEnd, zone)[0]!
+    // A clock change may remove a short window completely.
     if (now < endsAt && startsAt < endsAt) return { startsAt, endsAt }
   }
   return { startsAt: null, endsAt: null }

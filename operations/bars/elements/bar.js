@@ -1,4 +1,4 @@
-// What the bars have in common: the strip at an edge of the page, and its way out.
+// Base of all banners: a strip at an edge of the page with a close button.
 
 import { h, isFor, useState } from '../../storefront/script/client/elements.js'
 
@@ -18,16 +18,16 @@ export const barCss = `
 export const barPlaces = ({ position = 'top', isSticky = true, ...settings }, page) =>
   isFor(settings, page) ? [{ spot: `edge-${position}${isSticky ? '-sticky' : ''}` }] : []
 
-/** What is said anew is shown anew: a bar is closed with what it said. FNV-1a, which is enough to tell two texts apart. */
-const stateOf = (said) =>
-  [...JSON.stringify(said)]
+/** A closed banner reappears when its content changes. FNV-1a is enough to distinguish contents. */
+const hashContent = (content) =>
+  [...JSON.stringify(content)]
     .reduce((hash, letter) => Math.imul(hash ^ letter.codePointAt(0), 0x01000193) >>> 0, 0x811c9dc5)
     .toString(36)
 
-/** `name`, and what it has to say (`said`, as the merchant wrote it): what its being closed is remembered by. */
-export function Bar({ name, said, data, keep, t, label, children }) {
-  const state = stateOf(said)
-  // Closed by who came before its words were remembered, too.
+/** `name` and `content` (as the merchant wrote it) identify a closed banner. */
+export function Bar({ name, content, data, keep, t, label, children }) {
+  const state = hashContent(content)
+  // '1' is the value from before content hashes.
   const wasClosed = [state, '1'].includes(keep.read(`closed.${name}`))
   const [closed, setClosed] = useState(wasClosed ? state : null)
   if (data.isClosable && closed === state) return null

@@ -1,4 +1,4 @@
-// What a shopper may do right away: write, call, copy a coupon, go somewhere.
+// Button banner: message, call, copy a coupon, open a link.
 
 import { h, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Icon } from '../../storefront/script/client/icons.js'
@@ -20,16 +20,16 @@ export default {
 
 function Actions({ data, t, ...others }) {
   const isFarEnough = useScrolled(data.showAfterScrollPercent)
-  const [said, setSaid] = useState('')
+  const [notice, setNotice] = useState('')
   if (!isFarEnough) return null
   const act = async ({ type, target }) => {
     if (type !== 'coupon') return scrollTo({ top: 0, behavior: 'smooth' })
     try {
       await navigator.clipboard.writeText(target)
-      setSaid(t('copied', { code: target }))
+      setNotice(t('copied', { code: target }))
     } catch {
-      // Without https there is no clipboard: the code itself is shown.
-      setSaid(target)
+      // The clipboard needs https: shows the code instead.
+      setNotice(target)
     }
   }
   return h(
@@ -39,7 +39,7 @@ function Actions({ data, t, ...others }) {
       data,
       t,
       name: 'actions',
-      said: { text: data.text, actions: data.actions },
+      content: { text: data.text, actions: data.actions },
       label: t('label'),
     },
     data.text ? h('span', { style: { marginInlineEnd: '12px' } }, data.text) : null,
@@ -51,11 +51,11 @@ function Actions({ data, t, ...others }) {
         ? h('a', { ...props, href: url }, words)
         : h('button', { ...props, type: 'button', onClick: () => act(action) }, words)
     }),
-    h('span', { role: 'status' }, said),
+    h('span', { role: 'status' }, notice),
   )
 }
 
-/** Whether so much of the page was scrolled; of a page that does not scroll all is seen. */
+/** Whether the page was scrolled by `percent`; always true for a page that does not scroll. */
 function useScrolled(percent) {
   const isReached = () => {
     const height = document.documentElement.scrollHeight - innerHeight
@@ -63,9 +63,9 @@ function useScrolled(percent) {
   }
   const [reached, setReached] = useState(isReached)
   useEffect(() => {
-    const look = () => setReached(isReached())
-    addEventListener('scroll', look, { passive: true })
-    return () => removeEventListener('scroll', look)
+    const update = () => setReached(isReached())
+    addEventListener('scroll', update, { passive: true })
+    return () => removeEventListener('scroll', update)
   }, [percent])
   return reached
 }

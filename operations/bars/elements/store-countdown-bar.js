@@ -1,11 +1,11 @@
-// Announcements that take turns, and the time that is left.
+// Rotating announcements and a countdown.
 
 import { filled, h, msOf, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
-/* As high as the longest of them: no turn moves the page. */
+/* As high as the longest announcement, so that rotation does not shift the page. */
 .announcements { display: inline-grid; align-items: center; vertical-align: middle; overflow: hidden; max-width: 100%; }
 .announcement { grid-area: 1 / 1; visibility: hidden; padding-block: 2px; }
 .now { visibility: visible; }
@@ -26,59 +26,60 @@ export default {
 
 function Countdown({ data, keep, t, ...others }) {
   const { announcements, rotationSeconds, animation, linkUrl, countdown } = data
-  const turn = useTurns(announcements.length, rotationSeconds)
-  const [ends] = useState(() => endOf(countdown, keep))
-  const left = useSecondsTo(ends)
+  const index = useRotation(announcements.length, rotationSeconds)
+  const [ends] = useState(() => findEnd(countdown, keep))
+  const secondsLeft = useSecondsTo(ends)
   return h(
     Bar,
-    { ...others, data, keep, t, name: 'countdown', said: { announcements, countdown }, label: t('label') },
+    { ...others, data, keep, t, name: 'countdown', content: { announcements, countdown }, label: t('label') },
     h(
       'span',
       { class: 'announcements' },
       announcements.map(({ text, linkUrl: own }, at) => {
         const href = own ?? linkUrl
-        const state = at !== turn % announcements.length ? '' : turn === 0 ? 'now' : `now turned ${animation}`
+        const state =
+          at !== index % announcements.length ? '' : index === 0 ? 'now' : `now turned ${animation}`
         const props = { key: at, part: 'announcement', class: `announcement ${state}` }
         return href ? h('a', { ...props, href }, text) : h('span', props, text)
       }),
     ),
-    // Read once by who listens, and not each second.
+    // Not a live region: screen readers would announce every second.
     countdown
       ? h(
           'strong',
           { class: 'clock', part: 'clock', 'aria-live': 'off', style: { color: data.timerColor } },
-          clockText(countdown, left),
+          formatClock(countdown, secondsLeft),
         )
       : null,
   )
 }
 
-function useTurns(count, seconds) {
-  const [turn, setTurn] = useState(0)
+function useRotation(count, seconds) {
+  const [index, setIndex] = useState(0)
   useEffect(() => {
     if (count < 2) return
-    const timer = setInterval(() => setTurn((now) => now + 1), seconds * 1000)
+    const timer = setInterval(() => setIndex((now) => now + 1), seconds * 1000)
     return () => clearInterval(timer)
   }, [count, seconds])
-  return turn
+  return index
 }
 
 function useSecondsTo(ends) {
-  const secondsLeft = () => (ends === null ? null : Math.floor((ends - msOf(new Date())) / 1000))
-  const [left, setLeft] = useState(secondsLeft)
+  const countSeconds = () => (ends === null ? null : Math.floor((ends - msOf(new Date())) / 1000))
+  const [secondsLeft, setSecondsLeft] = useState(countSeconds)
   useEffect(() => {
     if (ends === null) return
     const timer = setInterval(() => {
-      const now = secondsLeft()
-      setLeft(now)
+      const now = countSeconds()
+      setSecondsLeft(now)
       if (now < 0) clearInterval(timer)
     }, 1000)
     return () => clearInterval(timer)
   }, [ends])
-  return left
+  return secondsLeft
 }
 
-function endOf(countdown, keep) {
+function findEnd(countdown, keep) {
   if (!countdown) return null
   if (countdown.type !== 'evergreen') return msOf(countdown.endsAt)
   const { durationMinutes, restartAfterHours } = countdown
@@ -90,9 +91,9 @@ function endOf(countdown, keep) {
   return msOf(new Date()) + durationMinutes * 60_000
 }
 
-function clockText({ text, afterEnd, endedText }, left) {
-  if (left < 0) return afterEnd === 'text' ? endedText : ''
+function formatClock({ text, afterEnd, endedText }, secondsLeft) {
+  if (secondsLeft < 0) return afterEnd === 'text' ? endedText : ''
   const two = (number) => String(number).padStart(2, '0')
-  const parts = [Math.floor(left / 3600), Math.floor((left % 3600) / 60), left % 60]
+  const parts = [Math.floor(secondsLeft / 3600), Math.floor((secondsLeft % 3600) / 60), secondsLeft % 60]
   return filled(text, { countdown: parts.map(two).join(':') })
 }

@@ -1,11 +1,11 @@
-// How far a cart is from free shipping.
+// Progress of the cart towards free shipping.
 
 import { exact, filled, h, money, useCart } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
 
 export default {
   css: `${barCss}
-/* Colours are all that it is made of. */
+/* The progress bar consists of colours only. */
 .track { forced-color-adjust: none; height: 6px; margin-top: 6px; border-radius: 3px; overflow: hidden; }
 .progress { height: 100%; }
 `,
@@ -20,10 +20,10 @@ export default {
 
 function FreeShipping({ data, t, ...others }) {
   const cart = useCart(data.currency) ?? {}
-  const counted = countedOf(data, cart)
+  const counted = countTowardsThreshold(data, cart)
   const { threshold, currency, initialText, progressText, successText } = data
-  const said = { threshold, currency, initialText, progressText, successText }
-  // Of whole numbers: 29 of 100 would be 28 per cent.
+  const content = { threshold, currency, initialText, progressText, successText }
+  // Integer arithmetic: with floats 29 of 100 would be 28 percent.
   const percent = Math.min(100, Math.floor(Math.round(counted * 10_000) / (data.threshold * 100)))
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
   if (cart.isForeign) return null
@@ -35,7 +35,7 @@ function FreeShipping({ data, t, ...others }) {
   })
   return h(
     Bar,
-    { ...others, data, t, name: 'free-shipping', said, label: t('label') },
+    { ...others, data, t, name: 'free-shipping', content, label: t('label') },
     h('span', { role: 'status' }, text),
     data.showProgress
       ? h(
@@ -52,10 +52,10 @@ function FreeShipping({ data, t, ...others }) {
 }
 
 /**
- * What of a cart counts, in the store's currency: its items but those that never bring free shipping nearer. Before
- * discounts those go with the price that they have before them.
+ * The part of the cart that counts towards the threshold, in the store's currency, without excluded items. Before
+ * discounts, excluded items are subtracted with their original price.
  */
-function countedOf(data, { total = 0, totalBeforeDiscounts = total, items = [] }) {
+function countTowardsThreshold(data, { total = 0, totalBeforeDiscounts = total, items = [] }) {
   const excluded = items.filter((item) => data.excludedProductIds.includes(String(item.productId)))
   const before = ({ unitPrice, quantity = 1, total: after = 0 }) =>
     unitPrice === undefined ? after : unitPrice * quantity

@@ -1,13 +1,13 @@
-import { readOn, seenOn } from '#runtime/contrast'
+import { graphicColourOn, textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, currency, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
-import { devices, knowing, pages, plain, platformId } from '../common-schema.ts'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
+import { devices, pages, plainText, platformId, withVariables } from '../common-schema.ts'
 
-/** The lowest is 1. */
+/** The minimum is 1. */
 export const thresholdAtMost = 1_000_000
 
-const text = knowing(plain(1, 200), ['threshold', 'remaining', 'total', 'percent'])
+const text = withVariables(plainText(1, 200), ['threshold', 'remaining', 'total', 'percent'])
 
 const fields = {
   isEnabled: z.boolean(),
@@ -24,8 +24,8 @@ const fields = {
   afterDiscounts: z.boolean().describe('The cart counts after its discounts'),
   excludedProductIds: setOf(reference('product', platformId), 200).describe('Do not count'),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
-  progressColor: seenOn('trackColor'),
+  textColor: textColourOn('backgroundColor'),
+  progressColor: graphicColourOn('trackColor'),
   trackColor: colour,
   showProgress: z.boolean(),
   isClosable: z.boolean(),
@@ -65,7 +65,7 @@ export const freeShippingWords = {
 export const defaultFreeShipping: FreeShippingContent = {
   isEnabled: false,
   threshold: null,
-  ...english(freeShippingWords),
+  ...getEnglishTexts(freeShippingWords),
   afterDiscounts: true,
   excludedProductIds: [],
   backgroundColor: '#111827',

@@ -1,9 +1,9 @@
-/** What an order of this store usually comes to, and the threshold that follows from it (rule 2). */
+/** Suggests a free-shipping threshold from the store's median order value (rule 2). */
 import { sql } from 'kysely'
-import { days, isCountedOrder } from '#operations/store/door'
+import { days, isCountedOrder } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { inCents } from '#runtime/database/sql'
+import { roundToCents } from '#runtime/database/sql'
 import { count, currency, money, named, object, z } from '#runtime/schema'
 import { defaultFreeShipping, thresholdAtMost } from './schema.ts'
 
@@ -17,15 +17,15 @@ export const thresholdSuggestion = named(
       .number()
       .int()
       .nullable()
-      .describe('Whole units; null: too few orders, or none that the bar could have'),
+      .describe('Whole units; null: too few orders, or outside the allowed range'),
     reason: z.enum(['not-enough-orders', 'no-usable-threshold']).nullable(),
     currency,
     days: z.number().int(),
     orders: count,
     medianOrder: money.nullable(),
     averageOrder: money.nullable(),
-    shareReached: share.describe('Of the orders, those that reach it, in per cent'),
-    shareWithin: share.describe('Those from the median up to below it'),
+    shareReached: share.describe('Percentage of the orders that reach it'),
+    shareWithin: share.describe('Percentage from the median up to below it'),
     currentThreshold: z.number().int().nullable(),
   }),
 )
@@ -60,7 +60,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
             sql<string>`avg(amount)`.as('average'),
           ]),
       )
-      // Exactly, as percentile_cont(0.5) would be if it took decimals: the middle one, or the mean of the two.
+      // Exact median: `percentile_cont` works on doubles only, not on decimals.
       .with('middle', (cte) =>
         cte
           .selectFrom('sorted')
@@ -71,7 +71,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
           'n',
           'average',
           'median',
-          // Null, too, where it could not be saved.
+          // Null if the settings could not store the value.
           sql<string>`case when n >= ${sql.lit(ordersAtLeast)} then (
             select case when t.value between 1 and ${sql.lit(thresholdAtMost)} then t.value end from (
             select ceil(raw / step) * step as value from (select median * 1.2 as raw) r, lateral (
@@ -84,8 +84,8 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
       .leftJoin('bar_settings as b', (join) => join.on('b.bar', '=', 'free-shipping'))
       .select((eb) => [
         'w.n as orders',
-        sql<number | null>`${inCents(sql`w.median`)}::float8`.as('median'),
-        sql<number | null>`${inCents(sql`w.average`)}::float8`.as('average'),
+        sql<number | null>`${roundToCents(sql`w.median`)}::float8`.as('median'),
+        sql<number | null>`${roundToCents(sql`w.average`)}::float8`.as('average'),
         sql<number | null>`w.suggestion::float8`.as('suggestion'),
         sql<number | null>`(${eb
           .selectFrom('amounts')
@@ -102,7 +102,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
       ]),
 )
 
-/** Of the last complete days of the store; today is left out. */
+/** Uses the last complete local days, without today. */
 export async function suggestThreshold(
   ctx: Context,
   wanted: number,

@@ -1,12 +1,12 @@
-/** Drafts: made, changed, copied, deleted. */
-import { templates } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
+/** Drafts: create, update, duplicate, delete. */
+import { templates } from '#operations/messaging/index'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
-import { canonical } from '#runtime/values/changes'
-import { changedContent, changedWindow, copiedName, emptyContent } from '../content.ts'
+import { toCanonicalJson } from '#runtime/values/changes'
+import { buildCopyName, emptyContent, mergeContent, mergeWindow } from '../content.ts'
 import { lockCampaign } from '../rows.ts'
 import { type CampaignChange, type CampaignContent, content, type SendWindow } from '../schema.ts'
 import { cancelPending } from '../sending/cancel.ts'
@@ -14,13 +14,13 @@ import { cancelPending } from '../sending/cancel.ts'
 interface Draft {
   name: string
   list_id: string | null
-  /** Its name when it was chosen: kept for when the list is gone. */
+  /** The list's name when it was chosen, shown once the list is deleted. */
   list_name: string | null
   content: CampaignContent
   send_window: SendWindow | null
 }
 
-/** How each column of a draft comes from what it was and what is changed. One more field of campaigns is a line here. */
+/** How each column of a draft follows from its old value and the change. A new field of campaigns is one more line. */
 const columns: {
   [Column in keyof Draft]: (
     ctx: Context,
@@ -31,21 +31,21 @@ const columns: {
   name: (_ctx, before, { name }) => name ?? before.name,
   list_id: (_ctx, before, { listId }) => (listId === undefined ? before.list_id : listId),
   list_name: (ctx, before, { listId }) =>
-    listId === undefined || listId === before.list_id ? before.list_name : nameOfList(ctx, listId),
-  content: (ctx, before, { content }) => changedContent(before.content, content, ctx.settings.publicUrl),
-  send_window: (_ctx, before, { sendWindow }) => changedWindow(before.send_window, sendWindow),
+    listId === undefined || listId === before.list_id ? before.list_name : readListName(ctx, listId),
+  content: (ctx, before, { content }) => mergeContent(before.content, content, ctx.settings.publicUrl),
+  send_window: (_ctx, before, { sendWindow }) => mergeWindow(before.send_window, sendWindow),
 }
 
-/** Makes a draft. Refuses an unknown list or template. Answers its id. */
+/** Creates a draft and returns its id. Refuses an unknown list or template. */
 export async function createCampaign(
   ctx: Context,
   input: CampaignChange & { name: string; listId: string },
 ): Promise<string> {
   const before = { content: emptyContent, send_window: null, list_id: null, list_name: null }
-  return insertDraft(ctx, await changedDraft(ctx, { ...before, name: input.name }, input))
+  return insertDraft(ctx, await mergeDraft(ctx, { ...before, name: input.name }, input))
 }
 
-/** Changes a draft; fields left out stay as they are. Refuses what is no draft, an unknown list or template. */
+/** Updates a draft; omitted fields keep their value. Refuses a campaign that is no draft, an unknown list or template. */
 export async function updateCampaign(ctx: Context, id: string, change: CampaignChange): Promise<void> {
   const row = await lockCampaign(ctx, id)
   if (row.status !== 'draft') {
@@ -54,23 +54,23 @@ export async function updateCampaign(ctx: Context, id: string, change: CampaignC
       `The campaign is ${row.status}: only a draft can be changed. Duplicate it instead`,
     )
   }
-  const draft = await changedDraft(ctx, row, change)
+  const draft = await mergeDraft(ctx, row, change)
   if (isSame(draft, row)) return
   await ctx.db
     .updateTable('campaigns')
-    .set({ ...asColumns(draft), updated_at: ctx.now() })
+    .set({ ...toColumns(draft), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
-  await keepFiles(ctx, id, row.content, draft.content)
+  await retainFiles(ctx, id, row.content, draft.content)
 }
 
-/** A draft like this campaign, whatever its state. Answers its id. */
+/** Copies a campaign in any state into a new draft and returns its id. */
 export async function duplicateCampaign(ctx: Context, id: string): Promise<string> {
   const row = await lockCampaign(ctx, id)
-  return insertDraft(ctx, { ...row, name: copiedName(row.name) }, row.content)
+  return insertDraft(ctx, { ...row, name: buildCopyName(row.name) }, row.content)
 }
 
-/** Gone from every read at once; what has not left never will. Refuses one that is sending. */
+/** Deletes a campaign (a tombstone: every read hides it) and cancels its pending messages. Refuses one that is sending. */
 export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
   const row = await lockCampaign(ctx, id)
   if (row.status === 'sending') {
@@ -78,30 +78,33 @@ export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
   }
   await cancelPending(ctx, row)
   await ctx.db.updateTable('campaigns').set({ deleted_at: ctx.now() }).where('id', '=', id).execute()
-  await keepFiles(ctx, id, row.content, null)
+  await retainFiles(ctx, id, row.content, null)
 }
 
-/** Its media stays for as long as the campaign does: one that is scheduled leaves weeks later. */
-const keepFiles = (
+/** Keeps the media file for as long as the campaign exists: a scheduled one may be sent weeks later. */
+const retainFiles = (
   ctx: Context,
   id: string,
   before: CampaignContent | null,
   after: CampaignContent | null,
 ): Promise<void> =>
-  files.keepNamed(ctx, `campaign:${id}`, named, { before: inContent(before), after: inContent(after) })
-const named = z.object({ content })
-const inContent = (value: CampaignContent | null): unknown => value && { content: value }
+  files.trackFiles(ctx, `campaign:${id}`, namedContent, {
+    before: wrapContent(before),
+    after: wrapContent(after),
+  })
+const namedContent = z.object({ content })
+const wrapContent = (value: CampaignContent | null): unknown => value && { content: value }
 
-async function changedDraft(ctx: Context, before: Draft, change: CampaignChange): Promise<Draft> {
+async function mergeDraft(ctx: Context, before: Draft, change: CampaignChange): Promise<Draft> {
   const draft: Partial<Record<keyof Draft, unknown>> = {}
   for (const name of columnNames) draft[name] = await columns[name](ctx, before, change)
-  const made = draft as unknown as Draft
-  await requireTemplate(ctx, before.content, made.content)
-  return made
+  const merged = draft as unknown as Draft
+  await requireTemplate(ctx, before.content, merged.content)
+  return merged
 }
 const columnNames = Object.keys(columns) as (keyof Draft)[]
 
-/** Looked at where it or its parameters are new: what was saved stays, though the template is another meanwhile. */
+/** Checks the template only if it or its parameters changed: a saved draft stays valid when the template changes. */
 async function requireTemplate(ctx: Context, before: CampaignContent, after: CampaignContent): Promise<void> {
   const { officialapiTemplateId: id, templateParameters } = after
   if (id === null) return
@@ -109,7 +112,7 @@ async function requireTemplate(ctx: Context, before: CampaignContent, after: Cam
   if (
     !isNew &&
     after.type === before.type &&
-    canonical(templateParameters) === canonical(before.templateParameters)
+    toCanonicalJson(templateParameters) === toCanonicalJson(before.templateParameters)
   ) {
     return
   }
@@ -121,11 +124,11 @@ async function requireTemplate(ctx: Context, before: CampaignContent, after: Cam
   templates.refuseMiscounted(template, templateParameters, 'content.templateParameters')
 }
 
-/** Locked against being deleted before this transaction ends. */
-async function nameOfList(ctx: Context, listId: string | null): Promise<string | null> {
+/** Locks the list, so that it cannot be deleted before this transaction ends. */
+async function readListName(ctx: Context, listId: string | null): Promise<string | null> {
   if (listId === null) return null
-  const held = ctx.db.selectFrom('contact_lists').select('name').forKeyShare()
-  return (await oneRow(held, listId, `listId: there is no contact list ${listId}`)).name
+  const lists = ctx.db.selectFrom('contact_lists').select('name').forKeyShare()
+  return (await requireRow(lists, listId, `listId: there is no contact list ${listId}`)).name
 }
 
 async function insertDraft(
@@ -137,19 +140,19 @@ async function insertDraft(
   const now = ctx.now()
   await ctx.db
     .insertInto('campaigns')
-    .values({ id, ...asColumns(draft), created_by: ctx.actor.userId, created_at: now, updated_at: now })
+    .values({ id, ...toColumns(draft), created_by: ctx.actor.userId, created_at: now, updated_at: now })
     .execute()
-  await keepFiles(ctx, id, before, draft.content)
+  await retainFiles(ctx, id, before, draft.content)
   return id
 }
 
-/** The columns of a draft as they are written; a whole row has others beside them. */
-const asColumns = (draft: Draft) => ({
+/** The columns to write. Picks them, as a whole row has more. */
+const toColumns = (draft: Draft) => ({
   ...(Object.fromEntries(columnNames.map((name) => [name, draft[name]])) as unknown as Draft),
   content: JSON.stringify(draft.content),
   send_window: draft.send_window && JSON.stringify(draft.send_window),
 })
 
-/** Whatever the order of their keys. */
+/** Ignores the order of keys. */
 const isSame = (a: Draft, b: Draft): boolean =>
-  columnNames.every((name) => canonical(a[name]) === canonical(b[name]))
+  columnNames.every((name) => toCanonicalJson(a[name]) === toCanonicalJson(b[name]))

@@ -1,6 +1,6 @@
-/** What of campaigns waits for the merchant. */
+/** Campaigns that wait for the merchant. */
 import { sql } from 'kysely'
-import type { home } from '#operations/store/door'
+import type { home } from '#operations/store/index'
 
 export const pausedCampaigns: home.PendingPart = {
   feature: 'campaigns',

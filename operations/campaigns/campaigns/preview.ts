@@ -1,25 +1,25 @@
-/** A campaign as one contact would get it. */
-import { sending, templates } from '#operations/messaging/door'
+/** The preview of a campaign for one contact. */
+import { sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { noCampaign } from '../json.ts'
-import { isOfList } from '../lists/contacts.ts'
+import { isInList } from '../lists/contacts.ts'
 import type { CampaignContent, CampaignPreview } from '../schema.ts'
-import { whyNobody } from '../sending/readiness.ts'
+import { findNobodyReason } from '../sending/readiness.ts'
 import {
-  mediaFor,
+  buildValues,
   type Recipient,
   type Rendered,
   renderMessage,
+  selectMedia,
   type Template,
-  valuesOf,
 } from '../sending/render.ts'
 
 type Sample = Recipient & { id: string | null }
 
-/** Of a campaign without contacts. */
-const builtIn: Sample = {
+/** The sample for a campaign without contacts. */
+const builtInSample: Sample = {
   id: null,
   phone: '+5511999998888',
   name: 'Maria Silva',
@@ -27,36 +27,41 @@ const builtIn: Sample = {
   custom_fields: {},
 }
 
-/** Rendered for `contactId`, else for the oldest contact of the list, else for one that is made up. */
+/** Renders for `contactId`, else for the oldest contact of the list, else for a made-up one. */
 export async function previewCampaign(
   ctx: Context,
   id: string,
   contactId: string | undefined,
 ): Promise<CampaignPreview> {
-  const there = ctx.db.selectFrom('campaigns').select(['list_id', 'content']).where('deleted_at', 'is', null)
-  const campaign = await oneRow(there, id, noCampaign)
+  const existing = ctx.db
+    .selectFrom('campaigns')
+    .select(['list_id', 'content'])
+    .where('deleted_at', 'is', null)
+  const campaign = await requireRow(existing, id, noCampaign)
   const sample = await findSample(ctx, campaign.list_id, contactId)
   const content = campaign.content as CampaignContent
-  const template = await templateOf(ctx, content)
-  const connection = await sending.selected(ctx)
-  const rendered = renderMessage(content, template, connection, valuesOf(sample, ctx.store))
+  const template = await findTemplate(ctx, content)
+  const connection = await sending.findSelected(ctx)
+  const rendered = renderMessage(content, template, connection, buildValues(sample, ctx.store))
   const { skip } = rendered
-  const obstacles = async (): Promise<Pick<CampaignPreview, 'skipReason' | 'nobodyReason'>> => {
+  const findObstacles = async (): Promise<Pick<CampaignPreview, 'skipReason' | 'nobodyReason'>> => {
     if (!skip) return {}
     const nobody =
-      campaign.list_id === null ? null : await whyNobody(ctx, campaign.list_id, content, template, connection)
+      campaign.list_id === null
+        ? null
+        : await findNobodyReason(ctx, campaign.list_id, content, template, connection)
     return { skipReason: skip, ...(nobody && { nobodyReason: nobody }) }
   }
   return {
     type: content.type,
-    ...parts(content, template, rendered),
+    ...toPreviewParts(content, template, rendered),
     sample: { contactId: sample.id, name: sample.name, phone: sample.phone },
     missingVariables: rendered.missing,
-    ...(await obstacles()),
+    ...(await findObstacles()),
   }
 }
 
-function parts(
+function toPreviewParts(
   content: CampaignContent,
   template: Template | null,
   { content: outgoing, text }: Rendered,
@@ -65,7 +70,7 @@ function parts(
     return { header: null, text, footer: null, buttons: [], media: content.media }
   }
   const { header, body, footer, buttons } = templates.render(template, outgoing.parameters)
-  return { header, text: body, footer, buttons, media: mediaFor(content, template) }
+  return { header, text: body, footer, buttons, media: selectMedia(content, template) }
 }
 
 async function findSample(
@@ -80,16 +85,16 @@ async function findSample(
           .selectFrom('list_contacts')
           .select(['id', 'phone', 'name', 'email', 'custom_fields'])
           .$if(contactId === undefined, (query) => query.where('list_id', '=', listId))
-          .$if(contactId !== undefined, (query) => query.where('id', '=', contactId!).where(isOfList(listId)))
+          .$if(contactId !== undefined, (query) => query.where('id', '=', contactId!).where(isInList(listId)))
           .orderBy('id')
           .limit(1)
           .executeTakeFirst()
   if (found) return found as Sample
-  if (contactId === undefined) return builtIn
+  if (contactId === undefined) return builtInSample
   throw refuse('not_found', "contactId: there is no such contact in the campaign's list")
 }
 
-async function templateOf(ctx: Context, content: CampaignContent): Promise<Template | null> {
+async function findTemplate(ctx: Context, content: CampaignContent): Promise<Template | null> {
   if (content.type === 'text') {
     if (content.text === null)
       throw refuse('conflict', 'The campaign has no text yet: write content.text first')

@@ -1,23 +1,22 @@
-/** A scheduled campaign whose time has come (rule 8). */
+/** Starts a scheduled campaign that is due (rule 8). */
 
-import { mayUse, metering } from '#operations/store/door'
+import { mayUse, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { campaignSend } from '../handles.ts'
 import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
-import { failCampaign } from '../sending/endings.ts'
-import { findAudience, findMeans, isProblem } from '../sending/readiness.ts'
-import { begun, keepReservation } from './moves.ts'
+import { failCampaign } from '../sending/completion.ts'
+import { findAudience, findSendContext, isUnmet } from '../sending/readiness.ts'
+import { saveReservation, startedColumns } from './transitions.ts'
 
-const lateAtMostMs = 3 * hourMs
-const listBusyAtMostMs = hourMs
+const maxLateMs = 3 * hourMs
+const maxListBusyMs = hourMs
 
 /**
- * Moves it to `sending`, where it is still scheduled for `at`, with all the checks again, and queues
- * its sending. What forbids it makes it `failed`. Answers `waits` when its list is still being imported, or the time
- * has not come.
+ * Repeats all checks, moves the campaign to `sending` if it is still scheduled for `at`, and queues its run. An unmet
+ * precondition makes it `failed`. Returns `waits` if its list is still being imported or the time has not come.
  */
 export async function startScheduled(ctx: Context, campaignId: string, at: Date): Promise<'done' | 'waits'> {
   return ctx.transaction(async (tx) => {
@@ -33,18 +32,18 @@ export async function startScheduled(ctx: Context, campaignId: string, at: Date)
     if (!campaign) return 'done'
     const late = tx.now().getTime() - at.getTime()
     if (late < 0) return 'waits'
-    const prepared = late > lateAtMostMs ? 'missed-schedule' : await prepare(tx, campaign)
+    const prepared = late > maxLateMs ? 'missed-schedule' : await prepare(tx, campaign)
     if (typeof prepared === 'object') {
       await tx.db
         .updateTable('campaigns')
-        .set({ ...begun(tx.now()), status: 'sending', updated_at: tx.now() })
+        .set({ ...startedColumns(tx.now()), status: 'sending', updated_at: tx.now() })
         .where('id', '=', campaignId)
         .execute()
-      await keepReservation(tx, campaignId, prepared.reservationId)
+      await saveReservation(tx, campaignId, prepared.reservationId)
       await tx.queue(campaignSend, { campaignId, places: 0 })
       return 'done'
     }
-    if (prepared === 'list-busy' && late <= listBusyAtMostMs) return 'waits'
+    if (prepared === 'list-busy' && late <= maxListBusyMs) return 'waits'
     await failCampaign(tx, campaign, prepared)
     return 'done'
   })
@@ -56,14 +55,14 @@ async function prepare(
 ): Promise<{ reservationId: string } | FailureReason> {
   if (!(await mayUse(tx, 'campaigns'))) return 'subscription-inactive'
   if (campaign.list_id === null) return 'empty-audience'
-  const means = await findMeans(tx, campaign.content)
-  if (isProblem(means)) return means.reason
-  const audience = await findAudience(tx, campaign.list_id, campaign.content, means)
+  const sendContext = await findSendContext(tx, campaign.content)
+  if (isUnmet(sendContext)) return sendContext.reason
+  const audience = await findAudience(tx, campaign.list_id, campaign.content, sendContext)
   if ('reason' in audience) return audience.reason
   try {
     return { reservationId: await metering.reserve(tx, audience.reachable, 'messaging-campaign') }
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'forbidden') return 'quota-exceeded'
+    if (error instanceof ApiError && error.code === 'forbidden') return 'quota-exceeded'
     throw error
   }
 }

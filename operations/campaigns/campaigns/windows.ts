@@ -1,10 +1,10 @@
-/** What waits for a send window looks again: its wall clock is another. */
+/** Send windows after a change of the store's time zone. */
 
 import type { Context } from '#runtime/context'
 import { campaignMessageSend, campaignSend } from '../handles.ts'
 
-/** In the caller's transaction, which changes the time zone. */
-export async function lookAtWindows(ctx: Context): Promise<void> {
+/** Queues everything that waits for a send window now, in the caller's transaction, which changes the time zone. */
+export async function requeueWindowed(ctx: Context): Promise<void> {
   const campaigns = await ctx.db
     .selectFrom('campaigns')
     .select('id')

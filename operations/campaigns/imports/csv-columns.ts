@@ -1,9 +1,9 @@
-/** Which column of a CSV is what (rule 7). */
+/** Assigns the columns of a CSV to contact fields (rule 7). */
 import { refuse } from '#runtime/errors'
-import { customFieldsAtMost, reservedFields } from '../lists/contact-schema.ts'
+import { maxCustomFields, reservedFields } from '../lists/contact-schema.ts'
 import type { CsvInput } from './csv-schema.ts'
 
-/** Positions of the columns, and how many there are. */
+/** Positions of the columns, and their number. */
 export interface CsvLayout {
   width: number
   phone: number
@@ -12,20 +12,20 @@ export interface CsvLayout {
   customFields: Record<string, number>
 }
 
-const known = {
+const knownNames = {
   phone: ['phone', 'telefone', 'celular', 'whatsapp', 'mobile', 'telefono'],
   name: ['name', 'nome', 'nombre'],
   email: ['email', 'e-mail', 'correo'],
 }
 
-/** Refuses columns of the same name, a mapping to a column that is not there, and rows without a phone. */
-export function layoutOf({ columns, mapping }: Pick<CsvInput, 'columns' | 'mapping'>): CsvLayout {
+/** Refuses duplicate column names, a mapping to an unknown column, and a CSV without a phone column. */
+export function resolveLayout({ columns, mapping }: Pick<CsvInput, 'columns' | 'mapping'>): CsvLayout {
   const twin = columns.find((name, at) => columns.indexOf(name) !== at)
   if (twin !== undefined) throw refuse('bad_request', `columns: "${twin}" is there twice`)
-  return mapping ? mapped(columns, mapping) : found(columns)
+  return mapping ? layoutFromMapping(columns, mapping) : layoutFromNames(columns)
 }
 
-function mapped(columns: string[], mapping: NonNullable<CsvInput['mapping']>): CsvLayout {
+function layoutFromMapping(columns: string[], mapping: NonNullable<CsvInput['mapping']>): CsvLayout {
   const at = (field: string, column: string): number => {
     const position = columns.indexOf(column)
     if (position >= 0) return position
@@ -43,33 +43,33 @@ function mapped(columns: string[], mapping: NonNullable<CsvInput['mapping']>): C
   }
 }
 
-function found(columns: string[]): CsvLayout {
-  const plain = columns.map((name) => withoutAccents(name).toLowerCase())
+function layoutFromNames(columns: string[]): CsvLayout {
+  const plain = columns.map((name) => stripAccents(name).toLowerCase())
   const find = (names: string[]): number | null => {
     const position = plain.findIndex((name) => names.includes(name))
     return position < 0 ? null : position
   }
-  const [phone, name, email] = [find(known.phone), find(known.name), find(known.email)]
+  const [phone, name, email] = [find(knownNames.phone), find(knownNames.name), find(knownNames.email)]
   if (phone === null) {
-    const names = known.phone.join(', ')
+    const names = knownNames.phone.join(', ')
     throw refuse('bad_request', `columns: none is a phone (${names}): say in mapping.phone which one is`)
   }
   const others = columns.flatMap((_name, at) => (at === phone || at === name || at === email ? [] : [at]))
-  if (others.length > customFieldsAtMost) {
+  if (others.length > maxCustomFields) {
     throw refuse(
       'bad_request',
-      `columns: ${others.length} would become custom fields and a contact has at most ${customFieldsAtMost}: say in mapping which ones to take`,
+      `columns: ${others.length} would become custom fields and a contact has at most ${maxCustomFields}: say in mapping which ones to take`,
     )
   }
   const customFields: Record<string, number> = {}
-  for (const at of others) customFields[freeName(columns[at]!, at, customFields)] = at
+  for (const at of others) customFields[pickFieldName(columns[at]!, at, customFields)] = at
   return { width: columns.length, phone, name, email, customFields }
 }
 
-const withoutAccents = (text: string): string => text.normalize('NFKD').replace(/\p{M}+/gu, '')
+const stripAccents = (text: string): string => text.normalize('NFKD').replace(/\p{M}+/gu, '')
 
-/** A name that can be a custom field's: what is left without letters, reserved or taken gets a number. */
-function freeName(column: string, at: number, taken: Record<string, number>): string {
+/** Builds a valid custom field name. Names without letters, reserved and taken ones get a number. */
+function pickFieldName(column: string, at: number, taken: Record<string, number>): string {
   const made = camelCase(column)
   const base = /^[A-Za-z]/.test(made) ? made : made === '' ? `column${at + 1}` : `column${made}`
   for (let n = 1; ; n += 1) {
@@ -79,9 +79,9 @@ function freeName(column: string, at: number, taken: Record<string, number>): st
   }
 }
 
-/** `Data de nascimento` → `dataDeNascimento`; a word that has capitals inside keeps them. */
+/** `Data de nascimento` → `dataDeNascimento`. Capitals inside a word are kept. */
 export function camelCase(text: string): string {
-  const words = withoutAccents(text).match(/[A-Za-z0-9]+/g) ?? []
+  const words = stripAccents(text).match(/[A-Za-z0-9]+/g) ?? []
   const shouting = words.every((word) => word === word.toUpperCase())
   return words
     .map((word, at) => {

@@ -1,10 +1,10 @@
-/** What people of an import do to a list; pure: no database, no clock. */
+/** Merges imported people into a list. Pure: no database, no clock. */
 import { phoneKey } from '#runtime/values/phone'
-import { customFieldsAtMost } from '../lists/contact-schema.ts'
+import { maxCustomFields } from '../lists/contact-schema.ts'
 
-/** Somebody to add. */
+/** A person to add. */
 interface Person {
-  /** Of the file; null where there are no lines. */
+  /** Line of the file; null if the source has no lines. */
   line: number | null
   phone: string
   name: string | null
@@ -13,15 +13,15 @@ interface Person {
   platformCustomerId: string | null
 }
 
-/** How a row without a line is told, of whoever it is. */
-export const toldAs = (platformCustomerId: string): string => `(customer ${platformCustomerId})`
+/** Identifies a row without a line number in an error. */
+export const formatCustomer = (platformCustomerId: string): string => `(customer ${platformCustomerId})`
 
-/** Or a row that is none, and why. */
-interface Fault {
+/** A row that cannot be imported, and why. */
+interface RowError {
   line: number | null
   reason: string
 }
-export type Entry = Person | Fault
+export type Entry = Person | RowError
 
 export interface KnownContact {
   id: string
@@ -41,8 +41,8 @@ export interface Counts {
   excluded: number
 }
 
-/** A contact as it will be. */
-export interface Written {
+/** A contact as it will be written. */
+export interface ContactRecord {
   id: string
   phone: string
   phoneKey: string
@@ -52,26 +52,26 @@ export interface Written {
   platformCustomerId: string | null
 }
 
-export interface Outcome {
+export interface MergeResult {
   counts: Counts
-  errors: Fault[]
+  errors: RowError[]
   /** New and changed contacts. */
-  written: Written[]
+  written: ContactRecord[]
 }
 
 /**
- * Goes through the entries in their order, so that later ones win over earlier ones. `room`: how many more contacts
- * the list takes; `excluded`: match forms of phones that were removed by hand.
+ * Merges the entries in order, so that later ones win. `room`: how many more contacts the list can hold; `excluded`:
+ * match forms of phones that were removed by hand.
  */
-export function settle(
+export function mergeEntries(
   entries: readonly Entry[],
   known: readonly KnownContact[],
   rules: { room: number; excluded: ReadonlySet<string>; updates: boolean; newId(): string },
-): Outcome {
+): MergeResult {
   const counts: Counts = { processed: 0, added: 0, updated: 0, unchanged: 0, invalid: 0, excluded: 0 }
-  const errors: Fault[] = []
-  const written = new Map<string, Written>()
-  const present = new Map(known.map((contact) => [contact.phone_key, asWritten(contact)]))
+  const errors: RowError[] = []
+  const written = new Map<string, ContactRecord>()
+  const present = new Map(known.map((contact) => [contact.phone_key, toContactRecord(contact)]))
   let { room } = rules
   const refuse = (line: number | null, reason: string): void => {
     counts.invalid += 1
@@ -98,9 +98,9 @@ export function settle(
       }
       continue
     }
-    const merged = rules.updates ? mergedWith(contact, entry) : contact
-    if (Object.keys(merged.customFields).length > customFieldsAtMost) {
-      refuse(entry.line, `row: the contact would have more than ${customFieldsAtMost} custom fields`)
+    const merged = rules.updates ? mergeContact(contact, entry) : contact
+    if (Object.keys(merged.customFields).length > maxCustomFields) {
+      refuse(entry.line, `row: the contact would have more than ${maxCustomFields} custom fields`)
     } else if (merged === contact) counts.unchanged += 1
     else {
       counts.updated += 1
@@ -111,7 +111,7 @@ export function settle(
   return { counts, errors, written: [...written.values()] }
 }
 
-const asWritten = (contact: KnownContact): Written => ({
+const toContactRecord = (contact: KnownContact): ContactRecord => ({
   id: contact.id,
   phone: contact.phone,
   phoneKey: contact.phone_key,
@@ -121,14 +121,14 @@ const asWritten = (contact: KnownContact): Written => ({
   platformCustomerId: null,
 })
 
-/** What is given replaces, the rest stays; the very same contact when nothing changes. */
-function mergedWith(contact: Written, person: Person): Written {
+/** Given values replace, the others stay. Returns the same object if nothing changes. */
+function mergeContact(contact: ContactRecord, person: Person): ContactRecord {
   const name = person.name ?? contact.name
   const email = person.email ?? contact.email
   const fields = Object.entries(person.customFields)
   const isSame =
     name === contact.name &&
-    // biome-ignore lint/plugin/contact-spelling: it asks whether a row has to be written: another spelling is
+    // biome-ignore lint/plugin/contact-spelling: decides whether the row is written: another spelling is a change
     email === contact.email &&
     fields.every(([field, value]) => contact.customFields[field] === value)
   if (isSame) return contact

@@ -1,32 +1,32 @@
-/** Where the people of an import come from: staged rows, the platform, the popup's subscribers; a page at a time. */
+/** Sources of an import, read in pages: staged rows, the platform's customers, the popup's subscribers. */
 
-import type { PlatformCustomer } from '#operations/store/door'
-import { connections, imports } from '#operations/store/door'
+import type { PlatformCustomer } from '#operations/store/index'
+import { connections, imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { readEmail } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
+import { trimVisible } from '#runtime/values/confusables'
 import { addDays } from '#runtime/values/days'
 import { parsePhone } from '#runtime/values/phone'
-import { seen } from '#runtime/values/signs'
-import { firstInstantOn } from '#runtime/values/wall-clock'
+import { truncate } from '#runtime/values/truncate'
+import { getFirstInstant } from '#runtime/values/wall-clock'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
-import { entryOf } from './csv-rows.ts'
+import { parseRow } from './csv-rows.ts'
 import type { Cell } from './csv-schema.ts'
-import { matches } from './customer-filters.ts'
-import { type Entry, toldAs } from './entries.ts'
+import { matchesFilters } from './customer-filters.ts'
+import { type Entry, formatCustomer } from './entries.ts'
 
-/** What `list_imports.options` holds, by kind. */
+/** The value of `list_imports.options`, by kind. */
 export type ImportOptions =
   | { kind: 'csv'; layout: CsvLayout; updates: boolean }
   | { kind: 'ecomplatform'; filters: CustomerFilters }
   | { kind: 'newsletter'; filters: NewsletterFilters }
 
-/** What is kept of an import. */
+/** The columns of an import that its run needs. */
 export interface ListImport {
   list_id: string
   options: ImportOptions
-  /** Which relative days count back from. */
+  /** Relative days count back from here. */
   started_at: Date
 }
 
@@ -34,11 +34,11 @@ export interface ImportPage extends imports.ImportPage {
   entries: Entry[]
 }
 
-const rowsAtOnce = 1000
-const customersAtOnce = 250
+const rowsPerPage = 1000
+const customersPerPage = 250
 
-/** The page after `cursor` (null: the first). */
-export function pageAfter(
+/** Reads the page after `cursor` (null: the first). */
+export function readPage(
   ctx: Context,
   run: imports.Run<ListImport>,
   given: imports.Cursor,
@@ -47,28 +47,28 @@ export function pageAfter(
   const { options } = run
   switch (options.kind) {
     case 'csv':
-      return stagedRows(ctx, run.id, options.layout, cursor)
+      return readStagedRows(ctx, run.id, options.layout, cursor)
     case 'ecomplatform':
-      return customers(ctx, options.filters, run.started_at, cursor)
+      return readCustomers(ctx, options.filters, run.started_at, cursor)
     case 'newsletter':
-      return subscribers(ctx, options.filters, cursor)
+      return readSubscribers(ctx, options.filters, cursor)
   }
 }
 
-async function stagedRows(
+async function readStagedRows(
   ctx: Context,
   importId: string,
   layout: CsvLayout,
   cursor: string | null,
 ): Promise<ImportPage> {
-  const rows = await imports.stagedAfter(ctx, 'list_import_rows', importId, cursor, rowsAtOnce)
+  const rows = await imports.listStagedRows(ctx, 'list_import_rows', importId, cursor, rowsPerPage)
   return {
-    entries: rows.map(({ line, cells }) => entryOf(line, cells as Cell[], layout, ctx.store.country)),
-    next: rows.length < rowsAtOnce ? null : String(rows.at(-1)!.line),
+    entries: rows.map(({ line, cells }) => parseRow(line, cells as Cell[], layout, ctx.store.country)),
+    next: rows.length < rowsPerPage ? null : String(rows.at(-1)!.line),
   }
 }
 
-async function customers(
+async function readCustomers(
   ctx: Context,
   filters: CustomerFilters,
   startedAt: Date,
@@ -76,30 +76,32 @@ async function customers(
 ): Promise<ImportPage> {
   const { port, store } = await connections.requireEcommerce(ctx)
   const page = await port.listCustomers(store, {
-    limit: customersAtOnce,
+    limit: customersPerPage,
     ...(cursor === null ? {} : { cursor }),
   })
-  const matching = page.customers.filter((each) => matches(each, filters, startedAt, ctx.store.timezone))
-  return { entries: matching.map((each) => customerEntry(each, ctx.store.country)), next: page.next }
+  const matching = page.customers.filter((each) =>
+    matchesFilters(each, filters, startedAt, ctx.store.timezone),
+  )
+  return { entries: matching.map((each) => toEntry(each, ctx.store.country)), next: page.next }
 }
 
-function customerEntry(customer: PlatformCustomer, country: string): Entry {
-  const who = toldAs(customer.id)
+function toEntry(customer: PlatformCustomer, country: string): Entry {
+  const who = formatCustomer(customer.id)
   if (!customer.phone?.trim()) return { line: null, reason: `phone: is missing ${who}` }
   const phone = parsePhone(customer.phone, country)
   if (!phone) return { line: null, reason: `phone: is not a phone number ${who}` }
   return {
     line: null,
     phone,
-    name: cut(seen(customer.name) ?? '', 120) || null,
+    name: truncate(trimVisible(customer.name) ?? '', 120) || null,
     email: readEmail(customer.email ?? ''),
     customFields: {},
     platformCustomerId: customer.id,
   }
 }
 
-/** Who the filters mean, whichever page. */
-export function subscriberRows(ctx: Context, { subscribedFrom, subscribedTo }: NewsletterFilters) {
+/** All subscribers that match the filters. */
+export function selectSubscribers(ctx: Context, { subscribedFrom, subscribedTo }: NewsletterFilters) {
   const zone = ctx.store.timezone
   let rows = ctx.db
     .selectFrom('newsletter_subscribers')
@@ -107,22 +109,22 @@ export function subscriberRows(ctx: Context, { subscribedFrom, subscribedTo }: N
     .where('phone', 'is not', null)
     .where('consent_phone', '=', true)
   if (subscribedFrom) {
-    rows = rows.where('created_at', '>=', firstInstantOn(subscribedFrom, zone))
+    rows = rows.where('created_at', '>=', getFirstInstant(subscribedFrom, zone))
   }
   if (subscribedTo) {
-    rows = rows.where('created_at', '<', firstInstantOn(addDays(subscribedTo, 1), zone))
+    rows = rows.where('created_at', '<', getFirstInstant(addDays(subscribedTo, 1), zone))
   }
   return rows
 }
 
-async function subscribers(
+async function readSubscribers(
   ctx: Context,
   filters: NewsletterFilters,
   cursor: string | null,
 ): Promise<ImportPage> {
-  let rows = subscriberRows(ctx, filters).select(['id', 'phone', 'name', 'email'])
+  let rows = selectSubscribers(ctx, filters).select(['id', 'phone', 'name', 'email'])
   if (cursor) rows = rows.where('id', '>', cursor)
-  const found = await rows.orderBy('id').limit(rowsAtOnce).execute()
+  const found = await rows.orderBy('id').limit(rowsPerPage).execute()
   return {
     entries: found.map(({ phone, name, email }) => ({
       line: null,
@@ -132,6 +134,6 @@ async function subscribers(
       customFields: {},
       platformCustomerId: null,
     })),
-    next: found.length < rowsAtOnce ? null : found.at(-1)!.id,
+    next: found.length < rowsPerPage ? null : found.at(-1)!.id,
   }
 }

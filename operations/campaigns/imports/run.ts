@@ -1,15 +1,15 @@
-/** What a page of a `list-import` does to its list, and what is told of the whole. */
+/** The importer of `list-import`: writes each page into its list and notifies at the end. */
 import { sql } from 'kysely'
-import { imports } from '#operations/store/door'
+import { imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from '../lists/contacts.ts'
-import { contactsAtMost, type LockedList, lockList } from '../lists/lists.ts'
-import { type Counts, settle } from './entries.ts'
-import { type ImportPage, type ListImport, pageAfter } from './pages.ts'
-import { contactsAmong, excludedAmong, unstageRows, writeContacts } from './writes.ts'
+import { type LockedList, lockList, maxContacts } from '../lists/lists.ts'
+import { type Counts, mergeEntries } from './entries.ts'
+import { type ImportPage, type ListImport, readPage } from './pages.ts'
+import { deleteStagedRows, findContactsByPhone, findExcludedPhones, writeContacts } from './writes.ts'
 
-const errorsKept = 100
+const maxErrors = 100
 
 export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts, LockedList> = {
   name: 'list-import',
@@ -17,26 +17,26 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
   rowsTable: 'list_import_rows',
   columns: ['list_id', 'options', 'started_at'],
   counts: ['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded'],
-  begins: (now) => ({ started_at: sql`coalesce(started_at, ${now}::timestamptz)` }),
-  page: pageAfter,
-  // The list before the import, as those who delete a list do.
+  columnsOnStart: (now) => ({ started_at: sql`coalesce(started_at, ${now}::timestamptz)` }),
+  page: readPage,
+  // The list before the import (rule 10).
   lock: (tx, run) => lockList(tx, run.list_id),
   async write(tx, { id, list_id: listId, options }, { entries, next }, list) {
     const keys = [...new Set(entries.flatMap((entry) => ('phone' in entry ? phoneKey(entry.phone) : [])))]
-    const { counts, errors, written } = settle(entries, await contactsAmong(tx, listId, keys), {
-      room: contactsAtMost - list.size,
-      excluded: options.kind === 'ecomplatform' ? await excludedAmong(tx, listId, keys) : new Set(),
+    const { counts, errors, written } = mergeEntries(entries, await findContactsByPhone(tx, listId, keys), {
+      room: maxContacts - list.size,
+      excluded: options.kind === 'ecomplatform' ? await findExcludedPhones(tx, listId, keys) : new Set(),
       updates: options.kind === 'csv' && options.updates,
       newId: () => tx.newId(),
     })
     await writeContacts(tx, listId, options.kind, written)
     const fields = new Set(written.flatMap((contact) => Object.keys(contact.customFields)))
     await changeSize(tx, list, counts.added, [...fields])
-    if (options.kind === 'csv' && next !== null) await unstageRows(tx, id, Number(next))
+    if (options.kind === 'csv' && next !== null) await deleteStagedRows(tx, id, Number(next))
     return {
       counts,
       set: {
-        ...(errors.length > 0 ? { errors: withErrors(JSON.stringify(errors)) } : {}),
+        ...(errors.length > 0 ? { errors: appendErrors(JSON.stringify(errors)) } : {}),
         ...(next === null ? { total: sql`processed + ${counts.processed}::int` } : {}),
       },
     }
@@ -71,15 +71,15 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
   },
 }
 
-/** The first that were told stay. */
-const withErrors = (json: string) => sql`(
+/** Appends errors; only the first 100 are kept. */
+const appendErrors = (json: string) => sql`(
   select jsonb_agg(e.error order by e.place) from (
     select error, place from jsonb_array_elements(errors || ${json}::jsonb) with ordinality as t(error, place)
-    order by place limit ${sql.lit(errorsKept)}) e)`
+    order by place limit ${sql.lit(maxErrors)}) e)`
 
 export const runImport = (ctx: Context, importId: string, signal: AbortSignal): Promise<void> =>
   imports.run(ctx, listImports, importId, signal)
-/** After the last try. */
+/** Fails the import after the last retry. */
 export async function failImport(ctx: Context, importId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('list_imports')

@@ -1,18 +1,18 @@
-/** Starting imports: a list at a time has one, which the job `list-import` works through. */
+/** Starts imports. A list has at most one at a time, which the job `list-import` runs. */
 
-import { connections, imports } from '#operations/store/door'
+import { connections, imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate, requireRow } from '#runtime/database/rows'
 import { hourMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
-import { storableCell } from '#runtime/values/storable'
+import { refuse, refuseTemporarily } from '#runtime/errors'
+import { sanitizeCell } from '#runtime/values/sanitize'
 import { listImport } from '../handles.ts'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
-import { createList, noSuchList, requireLocked } from '../lists/lists.ts'
-import { layoutOf } from './csv-columns.ts'
+import { createList, lockExistingList, noSuchList } from '../lists/lists.ts'
+import { resolveLayout } from './csv-columns.ts'
 import { isBlank } from './csv-rows.ts'
 import type { Cell, CsvInput } from './csv-schema.ts'
-import { type ImportOptions, subscriberRows } from './pages.ts'
+import { type ImportOptions, selectSubscribers } from './pages.ts'
 
 export interface ImportQueued {
   jobId: string
@@ -20,10 +20,10 @@ export interface ImportQueued {
   listId: string
 }
 
-/** A live import without progress for so long has lost its worker at the last try. */
+/** A live import without progress for so long lost its worker at the last retry. */
 const deadAfterMs = 6 * hourMs
 
-/** Queues an import into a list, in the caller's transaction. Refuses a second one while one waits or runs. */
+/** Queues an import into a list, in the caller's transaction. Refuses a second one while one is queued or running. */
 async function startImport(
   ctx: Context,
   listId: string,
@@ -50,16 +50,16 @@ async function startImport(
     created_at: now,
     updated_at: now,
   })
-  await unlessTaken('list_imports_live', busy(), () => queuing.execute())
+  await refuseDuplicate('list_imports_live', importBusy(), () => queuing.execute())
   const queued = await ctx.queue(listImport, { importId: jobId, listId }, { id: jobId })
-  // The job of an import that ended just now has not left the queue yet.
-  if (queued.jobId !== jobId) throw busy()
+  // The job of an import that has just ended is still in the queue.
+  if (queued.jobId !== jobId) throw importBusy()
   return { jobId, status: 'queued', listId }
 }
-const busy = () =>
-  refuseForNow('conflict', 'An import of this list is queued or running: wait until it has ended')
+const importBusy = () =>
+  refuseTemporarily('conflict', 'An import of this list is queued or running: wait until it has ended')
 
-/** Makes a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
+/** Creates a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
 export async function importPlatform(
   ctx: Context,
   input: { name: string; filters: CustomerFilters },
@@ -70,10 +70,10 @@ export async function importPlatform(
   return startImport(ctx, listId, { kind: 'ecomplatform', filters }, null)
 }
 
-/** Runs a list's filters again. Refuses a list that is not from the platform, and a second sync at once. */
+/** Runs a list's filters again. Refuses a list that is not from the platform, and a concurrent import. */
 export async function syncList(ctx: Context, listId: string): Promise<ImportQueued> {
   const saved = ctx.db.selectFrom('contact_lists').select(['source', 'filters']).forUpdate()
-  const list = await oneRow(saved, listId, noSuchList)
+  const list = await requireRow(saved, listId, noSuchList)
   if (list.source !== 'ecomplatform') {
     throw refuse('conflict', 'This list was not built from the platform: there is nothing to sync it with')
   }
@@ -82,56 +82,56 @@ export async function syncList(ctx: Context, listId: string): Promise<ImportQueu
   return startImport(ctx, listId, { kind: 'ecomplatform', filters }, null)
 }
 
-/** Makes a list of the popup's subscribers who gave their phone and consent. Refuses a taken name. */
+/** Creates a list of the popup's subscribers who gave their phone and consent. Refuses a taken name. */
 export async function importNewsletter(
   ctx: Context,
   input: { name: string; filters: NewsletterFilters },
 ): Promise<ImportQueued> {
   const { name, filters } = input
   const listId = await createList(ctx, { name, source: 'newsletter', filters })
-  const { total } = await subscriberRows(ctx, filters)
+  const { total } = await selectSubscribers(ctx, filters)
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
   return startImport(ctx, listId, { kind: 'newsletter', filters }, total)
 }
 
-/** Makes a list of CSV rows. Refuses faults of the form (columns, mapping) and a taken name. */
+/** Creates a list from CSV rows. Refuses invalid columns, an invalid mapping and a taken name. */
 export async function importCsv(
   ctx: Context,
   { name, ...csv }: CsvInput & { name: string },
 ): Promise<ImportQueued> {
-  const layout = layoutOf(csv)
+  const layout = resolveLayout(csv)
   return stageCsv(ctx, await createList(ctx, { name, source: 'csv' }), csv, layout)
 }
 
-/** Adds CSV rows to a list of any source. Refuses faults of the form, and a second import at once. */
+/** Adds CSV rows to a list of any source. Refuses invalid columns, an invalid mapping and a concurrent import. */
 export async function importCsvInto(ctx: Context, listId: string, csv: CsvInput): Promise<ImportQueued> {
-  const layout = layoutOf(csv)
-  await requireLocked(ctx, listId)
+  const layout = resolveLayout(csv)
+  await lockExistingList(ctx, listId)
   return stageCsv(ctx, listId, csv, layout)
 }
 
-const lineEnds = (cells: readonly Cell[]): number =>
-  cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? endsIn(cell) : 0), 0)
-const endsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
-const storable = (cell: Cell): Cell => (typeof cell === 'string' ? storableCell(cell) : cell)
+const countLineEnds = (cells: readonly Cell[]): number =>
+  cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? countLineEndsIn(cell) : 0), 0)
+const countLineEndsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
+const sanitizeText = (cell: Cell): Cell => (typeof cell === 'string' ? sanitizeCell(cell) : cell)
 
-/** Lines as an editor shows them: the header is line 1, a cell may have several. Blank rows are no rows. */
+/** Counts lines as an editor shows them: the header is line 1, a cell may span several. Blank rows are skipped. */
 async function stageCsv(
   ctx: Context,
   listId: string,
   csv: CsvInput,
-  layout: ReturnType<typeof layoutOf>,
+  layout: ReturnType<typeof resolveLayout>,
 ): Promise<ImportQueued> {
-  let line = 1 + lineEnds(csv.columns)
+  let line = 1 + countLineEnds(csv.columns)
   const rows = csv.rows.flatMap((cells) => {
     line += 1
     const first = line
-    line += lineEnds(cells)
-    return isBlank(cells) ? [] : [[first, cells.map(storable)] as const]
+    line += countLineEnds(cells)
+    return isBlank(cells) ? [] : [[first, cells.map(sanitizeText)] as const]
   })
   const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
   const started = await startImport(ctx, listId, options, rows.length)
-  await imports.stage(ctx, 'list_import_rows', started.jobId, rows)
+  await imports.stageRows(ctx, 'list_import_rows', started.jobId, rows)
   return started
 }

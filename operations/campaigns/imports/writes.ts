@@ -1,12 +1,12 @@
-/** The statements of an import: thousands of rows each, given as JSON. */
+/** SQL statements of an import, each for thousands of rows passed as JSON. */
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { withRows } from '#runtime/database/recordset'
-import type { KnownContact, Written } from './entries.ts'
+import { insertRows } from '#runtime/database/recordset'
+import type { ContactRecord, KnownContact } from './entries.ts'
 
-/** Forgets staged rows up to a line. */
-export async function unstageRows(ctx: Context, importId: string, upTo: number): Promise<void> {
+/** Deletes staged rows up to a line. */
+export async function deleteStagedRows(ctx: Context, importId: string, upTo: number): Promise<void> {
   await ctx.db
     .deleteFrom('list_import_rows')
     .where('import_id', '=', importId)
@@ -14,7 +14,7 @@ export async function unstageRows(ctx: Context, importId: string, upTo: number):
     .execute()
 }
 
-/** Forgets those of all imports that have ended. */
+/** Deletes the staged rows of all imports that have ended. */
 export async function dropStagedRows(system: SystemContext): Promise<void> {
   await system.root
     .deleteFrom('list_import_rows as r')
@@ -31,8 +31,8 @@ interface Keys {
 }
 
 /**
- * One look into the index for each phone. With `phone_key = any(…)`, a plan made while the list was empty stays: it
- * reads the whole list for each page of the import.
+ * One index lookup per phone. With `phone_key = any(…)` a plan cached while the list was empty would scan the whole
+ * list for each page of the import.
  */
 const findContacts = prepared((db, values: Keys) =>
   db
@@ -50,8 +50,8 @@ const findContacts = prepared((db, values: Keys) =>
     )
     .selectAll('found'),
 )
-/** Contacts of a list by the match forms of their phones. */
-export const contactsAmong = (ctx: Context, listId: string, keys: string[]): Promise<KnownContact[]> =>
+/** Finds contacts of a list by the match forms of their phones. */
+export const findContactsByPhone = (ctx: Context, listId: string, keys: string[]): Promise<KnownContact[]> =>
   keys.length === 0 ? Promise.resolve([]) : findContacts(ctx, { listId, keys })
 
 const findExcluded = prepared((db, values: Keys) =>
@@ -61,8 +61,8 @@ const findExcluded = prepared((db, values: Keys) =>
     .where('e.list_id', '=', values.listId)
     .where(sql<boolean>`e.phone_key = any(${values.keys}::text[])`),
 )
-/** Which of these match forms were removed from the list by hand. */
-export async function excludedAmong(ctx: Context, listId: string, keys: string[]): Promise<Set<string>> {
+/** Finds which of these match forms were removed from the list by hand. */
+export async function findExcludedPhones(ctx: Context, listId: string, keys: string[]): Promise<Set<string>> {
   const rows = keys.length === 0 ? [] : await findExcluded(ctx, { listId, keys })
   return new Set(rows.map((row) => row.phone_key))
 }
@@ -77,12 +77,12 @@ const contactTypes = {
   platform_customer_id: 'text',
 } as const
 
-/** Adds contacts, or gives those of the same phone their new name, email and custom fields. */
+/** Upserts contacts by phone: an existing one gets the new name, email and custom fields. */
 export async function writeContacts(
   ctx: Context,
   listId: string,
   source: string,
-  contacts: readonly Written[],
+  contacts: readonly ContactRecord[],
 ): Promise<void> {
   if (contacts.length === 0) return
   const rows = contacts.map(({ phoneKey, customFields, platformCustomerId, ...contact }) => ({
@@ -92,7 +92,7 @@ export async function writeContacts(
     platform_customer_id: platformCustomerId,
   }))
   const now = sql`${ctx.now()}::timestamptz`
-  await withRows(ctx.db.insertInto('list_contacts'), contactTypes, rows, {
+  await insertRows(ctx.db.insertInto('list_contacts'), contactTypes, rows, {
     list_id: sql`${listId}::uuid`,
     source: sql`${source}::text`,
     created_at: now,

@@ -1,30 +1,30 @@
-/** Contacts that a form of the storefront caught. */
+/** Contacts captured by a storefront form. */
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from './contacts.ts'
-import { contactsAtMost, lockList } from './lists.ts'
+import { lockList, maxContacts } from './lists.ts'
 
-export interface Captured {
+export interface CaptureResult {
   status: 'added' | 'already-in-list' | 'list-missing' | 'list-full'
-  /** The contact of this phone in the list; null where there is none. */
+  /** The contact with this phone in the list, or null. */
   contactId: string | null
 }
 
 /**
- * Adds who gave their phone (E.164) to a list, in the caller's transaction; a contact of this phone stays as it is. It
- * holds the list until the transaction ends: the last thing to do in it.
+ * Adds a person with a phone (E.164) to a list, in the caller's transaction. An existing contact stays unchanged.
+ * Locks the list until the transaction ends, so call it last.
  */
 export async function addCaptured(
   ctx: Context,
   listId: string,
   person: { phone: string; name: string | null; email: string | null; source: 'newsletter' | 'contact-form' },
-): Promise<Captured> {
+): Promise<CaptureResult> {
   const key = phoneKey(person.phone)
   const known = await findContact(ctx, listId, key)
   if (known) return { status: 'already-in-list', contactId: known }
   const list = await lockList(ctx, listId)
   if (!list) return { status: 'list-missing', contactId: null }
-  if (list.size >= contactsAtMost) return { status: 'list-full', contactId: null }
+  if (list.size >= maxContacts) return { status: 'list-full', contactId: null }
   const now = ctx.now()
   const added = await ctx.db
     .insertInto('list_contacts')
@@ -43,7 +43,7 @@ export async function addCaptured(
     .onConflict((conflict) => conflict.columns(['store_id', 'list_id', 'phone_key']).doNothing())
     .returning('id')
     .executeTakeFirst()
-  // Added by another while this one waited for the list.
+  // Another transaction added it while this one waited for the lock.
   if (!added) return { status: 'already-in-list', contactId: await findContact(ctx, listId, key) }
   await changeSize(ctx, list, 1, [])
   return { status: 'added', contactId: added.id }

@@ -1,7 +1,7 @@
 import { email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 import { listSource } from './schema.ts'
 
-/** Names that variables have already. */
+/** Names of the built-in variables. */
 export const reservedFields: readonly string[] = [
   'name',
   'customerName',
@@ -11,8 +11,8 @@ export const reservedFields: readonly string[] = [
   'storeName',
   'storeUrl',
 ]
-export const customFieldsAtMost = 20
-export const customValueAtMost = 500
+export const maxCustomFields = 20
+export const maxCustomValueLength = 500
 
 export const customFieldName = z
   .string()
@@ -31,19 +31,19 @@ export const contact = named(
     phone: z.string().describe('E.164'),
     name: name.nullable(),
     email: email.nullable(),
-    customFields: z.record(customFieldName, text(1, customValueAtMost)).describe('At most 20'),
+    customFields: z.record(customFieldName, text(1, maxCustomValueLength)).describe('At most 20'),
     source: z.enum([...listSource.options, 'contact-form']).describe('What added it first'),
     platformCustomerId: z.string().nullable(),
     optedOut: z.boolean().describe('Now'),
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['optedOut'] },
+  { volatileFields: ['optedOut'] },
 )
 
 const customFieldsInput = z
-  .record(customFieldName, text(1, customValueAtMost).nullable())
-  .refine((fields) => Object.keys(fields).length <= customFieldsAtMost, 'must have at most 20 fields')
+  .record(customFieldName, text(1, maxCustomValueLength).nullable())
+  .refine((fields) => Object.keys(fields).length <= maxCustomFields, 'must have at most 20 fields')
 
 export const newContactBody = writeBody(
   {

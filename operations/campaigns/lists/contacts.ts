@@ -1,21 +1,21 @@
-/** Contacts of a list: one for each phone, compared by its match form. */
+/** Contacts of a list: one per phone, compared by its match form. */
 import { type RawBuilder, sql } from 'kysely'
-import { isOptedOut } from '#operations/messaging/door'
+import { isOptedOut } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { type Paging, pagesOf } from '#runtime/database/list'
-import { oneRow, preparedRow } from '#runtime/database/rows'
-import { isFound, type Sought, sought } from '#runtime/database/search'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { type Paging, preparedPages } from '#runtime/database/list'
+import { preparedRow, requireRow } from '#runtime/database/rows'
+import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { NewContact } from './contact-schema.ts'
-import { contactsAtMost, type LockedList, noSuchList, requireLocked } from './lists.ts'
+import { type LockedList, lockExistingList, maxContacts, noSuchList } from './lists.ts'
 
 type Db = Context['db']
 
-const phoneOf = sql.ref<string>('c.phone_key')
+const phoneKeyColumn = sql.ref<string>('c.phone_key')
 
 const contactJson = (db: Db) =>
   jsonObject({
@@ -27,9 +27,9 @@ const contactJson = (db: Db) =>
     customFields: 'c.custom_fields',
     source: 'c.source',
     platformCustomerId: 'c.platform_customer_id',
-    optedOut: isOptedOut(db, phoneOf),
-    createdAt: instantOf('c.created_at'),
-    updatedAt: instantOf('c.updated_at'),
+    optedOut: isOptedOut(db, phoneKeyColumn),
+    createdAt: isoInstant('c.created_at'),
+    updatedAt: isoInstant('c.updated_at'),
   })
 
 export interface ContactFilters {
@@ -38,33 +38,33 @@ export interface ContactFilters {
   optedOut?: boolean | undefined
 }
 
-/** As the prepared texts take them, patterns for `like`: which are there decides the text. */
-interface Conditions extends Sought {
+/** Parameters of the prepared statements, with `like` patterns. Their presence selects the statement. */
+interface Conditions extends SearchFilter {
   listId: string
   onlyOptedOut?: true
   onlyReachable?: true
 }
 
-/** Newest first. Text that is no part of a phone is not looked for in one. */
+/** Newest first. Only text that can be part of a phone is searched in phones. */
 export const contacts = {
   filters(ctx: Context, { listId, search, optedOut }: ContactFilters & { listId: string }): Conditions {
     return {
       listId,
-      ...sought(ctx, search),
+      ...toSearchFilter(ctx, search),
       ...(optedOut === undefined ? {} : optedOut ? { onlyOptedOut: true } : { onlyReachable: true }),
     }
   },
   rows(db: Db, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('list_contacts as c').where('c.list_id', '=', values.listId)
-    if (has('search')) rows = rows.where(isFound(['c.name', 'c.email'], 'c.phone', values, has))
-    if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneOf))
-    if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneOf)}`)
+    if (has('search')) rows = rows.where(matchesSearch(['c.name', 'c.email'], 'c.phone', values, has))
+    if (has('onlyOptedOut')) rows = rows.where(isOptedOut(db, phoneKeyColumn))
+    if (has('onlyReachable')) rows = rows.where(sql<boolean>`not ${isOptedOut(db, phoneKeyColumn)}`)
     return rows
   },
   order: [['c.id', 'desc']],
 } as const
 
-const listPage = pagesOf(
+const listPage = preparedPages(
   contacts,
   (db, values, has) => {
     const isWhole = !has('search') && !has('onlyOptedOut') && !has('onlyReachable')
@@ -73,7 +73,7 @@ const listPage = pagesOf(
       item: contactJson(db),
       page: 'c',
       table: 'list_contacts',
-      // Without a filter the size is kept; no such list has none.
+      // Without a filter the total is the stored size; 0 for an unknown list.
       ...(isWhole ? { total: sql<number>`coalesce((${size}), 0)` } : {}),
     }
   },
@@ -85,7 +85,7 @@ const find = preparedRow(noSuchList, (db, { id }: { id: string }) =>
 )
 
 /** Refuses an unknown list. */
-export async function mustExist(ctx: Context, listId: string): Promise<void> {
+export async function requireList(ctx: Context, listId: string): Promise<void> {
   await find(ctx, { id: listId })
 }
 
@@ -97,23 +97,23 @@ export async function listContacts(
 ): Promise<JsonText> {
   if (!isId(listId)) throw refuse('not_found', noSuchList)
   const answer = await listPage(ctx, { ...query, listId })
-  if (answer.text.startsWith('{"data":[]')) await mustExist(ctx, listId)
+  if (answer.text.startsWith('{"data":[]')) await requireList(ctx, listId)
   return answer
 }
 
 /**
- * Adds a contact by hand, in the caller's transaction, and lifts an exclusion of its phone. Refuses what is no phone,
- * an unknown list, a full one, and a phone that is in it.
+ * Adds a contact by hand, in the caller's transaction, and lifts an exclusion of its phone. Refuses an invalid phone,
+ * an unknown or full list, and a phone that is already in it.
  */
 export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
   const phone = parsePhone(input.phone, ctx.store.country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
-  const list = await requireLocked(ctx, listId)
+  const list = await lockExistingList(ctx, listId)
   const customFields = Object.fromEntries(
     Object.entries(input.customFields ?? {}).filter(([, value]) => value !== null),
   )
-  if (list.size >= contactsAtMost) {
-    throw refuse('conflict', `The list is full: it has ${contactsAtMost} contacts`)
+  if (list.size >= maxContacts) {
+    throw refuse('conflict', `The list is full: it has ${maxContacts} contacts`)
   }
   const now = ctx.now()
   const added = await ctx.db
@@ -148,7 +148,7 @@ export async function addContact(ctx: Context, listId: string, input: NewContact
   return new JsonText(added.text)
 }
 
-/** Keeps the size and the names of the custom fields of a locked list. `names`: fields that contacts were given. */
+/** Updates the size and the custom field names of a locked list. `references` are fields that contacts were given. */
 export async function changeSize(
   ctx: Context,
   list: LockedList,
@@ -169,19 +169,19 @@ export async function changeSize(
     .execute()
 }
 
-/** Beside the id of a contact: a plain comparison would let PostgreSQL look through the list for that id. */
-export const isOfList = (listId: string): RawBuilder<boolean> => sql<boolean>`(list_id = ${listId}) is true`
+/** For use with a contact's id. A plain comparison would let PostgreSQL scan the list instead of using the id's index. */
+export const isInList = (listId: string): RawBuilder<boolean> => sql<boolean>`(list_id = ${listId}) is true`
 
-/** Removes a contact, in the caller's transaction; a list from the platform remembers the phone. */
+/** Removes a contact, in the caller's transaction. A list from the platform records an exclusion of the phone. */
 export async function removeContact(ctx: Context, listId: string, contactId: string): Promise<void> {
-  const list = await requireLocked(ctx, listId)
+  const list = await lockExistingList(ctx, listId)
   const contact = ctx.db
     .deleteFrom('list_contacts')
-    .where(isOfList(listId))
+    .where(isInList(listId))
     .returning(['phone_key', 'custom_fields'])
-  const removed = await oneRow(contact, contactId, 'There is no such contact in this list')
+  const removed = await requireRow(contact, contactId, 'There is no such contact in this list')
   const now = ctx.now()
-  const gone = await fieldsGone(ctx, listId, Object.keys(removed.custom_fields as object))
+  const gone = await findUnusedFields(ctx, listId, Object.keys(removed.custom_fields as object))
   await ctx.db
     .updateTable('contact_lists')
     .set((eb) => ({
@@ -199,19 +199,19 @@ export async function removeContact(ctx: Context, listId: string, contactId: str
     .execute()
 }
 
-/** Removes contacts wherever they are, in the caller's transaction, for good: no list remembers them. */
+/** Removes contacts from all lists, in the caller's transaction, without recording exclusions. */
 export async function dropContacts(ctx: Context, which: RawBuilder<boolean>): Promise<void> {
   const found = await ctx.db.selectFrom('list_contacts').select('list_id').distinct().where(which).execute()
   for (const listId of found.map((row) => row.list_id).sort()) {
-    const list = await requireLocked(ctx, listId)
+    const list = await lockExistingList(ctx, listId)
     const gone = await ctx.db
       .deleteFrom('list_contacts')
-      .where(isOfList(listId))
+      .where(isInList(listId))
       .where(which)
       .returning('custom_fields')
       .execute()
     const names = [...new Set(gone.flatMap((row) => Object.keys(row.custom_fields as object)))]
-    const unused = await fieldsGone(ctx, listId, names)
+    const unused = await findUnusedFields(ctx, listId, names)
     await ctx.db
       .updateTable('contact_lists')
       .set((eb) => ({
@@ -224,8 +224,8 @@ export async function dropContacts(ctx: Context, which: RawBuilder<boolean>): Pr
   }
 }
 
-/** Which of these custom fields no contact of the list has any more. */
-async function fieldsGone(ctx: Context, listId: string, names: string[]): Promise<string[]> {
+/** Finds which of these custom fields no contact of the list uses any more. */
+async function findUnusedFields(ctx: Context, listId: string, names: string[]): Promise<string[]> {
   const gone: string[] = []
   for (const name of names) {
     const other = await ctx.db

@@ -69,7 +69,11 @@ const customerBounds: Bounds<CustomerFilters> = [
 ]
 const subscriberBounds: Bounds<NewsletterFilters> = [['subscribedFrom', 'subscribedTo']]
 
-function refuseCrossed<F extends object>(filters: F, bounds: Bounds<F>, context: z.RefinementCtx): void {
+function refuseCrossedBounds<F extends object>(
+  filters: F,
+  bounds: Bounds<F>,
+  context: z.RefinementCtx,
+): void {
   for (const [from, to] of bounds) {
     const [low, high] = [filters[from], filters[to]]
     if (low == null || high == null || low <= high) continue
@@ -77,9 +81,9 @@ function refuseCrossed<F extends object>(filters: F, bounds: Bounds<F>, context:
   }
 }
 
-/** As a body takes them: no bound above its end, one way of saying when the last order was. */
+/** Body input: lower bounds must not exceed upper ones, and only one kind of last-order filter is allowed. */
 export const customerFiltersInput = customerFilters.superRefine((filters, context) => {
-  refuseCrossed(filters, customerBounds, context)
+  refuseCrossedBounds(filters, customerBounds, context)
   for (const relative of ['orderedWithinDays', 'notOrderedForDays'] as const) {
     if (filters[relative] === undefined) continue
     if (filters.lastOrderFrom === undefined && filters.lastOrderTo === undefined) continue
@@ -88,5 +92,5 @@ export const customerFiltersInput = customerFilters.superRefine((filters, contex
   }
 })
 export const newsletterFiltersInput = newsletterFilters.superRefine((filters, context) =>
-  refuseCrossed(filters, subscriberBounds, context),
+  refuseCrossedBounds(filters, subscriberBounds, context),
 )

@@ -1,16 +1,16 @@
-/** Contact lists: their names are unique in a store without case, their size is kept with their contacts. */
+/** Contact lists. Names are unique per store, case-insensitive. The stored size changes with the contacts. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { findRow, oneRow, preparedOne, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { findRow, preparedOne, refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { countOptedOut } from '../opt-outs/count.ts'
 import type { ListSource } from './schema.ts'
 
-const listsAtMost = 200
-export const contactsAtMost = 200_000
+const maxLists = 200
+export const maxContacts = 200_000
 
 const importJson = jsonObject({
   jobId: 'i.id',
@@ -25,8 +25,8 @@ const importJson = jsonObject({
   excluded: 'i.excluded',
   errors: 'i.errors',
   failureReason: 'i.failure_reason',
-  startedAt: instantOf('i.started_at'),
-  finishedAt: instantOf('i.finished_at'),
+  startedAt: isoInstant('i.started_at'),
+  finishedAt: isoInstant('i.finished_at'),
 })
 
 type Db = Context['db']
@@ -46,14 +46,14 @@ const listJson = (db: Db) =>
       .where('i.list_id', '=', sql.ref<string>('l.id'))
       .orderBy('i.id', 'desc')
       .limit(sql.lit(1))})`,
-    lastSyncedAt: instantOf('l.last_synced_at'),
-    createdAt: instantOf('l.created_at'),
-    updatedAt: instantOf('l.updated_at'),
+    lastSyncedAt: isoInstant('l.last_synced_at'),
+    createdAt: isoInstant('l.created_at'),
+    updatedAt: isoInstant('l.updated_at'),
   })
 
 export const noSuchList = 'There is no such contact list'
 
-/** One list as JSON; refuses an unknown one. */
+/** One list as JSON. Refuses an unknown one. */
 export const getList = preparedOne(noSuchList, (db, { id }) => ({
   rows: db.selectFrom('contact_lists as l').where('l.id', '=', id),
   item: listJson(db),
@@ -72,13 +72,13 @@ export const listLists = preparedList<ListFilters>((db, values, has) => {
   return { rows, item: listJson(db), order: [['l.id', 'desc']] }
 })
 
-/** Makes a list, in the caller's transaction. Refuses a name that is taken, and the 201st. */
+/** Creates a list, in the caller's transaction. Refuses a taken name, and the 201st list. */
 export async function createList(
   ctx: Context,
   list: { name: string; source: ListSource; filters?: object | null },
 ): Promise<string> {
-  const full = `There are ${listsAtMost} lists, and there cannot be more: delete one first`
-  await requireRoom(ctx, ctx.db.selectFrom('contact_lists'), listsAtMost, full)
+  const full = `There are ${maxLists} lists, and there cannot be more: delete one first`
+  await requireCapacity(ctx, ctx.db.selectFrom('contact_lists'), maxLists, full)
   const id = ctx.newId()
   const now = ctx.now()
   await unlessNameTaken(list.name, () =>
@@ -97,7 +97,7 @@ export async function createList(
   return id
 }
 
-/** Gives a list another name; the same name changes nothing. Refuses an unknown list and a taken name. */
+/** Renames a list; the same name changes nothing. Refuses a taken name. */
 export async function renameList(ctx: Context, id: string, name: string | undefined): Promise<void> {
   if (name === undefined) return
   const renamed = ctx.db
@@ -109,38 +109,38 @@ export async function renameList(ctx: Context, id: string, name: string | undefi
 }
 
 const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
-  unlessTaken('contact_lists_name', `name: there is a list named ${name} already`, write)
+  refuseDuplicate('contact_lists_name', `name: there is a list named ${name} already`, write)
 
-const locking = (ctx: Context) =>
+const selectForUpdate = (ctx: Context) =>
   ctx.db
     .selectFrom('contact_lists')
     .select(['id', 'name', 'source', 'size', 'custom_field_names'])
     .forUpdate()
 
-/** Who changes the contacts of a list takes turns, so that its size and its bound are right. Undefined: no such list. */
-export const lockList = (ctx: Context, id: string) => findRow(locking(ctx), id)
+/** Locks a list for changes of its contacts, so that its size and limit stay correct. Undefined for an unknown list. */
+export const lockList = (ctx: Context, id: string) => findRow(selectForUpdate(ctx), id)
 
-/** The same; refuses an unknown list. */
-export const requireLocked = (ctx: Context, id: string) => oneRow(locking(ctx), id, noSuchList)
-export type LockedList = Awaited<ReturnType<typeof requireLocked>>
+/** Like `lockList`, but refuses an unknown list. */
+export const lockExistingList = (ctx: Context, id: string) => requireRow(selectForUpdate(ctx), id, noSuchList)
+export type LockedList = Awaited<ReturnType<typeof lockExistingList>>
 
-const usingStatuses = ['scheduled', 'sending', 'paused']
+const blockingStatuses = ['scheduled', 'sending', 'paused']
 
 /**
- * Deletes a list with its contacts, exclusions and imports (a running one finds nothing more to do); campaigns keep
- * its name. Refuses an unknown list, and one that a scheduled, sending or paused campaign uses.
+ * Deletes a list with its contacts, exclusions and imports (a running import then ends); campaigns keep its name.
+ * Refuses an unknown list, and one that a scheduled, sending or paused campaign uses.
  */
 export async function deleteList(ctx: Context, id: string): Promise<void> {
-  // Campaigns first, as those who change a campaign do; again under the list's lock, for what was made meanwhile.
+  // Campaigns before the list (rule 10), and again under the list's lock for campaigns created meanwhile.
   if (isId(id)) await lockCampaigns(ctx, id)
-  const list = await requireLocked(ctx, id)
+  const list = await lockExistingList(ctx, id)
   await lockCampaigns(ctx, id)
   await ctx.db
     .updateTable('campaigns')
     .set({ list_id: null, list_name: list.name, updated_at: ctx.now() })
     .where('list_id', '=', id)
     .execute()
-  for (const told of ctx.wired.listDeleted) await told(ctx, id)
+  for (const onListDeleted of ctx.extensions.listDeleted) await onListDeleted(ctx, id)
   await ctx.db.deleteFrom('contact_lists').where('id', '=', id).execute()
 }
 
@@ -153,7 +153,7 @@ async function lockCampaigns(ctx: Context, listId: string): Promise<void> {
     .orderBy('id')
     .forUpdate()
     .execute()
-  const using = campaigns.find((campaign) => usingStatuses.includes(campaign.status))
+  const using = campaigns.find((campaign) => blockingStatuses.includes(campaign.status))
   if (using) {
     throw refuse(
       'conflict',

@@ -24,7 +24,7 @@ export const contactList = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['size', 'optedOut', 'customFieldNames', 'import', 'lastSyncedAt', 'updatedAt'] },
+  { volatileFields: ['size', 'optedOut', 'customFieldNames', 'import', 'lastSyncedAt', 'updatedAt'] },
 )
 export const contactLists = listOf(contactList)
 
@@ -32,5 +32,5 @@ const readOnly = Object.keys(contactList.shape).filter((key) => key !== 'name')
 export const newListBody = writeBody({ name: listName }, readOnly, ['name'])
 export const changedListBody = writeBody({ name: listName }, readOnly)
 
-/** What queues an import answers. */
+/** The answer of operations that queue an import. */
 export const importQueued = named('ImportQueued', queued({ listId: id }))

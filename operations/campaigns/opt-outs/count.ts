@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
 /**
- * How many contacts of a list are opted out. Whichever are fewer, its contacts or the opt-outs, are looked up among
- * the others. `limit 1` keeps it so: without fresh statistics the planner reads a list of 100,000 for 8 opt-outs.
- * `listId` and `size` are columns or values of the query it stands in.
+ * Counts the opted-out contacts of a list. It iterates over the smaller side, contacts or opt-outs, and looks each up
+ * in the other. `limit 1` forces that plan: without fresh statistics the planner scans a list of 100,000 for 8
+ * opt-outs. `listId` and `size` are columns or values of the enclosing query.
  */
 export function countOptedOut(
   db: Kysely<TenantTables>,

@@ -1,4 +1,4 @@
-/** The jobs of opt-outs that are queued: here, as the root of the section imports this room. */
-import { exports } from '#operations/store/door'
+/** Job handles of opt-outs. Not in `../handles.ts`, because the section's root imports this folder. */
+import { exports } from '#operations/store/index'
 
 export const optOutsExport = exports.handle('opt-outs-export')

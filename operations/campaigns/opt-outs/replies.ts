@@ -1,19 +1,19 @@
 /** Replies that opt out (rule 5). */
 
-import { isStopWord, optOuts } from '#operations/messaging/door'
+import { isStopWord, optOuts } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 
 const repliedWithinMs = 72 * hourMs
-/** Providers tell the time of a reply in whole seconds, by their own clock. */
+/** Providers give the time of a reply in whole seconds, by their own clock. */
 const clockSlackMs = minuteMs
 
 /**
- * Opts the sender of an inbound message (E.164, at `at`) out when it is a stop word (rule 5), as an answer to the
- * last campaign that wrote to them within 72 hours before. Answers whether it was one.
+ * Opts out the sender (E.164) of an inbound message if its text is a stop word (rule 5), attributed to the last
+ * campaign that wrote to them in the 72 hours before. Returns whether it was a stop word.
  */
-export async function fromReply(
+export async function optOutByReply(
   ctx: Context,
   phone: string,
   text: string,

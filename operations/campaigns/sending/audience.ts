@@ -1,15 +1,15 @@
-/** The audience of a campaign, copied once: later changes of its list do not count. */
+/** The snapshot of a campaign's audience. Later changes of its list do not count. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/door'
+import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import type { CampaignRow } from '../rows.ts'
 import type { FailureReason } from '../schema.ts'
-import { failCampaign } from './endings.ts'
+import { failCampaign } from './completion.ts'
 
 /**
- * Copies the list into messages where that was not done yet, and brings the reservation to what is pending. A list
- * that leaves nobody, or more than the quota has, makes the campaign `failed`.
+ * Copies the list into messages, unless that was done before, and resizes the reservation to the pending messages.
+ * The campaign becomes `failed` if nobody can be reached or the quota is too small.
  */
 export async function takeSnapshot(ctx: Context, campaignId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -43,7 +43,7 @@ export async function takeSnapshot(ctx: Context, campaignId: string): Promise<vo
   })
 }
 
-/** One statement, however long the list: opted-out contacts are skipped at once. */
+/** Copies the whole list in one statement. Opted-out contacts become skipped messages. */
 async function copyContacts(tx: Context, campaign: CampaignRow): Promise<{ size: number; skipped: number }> {
   const now = sql<Date>`${tx.now()}::timestamptz`
   const isOut = sql<boolean>`o.id is not null`
@@ -110,7 +110,7 @@ async function fitReservation(
     await metering.resize(tx, reservationId, units)
     return null
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'forbidden') return 'quota-exceeded'
+    if (error instanceof ApiError && error.code === 'forbidden') return 'quota-exceeded'
     throw error
   }
 }

@@ -1,6 +1,6 @@
-/** Cancelling: what is pending never leaves. */
+/** Cancelling: pending messages are never sent. */
 import { sql } from 'kysely'
-import { metering } from '#operations/store/door'
+import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 
 interface Holder {
@@ -9,7 +9,7 @@ interface Holder {
   snapshot_at: Date | null
 }
 
-/** Cancels what is pending and gives its units back. The campaign's row is locked by the caller. */
+/** Cancels the pending messages and releases their quota units. The caller holds the lock on the campaign's row. */
 export async function cancelPending(ctx: Context, campaign: Holder): Promise<void> {
   if (campaign.snapshot_at === null) {
     if (campaign.reservation_id !== null) await metering.resize(ctx, campaign.reservation_id, 0)

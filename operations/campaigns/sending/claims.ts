@@ -1,7 +1,7 @@
-/** Who sends which message: claimed in the database before it leaves. */
+/** Claims: a worker claims messages in the database before it sends them. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { optOuts, outbox } from '#operations/messaging/door'
+import { optOuts, outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { greatestKnown } from '#runtime/database/sql'
@@ -29,13 +29,13 @@ export interface RunningCampaign {
   snapshot_at: Date | null
   pending: number
   has_pending: boolean
-  /** When something was last done for it, or is to be done next. */
+  /** The later of its last progress and its next planned batch. */
   due_since: Date | null
-  /** Of the messages that are `sending` now. */
+  /** The oldest claim among the messages that are `sending`. */
   oldest_claim: Date | null
 }
 
-const running = prepared<{ id: string }, RunningCampaign>(
+const findRunning = prepared<{ id: string }, RunningCampaign>(
   (db, values) =>
     db
       .selectFrom('campaigns as c')
@@ -68,28 +68,32 @@ const running = prepared<{ id: string }, RunningCampaign>(
       .where('c.id', '=', values.id) as never,
 )
 
-/** The campaign as a sender sees it, deleted ones too; undefined when it is purged. */
+/** Reads the campaign for a run, also a deleted one. Undefined once it is purged. */
 export async function readRunning(ctx: Context, id: string): Promise<RunningCampaign | undefined> {
-  return (await running(ctx, { id }))[0]
+  return (await findRunning(ctx, { id }))[0]
 }
 
-/** Pending messages, or those of dead workers: only to be sent again where the provider knows their keys. */
-export interface Wanted {
+/** `dead`: claims of dead workers, which are sent again only if the provider deduplicates by key. */
+export interface ClaimOptions {
   which: 'pending' | 'dead'
-  /** Whether the provider knows a key again. Otherwise each call is written down before it is made. */
+  /** Whether the provider deduplicates by key. If not, each call is recorded before it is made. */
   isIdempotent: boolean
-  atMost: number
-  /** This one alone, in any state of its campaign but cancelled and deleted. */
+  limit: number
+  /** Claims only this message, whatever the campaign's state, unless it is cancelled or deleted. */
   messageId?: string
 }
 
 /**
- * Claims the oldest messages of a campaign that is sending. Its row is locked in share mode, so that after the answer
- * to a pause or cancel nothing more is claimed. Null: it is no longer sending.
+ * Claims the oldest messages of a campaign that is sending. It locks the campaign's row in share mode, so that no
+ * message is claimed after a pause or cancel was answered. Null if the campaign is no longer sending.
  */
-export async function claimMessages(ctx: Context, campaignId: string, wanted: Wanted): Promise<Claim | null> {
+export async function claimMessages(
+  ctx: Context,
+  campaignId: string,
+  options: ClaimOptions,
+): Promise<Claim | null> {
   return ctx.transaction(async (tx) => {
-    const isOne = wanted.messageId !== undefined
+    const isOne = options.messageId !== undefined
     const open = await tx.db
       .selectFrom('campaigns')
       .select('id')
@@ -98,20 +102,20 @@ export async function claimMessages(ctx: Context, campaignId: string, wanted: Wa
       .where('deleted_at', 'is', null)
       .forShare()
       .execute()
-    return open.length === 0 ? null : claimWhere(tx, campaignId, wanted)
+    return open.length === 0 ? null : claimRows(tx, campaignId, options)
   })
 }
 
-async function claimWhere(
+async function claimRows(
   tx: Context,
   campaignId: string,
-  { which, isIdempotent, atMost, messageId }: Wanted,
+  { which, isIdempotent, limit, messageId }: ClaimOptions,
 ): Promise<Claim> {
   const now = tx.now()
   const id = tx.newId()
   const isPending = which === 'pending'
   const messages = await tx.db
-    // Materialized: inside a join it could be run again, and lock more rows than it was asked for.
+    // Materialized: a join could run it more than once and lock more rows than `limit`.
     .with(
       (cte) => cte('picked').materialized(),
       (db) => {
@@ -121,7 +125,7 @@ async function claimWhere(
           .where('m.campaign_id', '=', campaignId)
           .where('m.status', '=', isPending ? 'pending' : 'sending')
           .orderBy('m.id')
-          .limit(atMost)
+          .limit(limit)
           .forUpdate()
           .skipLocked()
         if (!isPending)
@@ -137,32 +141,32 @@ async function claimWhere(
       claim_id: id,
       claimed_at: now,
       called_at: isIdempotent ? sql<Date>`coalesce(campaign_messages.called_at, ${now})` : null,
-      // Sent again under the same key, it is the same attempt.
+      // A resend under the same key counts as the same attempt.
       ...(isPending ? { attempts: eb('campaign_messages.attempts', '+', 1) } : {}),
       updated_at: now,
     }))
     .whereRef('campaign_messages.id', '=', 'picked.id')
-    .where((eb) => eb('campaign_messages.id', '=', amongPicked(eb)))
+    .where((eb) => eb('campaign_messages.id', '=', pickedIds(eb)))
     .returning(['campaign_messages.id', 'phone', 'phone_key', 'name', 'email', 'custom_fields', 'generation'])
     .execute()
   return { id, messages: messages as ClaimedMessage[] }
 }
 
 /**
- * Says once more which rows are meant, in a form that always goes by the index: right after a snapshot the planner's
- * statistics know nothing of its rows, and a join alone was planned as a comparison of all with all.
+ * Repeats the condition as `any(array(…))`, which always uses the index. Right after a snapshot the planner's
+ * statistics lag, and it planned the join alone as a nested loop over all rows.
  */
-const amongPicked = (eb: ExpressionBuilder<TenantTables & { picked: { id: string } }, 'picked'>) =>
+const pickedIds = (eb: ExpressionBuilder<TenantTables & { picked: { id: string } }, 'picked'>) =>
   sql<string>`any(array(${eb.selectFrom('picked').select('picked.id')}))`
 
-/** What holds after the claim was committed: an opt-out, a pause or a cancel that was answered before is seen. */
-export async function lookAgain(
+/** Reads status and opt-outs after the claim's commit, so that every earlier opt-out, pause or cancel is seen. */
+export async function recheckBatch(
   ctx: Context,
   campaignId: string,
   messages: readonly ClaimedMessage[],
 ): Promise<{ status: CampaignStatus | 'deleted'; optedOut: ReadonlySet<string> }> {
   const campaign = await readRunning(ctx, campaignId)
-  const optedOut = await optOuts.among(
+  const optedOut = await optOuts.findOptedOut(
     ctx,
     messages.map((message) => message.phone_key),
   )

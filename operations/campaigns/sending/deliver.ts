@@ -1,52 +1,63 @@
-/** A claimed batch on its way: looked at again, rendered, handed over. */
-import { outbox } from '#operations/messaging/door'
+/** Delivery of a claimed batch: recheck, render, dispatch. */
+import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { CampaignContent, CampaignStatus } from '../schema.ts'
-import { type Claim, lookAgain } from './claims.ts'
-import { campaignMessages } from './lane.ts'
-import type { Means } from './readiness.ts'
-import type { Result } from './record.ts'
-import { renderMessage, valuesOf } from './render.ts'
+import { type Claim, recheckBatch } from './claims.ts'
+import { campaignMessages } from './outbox-source.ts'
+import type { SendContext } from './readiness.ts'
+import type { MessageResult } from './record.ts'
+import { buildValues, renderMessage } from './render.ts'
 
 export interface Batch {
   campaign: { id: string; content: CampaignContent }
-  means: Means
+  sendContext: SendContext
   claim: Claim
   isIdempotent: boolean
-  /** Claims of dead workers: they may have left already, so they never become pending again. */
+  /** The claims come from a dead worker: the messages may have been sent, so they never become pending again. */
   isSecondCall: boolean
-  /** In which states of the campaign the messages may leave. */
-  leavesWhile(status: CampaignStatus | 'deleted'): boolean
+  /** Whether messages may be sent in this state of the campaign. */
+  canSendWhile(status: CampaignStatus | 'deleted'): boolean
 }
 
-export interface Delivered extends Pick<outbox.Handed<never>, 'trouble' | 'error'> {
-  results: Result[]
+export interface DeliveryResult extends Pick<outbox.DispatchReport<never>, 'stoppedBy' | 'error'> {
+  results: MessageResult[]
 }
 
-export async function deliverBatch(ctx: Context, batch: Batch): Promise<Delivered> {
-  const { campaign, means, claim, isIdempotent, isSecondCall } = batch
-  const seen = await lookAgain(ctx, campaign.id, claim.messages)
-  if (!batch.leavesWhile(seen.status)) {
-    const results = claim.messages.map(({ id }): Result => ({ id, fate: { is: 'back', because: null } }))
-    return { results: isSecondCall ? [] : results, trouble: null, error: null }
+export async function deliverBatch(ctx: Context, batch: Batch): Promise<DeliveryResult> {
+  const { campaign, sendContext, claim, isIdempotent, isSecondCall } = batch
+  const seen = await recheckBatch(ctx, campaign.id, claim.messages)
+  if (!batch.canSendWhile(seen.status)) {
+    const results = claim.messages.map(
+      ({ id }): MessageResult => ({ id, outcome: { kind: 'requeued', because: null } }),
+    )
+    return { results: isSecondCall ? [] : results, stoppedBy: null, error: null }
   }
-  const results: Result[] = []
-  const letters: outbox.Letter<{ id: string; attempt: number; text: string }>[] = []
+  const results: MessageResult[] = []
+  const outgoing: outbox.OutgoingMessage<{ id: string; attempt: number; text: string }>[] = []
   for (const message of claim.messages) {
     const { id, phone, phone_key, generation: attempt } = message
-    const values = valuesOf(message, ctx.store)
-    const { skip, content, text } = renderMessage(campaign.content, means.template, means.connection, values)
+    const values = buildValues(message, ctx.store)
+    const { skip, content, text } = renderMessage(
+      campaign.content,
+      sendContext.template,
+      sendContext.connection,
+      values,
+    )
     const reason = seen.optedOut.has(phone_key) ? 'opted-out' : skip
-    if (reason) results.push({ id, fate: { is: 'skipped', reason } })
-    else letters.push({ message: { id, attempt, text }, phone, content })
+    if (reason) results.push({ id, outcome: { kind: 'skipped', reason } })
+    else outgoing.push({ message: { id, attempt, text }, phone, content })
   }
-  const { told, trouble, error } = await outbox.handOver(ctx, campaignMessages, {
-    letters,
-    connection: means.connection,
+  const {
+    results: dispatched,
+    stoppedBy,
+    error,
+  } = await outbox.dispatch(ctx, campaignMessages, {
+    messages: outgoing,
+    connection: sendContext.connection,
     claimId: claim.id,
     isIdempotent,
-    isSecondCall,
+    isRetry: isSecondCall,
   })
-  for (const { message, told: fate } of told) results.push({ id: message.id, fate, text: message.text })
-  return { results, trouble, error }
+  for (const { message, outcome } of dispatched) results.push({ id: message.id, outcome, text: message.text })
+  return { results, stoppedBy, error }
 }

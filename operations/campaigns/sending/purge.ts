@@ -1,10 +1,10 @@
-/** The rows of a deleted campaign. */
+/** Purging of deleted campaigns. */
 import type { Context } from '#runtime/context'
-import { settleDeadClaims } from './recovery.ts'
+import { resolveDeadClaims } from './recovery.ts'
 
-const atATime = 1000
+const batchSize = 1000
 
-/** Deletes a deleted campaign in thousands. False: messages of it are still on their way. */
+/** Purges a deleted campaign in batches of 1000. False if some of its messages are still being sent. */
 export async function purgeCampaign(ctx: Context, campaignId: string): Promise<boolean> {
   const deleted = await ctx.db
     .selectFrom('campaigns')
@@ -13,8 +13,8 @@ export async function purgeCampaign(ctx: Context, campaignId: string): Promise<b
     .where('deleted_at', 'is not', null)
     .execute()
   if (deleted.length === 0) return true
-  await settleDeadClaims(ctx, campaignId)
-  for (let rows = atATime; rows === atATime; ) {
+  await resolveDeadClaims(ctx, campaignId)
+  for (let rows = batchSize; rows === batchSize; ) {
     const gone = await ctx.db
       .deleteFrom('campaign_messages')
       .where('id', 'in', (eb) =>
@@ -23,7 +23,7 @@ export async function purgeCampaign(ctx: Context, campaignId: string): Promise<b
           .select('m.id')
           .where('m.campaign_id', '=', campaignId)
           .where('m.status', '!=', 'sending')
-          .limit(atATime),
+          .limit(batchSize),
       )
       .returning('id')
       .execute()

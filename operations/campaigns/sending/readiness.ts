@@ -1,23 +1,23 @@
-/** Whether a campaign can be sent: the checks of rule 2, for operations (which refuse) and jobs (which fail or pause). */
+/** The preconditions of sending (rule 2), for operations (which refuse) and jobs (which fail or pause). */
 import { sql } from 'kysely'
-import { isOptedOut, sending, templates } from '#operations/messaging/door'
+import { isOptedOut, sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { countOptedOut } from '../opt-outs/count.ts'
 import type { CampaignContent } from '../schema.ts'
 import {
+  buildValues,
   type Connection,
   type Recipient,
   type Rendered,
   renderMessage,
   type Template,
   takesMedia,
-  valuesOf,
 } from './render.ts'
 
-/** `reason` is what a job writes down, `message` what an operation answers. */
-export interface Problem {
+/** `reason` is recorded by a job, `message` is answered by an operation. */
+export interface UnmetPrecondition {
   reason:
     | 'empty-audience'
     | 'list-busy'
@@ -28,29 +28,32 @@ export interface Problem {
   message: string
 }
 
-/** What a campaign leaves with. */
-export interface Means {
+/** The connection and the template that a campaign is sent with. */
+export interface SendContext {
   connection: Connection
   template: Template | null
 }
 
-export const refusal = (problem: Problem) => refuse('conflict', problem.message)
+export const toConflict = (problem: UnmetPrecondition) => refuse('conflict', problem.message)
 
-/** Content, connection and template (rule 2c, d), in that order. */
-export async function findMeans(ctx: Context, content: CampaignContent): Promise<Means | Problem> {
+/** Checks content, connection and template (rule 2c, d), in that order. */
+export async function findSendContext(
+  ctx: Context,
+  content: CampaignContent,
+): Promise<SendContext | UnmetPrecondition> {
   const isTemplate = content.type === 'template'
   const id = content.officialapiTemplateId
   const template = isTemplate && id !== null ? await templates.get(ctx, id) : null
-  const unfinished = isTemplate ? templateFault(content, template) : textFault(content)
+  const unfinished = isTemplate ? findTemplateIssue(content, template) : findTextIssue(content)
   if (unfinished) return { reason: 'template-unavailable', message: unfinished }
-  const connection = await sending.selected(ctx)
+  const connection = await sending.findSelected(ctx)
   if (!connection) {
     return {
       reason: 'connection-lost',
       message: 'No messaging connection can send: connect or select one first',
     }
   }
-  const unfit = connectionFault(content, connection)
+  const unfit = findConnectionIssue(content, connection)
   if (unfit) return { reason: 'connection-lost', message: unfit }
   if (template && template.status !== 'approved') {
     return {
@@ -61,34 +64,35 @@ export async function findMeans(ctx: Context, content: CampaignContent): Promise
   return { connection, template }
 }
 
-export const isProblem = (found: Means | Problem): found is Problem => 'reason' in found
+export const isUnmet = (found: SendContext | UnmetPrecondition): found is UnmetPrecondition =>
+  'reason' in found
 
-/** The means, or the refusal of an operation. */
-export async function requireMeans(ctx: Context, content: CampaignContent): Promise<Means> {
-  const found = await findMeans(ctx, content)
-  if (isProblem(found)) throw refusal(found)
+/** Throws `conflict` for an unmet precondition. */
+export async function requireSendContext(ctx: Context, content: CampaignContent): Promise<SendContext> {
+  const found = await findSendContext(ctx, content)
+  if (isUnmet(found)) throw toConflict(found)
   return found
 }
 
-const textFault = (content: CampaignContent): string | null =>
+const findTextIssue = (content: CampaignContent): string | null =>
   content.text === null || content.text.trim() === ''
     ? 'The campaign has no text yet: write content.text first'
     : null
 
-function templateFault(content: CampaignContent, template: Template | null): string | null {
+function findTemplateIssue(content: CampaignContent, template: Template | null): string | null {
   if (content.officialapiTemplateId === null) {
     return 'The campaign has no template yet: choose content.officialapiTemplateId first'
   }
   if (!template) return 'The template of the campaign is no longer there: choose another one'
-  const wrong = templates.miscounted(template, content.templateParameters)
-  if (wrong) return `content.templateParameters.${wrong.part}: ${wrong.fault}`
+  const issue = templates.describeMiscount(template, content.templateParameters)
+  if (issue) return `content.templateParameters.${issue.part}: ${issue.fault}`
   if (takesMedia(template) && content.media?.type !== template.header?.type) {
     return `content.media: the template ${template.name} needs a media of type ${template.header?.type} for its header`
   }
   return null
 }
 
-function connectionFault(content: CampaignContent, connection: Connection): string | null {
+function findConnectionIssue(content: CampaignContent, connection: Connection): string | null {
   if (content.type === 'template') {
     return connection.type === 'official'
       ? null
@@ -109,7 +113,7 @@ interface Audience {
   importing: boolean
 }
 
-const audienceOfList = prepared<{ id: string }, Audience>((db, values) =>
+const findListAudience = prepared<{ id: string }, Audience>((db, values) =>
   db
     .selectFrom('contact_lists as l')
     .select((eb) => [
@@ -129,12 +133,12 @@ const audienceOfList = prepared<{ id: string }, Audience>((db, values) =>
     .where('l.id', '=', values.id),
 )
 
-/** Whom it would be sent to is looked at in parts; of a longer list the end of the campaign tells. */
-const partSize = 200
-const partsAtMost = 10
+/** The audience is checked in pages. Beyond the last page the campaign's result shows whether anybody got it. */
+const pageSize = 200
+const maxPages = 10
 
-/** Why none of the contacts that can be reached would get it, or null: the first whom it fits decides. */
-export async function whyNobody(
+/** Why none of the reachable contacts would get the message, or null as soon as one would. */
+export async function findNobodyReason(
   ctx: Context,
   listId: string,
   content: CampaignContent,
@@ -143,20 +147,20 @@ export async function whyNobody(
 ): Promise<NonNullable<Rendered['skip']> | null> {
   let reason: Rendered['skip'] = null
   let after: string | null = null
-  for (let part = 0; part < partsAtMost; part += 1) {
-    const contacts = await reachableAfter(ctx, listId, after)
+  for (let part = 0; part < maxPages; part += 1) {
+    const contacts = await readReachable(ctx, listId, after)
     for (const contact of contacts) {
-      const { skip } = renderMessage(content, template, connection, valuesOf(contact, ctx.store))
+      const { skip } = renderMessage(content, template, connection, buildValues(contact, ctx.store))
       if (!skip) return null
       reason ??= skip
     }
-    if (contacts.length < partSize) return reason
+    if (contacts.length < pageSize) return reason
     after = contacts.at(-1)!.id
   }
   return null
 }
 
-async function reachableAfter(
+async function readReachable(
   ctx: Context,
   listId: string,
   after: string | null,
@@ -168,34 +172,37 @@ async function reachableAfter(
     .$if(after !== null, (query) => query.where('x.id', '>', after!))
     .where(({ not }) => not(isOptedOut(ctx.db, sql.ref('x.phone_key'))))
     .orderBy('x.id')
-    .limit(partSize)
+    .limit(pageSize)
     .execute()
   return rows as (Recipient & { id: string })[]
 }
 
-/** The contacts that can be reached now, to one of whom at least the content fits (rule 2e). */
+/** Counts the reachable contacts. The content must fit at least one of them (rule 2e). */
 export async function findAudience(
   ctx: Context,
   listId: string,
   content: CampaignContent,
-  { template, connection }: Means,
-): Promise<{ reachable: number } | Problem> {
+  { template, connection }: SendContext,
+): Promise<{ reachable: number } | UnmetPrecondition> {
   const found = await findReachable(ctx, listId)
   if ('reason' in found) return found
-  const reason = await whyNobody(ctx, listId, content, template, connection)
-  return reason ? { reason: 'content-unfit', message: nobodyGetsIt[reason] } : found
+  const reason = await findNobodyReason(ctx, listId, content, template, connection)
+  return reason ? { reason: 'content-unfit', message: nobodyMessages[reason] } : found
 }
 
-const nobodyGetsIt: Record<NonNullable<Rendered['skip']>, string> = {
+const nobodyMessages: Record<NonNullable<Rendered['skip']>, string> = {
   'too-long':
     'content: with its values filled in it is too long for everybody on the list, over the connection that is selected: shorten it',
   'missing-variable':
     'content: a variable that it cannot do without has no value for anybody on the list: give it a fallback, as in {{name|friend}}',
 }
 
-/** How many contacts of the list can be reached now (rule 2e). */
-async function findReachable(ctx: Context, listId: string | null): Promise<{ reachable: number } | Problem> {
-  const [list] = listId === null ? [] : await audienceOfList(ctx, { id: listId })
+/** Counts the contacts of the list that can be reached now (rule 2e). */
+async function findReachable(
+  ctx: Context,
+  listId: string | null,
+): Promise<{ reachable: number } | UnmetPrecondition> {
+  const [list] = listId === null ? [] : await findListAudience(ctx, { id: listId })
   if (list?.importing) {
     return {
       reason: 'list-busy',

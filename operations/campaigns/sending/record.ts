@@ -1,36 +1,44 @@
-/** What became of a batch, written down in one transaction. */
-import { outbox } from '#operations/messaging/door'
+/** Records the results of a batch in one transaction. */
+import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { after, type CampaignMessage, campaignMessages, type Fate } from './lane.ts'
+import {
+  applyOutcome,
+  type CampaignMessage,
+  type CampaignOutcome,
+  campaignMessages,
+} from './outbox-source.ts'
 
-export interface Result {
+export interface MessageResult {
   id: string
-  fate: Fate
-  /** As its recipient reads it. */
+  outcome: CampaignOutcome
+  /** The rendered text. */
   text?: string
 }
 
-/** Of the messages that this claim still has: what a status has settled meanwhile stays, and gets its text. */
+/**
+ * Applies each outcome if the message still belongs to this claim. A message that a provider status has ended
+ * meanwhile keeps its state and only gets its text.
+ */
 export async function recordResults(
   ctx: Context,
   claimId: string,
-  results: readonly Result[],
-): Promise<outbox.Move<CampaignMessage>[]> {
+  results: readonly MessageResult[],
+): Promise<outbox.Transition<CampaignMessage>[]> {
   if (results.length === 0) return []
   const byId = new Map(results.map((result) => [result.id, result]))
   return ctx.transaction(async (tx) => {
-    const rows = await outbox.lock(tx, campaignMessages, [...byId.keys()])
+    const rows = await outbox.lockMessages(tx, campaignMessages, [...byId.keys()])
     const moves = rows.flatMap((before) => {
-      const { fate, text = before.text } = byId.get(before.id)!
+      const { outcome, text = before.text } = byId.get(before.id)!
       if (before.claimId === claimId) {
-        const now = after(tx, before, fate)
+        const now = applyOutcome(tx, before, outcome)
         return [{ before, after: now.status === 'sent' || now.status === 'failed' ? { ...now, text } : now }]
       }
       return before.status === 'sending' || before.text !== null
         ? []
         : [{ before, after: { ...before, text } }]
     })
-    await outbox.move(tx, campaignMessages, moves)
+    await outbox.applyTransitions(tx, campaignMessages, moves)
     return moves
   })
 }

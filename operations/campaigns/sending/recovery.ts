@@ -1,21 +1,21 @@
-/** Messages whose worker died: what is known of them decides. */
+/** Recovery of messages whose worker died. */
 import { sql } from 'kysely'
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { RunningCampaign } from './claims.ts'
-import { campaignMessages } from './lane.ts'
+import { campaignMessages } from './outbox-source.ts'
 
-const atATime = 500
+const batchSize = 500
 
 /**
- * Settles dead claims that are not sent again: one whose call was never made goes back; of one that may have been
- * called and that no status has proved in ten minutes, nobody will know. Under a provider that knows its keys only a
- * campaign that is over comes here: otherwise the same key is simply sent again.
+ * Resolves dead claims that are not sent again. A message that was never called is requeued. One that may have been
+ * called and has no status after ten minutes becomes indeterminate. If the provider deduplicates by key, this is
+ * called only for a campaign that is over: otherwise the message is sent again under the same key.
  */
-export async function settleDeadClaims(ctx: Context, campaignId: string): Promise<void> {
+export async function resolveDeadClaims(ctx: Context, campaignId: string): Promise<void> {
   const deadBefore = new Date(ctx.clock.ms() - outbox.deadAfterMs)
-  const lostBefore = new Date(ctx.clock.ms() - outbox.lostAfterMs)
-  for (let settled = atATime; settled === atATime; ) {
+  const indeterminateBefore = new Date(ctx.clock.ms() - outbox.indeterminateAfterMs)
+  for (let settled = batchSize; settled === batchSize; ) {
     const dead = await ctx.db
       .selectFrom('campaign_messages')
       .select('id')
@@ -23,24 +23,24 @@ export async function settleDeadClaims(ctx: Context, campaignId: string): Promis
       .where('status', '=', 'sending')
       .where(
         sql<boolean>`claimed_at <= case when called_at is null then ${deadBefore}::timestamptz
-          else ${lostBefore}::timestamptz end`,
+          else ${indeterminateBefore}::timestamptz end`,
       )
       .orderBy('id')
-      .limit(atATime)
+      .limit(batchSize)
       .execute()
     settled = dead.length
-    await outbox.settle(
+    await outbox.recordOutcomes(
       ctx,
       campaignMessages,
       dead.map(({ id }) => id),
       ({ claimedAt, calledAt: at }) => {
-        if (claimedAt! > (at ? lostBefore : deadBefore)) return null
-        return at ? { is: 'lost', at } : { is: 'back', because: null }
+        if (claimedAt! > (at ? indeterminateBefore : deadBefore)) return null
+        return at ? { kind: 'indeterminate', at } : { kind: 'requeued', because: null }
       },
     )
   }
 }
 
-/** Whether the campaign sends no more: what is claimed in it is not sent again. */
+/** Whether the campaign is cancelled or deleted: its claimed messages are not sent again. */
 export const isOver = (campaign: Pick<RunningCampaign, 'status' | 'is_deleted'>): boolean =>
   campaign.status === 'cancelled' || campaign.is_deleted

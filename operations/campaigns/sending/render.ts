@@ -1,10 +1,10 @@
-/** What one recipient gets: the content of a campaign with their own values. No database. */
+/** Renders a campaign's content for one recipient. No database. */
 
 import type { StoreFacts } from '#db/access'
-import type { sending } from '#operations/messaging/door'
-import { templates } from '#operations/messaging/door'
+import type { sending } from '#operations/messaging/index'
+import { templates } from '#operations/messaging/index'
 import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/values/variables'
-import { textAtMost, textWithMediaAtMost } from '../content.ts'
+import { maxTextLength, maxTextLengthWithMedia } from '../content.ts'
 import type { CampaignContent } from '../schema.ts'
 
 export interface Recipient {
@@ -17,11 +17,11 @@ export interface Recipient {
 export type Connection = sending.Connection
 export type Template = templates.Template
 
-/** A shared number puts the text into a template of its own, which takes less. */
-const sharedTextAtMost = 900
+/** A shared number wraps the text in its own template, which allows fewer characters. */
+const maxSharedTextLength = 900
 
-/** The variables of a text: what is known of every contact, then their custom fields. */
-export function valuesOf(recipient: Recipient, store: StoreFacts): Values {
+/** The variables of a text: the built-in ones and the contact's custom fields. */
+export function buildValues(recipient: Recipient, store: StoreFacts): Values {
   const { name, phone, email, custom_fields: fields } = recipient
   return {
     ...fields,
@@ -37,14 +37,14 @@ export function valuesOf(recipient: Recipient, store: StoreFacts): Values {
 
 export interface Rendered {
   content: sending.Content
-  /** As the recipient reads it. */
+  /** The text that the recipient reads. */
   text: string
   missing: string[]
-  /** Why it cannot be sent. */
+  /** Why it cannot be sent; null if it can. */
   skip: 'missing-variable' | 'too-long' | null
 }
 
-/** Renders the content; `template` is the one it names. */
+/** Renders the content. `template` is the template that the content refers to. */
 export function renderMessage(
   content: CampaignContent,
   template: Template | null,
@@ -52,26 +52,30 @@ export function renderMessage(
   values: Values,
 ): Rendered {
   return content.type === 'text'
-    ? renderedText(content, connection, values)
-    : renderedTemplate(content, template!, values)
+    ? renderTextContent(content, connection, values)
+    : renderTemplateContent(content, template!, values)
 }
 
-function renderedText(content: CampaignContent, connection: Connection | null, values: Values): Rendered {
+function renderTextContent(
+  content: CampaignContent,
+  connection: Connection | null,
+  values: Values,
+): Rendered {
   const { text, missing } = renderText(content.text ?? '', values)
-  // Once it was saved without a look at its variables.
+  // Older opt-out texts were saved without a check of their variables.
   const whole = content.optOutText === null ? text : `${text}\n\n${renderLoosely(content.optOutText, values)}`
-  const own = content.media ? textWithMediaAtMost : textAtMost
-  const atMost = connection?.type === 'shared' ? Math.min(own, sharedTextAtMost) : own
+  const own = content.media ? maxTextLengthWithMedia : maxTextLength
+  const atMost = connection?.type === 'shared' ? Math.min(own, maxSharedTextLength) : own
   return {
     content: { kind: 'text', text: whole, media: content.media },
     text: whole,
     missing,
-    // Nothing but variables, and none has a value: there is nothing to send.
+    // The text consists of variables without values: there is nothing to send.
     skip: text.trim() === '' ? 'missing-variable' : whole.length > atMost ? 'too-long' : null,
   }
 }
 
-function renderedTemplate(content: CampaignContent, template: Template, values: Values): Rendered {
+function renderTemplateContent(content: CampaignContent, template: Template, values: Values): Rendered {
   const missing = new Set<string>()
   let isEmpty = false
   const filled = (texts: readonly string[]): string[] =>
@@ -85,16 +89,16 @@ function renderedTemplate(content: CampaignContent, template: Template, values: 
   const parameters = { header: filled(header), body: filled(body), buttons: filled(buttons) }
   const text = templates.render(template, parameters).body
   return {
-    content: { kind: 'template', templateId: template.id, parameters, media: mediaFor(content, template) },
+    content: { kind: 'template', templateId: template.id, parameters, media: selectMedia(content, template) },
     text,
     missing: [...missing],
-    skip: isEmpty ? 'missing-variable' : text.length > textAtMost ? 'too-long' : null,
+    skip: isEmpty ? 'missing-variable' : text.length > maxTextLength ? 'too-long' : null,
   }
 }
 
 export const takesMedia = (template: Template): boolean =>
   template.header !== null && ['image', 'video', 'document'].includes(template.header.type)
 
-/** The media of the header, where the template has one. */
-export const mediaFor = (content: CampaignContent, template: Template): CampaignContent['media'] =>
+/** The media of the template's header, or null if it has none. */
+export const selectMedia = (content: CampaignContent, template: Template): CampaignContent['media'] =>
   takesMedia(template) ? content.media : null

@@ -1,25 +1,25 @@
-/** One failed message, sent again. */
+/** Retry of one failed message. */
 
-import { optOuts, outbox, sending } from '#operations/messaging/door'
-import { mayUse, metering } from '#operations/store/door'
+import { optOuts, outbox, sending } from '#operations/messaging/index'
+import { mayUse, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
-import { clockReaches } from '#runtime/pause'
+import { waitUntil } from '#runtime/pause'
 import { campaignMessageSend } from '../handles.ts'
 import { lockCampaign } from '../rows.ts'
 import { claimMessages, readRunning } from './claims.ts'
 import { deliverBatch } from './deliver.ts'
-import { campaignMessages } from './lane.ts'
-import { findMeans, isProblem, requireMeans } from './readiness.ts'
-import { type Result, recordResults } from './record.ts'
-import { isOver, settleDeadClaims } from './recovery.ts'
-import { isOpen, nextOpening } from './times.ts'
+import { campaignMessages } from './outbox-source.ts'
+import { findSendContext, isUnmet, requireSendContext } from './readiness.ts'
+import { type MessageResult, recordResults } from './record.ts'
+import { isOver, resolveDeadClaims } from './recovery.ts'
+import { findNextOpening, isOpen } from './times.ts'
 
-const attemptsAtMost = 5
+const maxAttempts = 5
 
-/** `failed` to `pending`, under a new key, with a unit of its own. Refuses what cannot be sent again. */
+/** Moves `failed` to `pending`, under a new key and with its own quota unit. Refuses a message that cannot be retried. */
 export async function retryMessage(ctx: Context, campaignId: string, messageId: string): Promise<void> {
   const campaign = await lockCampaign(ctx, campaignId)
   const messages = ctx.db
@@ -27,21 +27,21 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
     .select(['id', 'status', 'attempts', 'phone', 'phone_key'])
     .where('campaign_id', '=', campaignId)
     .forUpdate()
-  const message = await oneRow(messages, messageId, 'There is no such message in this campaign')
+  const message = await requireRow(messages, messageId, 'There is no such message in this campaign')
   if (message.status !== 'failed') {
     throw refuse('conflict', `The message is ${message.status}: only a failed one can be sent again`)
   }
-  if (message.attempts >= attemptsAtMost) {
-    throw refuse('conflict', `The message was tried ${attemptsAtMost} times already, which is the most`)
+  if (message.attempts >= maxAttempts) {
+    throw refuse('conflict', `The message was tried ${maxAttempts} times already, which is the most`)
   }
   if (campaign.status === 'cancelled')
     throw refuse('conflict', 'The campaign was cancelled: nothing of it leaves')
-  if ((await optOuts.among(ctx, [message.phone_key])).size > 0) {
+  if ((await optOuts.findOptedOut(ctx, [message.phone_key])).size > 0) {
     throw refuse('conflict', `${message.phone} is opted out: campaigns do not write to it`)
   }
-  await requireMeans(ctx, campaign.content)
+  await requireSendContext(ctx, campaign.content)
   const reservationId = await metering.reserve(ctx, 1, 'messaging-campaign')
-  const rows = await outbox.lock(ctx, campaignMessages, [messageId])
+  const rows = await outbox.lockMessages(ctx, campaignMessages, [messageId])
   const moves = rows.map((before) => ({
     before,
     after: {
@@ -56,68 +56,68 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
       providerMessageId: null,
     },
   }))
-  await outbox.move(ctx, campaignMessages, moves)
+  await outbox.applyTransitions(ctx, campaignMessages, moves)
 }
 
 export interface RetryWork {
   campaignId: string
   messageId: string
-  /** Its place on the number is taken already. */
+  /** Its rate slot on the number is already reserved. */
   hasPlace: boolean
-  /** Milliseconds; since when the provider takes nothing, or null. */
+  /** Since when the provider is unavailable, in milliseconds, or null. */
   troubleSince: number | null
 }
-const queueAgain = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignMessageSend, work, { at })
+const requeue = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignMessageSend, work, { at })
 
 const giveUpAfterMs = 30 * minuteMs
-const againAfterMs = minuteMs
+const retryDelayMs = minuteMs
 
-/** Sends that one message as a batch of its own, in any state of the campaign but cancelled. */
+/** Sends one message as its own batch, whatever the campaign's state, unless it is cancelled. */
 export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSignal): Promise<void> {
   const { campaignId, messageId } = work
   const campaign = await readRunning(ctx, campaignId)
   if (!campaign || isOver(campaign)) return
-  const means = (await mayUse(ctx, 'campaigns')) ? await findMeans(ctx, campaign.content) : null
-  if (!means)
+  const sendContext = (await mayUse(ctx, 'campaigns')) ? await findSendContext(ctx, campaign.content) : null
+  if (!sendContext)
     return giveUp(ctx, campaignId, messageId, 'The subscription or the plan does not allow campaigns')
-  if (isProblem(means)) return giveUp(ctx, campaignId, messageId, means.message)
+  if (isUnmet(sendContext)) return giveUp(ctx, campaignId, messageId, sendContext.message)
   const { send_window: window } = campaign
   if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
-    // A provider that was down before the night is given its time anew.
-    const opening = nextOpening(window, ctx.store.timezone, ctx.now())
-    await queueAgain(ctx, { ...work, hasPlace: false, troubleSince: null }, opening)
+    // After the night a provider that was down gets the full 30 minutes again.
+    const opening = findNextOpening(window, ctx.store.timezone, ctx.now())
+    await requeue(ctx, { ...work, hasPlace: false, troubleSince: null }, opening)
     return
   }
   if (!work.hasPlace) {
-    const turn = await sending.takeTurn(ctx, means.connection, 1, outbox.campaignShare)
-    if (!(await clockReaches(ctx.clock, turn, signal))) {
-      await queueAgain(ctx, { ...work, hasPlace: true }, turn)
+    const slotAt = await sending.reserveRateSlots(ctx, sendContext.connection, 1, outbox.campaignRateShare)
+    if (!(await waitUntil(ctx.clock, slotAt, signal))) {
+      await requeue(ctx, { ...work, hasPlace: true }, slotAt)
       return
     }
   }
   const isIdempotent = await sending.isIdempotent(ctx)
   const claimed = async (which: 'pending' | 'dead') => {
-    const claim = await claimMessages(ctx, campaignId, { which, isIdempotent, atMost: 1, messageId })
+    const claim = await claimMessages(ctx, campaignId, { which, isIdempotent, limit: 1, messageId })
     return claim?.messages.length ? { which, claim } : null
   }
   const found = (await claimed('pending')) ?? (isIdempotent ? await claimed('dead') : null)
   if (!found) return waitForClaim(ctx, work, isIdempotent)
-  const { results, trouble, error } = await deliverBatch(ctx, {
+  const { results, stoppedBy, error } = await deliverBatch(ctx, {
     campaign,
-    means,
+    sendContext,
     claim: found.claim,
     isIdempotent,
     isSecondCall: found.which === 'dead',
-    leavesWhile: (status) => status !== 'cancelled' && status !== 'deleted',
+    canSendWhile: (status) => status !== 'cancelled' && status !== 'deleted',
   })
   await recordResults(ctx, found.claim.id, results)
   if (error) throw error
-  if (trouble) await handleTrouble(ctx, work, trouble)
+  if (stoppedBy) await handleStop(ctx, work, stoppedBy)
 }
 
-/** Another worker has it, or had it and died. */
+/** Another worker holds the claim, or died with it: check again once the claim is dead. */
 async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean): Promise<void> {
-  if (!isIdempotent) await settleDeadClaims(ctx, work.campaignId)
+  if (!isIdempotent) await resolveDeadClaims(ctx, work.campaignId)
   const message = await ctx.db
     .selectFrom('campaign_messages')
     .select(['status', 'claimed_at'])
@@ -125,48 +125,48 @@ async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean
     .executeTakeFirst()
   if (message?.status !== 'sending' && message?.status !== 'pending') return
   const deadAt = (message.claimed_at?.getTime() ?? 0) + outbox.deadAfterMs
-  await queueAgain(
+  await requeue(
     ctx,
     { ...work, hasPlace: false },
-    new Date(Math.max(deadAt, ctx.clock.ms() + againAfterMs / 4)),
+    new Date(Math.max(deadAt, ctx.clock.ms() + retryDelayMs / 4)),
   )
 }
 
-const hopeless = {
+const finalReasons = {
   disconnected: 'No messaging connection can send: connect or select one first',
   'number-limit': "The number's daily limit is reached: try again when it is free",
 } as const
 
-async function handleTrouble(ctx: Context, work: RetryWork, trouble: outbox.Trouble): Promise<void> {
+async function handleStop(ctx: Context, work: RetryWork, stoppedBy: outbox.RequeueReason): Promise<void> {
   const now = ctx.clock.ms()
   const { campaignId, messageId } = work
-  if (trouble.reason === 'throttled') {
-    return void (await queueAgain(ctx, { ...work, hasPlace: false }, new Date(now + trouble.afterMs)))
+  if (stoppedBy.reason === 'throttled') {
+    return void (await requeue(ctx, { ...work, hasPlace: false }, new Date(now + stoppedBy.afterMs)))
   }
-  if (trouble.reason !== 'provider-unavailable') {
-    return giveUp(ctx, campaignId, messageId, hopeless[trouble.reason])
+  if (stoppedBy.reason !== 'provider-unavailable') {
+    return giveUp(ctx, campaignId, messageId, finalReasons[stoppedBy.reason])
   }
   const troubleSince = work.troubleSince ?? now
   if (now - troubleSince >= giveUpAfterMs) {
     return giveUp(ctx, campaignId, messageId, 'The messaging provider took nothing for 30 minutes')
   }
-  await queueAgain(ctx, { ...work, hasPlace: false, troubleSince }, new Date(now + againAfterMs))
+  await requeue(ctx, { ...work, hasPlace: false, troubleSince }, new Date(now + retryDelayMs))
 }
 
-/** The message is `failed` again, where it waits still; its unit goes back. */
+/** Fails the message again if it is still pending, and releases its quota unit. */
 export async function giveUp(
   ctx: Context,
   campaignId: string,
   messageId: string,
   reason: string,
 ): Promise<void> {
-  const wanted = { which: 'pending', isIdempotent: false, atMost: 1, messageId } as const
-  const claim = await claimMessages(ctx, campaignId, wanted)
+  const options = { which: 'pending', isIdempotent: false, limit: 1, messageId } as const
+  const claim = await claimMessages(ctx, campaignId, options)
   if (!claim) return
-  const fate = { is: 'failed', code: 'provider-error', reason } as const
+  const outcome = { kind: 'failed', code: 'provider-error', reason } as const
   await recordResults(
     ctx,
     claim.id,
-    claim.messages.map(({ id }): Result => ({ id, fate })),
+    claim.messages.map(({ id }): MessageResult => ({ id, outcome })),
   )
 }

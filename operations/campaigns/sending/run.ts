@@ -1,112 +1,149 @@
-/** The run of a campaign: batch after batch, until it is done, stopped, or its time is over (rule 3). */
+/** The run of a campaign: it sends batches until the campaign is done or stopped, or the run's time is up (rule 3). */
 
 import { sql } from 'kysely'
-import { outbox, sending } from '#operations/messaging/door'
-import { mayUse } from '#operations/store/door'
+import { outbox, sending } from '#operations/messaging/index'
+import { mayUse } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { clockReaches } from '#runtime/pause'
+import { waitUntil } from '#runtime/pause'
 import { campaignSend } from '../handles.ts'
 import { takeSnapshot } from './audience.ts'
-import { type Claim, claimMessages, type RunningCampaign, readRunning, type Wanted } from './claims.ts'
+import { type Claim, type ClaimOptions, claimMessages, type RunningCampaign, readRunning } from './claims.ts'
+import { finishSending, type StopReason, stopSending } from './completion.ts'
 import { deliverBatch } from './deliver.ts'
-import { finishSending, stopSending } from './endings.ts'
-import { isAttempt } from './lane.ts'
-import { findMeans, isProblem, type Means } from './readiness.ts'
+import { isAttempt } from './outbox-source.ts'
+import { findSendContext, isUnmet, type SendContext } from './readiness.ts'
 import { recordResults } from './record.ts'
-import { settleDeadClaims } from './recovery.ts'
-import { estimatedFinish, isOpen, nextOpening, stoodStillMs } from './times.ts'
+import { resolveDeadClaims } from './recovery.ts'
+import { estimateFinish, findNextOpening, isOpen, measureIdleMs } from './times.ts'
 
 export interface SendWork {
   campaignId: string
-  /** Places on the number that were taken for this run already. */
+  /** Rate slots of the number that are already reserved for this run. */
   places: number
 }
-/** Queues the run's successor, in the transaction that ends it. */
+/** Queues the next run, in the transaction that ends this one. */
 const queueNext = (tx: Context, work: SendWork, at: Date | null) =>
   tx.queue(campaignSend, work, at ? { at } : {})
 
-/** A run holds one of the worker's few places: others want it too. */
+/** A run is short, because it occupies one of the worker's few job slots. */
 const runMs = 20_000
 const giveUpAfterMs = 30 * minuteMs
-/** A campaign is of its day: found as late as one that is scheduled may be, it goes on only when the merchant says so. */
-const standsAtMostMs = 3 * hourMs
-const firstWaitMs = 15_000
-const longestWaitMs = 5 * minuteMs
+/** After so long without progress only the merchant may resume a campaign. A scheduled one may be as late. */
+const staleAfterMs = 3 * hourMs
+const firstBackoffMs = 15_000
+const maxBackoffMs = 5 * minuteMs
+
+/** The next step of the run, decided by the campaign's state. All but `send` end the run. */
+type Action =
+  | { kind: 'send'; run: Run; options: ClaimOptions }
+  | { kind: 'end' }
+  | { kind: 'finish' }
+  | { kind: 'stop'; reason: StopReason }
+  | { kind: 'wait'; run: Run; at: Date; places?: number }
+  | { kind: 'next-run'; places: number }
 
 export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSignal): Promise<void> {
   const { campaignId } = work
   const until = performance.now() + runMs
-  let { places } = work
-  if (await hasStood(ctx, campaignId)) return stopSending(ctx, campaignId, 'missed-schedule')
+  const isOver = (): boolean => signal.aborted || performance.now() > until
+  if (await isStale(ctx, campaignId)) return stopSending(ctx, campaignId, 'missed-schedule')
   await takeSnapshot(ctx, campaignId)
-  for (;;) {
-    const campaign = await readRunning(ctx, campaignId)
-    if (campaign?.status !== 'sending' || campaign.is_deleted) return
-    if (campaign.pending === 0) {
+  let action = await nextAction(ctx, work, isOver(), signal)
+  while (action.kind === 'send') {
+    action =
+      (await sendNextBatch(ctx, action.run, action.options)) ??
+      (await nextAction(ctx, { campaignId, places: 0 }, isOver(), signal))
+  }
+  switch (action.kind) {
+    case 'end':
+      return
+    case 'finish':
       await finishSending(ctx, campaignId)
       return
-    }
-    if (signal.aborted || performance.now() > until) {
-      await queueNext(ctx, { campaignId, places }, null)
-      return
-    }
-    if (!(await mayUse(ctx, 'campaigns'))) return stopSending(ctx, campaignId, 'subscription-inactive')
-    const means = await findMeans(ctx, campaign.content)
-    if (isProblem(means)) return stopSending(ctx, campaignId, means.reason)
-
-    const perSecond = await sending.ratePerSecond(ctx, means.connection)
-    const run: Run = { campaign, means, perSecond }
-    const { send_window: window } = campaign
-    if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
-      return goOnAt(ctx, run, nextOpening(window, ctx.store.timezone, ctx.now()))
-    }
-    const isIdempotent = await sending.isIdempotent(ctx)
-    const hasDead =
-      campaign.oldest_claim !== null && ctx.clock.ms() - +campaign.oldest_claim >= outbox.deadAfterMs
-    if (hasDead && !isIdempotent) await settleDeadClaims(ctx, campaignId)
-    const which = hasDead && isIdempotent ? 'dead' : 'pending'
-    if (which === 'pending' && !campaign.has_pending) return goOnAt(ctx, run, nextLook(ctx, campaign))
-
-    if (places === 0) {
-      places = Math.min(outbox.turnSize(perSecond, outbox.campaignShare), campaign.pending)
-      const turn = await sending.takeTurn(ctx, means.connection, places, outbox.campaignShare)
-      if (!(await clockReaches(ctx.clock, turn, signal))) return goOnAt(ctx, run, turn, places)
-    }
-    const wanted: Wanted = { which, isIdempotent, atMost: places }
-    const claim = await claimMessages(ctx, campaignId, wanted)
-    if (!claim) return
-    places = 0
-    if (claim.messages.length === 0) continue
-
-    const { trouble, progress } = await sendBatch(ctx, run, claim, wanted)
-    if (progress.status !== 'sending') return
-    if (trouble) return handleTrouble(ctx, run, trouble, progress)
-    if (progress.pending > 0 && isFailing(progress)) {
-      return stopSending(ctx, campaignId, 'high-failure-rate')
-    }
+    case 'stop':
+      return stopSending(ctx, campaignId, action.reason)
+    case 'wait':
+      return continueAt(ctx, action.run, action.at, action.places)
+    case 'next-run':
+      await queueNext(ctx, { campaignId, places: action.places }, null)
   }
 }
 
-/** We were away: of those who retry and wait each writes down when it goes on. */
-async function hasStood(ctx: Context, campaignId: string): Promise<boolean> {
+/** Reads the campaign and its preconditions, and reserves rate slots for the batch that it may send. */
+async function nextAction(
+  ctx: Context,
+  { campaignId, places: reserved }: SendWork,
+  isOver: boolean,
+  signal: AbortSignal,
+): Promise<Action> {
+  const campaign = await readRunning(ctx, campaignId)
+  if (campaign?.status !== 'sending' || campaign.is_deleted) return { kind: 'end' }
+  if (campaign.pending === 0) return { kind: 'finish' }
+  if (isOver) return { kind: 'next-run', places: reserved }
+  if (!(await mayUse(ctx, 'campaigns'))) return { kind: 'stop', reason: 'subscription-inactive' }
+  const sendContext = await findSendContext(ctx, campaign.content)
+  if (isUnmet(sendContext)) return { kind: 'stop', reason: sendContext.reason }
+
+  const perSecond = await sending.readRatePerSecond(ctx, sendContext.connection)
+  const run: Run = { campaign, sendContext, perSecond }
+  const { send_window: window } = campaign
+  if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
+    return { kind: 'wait', run, at: findNextOpening(window, ctx.store.timezone, ctx.now()) }
+  }
+  const isIdempotent = await sending.isIdempotent(ctx)
+  const hasDead =
+    campaign.oldest_claim !== null && ctx.clock.ms() - +campaign.oldest_claim >= outbox.deadAfterMs
+  if (hasDead && !isIdempotent) await resolveDeadClaims(ctx, campaignId)
+  const which = hasDead && isIdempotent ? 'dead' : 'pending'
+  if (which === 'pending' && !campaign.has_pending) {
+    return { kind: 'wait', run, at: findNextCheck(ctx, campaign) }
+  }
+  if (reserved > 0) return { kind: 'send', run, options: { which, isIdempotent, limit: reserved } }
+
+  const limit = Math.min(outbox.getBatchSize(perSecond, outbox.campaignRateShare), campaign.pending)
+  const slotAt = await sending.reserveRateSlots(ctx, sendContext.connection, limit, outbox.campaignRateShare)
+  if (!(await waitUntil(ctx.clock, slotAt, signal))) return { kind: 'wait', run, at: slotAt, places: limit }
+  return { kind: 'send', run, options: { which, isIdempotent, limit } }
+}
+
+/** Claims and sends one batch. Returns null if the run may go on. */
+async function sendNextBatch(ctx: Context, run: Run, options: ClaimOptions): Promise<Action | null> {
+  const claim = await claimMessages(ctx, run.campaign.id, options)
+  if (!claim) return { kind: 'end' }
+  if (claim.messages.length === 0) return null
+  const { stoppedBy, progress } = await sendBatch(ctx, run, claim, options)
+  if (progress.status !== 'sending') return { kind: 'end' }
+  if (stoppedBy) return afterStop(ctx, run, stoppedBy, progress)
+  const isStopped = progress.pending > 0 && isFailing(progress)
+  return isStopped ? { kind: 'stop', reason: 'high-failure-rate' } : null
+}
+
+/** Whether no run has touched the campaign for too long (downtime). A waiting run has recorded when it continues. */
+async function isStale(ctx: Context, campaignId: string): Promise<boolean> {
   const campaign = await readRunning(ctx, campaignId)
   if (campaign?.status !== 'sending' || campaign.is_deleted || campaign.due_since === null) return false
   const { send_window: window, due_since: since } = campaign
-  return stoodStillMs(window, ctx.store.timezone, since, ctx.now()) > standsAtMostMs
+  return measureIdleMs(window, ctx.store.timezone, since, ctx.now()) > staleAfterMs
 }
 
-/** What a batch has to do with. */
+/** The context of a batch. */
 interface Run {
   campaign: RunningCampaign
-  means: Means
+  sendContext: SendContext
   perSecond: number
 }
 
-const finishOf = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
-  estimatedFinish(pending, perSecond * outbox.campaignShare, campaign.send_window, ctx.store.timezone, from)
+const estimateRunFinish = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
+  estimateFinish(
+    pending,
+    perSecond * outbox.campaignRateShare,
+    campaign.send_window,
+    ctx.store.timezone,
+    from,
+  )
 
-/** What the run needs to know after a batch. */
+/** The campaign's state after a batch. */
 interface Progress {
   status: string
   pending: number
@@ -119,30 +156,30 @@ async function sendBatch(
   ctx: Context,
   run: Run,
   claim: Claim,
-  { which, isIdempotent }: Wanted,
-): Promise<{ trouble: outbox.Trouble | null; progress: Progress }> {
-  const { campaign, means } = run
-  const { results, trouble, error } = await deliverBatch(ctx, {
+  { which, isIdempotent }: ClaimOptions,
+): Promise<{ stoppedBy: outbox.RequeueReason | null; progress: Progress }> {
+  const { campaign, sendContext } = run
+  const { results, stoppedBy, error } = await deliverBatch(ctx, {
     campaign,
-    means,
+    sendContext,
     claim,
     isIdempotent,
     isSecondCall: which === 'dead',
-    leavesWhile: (status) => status === 'sending',
+    canSendWhile: (status) => status === 'sending',
   })
   const progress = await ctx.transaction(async (tx) => {
     const moves = await recordResults(tx, claim.id, results)
-    const left = campaign.pending - moves.filter(({ after: { status } }) => status !== 'pending').length
+    const remaining = campaign.pending - moves.filter(({ after: { status } }) => status !== 'pending').length
     const now = tx.now()
-    const troubleSince = trouble ? sql<Date>`coalesce(trouble_since, ${now})` : sql<Date>`trouble_since`
+    const troubleSince = stoppedBy ? sql<Date>`coalesce(trouble_since, ${now})` : sql<Date>`trouble_since`
     return tx.db
       .updateTable('campaigns')
       .set({
-        // Since when nothing at all could be handed over.
+        // Since when no message could be dispatched.
         trouble_since: moves.some(isAttempt) ? null : troubleSince,
         last_progress_at: now,
         next_batch_at: null,
-        estimated_finish_at: finishOf(tx, run, left, now),
+        estimated_finish_at: estimateRunFinish(tx, run, remaining, now),
         updated_at: now,
       })
       .where('id', '=', campaign.id)
@@ -150,18 +187,18 @@ async function sendBatch(
       .executeTakeFirstOrThrow()
   })
   if (error) throw error
-  return { trouble, progress }
+  return { stoppedBy, progress }
 }
 
-/** Ends the run; its successor is queued for `at`, with the places that were taken on the number for it. */
-async function goOnAt(ctx: Context, run: Run, at: Date, places = 0): Promise<void> {
+/** Ends this run and queues the next for `at`, with the rate slots that are reserved for it. */
+async function continueAt(ctx: Context, run: Run, at: Date, places = 0): Promise<void> {
   const { campaign } = run
   await ctx.transaction(async (tx) => {
     const shown = await tx.db
       .updateTable('campaigns')
       .set({
         next_batch_at: at,
-        estimated_finish_at: finishOf(ctx, run, campaign.pending, at),
+        estimated_finish_at: estimateRunFinish(ctx, run, campaign.pending, at),
         updated_at: tx.now(),
       })
       .where('id', '=', campaign.id)
@@ -173,27 +210,26 @@ async function goOnAt(ctx: Context, run: Run, at: Date, places = 0): Promise<voi
   })
 }
 
-/** The number's daily limit, a lost connection: stop. Too fast, or down: wait. */
-async function handleTrouble(
+/** Stops on a lost connection or the number's daily limit. Waits if throttled or if the provider is unavailable. */
+function afterStop(
   ctx: Context,
   run: Run,
-  trouble: outbox.Trouble,
+  stoppedBy: outbox.RequeueReason,
   { trouble_since: since }: Progress,
-): Promise<void> {
+): Action {
   const now = ctx.clock.ms()
-  const { id } = run.campaign
-  if (trouble.reason === 'throttled') return goOnAt(ctx, run, new Date(now + trouble.afterMs))
-  if (trouble.reason === 'disconnected') return stopSending(ctx, id, 'connection-lost')
-  if (trouble.reason === 'number-limit') return stopSending(ctx, id, trouble.reason)
+  if (stoppedBy.reason === 'throttled') return { kind: 'wait', run, at: new Date(now + stoppedBy.afterMs) }
+  if (stoppedBy.reason === 'disconnected') return { kind: 'stop', reason: 'connection-lost' }
+  if (stoppedBy.reason === 'number-limit') return { kind: 'stop', reason: stoppedBy.reason }
   const lastedMs = since ? now - since.getTime() : 0
-  if (lastedMs >= giveUpAfterMs) return stopSending(ctx, id, 'provider-unavailable')
-  // After 0, 15, 45, 105… seconds of trouble: 15 s, doubling.
-  return goOnAt(ctx, run, new Date(now + Math.min(lastedMs + firstWaitMs, longestWaitMs)))
+  if (lastedMs >= giveUpAfterMs) return { kind: 'stop', reason: 'provider-unavailable' }
+  // Exponential backoff from 15 s: the waits begin after 0, 15, 45, 105… seconds of unavailability.
+  return { kind: 'wait', run, at: new Date(now + Math.min(lastedMs + firstBackoffMs, maxBackoffMs)) }
 }
 
 const isFailing = ({ attempted_since_start: attempted, failed_since_start: failed }: Progress): boolean =>
   attempted >= 200 && failed > attempted * 0.3
 
-/** Everything left is claimed by others: look when the first of them would be dead. */
-const nextLook = (ctx: Context, { oldest_claim: oldest }: RunningCampaign): Date =>
-  new Date(Math.max((oldest?.getTime() ?? 0) + outbox.deadAfterMs, ctx.clock.ms() + firstWaitMs))
+/** All remaining messages are claimed by other workers: check again when the oldest claim would be dead. */
+const findNextCheck = (ctx: Context, { oldest_claim: oldest }: RunningCampaign): Date =>
+  new Date(Math.max((oldest?.getTime() ?? 0) + outbox.deadAfterMs, ctx.clock.ms() + firstBackoffMs))

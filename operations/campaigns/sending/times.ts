@@ -1,21 +1,21 @@
-/** Wall clocks: when a campaign is scheduled for, and when its window is open. No database, no clock. */
+/** Wall-clock times of schedules and send windows. No database, no clock. */
 
 import { DateTime } from 'luxon'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
-import { exactInstantsOf } from '#runtime/values/wall-clock'
+import { findExactInstants } from '#runtime/values/wall-clock'
 import type { SendWindow } from '../schema.ts'
 
-const atMostMs = 365 * dayMs
+const maxAheadMs = 365 * dayMs
 
 /**
- * The instant that `text` means: itself with `Z` or an offset, else the wall clock of the zone. Refuses what is no
- * time there, what is not after `now`, and what is more than 365 days ahead.
+ * Parses `scheduledAt`: an instant if it has `Z` or an offset, else the wall clock of the zone. Refuses a time that a
+ * clock change skips, one that is not after `now`, and one more than 365 days ahead.
  */
-export function scheduledInstant(text: string, zone: string, now: Date): Date {
+export function parseScheduledAt(text: string, zone: string, now: Date): Date {
   const isInstant = /(Z|[+-]\d\d:\d\d)$/.test(text)
   const parsed = DateTime.fromISO(text, { zone: 'utc' })
-  const at = isInstant ? parsed.toJSDate() : exactInstantsOf(text.slice(0, 10), text.slice(11), zone)[0]
+  const at = isInstant ? parsed.toJSDate() : findExactInstants(text.slice(0, 10), text.slice(11), zone)[0]
   if (!at) {
     throw refuse(
       'bad_request',
@@ -23,51 +23,51 @@ export function scheduledInstant(text: string, zone: string, now: Date): Date {
     )
   }
   if (at <= now) throw refuse('bad_request', 'scheduledAt: must be after now')
-  if (at.getTime() - now.getTime() > atMostMs) {
+  if (at.getTime() - now.getTime() > maxAheadMs) {
     throw refuse('bad_request', 'scheduledAt: must be at most 365 days ahead')
   }
   return at
 }
 
-/** Whether the window is open now; without one it always is. Open at its start, shut at its end. */
+/** Whether the window is open now; always true without a window. The start is included, the end is not. */
 export function isOpen(window: SendWindow | null, zone: string, now: Date): boolean {
   if (!window) return true
   const time = DateTime.fromJSDate(now, { zone }).toFormat('HH:mm')
   return time >= window.start && time < window.end
 }
 
-/** When the window opens next: today where its start is still to come, else tomorrow. */
-export function nextOpening(window: SendWindow, zone: string, now: Date): Date {
+/** When the window opens next: today if its start is still ahead, else tomorrow. */
+export function findNextOpening(window: SendWindow, zone: string, now: Date): Date {
   const local = DateTime.fromJSDate(now, { zone })
-  const today = onDay(local, window.start)
-  return (today > local ? today : onDay(local.plus({ days: 1 }), window.start)).toJSDate()
+  const today = setTime(local, window.start)
+  return (today > local ? today : setTime(local.plus({ days: 1 }), window.start)).toJSDate()
 }
 
-/** A window may open so often before it is counted no further. */
-const daysCountedAtMost = 400
+/** Bounds the loop over days. */
+const maxDaysCounted = 400
 
-/** How long from one instant to another a campaign might have sent: only while its window was open. */
-export function stoodStillMs(window: SendWindow | null, zone: string, from: Date, to: Date): number {
+/** For how long between two instants a campaign could have sent: only the time in which its window was open. */
+export function measureIdleMs(window: SendWindow | null, zone: string, from: Date, to: Date): number {
   if (!window) return Math.max(0, to.getTime() - from.getTime())
   let day = DateTime.fromJSDate(from, { zone })
   let ms = 0
-  for (let days = 0; days < daysCountedAtMost && onDay(day, window.start).toJSDate() <= to; days += 1) {
-    const opens = Math.max(onDay(day, window.start).toMillis(), from.getTime())
-    const shuts = Math.min(onDay(day, window.end).toMillis(), to.getTime())
+  for (let days = 0; days < maxDaysCounted && setTime(day, window.start).toJSDate() <= to; days += 1) {
+    const opens = Math.max(setTime(day, window.start).toMillis(), from.getTime())
+    const shuts = Math.min(setTime(day, window.end).toMillis(), to.getTime())
     ms += Math.max(0, shuts - opens)
     day = day.plus({ days: 1 })
   }
   return ms
 }
 
-/** A start that a clock change skips is as much later as the clocks are moved. */
-function onDay(day: DateTime, time: string): DateTime {
+/** A time that a clock change skips is shifted by the length of the change. */
+function setTime(day: DateTime, time: string): DateTime {
   const [hour, minute] = time.split(':').map(Number) as [number, number]
   return day.set({ hour, minute, second: 0, millisecond: 0 })
 }
 
-/** When `messages` more will have left at `perSecond`, beginning at `from`, within the window. Days are counted, not walked. */
-export function estimatedFinish(
+/** When `messages` will have been sent at `perSecond`, from `from`, within the window. Days are computed, not iterated. */
+export function estimateFinish(
   messages: number,
   perSecond: number,
   window: SendWindow | null,
@@ -76,14 +76,14 @@ export function estimatedFinish(
 ): Date {
   const workMs = (messages / perSecond) * 1000
   if (!window) return new Date(from.getTime() + workMs)
-  const start = isOpen(window, zone, from) ? from : nextOpening(window, zone, from)
+  const start = isOpen(window, zone, from) ? from : findNextOpening(window, zone, from)
   const local = DateTime.fromJSDate(start, { zone })
-  const leftToday = onDay(local, window.end).toMillis() - local.toMillis()
+  const leftToday = setTime(local, window.end).toMillis() - local.toMillis()
   if (workMs <= leftToday) return new Date(start.getTime() + workMs)
-  const untilEnd = onDay(local, window.end).toMillis() - onDay(local, window.start).toMillis()
+  const untilEnd = setTime(local, window.end).toMillis() - setTime(local, window.start).toMillis()
   const lengthOfDay = Math.max(untilEnd, minuteMs)
   const rest = workMs - leftToday
   const fullDays = Math.ceil(rest / lengthOfDay) - 1
-  const lastDay = onDay(local.plus({ days: fullDays + 1 }), window.start)
+  const lastDay = setTime(local.plus({ days: fullDays + 1 }), window.start)
   return new Date(lastDay.toMillis() + (rest - fullDays * lengthOfDay))
 }

@@ -1,22 +1,25 @@
-/** What a dead worker or a lost job left behind, over all stores. */
+/** Finds campaigns that a dead worker or a lost job left behind, in all stores. */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import { greatestKnown } from '#runtime/database/sql'
 import { minuteMs } from '#runtime/durations'
 
 const stuckAfterMs = 2 * minuteMs
 const dueAfterMs = 30_000
-const atATime = 1000
+const batchSize = 1000
 
-export interface Found {
+export interface FoundCampaign {
   store_id: string
   campaign_id: string
 }
 
-/** Scheduled campaigns whose time has come and whose job should have run. */
-export async function findDue(root: RootDatabase, now: Date): Promise<(Found & { scheduled_at: Date })[]> {
+/** Scheduled campaigns that are due and whose job should have run. */
+export async function findDue(
+  root: RootDatabase,
+  now: Date,
+): Promise<(FoundCampaign & { scheduled_at: Date })[]> {
   const rows = await root
     .selectFrom('campaigns')
     .select(['store_id', 'id as campaign_id', 'scheduled_at'])
@@ -24,13 +27,13 @@ export async function findDue(root: RootDatabase, now: Date): Promise<(Found & {
     .where('deleted_at', 'is', null)
     .where('scheduled_at', '<=', new Date(now.getTime() - dueAfterMs))
     .orderBy('scheduled_at')
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
-  return rows as (Found & { scheduled_at: Date })[]
+  return rows as (FoundCampaign & { scheduled_at: Date })[]
 }
 
-/** Campaigns that are sending and have not moved for two minutes, though they should have. */
-export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]> {
+/** Campaigns that are sending without progress for two minutes. */
+export async function findStuck(root: RootDatabase, now: Date): Promise<FoundCampaign[]> {
   return root
     .selectFrom('campaigns')
     .select(['store_id', 'id as campaign_id'])
@@ -41,11 +44,11 @@ export async function findStuck(root: RootDatabase, now: Date): Promise<Found[]>
       '<=',
       new Date(now.getTime() - stuckAfterMs),
     )
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
 }
 
-export interface DeadClaims extends Found {
+export interface DeadClaims extends FoundCampaign {
   status: string
   is_deleted: boolean
   /** The first hundred. */
@@ -69,6 +72,6 @@ export async function findDeadClaims(root: RootDatabase, now: Date): Promise<Dea
     .where('m.status', '=', 'sending')
     .where('m.claimed_at', '<=', new Date(now.getTime() - outbox.deadAfterMs))
     .groupBy(['m.store_id', 'm.campaign_id', 'c.status', 'c.deleted_at'])
-    .limit(atATime)
+    .limit(batchSize)
     .execute()
 }

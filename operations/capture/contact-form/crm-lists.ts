@@ -1,4 +1,4 @@
-/** Contact lists as the form offers them. */
+/** Contact lists that the form can add people to. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -25,5 +25,5 @@ const allLists = prepared<object, z.infer<typeof crmList>>((db) =>
     .orderBy('l.id'),
 )
 
-/** The store's contact lists by name; there are 200 at most. */
+/** The store's contact lists by name; a store has at most 200. */
 export const listCrmLists = (ctx: Context): Promise<z.infer<typeof crmList>[]> => allLists(ctx, {})

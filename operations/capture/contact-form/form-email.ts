@@ -1,11 +1,11 @@
-/** The email that tells the shop of a submission. */
-import { escaped } from '#operations/store/door'
+/** The email that notifies the store of a submission. */
+import { escapeHtml } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { emailKey } from '#runtime/values/email'
 import { contactForm } from './form-settings.ts'
 
-/** To each of `notifyEmails`, once; a submission that was deleted meanwhile is told of no more. */
+/** Sends one email to each of `notifyEmails`; nothing if the submission has been deleted. */
 export async function mailSubmission(ctx: Context, submissionId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('contact_form_submissions')
@@ -13,7 +13,7 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
     .where('id', '=', submissionId)
     .executeTakeFirst()
   if (!row) return
-  const settings = await contactForm.inForce(ctx)
+  const settings = await contactForm.getEffective(ctx)
   const labels = new Map(settings.fields.map(({ key, label }) => [key, label]))
   const values = Object.entries(row.values as Record<string, string | boolean>)
   const lines: [string, string | null][] = [
@@ -27,7 +27,7 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
     ]),
     ['Page', row.page_url],
   ]
-  const mail = submissionMail(ctx.store.name, lines)
+  const mail = buildSubmissionMail(ctx.store.name, lines)
   for (const to of settings.notifyEmails) {
     try {
       await ctx.adapters.mail.send({
@@ -38,12 +38,12 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
       })
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      ctx.log.warn({ err: error, submissionId }, 'an address does not take the emails of the contact form')
+      ctx.log.warn({ err: error, submissionId }, 'contact form email refused')
     }
   }
 }
 
-function submissionMail(storeName: string, lines: readonly [label: string, value: string | null][]) {
+function buildSubmissionMail(storeName: string, lines: readonly [label: string, value: string | null][]) {
   const given = lines.filter((line): line is [string, string] => line[1] !== null)
   return {
     subject: `The contact form of ${storeName}`.replace(/[\r\n]+/g, ' '),
@@ -51,7 +51,7 @@ function submissionMail(storeName: string, lines: readonly [label: string, value
     html: given
       .map(
         ([label, value]) =>
-          `<p><strong>${escaped(label)}</strong><br>${escaped(value).replaceAll('\n', '<br>')}</p>`,
+          `<p><strong>${escapeHtml(label)}</strong><br>${escapeHtml(value).replaceAll('\n', '<br>')}</p>`,
       )
       .join(''),
   }

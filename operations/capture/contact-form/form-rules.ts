@@ -1,9 +1,9 @@
-/** The contact form: its defaults, what it is after a change, and what it must be. No database. */
+/** Rules of the contact form's settings: defaults, merge and validation. No database. */
 
 import { refuse } from '#runtime/errors'
-import { merged } from '#runtime/values/changes'
+import { mergeChange } from '#runtime/values/changes'
 import { emailKey } from '#runtime/values/email'
-import { english, said, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, getText, type Words } from '#runtime/values/wording'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 
 const labels = new Map([
@@ -52,7 +52,7 @@ const field = (key: string, type: FormField['type'], required: boolean): FormFie
 
 export const defaultForm: FormSettings = {
   isEnabled: false,
-  ...english(formWords),
+  ...getEnglishTexts(formWords),
   placement: 'floating',
   position: 'bottom-right',
   fields: [
@@ -75,19 +75,19 @@ export const defaultForm: FormSettings = {
 }
 
 /**
- * What the box says, of settings as shoppers have them: nothing where a tick would mean nothing, something wherever one is needed. A text of the merchant's
- * own is always asked.
+ * The text of the consent box, with settings in the shopper's language. Empty if a tick would mean nothing. If consent
+ * is needed, an empty text falls back to the default. A merchant's own text is always shown.
  */
-export function consentAsked(
+export function getConsentText(
   { consentRequired, subscribeToNewsletter, consentText }: FormSettings,
   locale: string,
 ): string {
-  const usual = said(formWords.consentText, locale)
+  const usual = getText(formWords.consentText, locale)
   if (consentRequired || subscribeToNewsletter) return consentText || usual
   return consentText === usual ? '' : consentText
 }
 
-/** Keys that fill a submission's own fields, and the types they must have. */
+/** Keys that fill a submission's own columns, with their required types. */
 const ownTypes = new Map<string, FormField['type']>([
   ['name', 'text'],
   ['email', 'email'],
@@ -96,9 +96,9 @@ const ownTypes = new Map<string, FormField['type']>([
 ])
 export const isOwnKey = (key: string): boolean => ownTypes.has(key)
 
-/** The form after a change: fields left out keep their value; the list of its fields is replaced whole. */
-export function changedForm(before: FormSettings, { fields, ...change }: FormInput): FormSettings {
-  const after = merged<FormSettings>(before, change as never)
+/** Merges a change into the form: fields left out keep their value, the list of form fields is replaced as a whole. */
+export function applyFormChange(before: FormSettings, { fields, ...change }: FormInput): FormSettings {
+  const after = mergeChange<FormSettings>(before, change as never)
   return {
     ...after,
     notifyEmails: distinct(after.notifyEmails),
@@ -115,27 +115,27 @@ export function changedForm(before: FormSettings, { fields, ...change }: FormInp
   }
 }
 
-/** Each address once, as it was first written. */
+/** Removes duplicate addresses, keeping the first spelling. */
 const distinct = (emails: readonly string[]): string[] =>
   [...new Map(emails.toReversed().map((email) => [emailKey(email), email])).values()].toReversed()
 
-/** Refuses a form that cannot be. */
-export function refuseFormFaults({ fields, isEnabled }: FormSettings): void {
-  const faults: string[] = []
+/** Refuses invalid settings. */
+export function refuseInvalidForm({ fields, isEnabled }: FormSettings): void {
+  const issues: string[] = []
   const keys = new Set<string>()
   for (const [i, { key, type, options }] of fields.entries()) {
-    if (keys.has(key)) faults.push(`fields.${i}.key: ${key} is used twice`)
+    if (keys.has(key)) issues.push(`fields.${i}.key: ${key} is used twice`)
     keys.add(key)
     const ownType = ownTypes.get(key)
-    if (ownType && type !== ownType) faults.push(`fields.${i}.type: of the key ${key} must be ${ownType}`)
-    if (type === 'select' && !options) faults.push(`fields.${i}.options: a select needs options`)
-    if (type !== 'select' && options) faults.push(`fields.${i}.options: must be null but for a select`)
+    if (ownType && type !== ownType) issues.push(`fields.${i}.type: of the key ${key} must be ${ownType}`)
+    if (type === 'select' && !options) issues.push(`fields.${i}.options: a select needs options`)
+    if (type !== 'select' && options) issues.push(`fields.${i}.options: must be null but for a select`)
     if (options && new Set(options).size < options.length) {
-      faults.push(`fields.${i}.options: must not name an option twice`)
+      issues.push(`fields.${i}.options: must not name an option twice`)
     }
   }
   if (isEnabled && !fields.some(({ type }) => type === 'email' || type === 'phone')) {
-    faults.push('fields: at least one must be of type email or phone')
+    issues.push('fields: at least one must be of type email or phone')
   }
-  if (faults.length > 0) throw refuse('bad_request', faults.slice(0, 5).join('; '))
+  if (issues.length > 0) throw refuse('bad_request', issues.slice(0, 5).join('; '))
 }

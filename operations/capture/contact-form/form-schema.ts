@@ -1,4 +1,4 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
@@ -15,14 +15,14 @@ const fieldShape = {
   type: fieldType,
   required: z.boolean(),
   placeholder: z.string().max(80).nullable(),
-  options: z.array(text(1, 80)).min(1).max(30).nullable().describe('Of a select only'),
+  options: z.array(text(1, 80)).min(1).max(30).nullable().describe('Only for a select'),
 }
 
 const designShape = {
   buttonColor: colour,
-  buttonTextColor: readOn('buttonColor'),
+  buttonTextColor: textColourOn('buttonColor'),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   borderRadius: z.number().int().min(0).max(60).describe('In pixels'),
 }
 
@@ -39,7 +39,7 @@ const plainShape = {
   consentText: z.string().max(500),
   notifyEmails: z.array(email).max(5).describe('Each submission is emailed to them'),
   crmListId: reference('list', id).nullable().describe('List that submissions with a phone are added to'),
-  subscribeToNewsletter: z.boolean().describe('Who consents and gives an email becomes a subscriber'),
+  subscribeToNewsletter: z.boolean().describe('Senders who consent and give an email become subscribers'),
 }
 
 export const formSettings = named(

@@ -1,6 +1,6 @@
 import { day, id, instant, named, object, text, z } from '#runtime/schema'
 
-/** Filters of the list, and of its export. */
+/** Filters of the list and its export. */
 export const submissionFilters = {
   search: text(1, 120).optional().describe('Within name, email, phone or message'),
   startDate: day.optional().describe('First day of `createdAt`'),
@@ -17,10 +17,10 @@ export const submission = named(
     email: z.string().nullable(),
     phone: z.string().nullable().describe('E.164'),
     message: z.string().nullable(),
-    values: z.record(z.union([z.string(), z.boolean()])).describe('Of the other keys of the form'),
+    values: z.record(z.union([z.string(), z.boolean()])).describe('Values of the other keys of the form'),
     pageUrl: z.string().nullable(),
     crmListId: id.nullable(),
-    crmStatus: crmStatus.nullable().describe('What became of it in the list; null: none was set'),
+    crmStatus: crmStatus.nullable().describe('Its outcome in the contact list; null: no list was set'),
     contactId: id.nullable(),
     createdAt: instant,
   }),

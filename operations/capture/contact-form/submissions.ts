@@ -1,11 +1,11 @@
-/** What the contact form caught: listed newest first, deleted by hand. */
+/** Submissions of the contact form: list, export and deletion. */
 import type { Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { pagesOf } from '#runtime/database/list'
-import { isFound, type Sought, sought } from '#runtime/database/search'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { preparedPages } from '#runtime/database/list'
+import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 
 const submissionJson = jsonObject({
   id: 'f.id',
@@ -18,38 +18,39 @@ const submissionJson = jsonObject({
   crmListId: 'f.crm_list_id',
   crmStatus: 'f.crm_status',
   contactId: 'f.contact_id',
-  createdAt: instantOf('f.created_at'),
+  createdAt: isoInstant('f.created_at'),
 })
 
-export interface SubmissionFilters extends days.AskedDays {
+export interface SubmissionFilters extends days.DayRangeQuery {
   search?: string | undefined
 }
 
-type Conditions = Sought & days.GivenDays
+type Conditions = SearchFilter & days.DayFilter
 
-/** Newest first. Refuses days that are turned around. */
+/** Newest first. Refuses a start date after the end date. */
 export const submissions = {
   filters: (ctx: Context, { search, ...range }: SubmissionFilters): Conditions => ({
-    ...sought(ctx, search),
-    ...days.givenDays(ctx, range),
+    ...toSearchFilter(ctx, search),
+    ...days.toDayFilter(ctx, range),
   }),
   rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('contact_form_submissions as f')
     if (has('startDate')) rows = rows.where(days.isWithin('f.created_at', values))
-    if (has('search')) rows = rows.where(isFound(['f.name', 'f.email', 'f.message'], 'f.phone', values, has))
+    if (has('search'))
+      rows = rows.where(matchesSearch(['f.name', 'f.email', 'f.message'], 'f.phone', values, has))
     return rows
   },
   order: [['f.id', 'desc']],
 } as const
 
-/** A page of the submissions. */
-export const listSubmissions = pagesOf(
+/** A page of submissions. */
+export const listSubmissions = preparedPages(
   submissions,
   () => ({ item: submissionJson, page: 'f', table: 'contact_form_submissions' }),
   { text: ['search'] },
 )
 
-/** Deletes submissions; those that this store does not have do not count. One statement. */
+/** Deletes submissions and ignores ids of other stores. One statement. */
 export async function deleteSubmissions(ctx: Context, ids: readonly string[]): Promise<{ deleted: number }> {
   const deleted = await ctx.db
     .deleteFrom('contact_form_submissions')

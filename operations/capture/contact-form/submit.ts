@@ -1,36 +1,36 @@
-/** A contact form that was sent: stored with all that follows from it. */
+/** Stores a submitted contact form with all its effects. */
 
-import { addCaptured } from '#operations/campaigns/door'
-import { notify } from '#operations/store/door'
-import { tokens, type Visit } from '#operations/storefront/door'
+import { addCaptured } from '#operations/campaigns/index'
+import { notify } from '#operations/store/index'
+import { tokens, type Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { cut } from '#runtime/values/cut'
 import { isSameEmail } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
+import { truncate } from '#runtime/values/truncate'
 import { contactFormNotify } from '../handles.ts'
 import { popup } from '../popup/settings.ts'
-import { pageUrlOf } from '../schema.ts'
+import { parsePageUrl } from '../schema.ts'
 import { findKnown } from '../subscribers/known-subscriber.ts'
 import type { Person } from '../subscribers/person.ts'
-import { settled, subscribe } from '../subscribers/subscribe.ts'
-import { consentAsked } from './form-rules.ts'
+import { retryOnConflict, subscribe } from '../subscribers/subscribe.ts'
+import { getConsentText } from './form-rules.ts'
 import type { FormSettings } from './form-schema.ts'
 import { contactForm } from './form-settings.ts'
+import { type ParsedSubmission, parseSubmission } from './parsed-submission.ts'
 import { type SubmitBody, submitBody } from './submit-schema.ts'
-import { type Submitted, submittedOf } from './submitted.ts'
 
 const widget = 'contact-form'
-export const formToken = (ctx: Context): string => tokens.issueToken(ctx, widget)
+export const issueFormToken = (ctx: Context): string => tokens.issueToken(ctx, widget)
 
-/** Refuses (404) where the form is off, and what its fields do not take. */
+/** Refuses (404) if the form is off, and invalid fields. */
 export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
-  const settings = await contactForm.forShoppers(ctx)
+  const settings = await contactForm.getForShoppers(ctx)
   if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
   const body = await visit.body(submitBody)
   const trapped = tokens.isTrapped(ctx, widget, { token: body.token, website: body.website ?? '' })
-  const submitted = submittedOf(settings, body, ctx.store.country)
+  const submitted = parseSubmission(settings, body, ctx.store.country)
   if (trapped) return
   await visit.accepted()
   const subscribes =
@@ -40,20 +40,20 @@ export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
 }
 
 /**
- * In one transaction: the submission, its notification and email, the subscriber, and the contact. `filling`: what a
- * browser that sends one form twice sends both times; the second one stores nothing.
+ * Stores the submission, its notification and email, the subscriber and the contact in one transaction. `filling` is an
+ * idempotency key: when a browser sends the same form twice, the second one stores nothing.
  */
 async function storeSubmission(
   ctx: Context,
   settings: FormSettings,
-  submitted: Submitted,
+  submitted: ParsedSubmission,
   {
     subscribes,
     pageUrl,
     filling = null,
   }: { subscribes: boolean; pageUrl: SubmitBody['pageUrl']; filling?: string | null },
 ): Promise<void> {
-  await settled(ctx, async (tx) => {
+  await retryOnConflict(ctx, async (tx) => {
     const submissionId = tx.newId()
     const stored = await tx.db
       .insertInto('contact_form_submissions')
@@ -62,7 +62,7 @@ async function storeSubmission(
         filling,
         ...submitted,
         values: JSON.stringify(submitted.values),
-        page_url: pageUrlOf(pageUrl),
+        page_url: parsePageUrl(pageUrl),
         crm_list_id: settings.crmListId,
         crm_status: settings.crmListId === null ? null : 'no-phone',
         created_at: tx.now(),
@@ -73,17 +73,21 @@ async function storeSubmission(
       .returning('id')
       .executeTakeFirst()
     if (!stored) return
-    await tell(tx, submissionId, submitted)
+    await notifyMerchant(tx, submissionId, submitted)
     if (settings.notifyEmails.length > 0) await tx.queue(contactFormNotify, { submissionId })
     if (subscribes && submitted.email !== null)
-      await subscribeSender(tx, settings, submitted, pageUrlOf(pageUrl))
+      await subscribeSender(tx, settings, submitted, parsePageUrl(pageUrl))
     if (settings.crmListId !== null && submitted.phone !== null) {
       await addToList(tx, submissionId, settings.crmListId, submitted.phone, submitted)
     }
   })
 }
 
-async function tell(ctx: Context, submissionId: string, { name, email, phone }: Submitted): Promise<void> {
+async function notifyMerchant(
+  ctx: Context,
+  submissionId: string,
+  { name, email, phone }: ParsedSubmission,
+): Promise<void> {
   const who = name ?? email ?? phone ?? 'Somebody'
   await notify(ctx, {
     type: 'contact-form-submission',
@@ -95,14 +99,14 @@ async function tell(ctx: Context, submissionId: string, { name, email, phone }: 
   })
 }
 
-/** No draw: that is the popup's. */
+/** No draw: only the popup has prizes. */
 async function subscribeSender(
   ctx: Context,
   form: FormSettings,
-  { email, phone, name }: Submitted,
+  { email, phone, name }: ParsedSubmission,
   pageUrl: string | null,
 ): Promise<void> {
-  const settings = await popup.inForce(ctx)
+  const settings = await popup.getEffective(ctx)
   const key = phone === null ? null : phoneKey(phone)
   const person: Person = {
     email,
@@ -110,12 +114,12 @@ async function subscribeSender(
     phoneKey: key,
     name,
     consent: true,
-    consentText: consentAsked(form, ctx.store.locale),
+    consentText: getConsentText(form, ctx.store.locale),
     pageUrl,
     device: null,
     source: 'contact-form',
   }
-  // A phone that is another subscriber's stays theirs.
+  // A phone of another subscriber is dropped.
   const known = await findKnown(ctx, { ...person, email: null })
   const isOthers = known !== null && known.email !== null && !isSameEmail(known.email, email)
   await subscribe(ctx, settings, isOthers ? { ...person, phone: null, phoneKey: null } : person, {
@@ -128,11 +132,11 @@ async function addToList(
   submissionId: string,
   listId: string,
   phone: string,
-  { name, email }: Submitted,
+  { name, email }: ParsedSubmission,
 ): Promise<void> {
   const { status, contactId } = await addCaptured(ctx, listId, {
     phone,
-    name: name === null ? null : cut(name, 120),
+    name: name === null ? null : truncate(name, 120),
     email,
     source: 'contact-form',
   })

@@ -1,23 +1,26 @@
-/** What the storefront shows of the contact form. */
-import type { Widget } from '#operations/storefront/door'
+/** The contact form's widget on the storefront. */
+import type { Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { consentAsked } from './form-rules.ts'
+import { getConsentText } from './form-rules.ts'
 import type { FormSettings } from './form-schema.ts'
 import { contactForm } from './form-settings.ts'
 
-export async function formWidget(ctx: Context): Promise<Widget | null> {
-  const settings = await contactForm.inForce(ctx)
+export async function buildFormWidget(ctx: Context): Promise<Widget | null> {
+  const settings = await contactForm.getEffective(ctx)
   return settings.isEnabled ? { value: true } : null
 }
 
-/** All that it is drawn with: no page asks for the form (`GET /contact-form`) before somebody fills it in. */
-export async function formShown(ctx: Context): Promise<Widget | null> {
-  const settings = await contactForm.forShoppers(ctx)
-  return settings.isEnabled ? { value: publicForm(ctx, settings) } : null
+/**
+ * Everything needed to draw the form, so that pages request `GET /contact-form` only when somebody starts to fill it
+ * in.
+ */
+export async function buildFormSettingsWidget(ctx: Context): Promise<Widget | null> {
+  const settings = await contactForm.getForShoppers(ctx)
+  return settings.isEnabled ? { value: toPublicForm(ctx, settings) } : null
 }
 
-/** No addresses, no lists. */
-export function publicForm(ctx: Context, settings: FormSettings) {
+/** Leaves out addresses and lists. */
+export function toPublicForm(ctx: Context, settings: FormSettings) {
   const {
     notifyEmails: _to,
     crmListId: _list,
@@ -25,5 +28,5 @@ export function publicForm(ctx: Context, settings: FormSettings) {
     isEnabled: _on,
     ...shown
   } = settings
-  return { ...shown, consentText: consentAsked(settings, ctx.store.locale) }
+  return { ...shown, consentText: getConsentText(settings, ctx.store.locale) }
 }

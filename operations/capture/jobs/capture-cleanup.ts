@@ -4,8 +4,7 @@ import { object } from '#runtime/schema'
 import { cleanUp } from '../cleanup.ts'
 
 export default serverJob(handle('capture-cleanup', object({})), {
-  description:
-    'Drops old previews of popups, hashes of addresses, and staged rows of imports that have ended.',
+  description: 'Deletes old previews of popups, hashes of IP addresses, and staged rows of finished imports.',
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 300,
   everySeconds: 3600,

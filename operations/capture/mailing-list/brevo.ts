@@ -1,22 +1,31 @@
 /**
- * Brevo's API (v3). Credentials of a store: `{ apiKey }`. A contact is one of the whole account, in as many lists as it
- * likes; who left is blacklisted for emails, or unsubscribed from one list, and neither is ever undone here.
+ * Brevo's API (v3). A store's credentials: `{ apiKey }`. A contact belongs to the whole account and can be in many
+ * lists; a person who unsubscribed is blacklisted for emails or unsubscribed from one list, and neither is ever undone
+ * here.
  *
- * It answers no batch person by person: each is looked up and then made or changed, five at once. It has no tags on
- * contacts: a tag is the boolean attribute of its name (`back-in-stock`: `BACK_IN_STOCK`) where the account has one.
+ * Its batch endpoint reports no result per person: each is looked up and then created or updated, five at a time.
+ * Contacts have no tags: a tag is the boolean attribute of its name (`back-in-stock`: `BACK_IN_STOCK`) if the account
+ * has that attribute.
  */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
-import { cut } from '#runtime/values/cut'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { emailKey } from '#runtime/values/email'
-import { askList, type ListHttpOptions, type ListRequest, pauseMs, textsOf, usualTimes } from './http.ts'
+import { truncate } from '#runtime/values/truncate'
+import {
+  defaultTimes,
+  type ListHttpOptions,
+  type ListRequest,
+  parseRetryAfter,
+  parseTextFields,
+  requestList,
+} from './http.ts'
 import {
   checkLists,
   type MailingListPerson,
   type MailingListPort,
+  maxPeoplePerCall,
   type PushedPerson,
-  peopleAtOnce,
 } from './port.ts'
 
 type Status = PushedPerson['status']
@@ -26,7 +35,7 @@ const listsAtOnce = 50
 const contactsAtOnce = 1000
 const removedAtOnce = 150
 
-/** Attributes of a name as accounts of Brevo's languages have them; the first that there is. */
+/** Names of the attributes in accounts of Brevo's languages; the first existing one is used. */
 const firstNames = ['FIRSTNAME', 'FNAME', 'PRENOM', 'VORNAME', 'NOMBRE', 'NOME', 'VOORNAAM']
 const lastNames = ['LASTNAME', 'LNAME', 'NOM', 'NACHNAME', 'APELLIDOS', 'SOBRENOME', 'COGNOME', 'ACHTERNAAM']
 
@@ -47,12 +56,12 @@ interface BrevoRequest extends Pick<ListRequest, 'method' | 'body'> {
   path: string
 }
 
-/** A refusal with what the API says of it: `duplicate_parameter`, and of which identifiers. */
+/** A refusal with the API's reason: `duplicate_parameter`, and which identifiers are duplicates. */
 class BrevoRefused extends Refused {
   readonly reason: string
   readonly duplicates: readonly string[]
   constructor(reason: string, message: string, duplicates: readonly string[]) {
-    super('refused', `The email provider refused this${message ? `: ${cut(message, 200)}` : ''}`)
+    super('refused', `The email provider refused this${message ? `: ${truncate(message, 200)}` : ''}`)
     this.reason = reason
     this.duplicates = duplicates
   }
@@ -62,7 +71,7 @@ export class BrevoMailingList implements MailingListPort {
   readonly #options: BrevoOptions
 
   constructor(options: Pick<BrevoOptions, 'endpoint'> & Partial<ListHttpOptions>) {
-    this.#options = { ...usualTimes, ...options }
+    this.#options = { ...defaultTimes, ...options }
   }
 
   async lists(store: ProviderStore): Promise<{ id: string; name: string }[]> {
@@ -82,14 +91,14 @@ export class BrevoMailingList implements MailingListPort {
     listId: string,
     people: readonly MailingListPerson[],
   ): Promise<PushedPerson[]> {
-    if (people.length > peopleAtOnce) throw tooMany()
+    if (people.length > maxPeoplePerCall) throw tooMany()
     if (people.length === 0) return []
     const list = await this.#list(store, listId)
     const attributes = await this.#attributes(store)
     const byAddress = new Map(people.map((person) => [emailKey(person.email), person]))
     const statuses = new Map<string, Status>()
-    await inTurns([...byAddress], async ([address, person]) => {
-      statuses.set(address, await this.#upsert(store, list, person, attributesOf(person, attributes)))
+    await forEachConcurrently([...byAddress], async ([address, person]) => {
+      statuses.set(address, await this.#upsert(store, list, person, toAttributes(person, attributes)))
     })
     return people.map(({ email }) => ({ email, status: statuses.get(emailKey(email)) ?? 'invalid' }))
   }
@@ -105,7 +114,7 @@ export class BrevoMailingList implements MailingListPort {
     if (found && hasLeft(found, list)) return 'unsubscribed'
     const request = (given: object): BrevoRequest =>
       found
-        ? { method: 'PUT', path: contactPath(email), body: { attributes: given, listIds: [list] } }
+        ? { method: 'PUT', path: toContactPath(email), body: { attributes: given, listIds: [list] } }
         : {
             method: 'POST',
             path: '/contacts',
@@ -116,7 +125,7 @@ export class BrevoMailingList implements MailingListPort {
     } catch (error) {
       if (!(error instanceof BrevoRefused)) throw error
       if (!found && error.duplicates.includes('email')) {
-        // Somebody else made them meanwhile; or it is there and not to be found, by another spelling, say.
+        // Created concurrently, or it exists but cannot be found, for example by another spelling.
         if (isAgain) return 'invalid'
         return this.#upsert(store, list, { email, name: null, phone: null }, attributes, true)
       }
@@ -126,7 +135,10 @@ export class BrevoMailingList implements MailingListPort {
     return found ? 'updated' : 'added'
   }
 
-  /** A phone is of one contact alone, and of a form that Brevo knows: without it where it does not fit. */
+  /**
+   * A phone belongs to one contact and must be in a format that Brevo knows: retried without the phone if it is
+   * refused.
+   */
   async #withoutPhone(
     store: ProviderStore,
     attributes: Record<string, unknown>,
@@ -145,13 +157,13 @@ export class BrevoMailingList implements MailingListPort {
   }
 
   async unsubscribe(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]> {
-    if (emails.length > peopleAtOnce) throw tooMany()
-    const gone = new Set<string>()
+    if (emails.length > maxPeoplePerCall) throw tooMany()
+    const removed = new Set<string>()
     for (let from = 0; from < emails.length; from += removedAtOnce) {
       const some = emails.slice(from, from + removedAtOnce)
-      for (const email of await this.#remove(store, listId, some)) gone.add(emailKey(email))
+      for (const email of await this.#remove(store, listId, some)) removed.add(emailKey(email))
     }
-    return emails.filter((email) => gone.has(emailKey(email)))
+    return emails.filter((email) => removed.has(emailKey(email)))
   }
 
   async #remove(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]> {
@@ -162,32 +174,34 @@ export class BrevoMailingList implements MailingListPort {
       }
       return contacts?.success ?? []
     } catch (error) {
-      // None of them is on it, or the list is gone: nobody gets anything by it.
+      // Nobody of them is on the list, or the list was deleted: there is nobody to remove.
       if (error instanceof BrevoRefused && error.reason === 'invalid_parameter') return []
       if (error instanceof Refused && error.code === 'no-such-list') return []
       throw error
     }
   }
 
-  async *leftSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
+  async *unsubscribedSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
     const list = await this.#list(store, listId)
     for (let offset = 0; ; offset += contactsAtOnce) {
-      const asked = new URLSearchParams({
+      const query = new URLSearchParams({
         modifiedSince: since.toISOString(),
         limit: String(contactsAtOnce),
         offset: String(offset),
         sort: 'asc',
       })
-      const { contacts = [] } = (await this.#ask(store, { method: 'GET', path: `/contacts?${asked}` })) as {
+      const { contacts = [] } = (await this.#ask(store, { method: 'GET', path: `/contacts?${query}` })) as {
         contacts?: Contact[]
       }
-      const left = contacts.filter((contact) => hasLeft(contact, list)).flatMap(({ email }) => email ?? [])
-      if (left.length > 0) yield left
+      const unsubscribed = contacts
+        .filter((contact) => hasLeft(contact, list))
+        .flatMap(({ email }) => email ?? [])
+      if (unsubscribed.length > 0) yield unsubscribed
       if (contacts.length < contactsAtOnce) return
     }
   }
 
-  async check(store: ProviderStore, listId?: string | null): Promise<Finding[]> {
+  async check(store: ProviderStore, listId?: string | null): Promise<Precondition[]> {
     const findings = await checkLists(this, store, listId)
     if (!findings[0]?.isFine) return findings
     const attributes = await this.#attributes(store)
@@ -203,7 +217,7 @@ export class BrevoMailingList implements MailingListPort {
             message: 'The account has no attributes for first and last name: names are left out',
             remedy: 'Make the text attributes FIRSTNAME and LASTNAME at Brevo',
           },
-      attributes.has(tagAttribute('back-in-stock'))
+      attributes.has(toTagAttribute('back-in-stock'))
         ? { code: 'tags', isFine: true, message: 'Who waits for stock is marked by BACK_IN_STOCK' }
         : {
             code: 'tags',
@@ -217,10 +231,10 @@ export class BrevoMailingList implements MailingListPort {
 
   async #find(store: ProviderStore, email: string): Promise<Contact | null> {
     try {
-      return (await this.#ask(store, { method: 'GET', path: contactPath(email) })) as Contact
+      return (await this.#ask(store, { method: 'GET', path: toContactPath(email) })) as Contact
     } catch (error) {
       if (error instanceof Refused && error.code === 'no-such-list') return null
-      // Not even a form that an address can have: making it tells.
+      // Not a valid address to Brevo: creating the contact reports that.
       if (error instanceof BrevoRefused && error.reason === 'invalid_parameter') return null
       throw error
     }
@@ -232,7 +246,7 @@ export class BrevoMailingList implements MailingListPort {
     return Number(listId)
   }
 
-  /** Their names; a value for one that there is not is ignored, or refused. */
+  /** Names of the account's attributes; Brevo ignores or refuses values of unknown ones. */
   async #attributes(store: ProviderStore): Promise<ReadonlySet<string>> {
     const { attributes = [] } = (await this.#ask(store, { method: 'GET', path: '/contacts/attributes' })) as {
       attributes?: { name: string }[]
@@ -243,20 +257,20 @@ export class BrevoMailingList implements MailingListPort {
   async #ask(store: ProviderStore, { path, ...request }: BrevoRequest): Promise<unknown> {
     const { apiKey } = (store.credentials ?? {}) as { apiKey?: unknown }
     if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw keyLost('The store has no API key of the email provider')
+      throw keyRejected('The store has no API key of the email provider')
     }
-    return askList(this.#options, {
+    return requestList(this.#options, {
       ...request,
       url: `${this.#options.endpoint}/v3${path}`,
       headers: { 'api-key': apiKey },
-      failureOf,
+      toError,
       retries: 4,
     })
   }
 }
 
-/** Reads `brevo://api.brevo.com`. Throws what is wrong with it. */
-export function brevoUrl(text: string): Pick<BrevoOptions, 'endpoint'> {
+/** Parses `brevo://api.brevo.com`. Throws on an invalid address. */
+export function parseBrevoUrl(text: string): Pick<BrevoOptions, 'endpoint'> {
   const url = URL.parse(text)
   if (url?.protocol !== 'brevo:' || !url.host || url.username || !/^\/?$/.test(url.pathname)) {
     throw new Error('MAILING_LIST_URL: must be brevo://api.brevo.com')
@@ -264,15 +278,15 @@ export function brevoUrl(text: string): Pick<BrevoOptions, 'endpoint'> {
   return { endpoint: `https://${url.host}` }
 }
 
-const contactPath = (email: string): string =>
+const toContactPath = (email: string): string =>
   `/contacts/${encodeURIComponent(emailKey(email))}?identifierType=email_id`
 
 const hasLeft = ({ emailBlacklisted, listUnsubscribed }: Contact, list: number): boolean =>
   emailBlacklisted === true || (listUnsubscribed ?? []).includes(list)
 
-const tagAttribute = (tag: string): string => tag.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
+const toTagAttribute = (tag: string): string => tag.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
 
-function attributesOf(
+function toAttributes(
   { name, phone, tags = [] }: MailingListPerson,
   known: ReadonlySet<string>,
 ): Record<string, unknown> {
@@ -285,45 +299,45 @@ function attributesOf(
     ...(phone ? { SMS: phone } : {}),
     ...Object.fromEntries(
       tags
-        .map(tagAttribute)
+        .map(toTagAttribute)
         .filter((each) => known.has(each))
         .map((each) => [each, true]),
     ),
   }
 }
 
-async function inTurns<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   for (let from = 0; from < all.length; from += atOnce) {
     await Promise.all(all.slice(from, from + atOnce).map(work))
   }
 }
 
-const tooMany = () => new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+const tooMany = () => new Refused('too-many', `The email provider takes ${maxPeoplePerCall} people at once`)
 const noSuchList = () => new Refused('no-such-list', 'The email provider has no such list')
-const keyLost = (message: string): AccessLost =>
+const keyRejected = (message: string): AccessLost =>
   new AccessLost(
     'list-key-refused',
     message,
     'Make an API key (v3) in the account at Brevo, allow this server’s address there, and connect the store again',
   )
 
-function failureOf(response: Response, text: string): Error {
+function toError(response: Response, text: string): Error {
   const { status, headers } = response
-  const { code, message } = textsOf(text, 'code', 'message')
+  const { code, message } = parseTextFields(text, 'code', 'message')
   if (status === 401 || status === 403) {
-    return keyLost(
+    return keyRejected(
       `The email provider does not take the store's credentials (${status}${message && ` ${message}`})`,
     )
   }
   if (status === 404) return noSuchList()
-  if (status === 429) return new Throttled(pauseMs(headers.get('x-sib-ratelimit-reset')))
+  if (status === 429) return new Throttled(parseRetryAfter(headers.get('x-sib-ratelimit-reset')))
   if (status === 408 || status >= 500) {
     return new Unavailable('unknown', `The email provider answered ${status}`)
   }
-  return new BrevoRefused(code, message, duplicatesOf(text))
+  return new BrevoRefused(code, message, parseDuplicates(text))
 }
 
-function duplicatesOf(text: string): string[] {
+function parseDuplicates(text: string): string[] {
   try {
     const { metadata } = JSON.parse(text) as { metadata?: { duplicate_identifiers?: unknown } }
     const names = metadata?.duplicate_identifiers

@@ -1,50 +1,50 @@
-/** The email provider that a store is connected to. */
-import { type Connected, connections, health } from '#operations/store/door'
+/** A store's connection to its email provider. */
+import { type Connected, connections, health } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { Finding } from '#runtime/ports/provider'
+import type { Precondition } from '#runtime/ports/provider'
 import type { MailingListPort } from './port.ts'
 
 export interface ConnectedList extends Connected<MailingListPort> {
-  /** The list chosen there. */
+  /** The chosen list. */
   listId: string | null
 }
 
-/** Null when none is connected. */
+/** Null if none is connected. */
 export async function mailingList(ctx: Context): Promise<ConnectedList | null> {
-  const found = await connections.connected(ctx, 'mailingList')
+  const found = await connections.findConnection(ctx, 'mailingList')
   return found && { ...found, listId: (found.settings as { listId?: string } | null)?.listId ?? null }
 }
 
 /**
- * Connects the store to its email provider, replacing what was connected: the provider is asked for its lists with the
- * credentials, which are then sealed. `credentials.listId` chooses a list; without it an account's only one is chosen.
- * Called outside a transaction. Refuses an unknown provider, credentials it does not take, and a list it does not have.
+ * Connects the store to its email provider, replacing the current connection. The credentials are tested by listing the
+ * provider's lists, then sealed. `credentials.listId` chooses a list; without it, an account's only list is chosen.
+ * Called outside a transaction. Refuses an unknown provider, invalid credentials and an unknown list.
  */
 export async function connectMailingList(ctx: Context, provider: string, given: unknown): Promise<void> {
-  const port = connections.namedAdapter(ctx, 'mailingList', provider)
+  const port = connections.requireNamedAdapter(ctx, 'mailingList', provider)
   const { listId: chosen, ...credentials } = (given ?? {}) as { listId?: unknown }
-  const lists = await connections.refusedAsBad(port.lists({ id: ctx.store.id, credentials }))
+  const lists = await connections.refusedAsBadCredentials(port.lists({ id: ctx.store.id, credentials }))
   const listId = chosen ?? (lists.length === 1 ? lists[0]!.id : null)
   if (listId !== null && !lists.some((list) => list.id === listId)) {
     const known = lists.map(({ id, name }) => `${id} (${name})`).join(', ')
     throw refuse('bad_request', `credentials.listId: the provider has no such list: ${known}`)
   }
   await ctx.transaction((tx) =>
-    connections.keepConnection(tx, 'mailingList', provider, credentials, { listId }),
+    connections.saveConnection(tx, 'mailingList', provider, credentials, { listId }),
   )
 }
 
-/** How it is probed and checked (store, rule 19). */
+/** How the connection is probed and checked (store, rule 19). */
 export const mailingListKind: health.ConnectionKind = {
   name: () => 'your email provider',
-  current: (tx) => connections.connectedSince(tx, 'mailingList'),
+  connectedAt: (tx) => connections.readConnectedSince(tx, 'mailingList'),
   async probe(ctx) {
     const connected = await mailingList(ctx)
     await connected?.port.lists(connected.store)
   },
   check: async (ctx) =>
-    health.checkingOne(
+    health.checkConnection(
       'mailingList',
       await mailingList(ctx),
       (adapter: MailingListPort & Checks, { store, listId }) =>
@@ -52,7 +52,7 @@ export const mailingListKind: health.ConnectionKind = {
     ),
 }
 
-/** Adapters that say of themselves what is missing. */
+/** Adapters that report by themselves what is missing. */
 interface Checks {
-  check?(...asked: unknown[]): Promise<Finding[]>
+  check?(...asked: unknown[]): Promise<Precondition[]>
 }

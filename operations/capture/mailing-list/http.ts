@@ -1,55 +1,58 @@
-/** Requests to an email provider: a time-out on each, waits where it asks to slow down, tries again what may be done twice. */
+/** Requests to an email provider: a timeout on each, pauses when throttled, and retries of idempotent requests. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
 
 export interface ListHttpOptions {
   timeoutMs: number
-  /** Before the first retry; doubles. */
+  /** Before the first retry; doubles each time. */
   retryDelayMs: number
-  /** A longer pause that it asks for is not waited for. */
-  pauseAtMostMs: number
+  /** The request fails if the provider asks for a longer pause. */
+  maxPauseMs: number
 }
-export const usualTimes: ListHttpOptions = { timeoutMs: 60_000, retryDelayMs: 500, pauseAtMostMs: 30_000 }
+export const defaultTimes: ListHttpOptions = { timeoutMs: 60_000, retryDelayMs: 500, maxPauseMs: 30_000 }
 
 export interface ListRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH'
   url: string
   headers: Record<string, string>
   body?: unknown
-  /** What an answer that is not fine means. */
-  failureOf(response: Response, text: string): Error
-  /** How often it is tried again; waits that it asked for count. */
+  /** Converts an unsuccessful response to an error. */
+  toError(response: Response, text: string): Error
+  /** Number of retries, including those after a throttle pause. */
   retries: number
 }
 
-/** Answers its JSON, null where it has none. All that is asked here may be asked twice. Throws errors of the ports alone. */
-export async function askList(options: ListHttpOptions, request: ListRequest): Promise<unknown> {
+/**
+ * Returns the JSON of the response, null if it has no body. All requests made here are idempotent. Throws only port
+ * errors.
+ */
+export async function requestList(options: ListHttpOptions, request: ListRequest): Promise<unknown> {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await once(options, request)
+      return await sendOnce(options, request)
     } catch (error) {
-      const pause = pauseBefore(error, attempt, options, request.retries)
+      const pause = getRetryDelay(error, attempt, options, request.retries)
       if (pause === null) throw error
       await wait(pause)
     }
   }
 }
 
-/** Milliseconds until the next try; null where there is none. */
-function pauseBefore(
+/** Milliseconds until the next try; null if there is none. */
+function getRetryDelay(
   error: unknown,
   attempt: number,
-  { retryDelayMs, pauseAtMostMs }: ListHttpOptions,
+  { retryDelayMs, maxPauseMs }: ListHttpOptions,
   retries: number,
 ): number | null {
   if (attempt === retries) return null
-  if (error instanceof Throttled) return error.retryAfterMs <= pauseAtMostMs ? error.retryAfterMs : null
+  if (error instanceof Throttled) return error.retryAfterMs <= maxPauseMs ? error.retryAfterMs : null
   if (!(error instanceof Unavailable) || error instanceof AccessLost) return null
   return retryDelayMs * 2 ** attempt
 }
 
-async function once({ timeoutMs }: ListHttpOptions, request: ListRequest): Promise<unknown> {
-  const { method, url, headers, body, failureOf } = request
+async function sendOnce({ timeoutMs }: ListHttpOptions, request: ListRequest): Promise<unknown> {
+  const { method, url, headers, body, toError } = request
   let response: Response
   let text: string
   try {
@@ -70,11 +73,11 @@ async function once({ timeoutMs }: ListHttpOptions, request: ListRequest): Promi
       cause: error,
     })
   }
-  if (!response.ok) throw failureOf(response, text)
-  return text === '' && response.status !== 200 ? null : jsonOf(text)
+  if (!response.ok) throw toError(response, text)
+  return text === '' && response.status !== 200 ? null : parseJson(text)
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -82,19 +85,19 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Seconds; one where it says nothing that can be read. */
-export function pauseMs(header: string | null): number {
+/** Parses `Retry-After` in seconds; one second if it cannot be parsed. */
+export function parseRetryAfter(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 1000
 }
 
-/** Texts of an answer by their names, each on one line; nothing of what is no JSON, whose status says all there is. */
-export function textsOf<K extends string>(text: string, ...names: K[]): Record<K, string> {
+/** String fields of a JSON error, each on one line. Empty for other bodies: the status says enough. */
+export function parseTextFields<K extends string>(text: string, ...names: K[]): Record<K, string> {
   let read: Record<string, unknown> = {}
   try {
     read = (JSON.parse(text) ?? {}) as Record<string, unknown>
   } catch {
-    // A page of something in between.
+    // An error page of a proxy.
   }
   const line = (value: unknown) => (typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '')
   return Object.fromEntries(names.map((name) => [name, line(read[name])])) as Record<K, string>

@@ -1,35 +1,42 @@
 /**
- * Mailchimp's Marketing API. Credentials of a store: `{ apiKey }`, from the account's extras. New people go in by one
- * batch, which leaves those alone who are there already (`update_existing: false`); those are updated one by one with
- * `status_if_new`, which never subscribes again who left. Its answer tells who never left and gets no campaigns all the
- * same (`transactional`, `pending`, `archived`): they become subscribed by a second request.
+ * Mailchimp's Marketing API. A store's credentials: `{ apiKey }`, from the account's extras. New people are added by
+ * one batch, which skips existing members (`update_existing: false`). Those are updated one by one with
+ * `status_if_new`, which never resubscribes people who unsubscribed. The answer also shows members who never
+ * unsubscribed but get no campaigns (`transactional`, `pending`, `archived`): a second request subscribes them.
  */
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { emailKey } from '#runtime/values/email'
-import { usualTimes } from './http.ts'
-import { askMailchimp, keyLost, type MailchimpHttpOptions, MailchimpRefused } from './mailchimp-http.ts'
+import { defaultTimes } from './http.ts'
+import {
+  keyRejected,
+  type MailchimpHttpOptions,
+  MailchimpRefused,
+  requestMailchimp,
+} from './mailchimp-http.ts'
 import {
   checkLists,
   type MailingListPerson,
   type MailingListPort,
+  maxPeoplePerCall,
   type PushedPerson,
-  peopleAtOnce,
 } from './port.ts'
 
 type Status = PushedPerson['status']
 
-/** The account allows ten connections at once, and others may use it too. */
+/** The account allows ten concurrent connections, and others may use it too. */
 const updatesAtOnce = 5
 const listsAtMost = 1000
 const membersAtOnce = 1000
 
-const leftWords = /compliance state|permanently deleted|forgotten|unsubscribed/i
-const mergeWords = /merge field/i
+const unsubscribedPattern = /compliance state|permanently deleted|forgotten|unsubscribed/i
+const mergeFieldPattern = /merge field/i
 
-/** Reads `mailchimp://api.mailchimp.com`: the domain whose hosts are the data centres. Throws what is wrong with it. */
-export function mailchimpUrl(text: string): Pick<MailchimpHttpOptions, 'endpoint'> {
+/**
+ * Parses `mailchimp://api.mailchimp.com`: the domain that data-centre hosts belong to. Throws on an invalid address.
+ */
+export function parseMailchimpUrl(text: string): Pick<MailchimpHttpOptions, 'endpoint'> {
   const url = URL.parse(text)
   if (!url?.host || url.username || (url.pathname !== '' && url.pathname !== '/')) {
     throw new Error('MAILING_LIST_URL: must be mailchimp://api.mailchimp.com')
@@ -42,7 +49,7 @@ export class MailchimpMailingList implements MailingListPort {
   readonly #http: MailchimpHttpOptions
 
   constructor(options: Pick<MailchimpHttpOptions, 'endpoint'> & Partial<MailchimpHttpOptions>) {
-    this.#http = { ...usualTimes, ...options }
+    this.#http = { ...defaultTimes, ...options }
   }
 
   async lists(store: ProviderStore): Promise<{ id: string; name: string }[]> {
@@ -58,8 +65,8 @@ export class MailchimpMailingList implements MailingListPort {
     listId: string,
     people: readonly MailingListPerson[],
   ): Promise<PushedPerson[]> {
-    if (people.length > peopleAtOnce) {
-      throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+    if (people.length > maxPeoplePerCall) {
+      throw new Refused('too-many', `The email provider takes ${maxPeoplePerCall} people at once`)
     }
     const byAddress = new Map(people.map((person) => [emailKey(person.email), person]))
     const statuses = await this.#add(store, listId, [...byAddress.values()])
@@ -72,7 +79,7 @@ export class MailchimpMailingList implements MailingListPort {
     return people.map(({ email }) => ({ email, status: statuses.get(emailKey(email)) ?? 'invalid' }))
   }
 
-  /** Adds those who are new, and says whom it will not take; who is there already is left out of the answer. */
+  /** Adds new people and returns the statuses of refused ones; existing members are missing from the result. */
   async #add(
     store: ProviderStore,
     listId: string,
@@ -88,7 +95,7 @@ export class MailchimpMailingList implements MailingListPort {
         members: people.map((person) => ({
           email_address: person.email.trim(),
           status: 'subscribed',
-          merge_fields: mergeFields(person),
+          merge_fields: toMergeFields(person),
           ...(person.tags?.length ? { tags: person.tags } : {}),
         })),
       },
@@ -96,29 +103,29 @@ export class MailchimpMailingList implements MailingListPort {
     for (const { email_address } of answer.new_members ?? []) statuses.set(emailKey(email_address), 'added')
     for (const { email_address, error_code, error, field_message } of answer.errors ?? []) {
       const why = `${error ?? ''} ${field_message ?? ''}`
-      // Those who are there, and those whose other fields were wrong, have their turn alone.
-      if (error_code === 'ERROR_CONTACT_EXISTS' || mergeWords.test(why)) continue
-      statuses.set(emailKey(email_address), leftWords.test(why) ? 'unsubscribed' : 'invalid')
+      // Existing members, and people with invalid merge fields, are sent individually.
+      if (error_code === 'ERROR_CONTACT_EXISTS' || mergeFieldPattern.test(why)) continue
+      statuses.set(emailKey(email_address), unsubscribedPattern.test(why) ? 'unsubscribed' : 'invalid')
     }
     return statuses
   }
 
   async #update(store: ProviderStore, listId: string, person: MailingListPerson): Promise<Status> {
     try {
-      return await this.#put(store, listId, person, mergeFields(person))
+      return await this.#put(store, listId, person, toMergeFields(person))
     } catch (error) {
       if (!(error instanceof MailchimpRefused)) throw error
-      if (mergeWords.test(error.detail)) return this.#putPlain(store, listId, person)
-      return refusedStatus(error)
+      if (mergeFieldPattern.test(error.detail)) return this.#putPlain(store, listId, person)
+      return toRefusedStatus(error)
     }
   }
 
-  /** The audience has fields of its own that our values do not fit: the address alone. */
+  /** The audience's own merge fields do not accept our values: sends the address alone. */
   async #putPlain(store: ProviderStore, listId: string, person: MailingListPerson): Promise<Status> {
     try {
       return await this.#put(store, listId, person, {})
     } catch (error) {
-      if (error instanceof MailchimpRefused) return refusedStatus(error)
+      if (error instanceof MailchimpRefused) return toRefusedStatus(error)
       throw error
     }
   }
@@ -129,7 +136,7 @@ export class MailchimpMailingList implements MailingListPort {
     { email, tags, isBack }: MailingListPerson,
     fields: Record<string, string>,
   ): Promise<Status> {
-    const path = memberPath(listId, email)
+    const path = toMemberPath(listId, email)
     const put = async (status: object): Promise<string | undefined> => {
       const answer = await this.#ask(store, {
         method: 'PUT',
@@ -150,7 +157,7 @@ export class MailchimpMailingList implements MailingListPort {
     return 'updated'
   }
 
-  /** Of somebody who was put away: the merchant does that to save money, and with people who have left too. */
+  /** Archived members: merchants archive to save money, including people who had unsubscribed. */
   async #hasLeft(store: ProviderStore, path: string): Promise<boolean> {
     const feed = `${path}/activity-feed?activity_filters=unsub&count=10`
     try {
@@ -159,13 +166,13 @@ export class MailchimpMailingList implements MailingListPort {
       }
       return activity.some(({ activity_type: type }) => type === 'unsub')
     } catch (error) {
-      // Nothing is kept of who was put away long ago.
+      // Mailchimp deletes the activity of long-archived members.
       if (error instanceof Refused && error.code === 'no-such-list') return false
       throw error
     }
   }
 
-  /** A batch tags new people only. */
+  /** A batch tags only new people. */
   async #tag(store: ProviderStore, path: string, tags: readonly string[] = []): Promise<void> {
     if (tags.length === 0) return
     await this.#ask(store, {
@@ -176,16 +183,16 @@ export class MailchimpMailingList implements MailingListPort {
   }
 
   async unsubscribe(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]> {
-    if (emails.length > peopleAtOnce) {
-      throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+    if (emails.length > maxPeoplePerCall) {
+      throw new Refused('too-many', `The email provider takes ${maxPeoplePerCall} people at once`)
     }
-    const gone: string[] = []
+    const removed: string[] = []
     for (let from = 0; from < emails.length; from += updatesAtOnce) {
       const some = emails.slice(from, from + updatesAtOnce)
-      const were = await Promise.all(some.map((email) => this.#takeOff(store, memberPath(listId, email))))
-      gone.push(...some.filter((_, i) => were[i]))
+      const were = await Promise.all(some.map((email) => this.#takeOff(store, toMemberPath(listId, email))))
+      removed.push(...some.filter((_, i) => were[i]))
     }
-    return gone
+    return removed
   }
 
   async #takeOff(store: ProviderStore, path: string): Promise<boolean> {
@@ -197,21 +204,21 @@ export class MailchimpMailingList implements MailingListPort {
       await this.#ask(store, { method: 'PATCH', path, body: { status: 'unsubscribed' } })
       return true
     } catch (error) {
-      // Nobody of this list, or a list that is gone: nobody gets anything by it.
+      // No such member, or the list was deleted: there is nobody to remove.
       if (error instanceof Refused && error.code === 'no-such-list') return false
       throw error
     }
   }
 
-  async *leftSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
-    const asked = new URLSearchParams({
+  async *unsubscribedSince(store: ProviderStore, listId: string, since: Date): AsyncGenerator<string[]> {
+    const query = new URLSearchParams({
       status: 'unsubscribed',
       unsubscribed_since: since.toISOString(),
       fields: 'members.email_address,total_items',
       count: String(membersAtOnce),
     })
     for (let offset = 0; ; offset += membersAtOnce) {
-      const path = `/lists/${encodeURIComponent(listId)}/members?${asked}&offset=${offset}`
+      const path = `/lists/${encodeURIComponent(listId)}/members?${query}&offset=${offset}`
       const { members = [] } = (await this.#ask(store, { method: 'GET', path })) as {
         members?: { email_address: string }[]
       }
@@ -220,20 +227,20 @@ export class MailchimpMailingList implements MailingListPort {
     }
   }
 
-  check = (store: ProviderStore, listId?: string | null): Promise<Finding[]> =>
+  check = (store: ProviderStore, listId?: string | null): Promise<Precondition[]> =>
     checkLists(this, store, listId)
 
-  #ask(store: ProviderStore, request: Parameters<typeof askMailchimp>[2]): Promise<unknown> {
+  #ask(store: ProviderStore, request: Parameters<typeof requestMailchimp>[2]): Promise<unknown> {
     const { apiKey } = (store.credentials ?? {}) as { apiKey?: unknown }
     if (typeof apiKey !== 'string' || apiKey === '') {
-      throw keyLost('The store has no API key of the email provider')
+      throw keyRejected('The store has no API key of the email provider')
     }
-    return askMailchimp(this.#http, apiKey, request)
+    return requestMailchimp(this.#http, apiKey, request)
   }
 }
 
-/** Members are known by the MD5 of their address in lower case. */
-const memberPath = (listId: string, email: string): string =>
+/** A member's id is the MD5 of the lower-case address. */
+const toMemberPath = (listId: string, email: string): string =>
   `/lists/${encodeURIComponent(listId)}/members/${createHash('md5').update(emailKey(email)).digest('hex')}`
 
 interface BatchAnswer {
@@ -241,7 +248,7 @@ interface BatchAnswer {
   errors?: { email_address: string; error_code?: string; error?: string; field_message?: string }[]
 }
 
-function mergeFields({ name, phone }: MailingListPerson): Record<string, string> {
+function toMergeFields({ name, phone }: MailingListPerson): Record<string, string> {
   const [first = '', ...others] = (name ?? '').trim().split(/\s+/)
   return {
     ...(first ? { FNAME: first } : {}),
@@ -250,5 +257,5 @@ function mergeFields({ name, phone }: MailingListPerson): Record<string, string>
   }
 }
 
-const refusedStatus = (refused: MailchimpRefused): Status =>
-  leftWords.test(`${refused.title} ${refused.detail}`) ? 'unsubscribed' : 'invalid'
+const toRefusedStatus = (refused: MailchimpRefused): Status =>
+  unsubscribedPattern.test(`${refused.title} ${refused.detail}`) ? 'unsubscribed' : 'invalid'

@@ -1,4 +1,4 @@
-/** The email providers of this server. */
+/** Opens the email providers of this server. */
 import type { PortSpec } from '#runtime/ports/spec'
 import type { MailingListPort } from './port.ts'
 import { openMailingLists } from './providers.ts'

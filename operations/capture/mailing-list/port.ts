@@ -1,5 +1,5 @@
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 
 export interface MailingListPerson {
   email: string
@@ -7,30 +7,30 @@ export interface MailingListPerson {
   /** E.164. */
   phone: string | null
   tags?: string[]
-  /** We had taken them off ourselves (`unsubscribe`), and they have consented anew. */
+  /** We had removed them (`unsubscribe`), and they have consented again. */
   isBack?: boolean
 }
 
 export interface PushedPerson {
-  /** As it was given. */
+  /** As given by the caller. */
   email: string
-  /** `unsubscribed`: they left at the provider, and stay out; `invalid`: the provider does not take the address. */
+  /** `unsubscribed`: unsubscribed at the provider, and stays so; `invalid`: the provider refuses the address. */
   status: 'added' | 'updated' | 'unsubscribed' | 'invalid'
 }
 
-/** People of one call, at most. */
-export const peopleAtOnce = 500
+/** Maximum number of people in one call. */
+export const maxPeoplePerCall = 500
 
 /**
- * Lists of an email-marketing provider. Every method throws `Refused` (`no-such-list` among them), `Throttled` or
+ * Lists of an email-marketing provider. Every method throws `Refused` (including `no-such-list`), `Throttled` or
  * `Unavailable` of `runtime/ports/errors.ts`.
  */
 export interface MailingListPort {
   /** The lists of the account. */
   lists(store: ProviderStore): Promise<{ id: string; name: string }[]>
   /**
-   * Adds or updates people by their email, at most `peopleAtOnce`; answers each in the order given. Twice does no
-   * harm. Who left at the provider is never subscribed again.
+   * Adds or updates at most `maxPeoplePerCall` people by email and returns their statuses in the given order.
+   * Idempotent. People who unsubscribed at the provider are never resubscribed.
    */
   upsertSubscribers(
     store: ProviderStore,
@@ -38,22 +38,24 @@ export interface MailingListPort {
     people: readonly MailingListPerson[],
   ): Promise<PushedPerson[]>
   /**
-   * Takes people off the list who have left here, at most `peopleAtOnce`; answers those who had been on it. Twice does
-   * no harm.
+   * Removes at most `maxPeoplePerCall` people who unsubscribed here; returns those who were on the list. Idempotent.
    */
   unsubscribe(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]>
-  /** Who has left there by themselves since, in pages; some may have left before, or by `unsubscribe`. */
-  leftSince(store: ProviderStore, listId: string, since: Date): AsyncIterable<string[]>
-  /** What the connection needs, of the account and of its list where one was chosen; changes nothing. */
-  check(store: ProviderStore, listId?: string | null): Promise<Finding[]>
+  /**
+   * Pages of people who have unsubscribed at the provider since; may include earlier ones, and those removed by
+   * `unsubscribe`.
+   */
+  unsubscribedSince(store: ProviderStore, listId: string, since: Date): AsyncIterable<string[]>
+  /** Checks the account, and its list if one was chosen. Changes nothing. */
+  check(store: ProviderStore, listId?: string | null): Promise<Precondition[]>
 }
 
-/** The same findings of every provider: its key, its lists, and the list that was chosen. */
+/** Findings common to all providers: the key, the lists, and the chosen list. */
 export async function checkLists(
   port: Pick<MailingListPort, 'lists'>,
   store: ProviderStore,
   listId: string | null | undefined,
-): Promise<Finding[]> {
+): Promise<Precondition[]> {
   let lists: { id: string; name: string }[]
   try {
     lists = await port.lists(store)
@@ -69,7 +71,11 @@ export async function checkLists(
       },
     ]
   }
-  const account: Finding = { code: 'account', isFine: true, message: 'The email provider takes the API key' }
+  const account: Precondition = {
+    code: 'account',
+    isFine: true,
+    message: 'The email provider takes the API key',
+  }
   const named = lists.map(({ id, name }) => `${id} (${name})`).join(', ') || 'none'
   const remedy = `Connect again with "listId" in the credentials: ${named}`
   const list = lists.find(({ id }) => id === listId)

@@ -1,7 +1,7 @@
 /**
- * The email provider that needs no network: one list, `sandbox-main`, whose members are rows of our own database.
- * Addresses that begin with `unsub` have left, those that begin with `invalid` are none. In mode `down` (table
- * `sandbox_modes`, port `mailingList`) no call is answered.
+ * Sandbox email provider without network: one list, `sandbox-main`, whose members are rows of our database. Addresses
+ * that begin with `unsub` have unsubscribed, those that begin with `invalid` are refused. In mode `down` (table
+ * `sandbox_modes`, port `mailingList`) every call fails.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
@@ -13,8 +13,8 @@ import {
   checkLists,
   type MailingListPerson,
   type MailingListPort,
+  maxPeoplePerCall,
   type PushedPerson,
-  peopleAtOnce,
 } from './port.ts'
 
 export const sandboxList = { id: 'sandbox-main', name: 'Main list' }
@@ -25,10 +25,10 @@ interface Options {
   clock: Clock
 }
 
-/** As it is kept; `leftAt`: they left, by themselves or by `unsubscribe`. */
+/** As stored; `leftAt`: when they unsubscribed, by themselves or by `unsubscribe`. */
 interface Member extends Required<Omit<MailingListPerson, 'isBack'>> {
   leftAt?: string | null
-  /** By themselves: a new consent given to us does not undo it. */
+  /** They unsubscribed at the provider: a new consent given to us does not undo it. */
   isGone?: boolean
 }
 
@@ -43,10 +43,10 @@ export function sandboxMailingList(options: Options): MailingListPort {
         where store_id = ${store.id}::uuid and kind = ${kind} and data->>'leftAt' is null
           and id = any(${emails.map(emailKey)}::text[])
         returning id`.execute(options.db)
-      const gone = new Set(rows.map(({ id }) => id))
-      return emails.filter((email) => gone.has(emailKey(email)))
+      const removed = new Set(rows.map(({ id }) => id))
+      return emails.filter((email) => removed.has(emailKey(email)))
     },
-    async *leftSince(store, listId, since) {
+    async *unsubscribedSince(store, listId, since) {
       await open(options, store)
       requireList(listId)
       const { rows } = await sql<{ email: string }>`
@@ -62,16 +62,16 @@ export function sandboxMailingList(options: Options): MailingListPort {
     async upsertSubscribers(store, listId, people) {
       await open(options, store)
       requireList(listId)
-      if (people.length > peopleAtOnce) {
-        throw new Refused('too-many', `The email provider takes ${peopleAtOnce} people at once`)
+      if (people.length > maxPeoplePerCall) {
+        throw new Refused('too-many', `The email provider takes ${maxPeoplePerCall} people at once`)
       }
-      const left = await leaversAmong(options, store, people)
+      const unsubscribed = await findUnsubscribed(options, store, people)
       const refusalOf = (person: MailingListPerson) =>
-        ruleOf(person) ?? (staysOut(left.get(keyOf(person)), person) ? 'unsubscribed' : null)
-      const taken = people.filter((person) => refusalOf(person) === null)
-      const added = await write(options, store, new Map(taken.map((person) => [keyOf(person), person])))
+        findRule(person) ?? (staysOut(unsubscribed.get(toKey(person)), person) ? 'unsubscribed' : null)
+      const accepted = people.filter((person) => refusalOf(person) === null)
+      const added = await write(options, store, new Map(accepted.map((person) => [toKey(person), person])))
       return people.map((person): PushedPerson => {
-        const status = refusalOf(person) ?? (added.has(keyOf(person)) ? 'added' : 'updated')
+        const status = refusalOf(person) ?? (added.has(toKey(person)) ? 'added' : 'updated')
         return { email: person.email, status }
       })
     },
@@ -85,22 +85,22 @@ function requireList(listId: string): void {
   }
 }
 
-async function leaversAmong(
+async function findUnsubscribed(
   { db }: Options,
   store: ProviderStore,
   people: readonly MailingListPerson[],
 ): Promise<Map<string, 'gone' | 'taken off'>> {
   const { rows } = await sql<{ id: string; is_gone: boolean }>`
     select id, coalesce((data->>'isGone')::boolean, false) as is_gone from sandbox_objects where store_id = ${store.id}::uuid and kind = ${kind}
-      and data->>'leftAt' is not null and id = any(${people.map(keyOf)}::text[])`.execute(db)
+      and data->>'leftAt' is not null and id = any(${people.map(toKey)}::text[])`.execute(db)
   return new Map(rows.map((row) => [row.id, row.is_gone ? 'gone' : 'taken off']))
 }
 
 const staysOut = (left: 'gone' | 'taken off' | undefined, { isBack }: MailingListPerson): boolean =>
   left === 'gone' || (left === 'taken off' && !isBack)
 
-/** Somebody leaves the list there by themselves. */
-export async function leaveSandboxList(
+/** Simulates a person who unsubscribes at the provider. */
+export async function unsubscribeFromSandboxList(
   db: Kysely<Tables>,
   storeId: string,
   email: string,
@@ -110,7 +110,7 @@ export async function leaveSandboxList(
     where store_id = ${storeId}::uuid and kind = ${kind} and id = ${emailKey(email)}`.execute(db)
 }
 
-/** Everybody that a store has pushed and who is still on the list, by email. */
+/** All people whom a store has pushed and who are still on the list, by email. */
 export async function sandboxMembers(
   db: Kysely<Tables>,
   storeId: string,
@@ -147,15 +147,15 @@ async function open({ db }: Options, store: ProviderStore): Promise<void> {
   }
 }
 
-function ruleOf({ email }: MailingListPerson): 'unsubscribed' | 'invalid' | null {
+function findRule({ email }: MailingListPerson): 'unsubscribed' | 'invalid' | null {
   const address = emailKey(email)
   if (address.startsWith('invalid')) return 'invalid'
   return address.startsWith('unsub') ? 'unsubscribed' : null
 }
 
-const keyOf = ({ email }: MailingListPerson): string => emailKey(email)
+const toKey = ({ email }: MailingListPerson): string => emailKey(email)
 
-/** Answers the keys of those who are new. */
+/** Returns the keys of new members. */
 async function write(
   { db, clock }: Options,
   store: ProviderStore,

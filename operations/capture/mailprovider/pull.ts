@@ -1,30 +1,30 @@
-/** Who left at the email provider, asked of it by the clock: they leave here too (rule 6). */
+/** Pulls unsubscribes from the email provider on a schedule and applies them here (rule 6). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { emailKey, emailKeySql } from '#runtime/values/email'
 import { mailingList } from '../mailing-list/connection.ts'
 
-/** The provider's clock is not ours, and what it tells may come late. */
-const looksBackMs = dayMs
+/** Overlap of two pulls: the provider's clock may differ from ours, and its events may arrive late. */
+const overlapMs = dayMs
 
 /**
- * Asks from where the last pull began; of another list from when its first subscriber was pushed. Answers whether the
- * provider was asked, and answered.
+ * Continues from the start of the last pull; for another list, from the first push to it. Returns whether the provider
+ * was called and answered.
  */
-export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<boolean> {
+export async function pullUnsubscribes(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const connected = await mailingList(ctx)
   if (!connected?.listId) return false
   const { port, store, listId } = connected
   const begun = ctx.now()
-  const since = await sinceOf(ctx, listId)
+  const since = await findPullStart(ctx, listId)
   if (since === null) return false
-  // One that has not come was written by a clock that was ahead.
-  const from = Math.min(since.getTime(), begun.getTime()) - looksBackMs
-  for await (const emails of port.leftSince(store, listId, new Date(from))) {
+  // A start in the future was written by a clock that was ahead.
+  const from = Math.min(since.getTime(), begun.getTime()) - overlapMs
+  for await (const emails of port.unsubscribedSince(store, listId, new Date(from))) {
     signal.throwIfAborted()
-    await leave(ctx, emails)
+    await unsubscribe(ctx, emails)
   }
   const pulled = { list_id: listId, pulled_at: begun }
   await ctx.db
@@ -35,7 +35,7 @@ export async function pullLeavers(ctx: Context, signal: AbortSignal): Promise<bo
   return true
 }
 
-async function sinceOf(ctx: Context, listId: string): Promise<Date | null> {
+async function findPullStart(ctx: Context, listId: string): Promise<Date | null> {
   const last = await ctx.db
     .selectFrom('newsletter_pulls')
     .select('pulled_at')
@@ -49,8 +49,10 @@ async function sinceOf(ctx: Context, listId: string): Promise<Date | null> {
   return first
 }
 
-/** Of those who are on the list by us: who came back here since they left there is not told of it again. */
-async function leave(ctx: Context, emails: readonly string[]): Promise<void> {
+/**
+ * Only subscribers that we put on the list; those who subscribed here again after unsubscribing there stay subscribed.
+ */
+async function unsubscribe(ctx: Context, emails: readonly string[]): Promise<void> {
   const now = ctx.now()
   await ctx.db
     .updateTable('newsletter_subscribers')
@@ -62,7 +64,7 @@ async function leave(ctx: Context, emails: readonly string[]): Promise<void> {
       push_due: false,
       updated_at: now,
     })
-    .where(emailKeyOf('email'), '=', sql<string>`any(${[...new Set(emails.map(emailKey))]}::text[])`)
+    .where(emailKeySql('email'), '=', sql<string>`any(${[...new Set(emails.map(emailKey))]}::text[])`)
     .where('mailprovider_status', 'in', ['added', 'updated'])
     .execute()
 }

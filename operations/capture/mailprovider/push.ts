@@ -1,11 +1,11 @@
-/** Subscribers on their way to the email provider (rule 6). */
+/** Pushes subscribers to the email provider (rule 6). */
 
 import { sql } from 'kysely'
-import { days, notify, recordset } from '#operations/store/door'
+import { days, notify, recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { mailproviderPush } from '../handles.ts'
 import { mailingList } from '../mailing-list/connection.ts'
-import { type PushedPerson, peopleAtOnce } from '../mailing-list/port.ts'
+import { maxPeoplePerCall, type PushedPerson } from '../mailing-list/port.ts'
 import { popup } from '../popup/settings.ts'
 
 export interface Pushable {
@@ -14,12 +14,12 @@ export interface Pushable {
   name: string | null
   phone: string | null
   revision: number
-  /** We took them off the list when they left here, and they are back. */
+  /** We removed them from the list when they unsubscribed here, and they have subscribed again. */
   isBack: boolean
 }
 
-/** Who may be pushed: subscribed, with an email and consent for it. `mode` new: never pushed, or changed since. */
-export function pushableRows(ctx: Context, mode: 'new' | 'all') {
+/** Selects subscribers with an email and consent for it. `mode` new: never pushed, or changed since. */
+export function selectPushable(ctx: Context, mode: 'new' | 'all') {
   const rows = ctx.db
     .selectFrom('newsletter_subscribers as s')
     .where('s.status', '=', 'subscribed')
@@ -28,10 +28,10 @@ export function pushableRows(ctx: Context, mode: 'new' | 'all') {
   return mode === 'all' ? rows : rows.where(sql<boolean>`s.pushed_revision is distinct from s.revision`)
 }
 
-/** Pushed once, and nothing is known of them there any more: it was us who took them off. */
+/** Pushed before, but without a status: we removed them from the list. */
 const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprovider_status is null)`
 
-/** Gives a batch to the provider. Not inside a transaction. */
+/** Pushes a batch to the provider. Not inside a transaction. */
 export async function pushBatch(
   { port, store }: Pick<NonNullable<Awaited<ReturnType<typeof mailingList>>>, 'port' | 'store'>,
   listId: string,
@@ -52,7 +52,7 @@ export async function pushBatch(
 
 const types = { id: 'uuid', pushed: 'text', revision: 'int' } as const
 
-/** What the provider said, in the caller's transaction; who left there is unsubscribed here. */
+/** Records the provider's answers in the caller's transaction; people who unsubscribed there are unsubscribed here. */
 export async function recordPushed(
   ctx: Context,
   people: readonly (Pick<Pushable, 'id' | 'revision'> & { pushed: PushedPerson['status'] })[],
@@ -67,7 +67,7 @@ export async function recordPushed(
       mailprovider_status: sql`r.pushed`,
       mailprovider_synced_at: now,
       pushed_revision: sql`r.revision`,
-      // Changed meanwhile: still due. Who left here while they were pushed is taken off there.
+      // Still due if changed meanwhile. People who unsubscribed here during the push are removed there.
       push_due: sql<boolean>`${hasLeft} or (s.push_due and s.revision > r.revision)`,
       push_claim: null,
       status: sql<string>`case when r.pushed = 'unsubscribed' then 'unsubscribed' else s.status end`,
@@ -79,16 +79,16 @@ export async function recordPushed(
     .where('s.id', '=', sql<string>`any(${rows.map((row) => row.id)}::uuid[])`)
     .returning(['s.id', hasLeft.as('has_left')])
     .execute()
-  const left = written.find((row) => row.has_left)
-  if (left) await ctx.queue(mailproviderPush, { subscriberId: left.id })
+  const unsubscribed = written.find((row) => row.has_left)
+  if (unsubscribed) await ctx.queue(mailproviderPush, { subscriberId: unsubscribed.id })
 }
 
-/** Whoever claimed somebody is dead after this long. */
-export const claimMs = 120_000
+/** A claim older than this belongs to a dead worker. */
+export const claimTimeoutMs = 120_000
 
 /**
- * Pushes new subscribers who wait for it, this one or whoever else does, and takes off the list who has left here: the
- * first of many jobs takes them all. `jobId` marks what it has claimed, so that a second try of it goes on with them.
+ * Pushes all due subscribers of the store and removes unsubscribed ones from the list; the first of several queued jobs
+ * does all the work. Rows are claimed for `jobId`, so a retry continues with them.
  */
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
   const connected = await mailingList(ctx)
@@ -102,18 +102,18 @@ export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal):
   }
   for (;;) {
     signal.throwIfAborted()
-    const leavers = await claimLeavers(ctx, jobId)
+    const leavers = await claimUnsubscribed(ctx, jobId)
     if (leavers.length === 0) return
     const emails = leavers.map(({ email }) => email)
-    const gone = new Set(await connected.port.unsubscribe(connected.store, connected.listId, emails))
-    await recordTakenOff(
+    const removed = new Set(await connected.port.unsubscribe(connected.store, connected.listId, emails))
+    await recordRemoved(
       ctx,
-      leavers.map((leaver) => ({ id: leaver.id, was_on: gone.has(leaver.email) })),
+      leavers.map((leaver) => ({ id: leaver.id, was_on: removed.has(leaver.email) })),
     )
   }
 }
 
-/** Of somebody who was claimed. */
+/** Columns of a claimed subscriber. */
 export const pushedColumns = [
   's.id',
   's.name',
@@ -124,24 +124,24 @@ export const pushedColumns = [
 ] as const
 
 function claim(ctx: Context, jobId: string): Promise<Pushable[]> {
-  return claimed(ctx, jobId, pushableRows(ctx, 'all')).returning(pushedColumns).execute()
+  return claimRows(ctx, jobId, selectPushable(ctx, 'all')).returning(pushedColumns).execute()
 }
 
-function claimLeavers(ctx: Context, jobId: string): Promise<{ id: string; email: string }[]> {
-  const left = ctx.db
+function claimUnsubscribed(ctx: Context, jobId: string): Promise<{ id: string; email: string }[]> {
+  const unsubscribed = ctx.db
     .selectFrom('newsletter_subscribers as s')
     .where('s.status', '=', 'unsubscribed')
     .where('s.email', 'is not', null)
-  return claimed(ctx, jobId, left)
+  return claimRows(ctx, jobId, unsubscribed)
     .returning(['s.id', sql<string>`s.email`.as('email')])
     .execute()
 }
 
 /**
- * Who came back meanwhile stays due. Nothing is known any more of who was on the list until now; who was not had left
- * there by themselves.
+ * Subscribers who came back meanwhile stay due. A person who was on the list gets a null status; one who was not had
+ * unsubscribed at the provider.
  */
-async function recordTakenOff(
+async function recordRemoved(
   ctx: Context,
   leavers: readonly { id: string; was_on: boolean }[],
 ): Promise<void> {
@@ -161,7 +161,7 @@ async function recordTakenOff(
     .execute()
 }
 
-function claimed(ctx: Context, jobId: string, rows: ReturnType<typeof pushableRows>) {
+function claimRows(ctx: Context, jobId: string, rows: ReturnType<typeof selectPushable>) {
   const now = ctx.now()
   const free = rows
     .where('s.push_due', '=', true)
@@ -169,12 +169,12 @@ function claimed(ctx: Context, jobId: string, rows: ReturnType<typeof pushableRo
       eb.or([
         eb('s.push_claim', 'is', null),
         eb('s.push_claim', '=', jobId),
-        eb('s.push_claimed_at', '<', new Date(now.getTime() - claimMs)),
+        eb('s.push_claimed_at', '<', new Date(now.getTime() - claimTimeoutMs)),
       ]),
     )
     .select('s.id')
     .orderBy('s.id')
-    .limit(sql<number>`${peopleAtOnce}::int`)
+    .limit(sql<number>`${maxPeoplePerCall}::int`)
     .forUpdate()
     .skipLocked()
   return ctx.db
@@ -184,10 +184,10 @@ function claimed(ctx: Context, jobId: string, rows: ReturnType<typeof pushableRo
 }
 
 /**
- * The provider was silent for longer than a push waits: who left here must not stay on its list until somebody else
- * comes. New ones wait where pushing was turned off meanwhile.
+ * Queues a push after the provider was silent for longer than a push retries, so that people who unsubscribed here are
+ * removed from its list. If pushing has been turned off, new subscribers keep waiting.
  */
-export async function pushForgotten(ctx: Context): Promise<void> {
+export async function queueDuePush(ctx: Context): Promise<void> {
   const { isMailproviderEnabled } = await popup.read(ctx)
   const due = await ctx.db
     .selectFrom('newsletter_subscribers')
@@ -199,8 +199,8 @@ export async function pushForgotten(ctx: Context): Promise<void> {
   if (due) await ctx.queue(mailproviderPush, { subscriberId: due.id })
 }
 
-/** Told once a day: those who wait go with the next push. */
-export async function tellPushFailed(ctx: Context): Promise<void> {
+/** At most once a day: the subscribers stay due for the next push. */
+export async function notifyPushFailed(ctx: Context): Promise<void> {
   const today = days.localDay(ctx.now(), ctx.store.timezone)
   await notify(ctx, {
     type: 'mailprovider-push-failed',

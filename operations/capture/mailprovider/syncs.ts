@@ -1,39 +1,41 @@
-/** Pushes asked for by hand: everybody, or who is new to the email provider. One at a time. */
+/** Manual syncs to the email provider: all subscribers, or new ones. One at a time. */
 
 import { sql } from 'kysely'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate } from '#runtime/database/rows'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseTemporarily } from '#runtime/errors'
 import { pause } from '#runtime/pause'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import { count, object, queued, text, z } from '#runtime/schema'
 import { mailproviderSync } from '../handles.ts'
 import { mailingList } from '../mailing-list/connection.ts'
-import { peopleAtOnce } from '../mailing-list/port.ts'
-import { pushableRows, pushBatch, pushedColumns, recordPushed } from './push.ts'
+import { maxPeoplePerCall } from '../mailing-list/port.ts'
+import { pushBatch, pushedColumns, recordPushed, selectPushable } from './push.ts'
 
 export const syncInput = object({
   listId: text(1, 100).optional().describe("A list of the provider; default: the connection's"),
   mode: z
     .enum(['new', 'all'])
     .default('new')
-    .describe('new: who was never pushed, or has changed since; all: everybody'),
+    .describe('new: subscribers never pushed, or changed since; all: everybody'),
 })
 export const syncQueued = queued({ pending: count.describe('Subscribers that will be pushed') })
 
-/** A live sync without progress for so long has lost its worker at the last try. */
+/** A running sync without progress for this long lost its worker on its last try. */
 const deadAfterMs = 6 * hourMs
-/** The provider asks for longer: the job is tried again later. */
+/** If the provider asks for a longer pause, the job is retried later. */
 const pauseAtMostMs = minuteMs
 
-/** Queues a push. Called outside a transaction. Refuses without provider or list, a list it does not have, a second one. */
+/**
+ * Queues a sync. Called outside a transaction. Refuses a missing provider or list, an unknown list, and a second sync.
+ */
 export async function startSync(
   ctx: Context,
   input: z.infer<typeof syncInput>,
 ): Promise<z.infer<typeof syncQueued>> {
-  const { connected, listId } = await providerOf(ctx, input.listId)
+  const { connected, listId } = await requireProvider(ctx, input.listId)
   if (!(await connected.port.lists(connected.store)).some((list) => list.id === listId)) {
     throw refuse('bad_request', `listId: the email provider has no list ${listId}`)
   }
@@ -45,7 +47,7 @@ export async function startSync(
       .where('status', 'in', ['queued', 'running'])
       .where('updated_at', '<', new Date(now.getTime() - deadAfterMs))
       .execute()
-    const { pending } = await pushableRows(tx, input.mode)
+    const { pending } = await selectPushable(tx, input.mode)
       .select(sql<number>`count(*)::int`.as('pending'))
       .executeTakeFirstOrThrow()
     const jobId = tx.newId()
@@ -55,7 +57,7 @@ export async function startSync(
   })
 }
 
-async function providerOf(ctx: Context, asked: string | undefined) {
+async function requireProvider(ctx: Context, asked: string | undefined) {
   const connected = await mailingList(ctx)
   if (!connected) {
     throw refuse('conflict', 'The store is not connected to an email provider: connect it first')
@@ -67,11 +69,11 @@ async function providerOf(ctx: Context, asked: string | undefined) {
 
 async function insertSync(ctx: Context, sync: { id: string; list_id: string; mode: string }): Promise<void> {
   const now = ctx.now()
-  const made = ctx.db
+  const inserted = ctx.db
     .insertInto('newsletter_syncs')
     .values({ ...sync, cursor: null, failure_reason: null, created_at: now, updated_at: now })
-  const busy = refuseForNow('conflict', 'A sync is queued or running: wait until it has ended')
-  await unlessTaken('newsletter_syncs_live', busy, () => made.execute())
+  const busy = refuseTemporarily('conflict', 'A sync is queued or running: wait until it has ended')
+  await refuseDuplicate('newsletter_syncs_live', busy, () => inserted.execute())
 }
 
 interface Sync {
@@ -82,16 +84,16 @@ interface Sync {
   pushed: number
 }
 
-/** Pushes batch by batch; a run that follows one that died goes on after its last batch. */
+/** Pushes batch by batch; a retry continues after the last recorded batch. */
 export async function runSync(ctx: Context, syncId: string, signal: AbortSignal): Promise<void> {
-  let sync = await begin(ctx, syncId)
+  let sync = await beginSync(ctx, syncId)
   try {
-    const { connected } = await providerOf(ctx, sync?.list_id)
+    const { connected } = await requireProvider(ctx, sync?.list_id)
     while (sync) {
       const people = await nextBatch(ctx, sync)
       if (people.length === 0) return await finish(ctx, sync)
       signal.throwIfAborted()
-      const pushed = await patiently(signal, () => pushBatch(connected, sync!.list_id, people))
+      const pushed = await retryThrottled(signal, () => pushBatch(connected, sync!.list_id, people))
       sync = await advance(ctx, sync, pushed)
     }
   } catch (error) {
@@ -100,7 +102,7 @@ export async function runSync(ctx: Context, syncId: string, signal: AbortSignal)
   }
 }
 
-const begin = async (ctx: Context, syncId: string): Promise<Sync | null> =>
+const beginSync = async (ctx: Context, syncId: string): Promise<Sync | null> =>
   (await ctx.db
     .updateTable('newsletter_syncs')
     .set({ status: 'running', updated_at: ctx.now() })
@@ -109,9 +111,9 @@ const begin = async (ctx: Context, syncId: string): Promise<Sync | null> =>
     .returning(['id', 'list_id', 'mode', 'cursor', 'pushed'])
     .executeTakeFirst()) ?? null
 
-/** Claimed until it is recorded that they were pushed: who leaves meanwhile may be on the list. */
+/** Claimed until the push is recorded: people who unsubscribe in between may be on the list. */
 async function nextBatch(ctx: Context, { id, mode, cursor }: Sync) {
-  let rows = pushableRows(ctx, mode === 'all' ? 'all' : 'new').select('s.id')
+  let rows = selectPushable(ctx, mode === 'all' ? 'all' : 'new').select('s.id')
   if (cursor) rows = rows.where('s.id', '>', cursor)
   const people = await ctx.db
     .updateTable('newsletter_subscribers as s')
@@ -119,13 +121,13 @@ async function nextBatch(ctx: Context, { id, mode, cursor }: Sync) {
       push_claim: sql<string>`coalesce(s.push_claim, ${id}::uuid)`,
       push_claimed_at: sql<Date>`case when s.push_claim is null then ${ctx.now()}::timestamptz else s.push_claimed_at end`,
     })
-    .where('s.id', 'in', rows.orderBy('s.id').limit(sql<number>`${peopleAtOnce}::int`).forUpdate())
+    .where('s.id', 'in', rows.orderBy('s.id').limit(sql<number>`${maxPeoplePerCall}::int`).forUpdate())
     .returning(pushedColumns)
     .execute()
   return people.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-async function patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+async function retryThrottled<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
@@ -135,7 +137,7 @@ async function patiently<T>(signal: AbortSignal, call: () => Promise<T>): Promis
   }
 }
 
-/** The answers and the cursor in one transaction. Null where the sync has ended meanwhile. */
+/** Records the answers and moves the cursor in one transaction. Null if the sync has ended meanwhile. */
 async function advance(ctx: Context, sync: Sync, pushed: Awaited<ReturnType<typeof pushBatch>>) {
   return ctx.transaction(async (tx): Promise<Sync | null> => {
     await recordPushed(tx, pushed)
@@ -153,7 +155,7 @@ async function advance(ctx: Context, sync: Sync, pushed: Awaited<ReturnType<type
 }
 
 async function finish(ctx: Context, { id, pushed }: Sync): Promise<void> {
-  await end(ctx, id, { status: 'completed', failure_reason: null }, (tx) =>
+  await endSync(ctx, id, { status: 'completed', failure_reason: null }, (tx) =>
     notify(tx, {
       type: 'mailprovider-sync-completed',
       level: 'success',
@@ -167,7 +169,7 @@ async function finish(ctx: Context, { id, pushed }: Sync): Promise<void> {
 
 /** `reason`: a plain sentence. */
 export async function failSync(ctx: Context, syncId: string, reason: string): Promise<void> {
-  await end(ctx, syncId, { status: 'failed', failure_reason: reason }, (tx) =>
+  await endSync(ctx, syncId, { status: 'failed', failure_reason: reason }, (tx) =>
     notify(tx, {
       type: 'mailprovider-sync-failed',
       level: 'error',
@@ -179,7 +181,7 @@ export async function failSync(ctx: Context, syncId: string, reason: string): Pr
   )
 }
 
-async function end(
+async function endSync(
   ctx: Context,
   syncId: string,
   how: { status: string; failure_reason: string | null },

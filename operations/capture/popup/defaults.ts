@@ -1,5 +1,5 @@
-/** Settings of a popup that was never saved. */
-import { english, type Words } from '#runtime/values/wording'
+/** Default settings of a popup that was never saved. */
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
 export const defaultCoupon: PopupCoupon = {
@@ -72,7 +72,7 @@ export const defaultPopup: PopupSettings = {
     imagePosition: 'none',
     customCss: null,
   },
-  ...english(popupWords),
+  ...getEnglishTexts(popupWords),
   fields: {
     email: { enabled: true, required: true },
     phone: { enabled: false, required: false },

@@ -1,4 +1,4 @@
-/** What an image is, told by its bytes. No database. */
+/** Detects an image's type and size from its bytes. No database. */
 
 export interface Image {
   contentType: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
@@ -7,18 +7,19 @@ export interface Image {
   height: number
 }
 
-/** Null for what is none of the four, or is cut off before its size is told. */
-export function imageOf(bytes: Buffer): Image | null {
+/** Null if it is none of the four types, or is truncated before its size. */
+export function parseImage(bytes: Buffer): Image | null {
   const size = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes) ?? readWebp(bytes)
   return size && size.width > 0 && size.height > 0 ? size : null
 }
 
-const starts = (bytes: Buffer, text: string, at = 0): boolean =>
+const startsWith = (bytes: Buffer, text: string, at = 0): boolean =>
   bytes.length >= at + text.length && bytes.toString('latin1', at, at + text.length) === text
 
 /** Signature, then the header chunk, and the end chunk last. */
 function readPng(bytes: Buffer): Image | null {
-  if (!starts(bytes, '\x89PNG\r\n\x1a\n') || bytes.length < 45 || !starts(bytes, 'IHDR', 12)) return null
+  if (!startsWith(bytes, '\x89PNG\r\n\x1a\n') || bytes.length < 45 || !startsWith(bytes, 'IHDR', 12))
+    return null
   if (bytes.lastIndexOf('IEND', undefined, 'latin1') < 0) return null
   return {
     contentType: 'image/png',
@@ -29,7 +30,7 @@ function readPng(bytes: Buffer): Image | null {
 }
 
 function readGif(bytes: Buffer): Image | null {
-  if (!(starts(bytes, 'GIF87a') || starts(bytes, 'GIF89a')) || bytes.length < 14) return null
+  if (!(startsWith(bytes, 'GIF87a') || startsWith(bytes, 'GIF89a')) || bytes.length < 14) return null
   return {
     contentType: 'image/gif',
     extension: 'gif',
@@ -38,9 +39,9 @@ function readGif(bytes: Buffer): Image | null {
   }
 }
 
-/** Walks the segments to the frame header, which has the size. */
+/** Walks the segments to the frame header, which holds the size. */
 function readJpeg(bytes: Buffer): Image | null {
-  if (!starts(bytes, '\xff\xd8\xff')) return null
+  if (!startsWith(bytes, '\xff\xd8\xff')) return null
   let at = 2
   while (at + 9 < bytes.length) {
     if (bytes[at] !== 0xff) return null
@@ -55,26 +56,26 @@ function readJpeg(bytes: Buffer): Image | null {
   return null
 }
 
-/** Every start of a frame but the tables that lie between their numbers. */
+/** Every start-of-frame marker; the numbers between them are tables. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 function readWebp(bytes: Buffer): Image | null {
-  if (!starts(bytes, 'RIFF') || !starts(bytes, 'WEBP', 8) || bytes.length < 30) return null
+  if (!startsWith(bytes, 'RIFF') || !startsWith(bytes, 'WEBP', 8) || bytes.length < 30) return null
   if (bytes.readUInt32LE(4) + 8 > bytes.length + 1) return null
   const size = webpSize(bytes)
   return size && { contentType: 'image/webp', extension: 'webp', ...size }
 }
 
 function webpSize(bytes: Buffer): { width: number; height: number } | null {
-  if (starts(bytes, 'VP8X', 12)) {
+  if (startsWith(bytes, 'VP8X', 12)) {
     return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
   }
-  if (starts(bytes, 'VP8L', 12) && bytes[20] === 0x2f) {
+  if (startsWith(bytes, 'VP8L', 12) && bytes[20] === 0x2f) {
     const bits = bytes.readUInt32LE(21)
     return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
   }
-  if (starts(bytes, 'VP8 ', 12) && starts(bytes, '\x9d\x01\x2a', 23)) {
+  if (startsWith(bytes, 'VP8 ', 12) && startsWith(bytes, '\x9d\x01\x2a', 23)) {
     return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
   }
   return null

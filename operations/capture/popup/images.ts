@@ -1,15 +1,15 @@
-/** Images of the popup: judged by their bytes before anything is stored. */
+/** Images of the popup: validated by their bytes before they are stored. */
 import { createHash } from 'node:crypto'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { count, line, object, z } from '#runtime/schema'
-import { namedId } from '#runtime/values/ids'
-import { imageOf } from './image-bytes.ts'
+import { idFromName } from '#runtime/values/ids'
+import { parseImage } from './image-bytes.ts'
 
 const bytesAtMost = 5 * 1024 * 1024
 const sideAtMost = 6000
-/** Base64 of as much, with room for line breaks and what stands before a data URL's comma. */
+/** Base64 of that size, with room for line breaks and the prefix of a data URL. */
 const textAtMost = Math.ceil(bytesAtMost / 3) * 4 + 200_000
 
 export const imageInput = object({
@@ -19,7 +19,7 @@ export const imageInput = object({
     .min(1)
     .max(textAtMost, 'must be at most 5 MiB once decoded')
     .describe('Base64; a data: URL is accepted'),
-  contentType: z.string().max(100).optional().describe('Of no weight: the bytes tell what it is'),
+  contentType: z.string().max(100).optional().describe('Ignored: the type is detected from the bytes'),
 })
 
 export const storedImage = object({
@@ -31,14 +31,16 @@ export const storedImage = object({
   height: count,
 })
 
-/** Not inside a transaction. The same bytes have the same address. Refuses what is no image, or too large. */
+/**
+ * Not inside a transaction. The same bytes have the same address. Refuses other files, and images that are too large.
+ */
 export async function storeImage(
   ctx: Context,
   { fileName, data }: z.infer<typeof imageInput>,
 ): Promise<z.infer<typeof storedImage>> {
-  const bytes = decoded(data)
+  const bytes = decodeBase64(data)
   if (bytes.length > bytesAtMost) throw refuse('bad_request', 'data: must be at most 5 MiB once decoded')
-  const image = imageOf(bytes)
+  const image = parseImage(bytes)
   if (!image) throw refuse('bad_request', 'data: is no PNG, JPEG, WebP or GIF image')
   const { contentType, extension, width, height } = image
   if (width > sideAtMost || height > sideAtMost) {
@@ -47,7 +49,7 @@ export async function storeImage(
   }
   const digest = createHash('sha256').update(bytes).digest('hex')
   const { url } = await files.put(ctx, 'newsletter', {
-    id: namedId(`newsletter image ${ctx.store.id} ${digest}`, 0),
+    id: idFromName(`newsletter image ${ctx.store.id} ${digest}`, 0),
     fileName: `image.${extension}`,
     contentType,
     visibility: 'public',
@@ -56,10 +58,11 @@ export async function storeImage(
   return { url, fileName, contentType, size: bytes.length, width, height }
 }
 
-/** Refuses what is no base64. */
-function decoded(data: string): Buffer {
+/** Refuses invalid base64. */
+function decodeBase64(data: string): Buffer {
   const text = data.replace(/^data:[^,]{0,200};base64,/i, '').replace(/\s+/g, '')
-  // Looks for what must not be there: a pattern of the whole remembers each of millions of letters.
+  // Searches for forbidden characters: a pattern that matches the whole text would keep state for millions of
+  // characters.
   if (text === '' || /[^A-Za-z0-9+/_-]/.test(text.replace(/={1,2}$/, ''))) {
     throw refuse('bad_request', 'data: is not base64')
   }

@@ -1,27 +1,31 @@
-/** What popup settings are after a change. No database. */
-import { merged } from '#runtime/values/changes'
+/** Merges a change into the popup's settings. No database. */
+import { mergeChange } from '#runtime/values/changes'
 import { defaultCoupon, defaultPrizeColour } from './defaults.ts'
 import type { PopupCoupon, PopupInput, PopupSettings, Prize } from './schema.ts'
 
-/** `newId`: for prizes that are new. */
-export function changedPopup(before: PopupSettings, input: PopupInput, newId: () => string): PopupSettings {
+/** `newId` creates the ids of new prizes. */
+export function applyPopupChange(
+  before: PopupSettings,
+  input: PopupInput,
+  newId: () => string,
+): PopupSettings {
   const { prizes, ...roulette } = input.roulette ?? {}
-  const after = merged<PopupSettings>(before, { ...input, roulette } as never)
+  const after = mergeChange<PopupSettings>(before, { ...input, roulette } as never)
   return {
     ...after,
     coupon: { ...after.coupon, code: upper(after.coupon.code) },
     roulette: {
       enabled: after.roulette.enabled,
-      prizes: prizes ? changedPrizes(before.roulette.prizes, prizes, newId) : before.roulette.prizes,
+      prizes: prizes ? applyPrizeChange(before.roulette.prizes, prizes, newId) : before.roulette.prizes,
     },
   }
 }
 
 type PrizeInput = NonNullable<NonNullable<PopupInput['roulette']>['prizes']>[number]
 
-/** An id that no prize had, or that another of the list has already, is none. */
+/** Unknown and duplicate ids are ignored: such a prize is new. */
 
-function changedPrizes(
+function applyPrizeChange(
   before: readonly Prize[],
   prizes: readonly PrizeInput[],
   newId: () => string,
@@ -39,7 +43,7 @@ function changedPrizes(
 }
 
 function completeCoupon(given: { [K in keyof PopupCoupon]?: PopupCoupon[K] | undefined }): PopupCoupon {
-  const coupon = merged<PopupCoupon>(defaultCoupon, given as never)
+  const coupon = mergeChange<PopupCoupon>(defaultCoupon, given as never)
   // The default value is a percentage.
   const value = given.value === undefined && coupon.type === 'free-shipping' ? null : coupon.value
   return { ...coupon, code: upper(coupon.code), value }

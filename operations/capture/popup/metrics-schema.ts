@@ -7,7 +7,7 @@ export const popupMetrics = object({
   endDate: day,
   impressions: count,
   visitors: count.describe('Each once a day'),
-  subscribers: count.describe('Whom the popup won'),
+  subscribers: count.describe('Subscribers won by the popup'),
   emails: count,
   phones: count,
   unsubscribed: count,

@@ -1,7 +1,7 @@
-/** What the popup brought in a range of days (rule 5): one statement and the prizes. */
+/** Figures of the popup in a range of days (rule 5): one statement, and the prizes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { amounts, days, isCountedConversion } from '#operations/store/door'
+import { amounts, days, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
@@ -36,7 +36,7 @@ interface Figures {
 
 type Db = Kysely<TenantTables>
 
-/** Who the popup won; `column`: when. */
+/** Subscribers won by the popup; `column`: the timestamp to count by. */
 const subscribers = (db: Db, range: days.DayRange & { timezone: string }, column: string) =>
   db
     .selectFrom('newsletter_subscribers as s')
@@ -69,7 +69,7 @@ const figures = prepared<Values, Figures>((db, values) => {
     .select(['w.day', sql<number>`sum(w.impressions)::int`.as('n')])
   const newPerDay = subscribers(db, values, 's.created_at')
     .groupBy(sql`1`)
-    .select([days.localDateOf('s.created_at', timezone).as('day'), counted.as('n')])
+    .select([days.localDate('s.created_at', timezone).as('day'), counted.as('n')])
   const series = db
     .selectFrom(
       sql<{ day: string }>`generate_series(${startDate}::date, ${endDate}::date, interval '1 day')`.as<'d'>(
@@ -124,12 +124,12 @@ const figures = prepared<Values, Figures>((db, values) => {
     ])
 })
 
-/** By default the 30 days up to today. Refuses a range that is turned around or has more than 365 days. */
+/** Defaults to the 30 days up to today. Refuses a range that ends before it starts or exceeds 365 days. */
 export async function readMetrics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },
 ): Promise<Metrics> {
-  const range = days.dayRange(ctx, query, daysAtMost)
+  const range = days.parseDayRange(ctx, query, daysAtMost)
   const length = days.daysBetween(range)
   const { currency, timezone } = ctx.store
   const [found] = await figures(ctx, {
@@ -143,21 +143,21 @@ export async function readMetrics(
   return {
     ...range,
     ...counted,
-    conversionRate: rateOf(counted),
+    conversionRate: toRate(counted),
     couponsIssued: coupons,
     attributed: { orders, revenue: amounts.toNumber(amounts.toCents(revenue)), currency },
-    prizes: await prizesOf(ctx, won),
+    prizes: await listPrizes(ctx, won),
     series,
-    previous: { ...previous, conversionRate: rateOf(previous) },
+    previous: { ...previous, conversionRate: toRate(previous) },
   }
 }
 
-const rateOf = (of: { impressions: number; subscribers: number }): number | null =>
-  amounts.percentOf(BigInt(of.subscribers), BigInt(of.impressions), 2)
+const toRate = (of: { impressions: number; subscribers: number }): number | null =>
+  amounts.toPercent(BigInt(of.subscribers), BigInt(of.impressions), 2)
 
-/** The prizes there are, in their order, then those won that are no more. */
-async function prizesOf(ctx: Context, won: Figures['won']): Promise<Metrics['prizes']> {
-  const settings = await popup.inForce(ctx)
+/** Current prizes in their order, then won prizes that were removed. */
+async function listPrizes(ctx: Context, won: Figures['won']): Promise<Metrics['prizes']> {
+  const settings = await popup.getEffective(ctx)
   const byId = new Map(won.map((prize) => [prize.id, prize]))
   const now = settings.roulette.prizes.map(({ id, label }) => ({ id, label, won: byId.get(id)?.won ?? 0 }))
   const known = new Set(now.map((prize) => prize.id))

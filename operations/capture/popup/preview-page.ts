@@ -1,38 +1,38 @@
-/** The popup as a page of this server: drawn by HTML and CSS alone, no scripts. */
-import { escaped } from '#operations/store/door'
+/** The popup as a page of this server, in HTML and CSS without scripts. */
+import { escapeHtml } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { langOf, said } from '#runtime/values/wording'
+import { getLangAttribute, getText } from '#runtime/values/wording'
 import type { PopupSettings } from './schema.ts'
 
 const title = { en: 'Preview', 'pt-BR': 'Prévia', es: 'Vista previa' }
 
-/** Texts and addresses are escaped; CSS cannot leave its element, and loads nothing but images. */
-export function previewPage({ store }: Context, settings: PopupSettings): Response {
+/** Texts and addresses are escaped; CSS cannot leave its element and loads only images. */
+export function renderPreviewPage({ store }: Context, settings: PopupSettings): Response {
   const { design, texts, fields, roulette } = settings
   const inputs = (['name', 'email', 'phone'] as const)
     .filter((name) => fields[name].enabled)
     .map(
       (name) =>
-        `<input disabled aria-label="${escaped(texts[`${name}Placeholder`])}" placeholder="${escaped(texts[`${name}Placeholder`])}${fields[name].required ? ' *' : ''}">`,
+        `<input disabled aria-label="${escapeHtml(texts[`${name}Placeholder`])}" placeholder="${escapeHtml(texts[`${name}Placeholder`])}${fields[name].required ? ' *' : ''}">`,
     )
   const prizes = roulette.enabled
-    ? `<ul>${roulette.prizes.map(({ label, color }) => `<li style="border-color:${color}">${escaped(label)}</li>`).join('')}</ul>`
+    ? `<ul>${roulette.prizes.map(({ label, color }) => `<li style="border-color:${color}">${escapeHtml(label)}</li>`).join('')}</ul>`
     : ''
   const image =
     design.imageUrl && design.imagePosition !== 'none'
-      ? `<img class="image" alt="" src="${escaped(design.imageUrl)}">`
+      ? `<img class="image" alt="" src="${escapeHtml(design.imageUrl)}">`
       : ''
-  const logo = design.logoUrl ? `<img class="logo" alt="" src="${escaped(design.logoUrl)}">` : ''
+  const logo = design.logoUrl ? `<img class="logo" alt="" src="${escapeHtml(design.logoUrl)}">` : ''
   const body =
     `<main class="overlay ${settings.layout} ${settings.position}"><div class="storefront-popup">${logo}${image}` +
-    `<h1>${escaped(texts.title)}</h1><p>${escaped(texts.description)}</p>${prizes}${inputs.join('')}` +
-    `<label><input type="checkbox" disabled>${escaped(texts.consentText)}</label>` +
-    `<button disabled>${escaped(roulette.enabled ? texts.spinText : texts.buttonText)}</button>` +
-    `<p class="close">${escaped(texts.closeText)}</p></div></main>`
+    `<h1>${escapeHtml(texts.title)}</h1><p>${escapeHtml(texts.description)}</p>${prizes}${inputs.join('')}` +
+    `<label><input type="checkbox" disabled>${escapeHtml(texts.consentText)}</label>` +
+    `<button disabled>${escapeHtml(roulette.enabled ? texts.spinText : texts.buttonText)}</button>` +
+    `<p class="close">${escapeHtml(texts.closeText)}</p></div></main>`
   return new Response(
-    `<!doctype html><html lang="${escaped(langOf(store.locale))}"><head><meta charset="utf-8"><title>${escaped(`${said(title, store.locale)}: ${store.name}`)}</title>` +
+    `<!doctype html><html lang="${escapeHtml(getLangAttribute(store.locale))}"><head><meta charset="utf-8"><title>${escapeHtml(`${getText(title, store.locale)}: ${store.name}`)}</title>` +
       '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">' +
-      `<style>${style(settings)}</style><style>${harmlessCss(design.customCss ?? '')}</style></head>` +
+      `<style>${renderStyle(settings)}</style><style>${escapeCss(design.customCss ?? '')}</style></head>` +
       `<body>${body}</body></html>`,
     {
       headers: {
@@ -48,10 +48,10 @@ export function previewPage({ store }: Context, settings: PopupSettings): Respon
   )
 }
 
-/** The same CSS where no tag can begin. */
-const harmlessCss = (css: string): string => css.replaceAll('<', '\\3c ')
+/** Escapes CSS so that no tag can begin in it. */
+const escapeCss = (css: string): string => css.replaceAll('<', '\\3c ')
 
-const placed = {
+const alignments = {
   center: 'align-items:center;justify-content:center',
   top: 'align-items:flex-start;justify-content:center',
   bottom: 'align-items:flex-end;justify-content:center',
@@ -59,15 +59,15 @@ const placed = {
   'bottom-right': 'align-items:flex-end;justify-content:flex-end',
 } as const
 
-function style({ design, layout, position }: PopupSettings): string {
+function renderStyle({ design, layout, position }: PopupSettings): string {
   const font = design.fontFamily?.replace(/[^\p{L}\p{N} ,'"-]/gu, '').replaceAll('"', "'")
   const radius = layout === 'fullscreen' || layout === 'bar' ? 0 : design.borderRadius
   const width = layout === 'modal' || layout === 'slide-in' ? 'max-width:26rem' : 'max-width:none'
   const overlay = layout === 'modal' || layout === 'fullscreen' ? design.overlayColor : 'transparent'
   return (
     `body{margin:0;font:1rem/1.5 ${font ? `${font},` : ''}system-ui,sans-serif;background:#e5e7eb}` +
-    // What is taller than a phone scrolls with the page.
-    `.overlay{min-height:100vh;display:flex;background:${overlay};${placed[position]}}` +
+    // A popup taller than a phone scrolls with the page.
+    `.overlay{min-height:100vh;display:flex;background:${overlay};${alignments[position]}}` +
     `.storefront-popup{box-sizing:border-box;width:100%;${width};margin:1rem;padding:1.5rem;overflow-wrap:break-word;` +
     `background:${design.backgroundColor};color:${design.textColor};border-radius:${radius}px}` +
     '.fullscreen .storefront-popup{margin:0;align-self:stretch}' +

@@ -1,19 +1,19 @@
-/** What popup settings need of the outside: an address for images, the platform for coupons, the email provider. */
+/** External checks of popup settings: image addresses, coupons at the platform, the email provider. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { CouponSpec } from '#operations/store/door'
-import { connections, coupons } from '#operations/store/door'
+import type { CouponSpec } from '#operations/store/index'
+import { connections, coupons } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { isHttpsAddress } from '#runtime/values/https'
-import { amountText } from '#runtime/values/money'
+import { formatAmount } from '#runtime/values/money'
 import { mailingList } from '../mailing-list/connection.ts'
-import { enabledCoupons } from './rules.ts'
+import { listEnabledCoupons } from './rules.ts'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
-/** Refuses new addresses of images that are neither https nor of this server's storage. */
+/** Refuses new image addresses that are neither https nor in this server's storage. */
 export function refuseForeignImages(ctx: Context, before: PopupSettings, after: PopupSettings): void {
   for (const name of ['imageUrl', 'logoUrl'] as const) {
     const url = after.design[name]
@@ -25,14 +25,14 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
 }
 
 /** The coupons that shoppers can get: with the roulette on, those of its prizes. */
-const couponsInForce = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
-  enabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
+const listActiveCoupons = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
+  listEnabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
 
 /**
- * Until when a coupon is promised: who subscribes last, when the popup ends, is told a code that holds for its days.
- * Null: for ever. Of a unique one each code has its own end, and is made by it.
+ * Until when a coupon must hold: the last person to subscribe, when the popup ends, gets a code valid for its days.
+ * Null: no end. A unique code is created with its own end.
  */
-function promisedUntil(
+function getPromiseEnd(
   { mode, validDays }: PopupCoupon,
   { display: { endsAt } }: PopupSettings,
 ): string | null {
@@ -40,26 +40,26 @@ function promisedUntil(
   return new Date(Date.parse(endsAt) + (validDays ?? 0) * dayMs).toISOString()
 }
 
-/** All that a popup promises: while it stays the same, nothing has to be judged again. */
-const promisesOf = (settings: PopupSettings) =>
-  couponsInForce(settings).map(([field, coupon]) => ({
+/** Everything that a popup promises: unchanged promises are not checked again. */
+const toPromises = (settings: PopupSettings) =>
+  listActiveCoupons(settings).map(([field, coupon]) => ({
     field,
-    promise: { coupon, until: promisedUntil(coupon, settings) },
+    promise: { coupon, until: getPromiseEnd(coupon, settings) },
   }))
 
 /**
- * Makes the shared codes of what this save promises anew: by turning the popup or a coupon on, or by changing the
- * coupon or how long it is promised. Not inside a transaction. Refuses (409) a code that the platform has with other
- * terms, a coupon without a platform, and pushes without an email provider, where this save turns them on or changes
- * them.
+ * Creates the shared codes of promises that are new in this save, because it turns on the popup or a coupon, or changes
+ * a coupon or how long it is promised. Not inside a transaction. Refuses (409) a code that exists on the platform with
+ * other terms, and, if this save turns them on or changes them, a coupon without a platform and pushes without an email
+ * provider.
  */
 export async function preparePopup(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
   if (after.isMailproviderEnabled && !before.isMailproviderEnabled && !(await mailingList(ctx))) {
     throw refuse('conflict', 'isMailproviderEnabled: the store has no email provider connected')
   }
-  // One that comes to be shown promises all that it has, whatever became of its codes meanwhile.
-  const known = after.isEnabled && !before.isEnabled ? [] : promisesOf(before)
-  const fresh = promisesOf(after).filter(
+  // A popup that is being turned on promises everything again, since its codes may have changed meanwhile.
+  const known = after.isEnabled && !before.isEnabled ? [] : toPromises(before)
+  const fresh = toPromises(after).filter(
     ({ promise }) => !known.some((other) => isDeepStrictEqual(other.promise, promise)),
   )
   if (fresh.length === 0) return
@@ -68,9 +68,9 @@ export async function preparePopup(ctx: Context, before: PopupSettings, after: P
     const { coupon, until } = promise
     if (coupon.mode !== 'shared' || coupon.code === null) continue
     try {
-      await coupons.promise(
+      await coupons.guaranteeCoupon(
         platform,
-        couponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }),
+        toCouponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }),
         until,
       )
     } catch (error) {
@@ -81,16 +81,16 @@ export async function preparePopup(ctx: Context, before: PopupSettings, after: P
   }
 }
 
-/** A coupon as the platform is asked for it. */
-export const couponSpec = (
+/** A coupon in the form that the platform port takes. */
+export const toCouponSpec = (
   { type, value, minimumAmount }: PopupCoupon,
   code: string,
   { usageLimit, endsAt }: Pick<CouponSpec, 'usageLimit' | 'endsAt'>,
 ): CouponSpec => ({
   code,
   type,
-  value: value === null ? null : amountText(value),
-  minimumAmount: minimumAmount === null ? null : amountText(minimumAmount),
+  value: value === null ? null : formatAmount(value),
+  minimumAmount: minimumAmount === null ? null : formatAmount(minimumAmount),
   usageLimit,
   endsAt,
 })

@@ -1,5 +1,5 @@
 /** Whether shoppers see the popup now (rule 4). */
-import { publication } from '#operations/storefront/door'
+import { publication } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { instant, object, z } from '#runtime/schema'
 import type { PopupSettings } from './schema.ts'
@@ -9,23 +9,23 @@ export const publicationStatus = object({
   isEnabled: z.boolean(),
   isLive: z.boolean(),
   state: z.enum(['disabled', 'publishing', 'failed', 'not-installed', 'outside-schedule', 'live']),
-  scriptUrl: z.string().describe('What the pages of the store load'),
+  scriptUrl: z.string().describe('URL of the script on the pages of the store'),
   scriptId: z.string().nullable(),
   installedAt: instant.nullable(),
   lastSeenAt: instant.nullable().describe('When a storefront last asked for the script or the popup'),
   checkedAt: instant.nullable().describe('When the platform was asked'),
-  message: z.string().nullable().describe('Why it failed, or what there is to do'),
+  message: z.string().nullable().describe('Why it failed, or what to do next'),
 })
 
-/** Asks the platform, so not inside a transaction; throws `Unavailable` where it does not answer. */
-export async function publicationOf(ctx: Context): Promise<z.infer<typeof publicationStatus>> {
-  const settings = await popup.inForce(ctx)
-  const { state: script, installedAt, lastSeenAt, checkedAt, ...others } = await publication.stateOf(ctx)
+/** Calls the platform, so not inside a transaction; throws `Unavailable` if it does not answer. */
+export async function readPublication(ctx: Context): Promise<z.infer<typeof publicationStatus>> {
+  const settings = await popup.getEffective(ctx)
+  const { state: script, installedAt, lastSeenAt, checkedAt, ...others } = await publication.readState(ctx)
   const state = !settings.isEnabled
     ? 'disabled'
     : script !== 'installed'
       ? script
-      : scheduleState(ctx, settings)
+      : getScheduleState(ctx, settings)
   return {
     isEnabled: settings.isEnabled,
     isLive: state === 'live',
@@ -37,10 +37,10 @@ export async function publicationOf(ctx: Context): Promise<z.infer<typeof public
   }
 }
 
-const scheduleState = (ctx: Context, settings: PopupSettings) =>
+const getScheduleState = (ctx: Context, settings: PopupSettings) =>
   isScheduled(settings, ctx.now()) ? 'live' : 'outside-schedule'
 
-/** Whether an instant lies within the popup's schedule. */
+/** Whether an instant is within the popup's schedule. */
 export function isScheduled({ display }: PopupSettings, at: Date): boolean {
   const { startsAt, endsAt } = display
   return (startsAt === null || at >= new Date(startsAt)) && (endsAt === null || at < new Date(endsAt))

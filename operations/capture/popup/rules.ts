@@ -1,25 +1,25 @@
-/** What popup settings must be as a whole (rule 1): each part that is on. No database. */
+/** Validates popup settings as a whole (rule 1): every part that is on. No database. */
 import { refuse } from '#runtime/errors'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
-/** The sentence of the first faults, five at most; null where there are none. */
-function popupFaults(settings: PopupSettings): string | null {
+/** The first five issues as one sentence; null if there are none. */
+function findPopupIssues(settings: PopupSettings): string | null {
   const faults = [
-    ...(settings.coupon.enabled ? couponFaults('coupon', settings.coupon) : []),
-    ...(settings.roulette.enabled ? rouletteFaults(settings.roulette.prizes) : []),
-    ...sharedCodeFaults(settings),
-    ...(settings.isEnabled ? shownFaults(settings) : []),
+    ...(settings.coupon.enabled ? findCouponIssues('coupon', settings.coupon) : []),
+    ...(settings.roulette.enabled ? findRouletteIssues(settings.roulette.prizes) : []),
+    ...findSharedCodeIssues(settings),
+    ...(settings.isEnabled ? findDisplayIssues(settings) : []),
   ]
   return faults.length === 0 ? null : faults.slice(0, 5).join('; ')
 }
 
-/** Refuses settings that cannot be. */
-export function refusePopupFaults(settings: PopupSettings): void {
-  const faults = popupFaults(settings)
+/** Refuses invalid settings. */
+export function refuseInvalidPopup(settings: PopupSettings): void {
+  const faults = findPopupIssues(settings)
   if (faults) throw refuse('bad_request', faults)
 }
 
-function couponFaults(field: string, { mode, code, type, value }: PopupCoupon): string[] {
+function findCouponIssues(field: string, { mode, code, type, value }: PopupCoupon): string[] {
   const faults: string[] = []
   if (mode === 'shared' && code === null) faults.push(`${field}.code: is required for a shared coupon`)
   if (type === 'free-shipping') {
@@ -32,12 +32,12 @@ function couponFaults(field: string, { mode, code, type, value }: PopupCoupon): 
   return faults
 }
 
-function rouletteFaults(prizes: PopupSettings['roulette']['prizes']): string[] {
+function findRouletteIssues(prizes: PopupSettings['roulette']['prizes']): string[] {
   const faults: string[] = []
   if (prizes.length < 2) faults.push('roulette.prizes: must have at least 2 prizes')
   for (const [i, { probability, coupon }] of prizes.entries()) {
     if (probability <= 0) faults.push(`roulette.prizes.${i}.probability: must be more than 0`)
-    if (coupon) faults.push(...couponFaults(`roulette.prizes.${i}.coupon`, coupon))
+    if (coupon) faults.push(...findCouponIssues(`roulette.prizes.${i}.coupon`, coupon))
   }
   // biome-ignore lint/plugin/cents: a chance in per cent, not money
   const sum = prizes.reduce((total, { probability }) => total + Math.round(probability * 100), 0)
@@ -51,7 +51,10 @@ function rouletteFaults(prizes: PopupSettings['roulette']['prizes']): string[] {
 }
 
 /** Coupons of the parts that are on, each with its field. */
-export function enabledCoupons({ coupon, roulette }: PopupSettings): [field: string, coupon: PopupCoupon][] {
+export function listEnabledCoupons({
+  coupon,
+  roulette,
+}: PopupSettings): [field: string, coupon: PopupCoupon][] {
   const { enabled, ...own } = coupon
   return [
     ...(enabled ? [['coupon', own] as [string, PopupCoupon]] : []),
@@ -61,24 +64,24 @@ export function enabledCoupons({ coupon, roulette }: PopupSettings): [field: str
   ]
 }
 
-const discountOf = ({ type, value, minimumAmount }: PopupCoupon): string =>
+const toDiscountKey = ({ type, value, minimumAmount }: PopupCoupon): string =>
   JSON.stringify([type, value, minimumAmount])
 
-function sharedCodeFaults(settings: PopupSettings): string[] {
+function findSharedCodeIssues(settings: PopupSettings): string[] {
   const discounts = new Map<string, string>()
   const faults: string[] = []
-  for (const [field, coupon] of enabledCoupons(settings)) {
+  for (const [field, coupon] of listEnabledCoupons(settings)) {
     if (coupon.mode !== 'shared' || coupon.code === null) continue
     const known = discounts.get(coupon.code)
-    discounts.set(coupon.code, known ?? discountOf(coupon))
-    if (known !== undefined && known !== discountOf(coupon)) {
+    discounts.set(coupon.code, known ?? toDiscountKey(coupon))
+    if (known !== undefined && known !== toDiscountKey(coupon)) {
       faults.push(`${field}.code: ${coupon.code} is used for another discount already`)
     }
   }
   return faults
 }
 
-function shownFaults({ fields, couponDelivery, display }: PopupSettings): string[] {
+function findDisplayIssues({ fields, couponDelivery, display }: PopupSettings): string[] {
   const faults: string[] = []
   if (!fields.email.enabled && !fields.phone.enabled) {
     faults.push('fields: the email or the phone must be asked for')

@@ -1,23 +1,25 @@
-/** What saving the popup and saving the contact form have in common. */
-import { changed, publication } from '#operations/storefront/door'
+/** Hooks shared by saves of the popup and of the contact form. */
+import { markStorefrontChanged, publication } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 
 interface Shown {
   isEnabled: boolean
 }
-/** What is on is put on the platform at each save, and where it is missing though nothing changed (rule 4). */
-export const onPlatform = {
-  async saved(tx: Context, { isEnabled }: Shown): Promise<void> {
-    await changed(tx)
+/**
+ * Publishes an enabled widget at each save, and again if it is missing on the platform though nothing changed (rule 4).
+ */
+export const publishHooks = {
+  async onSaved(tx: Context, { isEnabled }: Shown): Promise<void> {
+    await markStorefrontChanged(tx)
     if (isEnabled) await publication.publish(tx)
   },
-  async unchanged(tx: Context, { isEnabled }: Shown): Promise<void> {
+  async onUnchanged(tx: Context, { isEnabled }: Shown): Promise<void> {
     if (isEnabled) await publication.publishIfMissing(tx)
   },
 }
 
-/** Refuses a list that is named anew and there is not; holds it until the transaction ends. */
+/** Refuses a newly named list that does not exist, and locks it until the transaction ends. */
 export async function requireList<Field extends string>(
   ctx: Context,
   field: Field,
@@ -25,7 +27,8 @@ export async function requireList<Field extends string>(
   before: Record<Field, string | null>,
 ): Promise<void> {
   if (listId === null || listId === before[field]) return
-  // Held until the settings are saved: whoever deletes the list takes it out of saved settings.
-  const held = ctx.db.selectFrom('contact_lists').select('id').forKeyShare()
-  await oneRow(held, listId, `${field}: there is no such contact list`)
+  // Locked until the settings are saved: a concurrent deletion of the list then finds it in saved settings and clears
+  // it.
+  const lockedList = ctx.db.selectFrom('contact_lists').select('id').forKeyShare()
+  await requireRow(lockedList, listId, `${field}: there is no such contact list`)
 }

@@ -1,4 +1,4 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -16,7 +16,7 @@ import {
   z,
 } from '#runtime/schema'
 
-/** Whether it is one of ours or https is looked at with the store at hand. */
+/** Whether it is ours or https is checked later, with the store known. */
 const imageAddress = reference('file', z.string().min(1).max(2000))
   .describe("https, or one of this server's storage")
   .nullable()
@@ -31,12 +31,12 @@ const couponShape = {
     .string()
     .regex(/^[A-Za-z0-9_-]{3,30}$/, 'must be 3 to 30 letters, digits, - or _')
     .nullable()
-    .describe('Of a shared coupon; kept in upper case'),
+    .describe('Code of a shared coupon; stored in upper case'),
   prefix: z
     .string()
     .regex(/^[A-Z0-9]{1,10}$/, 'must be 1 to 10 capital letters or digits')
     .nullable()
-    .describe('Of unique codes; null: POP'),
+    .describe('Prefix of unique codes; null: POP'),
   type: couponType,
   value: money.nullable().describe('Percent, or units of the currency; null for free shipping'),
   minimumAmount: moneyFromZero.nullable(),
@@ -45,9 +45,9 @@ const couponShape = {
 
 const designShape = {
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   buttonColor: colour,
-  buttonTextColor: readOn('buttonColor'),
+  buttonTextColor: textColourOn('buttonColor'),
   overlayColor: colour,
   borderRadius: z.number().int().min(0).max(60).describe('In pixels'),
   fontFamily: z.string().min(1).max(80).nullable(),
@@ -136,13 +136,15 @@ export const popupSettings = named(
     display: object(displayShape),
     updatedAt: instant.nullable().describe('null: never saved'),
   }),
-  { moves: ['roulette.prizes.won'] },
+  { volatileFields: ['roulette.prizes.won'] },
 )
 export type PopupSettings = Omit<z.infer<typeof popupSettings>, 'updatedAt'>
 export type PopupCoupon = z.infer<typeof coupon>
 export type Prize = PopupSettings['roulette']['prizes'][number]
 
-/** Fields left out keep their value, at every depth; prizes are replaced whole, what they leave out being the default. */
+/**
+ * Fields left out keep their value, at every depth; prizes are replaced as a whole, with defaults for fields left out.
+ */
 const inputShape = {
   ...plainShape,
   design: writeBody(designShape, []),
@@ -160,7 +162,7 @@ const inputShape = {
           writeBody(
             {
               ...prizeShape,
-              id: id.describe('Of a prize there is; a new one gets its own'),
+              id: id.describe('Id of an existing prize; a new one gets its own'),
               coupon: writeBody(couponShape, []).nullable(),
             },
             ['won'],

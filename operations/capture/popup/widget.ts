@@ -1,31 +1,28 @@
-/** What the storefront shows of the popup. */
-import type { Widget } from '#operations/storefront/door'
+/** The popup's widget on the storefront. */
+import type { Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { isScheduled } from './publication.ts'
 import type { PopupSettings } from './schema.ts'
 import { popup } from './settings.ts'
 
-/** Whether the popup is on now, and until when that holds. */
-export async function popupWidget(ctx: Context): Promise<Widget | null> {
-  const settings = await popup.forShoppers(ctx)
+/** Whether the popup is on now, and when that changes. */
+export async function buildPopupWidget(ctx: Context): Promise<Widget | null> {
+  const settings = await popup.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const now = ctx.now()
-  return { value: isScheduled(settings, now) || null, until: nextChange(settings, now) }
+  return { value: isScheduled(settings, now) || null, until: findNextChange(settings, now) }
 }
 
-/**
- * What decides whether it shows itself to a shopper, and its teaser: no page asks for the whole popup (`GET
- * /newsletter`) before it is shown.
- */
-export async function popupRules(ctx: Context): Promise<Widget | null> {
-  const settings = await popup.forShoppers(ctx)
+/** The display rules and the teaser: pages request the whole popup (`GET /newsletter`) only before they show it. */
+export async function buildPopupRules(ctx: Context): Promise<Widget | null> {
+  const settings = await popup.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const now = ctx.now()
-  const value = isScheduled(settings, now) ? rulesOf(settings) : null
-  return { value, until: nextChange(settings, now) }
+  const value = isScheduled(settings, now) ? toRules(settings) : null
+  return { value, until: findNextChange(settings, now) }
 }
 
-function rulesOf({ layout, position, display, design }: PopupSettings) {
+function toRules({ layout, position, display, design }: PopupSettings) {
   const { teaserEnabled, teaserText, ...rules } = display
   const { buttonColor, buttonTextColor, fontFamily, customCss } = design
   const teaser =
@@ -35,7 +32,7 @@ function rulesOf({ layout, position, display, design }: PopupSettings) {
   return { layout, position, display: rules, teaser }
 }
 
-function nextChange({ display }: PopupSettings, now: Date): Date | null {
+function findNextChange({ display }: PopupSettings, now: Date): Date | null {
   const coming = [display.startsAt, display.endsAt]
     .filter((at) => at !== null)
     .map((at) => new Date(at))

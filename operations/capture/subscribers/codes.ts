@@ -1,24 +1,24 @@
-/** Coupon codes of subscribers, and what a subscriber was promised. */
+/** Coupon codes of subscribers, and the coupon promised to each. */
 
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { randomText } from '#runtime/values/ids'
 import type { PopupCoupon } from '../popup/schema.ts'
 
-/** Without letters and digits that look alike. */
-const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+/** Without characters that look alike. */
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
-/** What a subscriber's row keeps of the coupon. */
+/** The coupon as stored in a subscriber's row. */
 export interface PromisedCoupon extends PopupCoupon {
   expiresAt: string | null
 }
 
-export function promised(ctx: Context, coupon: PopupCoupon): PromisedCoupon {
+export function toPromisedCoupon(ctx: Context, coupon: PopupCoupon): PromisedCoupon {
   const { validDays } = coupon
   const expiresAt = validDays === null ? null : new Date(ctx.clock.ms() + validDays * dayMs).toISOString()
   return { ...coupon, expiresAt }
 }
 
-/** The shared code, or one that nobody else has. */
-export const codeOf = ({ mode, code, prefix }: PopupCoupon): string =>
-  mode === 'shared' && code !== null ? code : `${prefix ?? 'POP'}-${randomText(6, letters)}`
+/** The shared code, or a random unique one. */
+export const generateCode = ({ mode, code, prefix }: PopupCoupon): string =>
+  mode === 'shared' && code !== null ? code : `${prefix ?? 'POP'}-${randomText(6, alphabet)}`

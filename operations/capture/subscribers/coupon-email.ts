@@ -1,16 +1,16 @@
-/** The email that brings a code. */
+/** The email with a coupon code. */
 import { DateTime } from 'luxon'
-import { coupons, escaped, metering } from '#operations/store/door'
+import { coupons, escapeHtml, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
-import { namedId } from '#runtime/values/ids'
+import { idFromName } from '#runtime/values/ids'
 import { renderText } from '#runtime/values/variables'
-import { spoken } from '#runtime/values/wording'
+import { getTexts } from '#runtime/values/wording'
 import type { PromisedCoupon } from './codes.ts'
 import * as unsubscribes from './unsubscribes.ts'
 
-/** Sends a code that is due to a subscriber who is still one; of another, nothing. */
-export async function mailCoupon(ctx: Context, subscriberId: string): Promise<void> {
+/** Sends a due code to a subscriber; nothing if they have unsubscribed. */
+export async function sendCouponEmail(ctx: Context, subscriberId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('newsletter_subscribers')
     .select(['id', 'email', 'coupon', 'coupon_code', 'created_at'])
@@ -22,30 +22,30 @@ export async function mailCoupon(ctx: Context, subscriberId: string): Promise<vo
   if (!row?.email || !row.coupon_code) return
   const { email, coupon_code: code } = row
   const coupon = row.coupon as PromisedCoupon | null
-  // Held too long: an email with a code that has ended promises nothing.
-  if (!coupons.holds(coupon?.expiresAt ?? null, ctx.now())) {
-    await end(ctx, subscriberId, 'refused')
+  // An email with an expired code promises nothing.
+  if (!coupons.isUsableAt(coupon?.expiresAt ?? null, ctx.now())) {
+    await recordOutcome(ctx, subscriberId, 'refused')
     return
   }
-  const link = unsubscribes.link(ctx, 'newsletter', subscriberId)
+  const link = unsubscribes.buildLink(ctx, 'newsletter', subscriberId)
   try {
     await ctx.adapters.mail.send({
       to: email,
-      ...couponMail(ctx, { code, coupon, link }),
-      headers: unsubscribes.headers(link),
+      ...buildCouponMail(ctx, { code, coupon, link }),
+      headers: unsubscribes.buildHeaders(link),
       idempotencyKey: `newsletter-coupon:${subscriberId}`,
     })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    ctx.log.warn({ err: error, subscriberId }, 'the address does not take the email with the coupon')
-    await end(ctx, subscriberId, 'refused')
+    ctx.log.warn({ err: error, subscriberId }, 'coupon email refused')
+    await recordOutcome(ctx, subscriberId, 'refused')
     return
   }
   await ctx.transaction(async (tx) => {
-    await end(tx, subscriberId, 'sent')
-    await metering.record(tx, [
+    await recordOutcome(tx, subscriberId, 'sent')
+    await metering.recordEmails(tx, [
       {
-        messageId: namedId(`newsletter coupon ${subscriberId}`, row.created_at.getTime()),
+        messageId: idFromName(`newsletter coupon ${subscriberId}`, row.created_at.getTime()),
         channel: 'email',
         source: 'newsletter',
         sourceId: subscriberId,
@@ -59,7 +59,7 @@ export async function mailCoupon(ctx: Context, subscriberId: string): Promise<vo
   })
 }
 
-async function end(ctx: Context, subscriberId: string, how: 'sent' | 'refused'): Promise<void> {
+async function recordOutcome(ctx: Context, subscriberId: string, how: 'sent' | 'refused'): Promise<void> {
   await ctx.db
     .updateTable('newsletter_subscribers')
     .set({ coupon_email: how })
@@ -87,29 +87,29 @@ const mailWords = {
   use: { en: 'Use it at {{place}}', 'pt-BR': 'Use em {{place}}', es: 'Úsalo en {{place}}' },
 }
 
-function couponMail(
+function buildCouponMail(
   ctx: Context,
   { code, coupon, link }: { code: string; coupon: PromisedCoupon | null; link: string },
 ): { subject: string; text: string; html: string } {
   const { name, domain, timezone, locale } = ctx.store
-  const words = spoken({ ...mailWords, leave: unsubscribes.word }, locale)
+  const words = getTexts({ ...mailWords, leave: unsubscribes.linkLabel }, locale)
   const filled = (text: string, more: Record<string, string> = {}): string =>
     renderText(text, { store: name, ...more }).text
-  const ends = coupon?.expiresAt
+  const expiresAt = coupon?.expiresAt
     ? DateTime.fromISO(coupon.expiresAt, { zone: timezone })
         .setLocale(locale)
         .toLocaleString(DateTime.DATETIME_FULL)
     : null
-  const until = ends && filled(words.until, { ends })
+  const until = expiresAt && filled(words.until, { ends: expiresAt })
   const thanks = filled(words.thanks)
   const shop = `https://${domain}`
   return {
     subject: filled(words.subject),
     text: `${[thanks, code, until, filled(words.use, { place: shop }), `${words.leave}: ${link}`].filter(Boolean).join('\n\n')}\n`,
     html:
-      `<p>${escaped(thanks)}</p><p style="font:700 24px monospace">${escaped(code)}</p>` +
-      (until ? `<p>${escaped(until)}</p>` : '') +
-      `<p><a href="${escaped(shop)}">${escaped(filled(words.use, { place: name }))}</a></p>` +
-      `<p><a href="${escaped(link)}">${escaped(words.leave)}</a></p>`,
+      `<p>${escapeHtml(thanks)}</p><p style="font:700 24px monospace">${escapeHtml(code)}</p>` +
+      (until ? `<p>${escapeHtml(until)}</p>` : '') +
+      `<p><a href="${escapeHtml(shop)}">${escapeHtml(filled(words.use, { place: name }))}</a></p>` +
+      `<p><a href="${escapeHtml(link)}">${escapeHtml(words.leave)}</a></p>`,
   }
 }

@@ -1,16 +1,16 @@
-/** Codes of their own, made on the platform: tried at once, else by the job. */
+/** Unique codes, created on the platform: immediately if possible, otherwise by a job. */
 
 // biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
-import { connections, coupons, notify } from '#operations/store/door'
+import { connections, coupons, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { newsletterCouponEmail } from '../handles.ts'
-import { couponSpec } from '../popup/providers.ts'
+import { toCouponSpec } from '../popup/providers.ts'
 import type { PromisedCoupon } from './codes.ts'
 
-const atOnceMs = 3000
+const maxWaitMs = 3000
 
 interface Pending {
   code: string
@@ -18,10 +18,11 @@ interface Pending {
 }
 
 /**
- * Makes a subscriber's code while they wait, for three seconds at most. Not inside a transaction. Answers what `shown`
- * does, in the transaction that says so, where it can be shown; null: the job makes it. `emails`: it is emailed all the same.
+ * Creates a subscriber's code while they wait, for at most three seconds. Not inside a transaction. Returns the result
+ * of `shown`, which runs in the transaction that marks the code as issued; null: the job creates it. `emails`: whether
+ * the code is emailed as well.
  */
-export async function issueAtOnce<T>(
+export async function issueImmediately<T>(
   ctx: Context,
   subscriberId: string,
   pending: Pending,
@@ -29,15 +30,15 @@ export async function issueAtOnce<T>(
   shown: (tx: Context) => Promise<T>,
 ): Promise<T | null> {
   const stop = new AbortController()
-  const tooLate = wait(atOnceMs, false, { signal: stop.signal }).catch(() => false)
-  const made = makeCoupon(ctx, pending).then(
+  const tooLate = wait(maxWaitMs, false, { signal: stop.signal }).catch(() => false)
+  const creation = makeCoupon(ctx, pending).then(
     () => true,
     (error: unknown) => {
-      ctx.log.warn({ err: error, subscriberId }, 'a coupon could not be made at once')
+      ctx.log.warn({ err: error, subscriberId }, 'coupon not created immediately, left to the job')
       return false
     },
   )
-  const isMade = await Promise.race([made, tooLate])
+  const isMade = await Promise.race([creation, tooLate])
   stop.abort()
   if (!isMade) return null
   return ctx.transaction(async (tx) => {
@@ -48,7 +49,10 @@ export async function issueAtOnce<T>(
 
 async function makeCoupon(ctx: Context, { code, coupon }: Pending): Promise<void> {
   const platform = await connections.requireEcommerce(ctx)
-  await coupons.promise(platform, couponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }))
+  await coupons.guaranteeCoupon(
+    platform,
+    toCouponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }),
+  )
 }
 
 async function markIssued(ctx: Context, subscriberId: string, emails: boolean): Promise<void> {
@@ -63,10 +67,10 @@ async function markIssued(ctx: Context, subscriberId: string, emails: boolean): 
 }
 
 /**
- * What the job does for a code that is still pending: makes it, and emails it where the subscriber gave an address,
- * since it was not shown. Throws `Unavailable` to be run again.
+ * The job for a pending code: creates it and emails it if the subscriber gave an address, since it was not shown.
+ * Throws `Unavailable` to be retried.
  */
-export async function issueLater(ctx: Context, subscriberId: string): Promise<void> {
+export async function issuePending(ctx: Context, subscriberId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('newsletter_subscribers')
     .select(['email', 'coupon', 'coupon_code'])
@@ -77,15 +81,15 @@ export async function issueLater(ctx: Context, subscriberId: string): Promise<vo
   try {
     await makeCoupon(ctx, { code: row.coupon_code, coupon: row.coupon as PromisedCoupon })
   } catch (error) {
-    if (!(error instanceof Refused || error instanceof Refusal)) throw error
-    await giveUpCoupon(ctx, subscriberId, error.message)
+    if (!(error instanceof Refused || error instanceof ApiError)) throw error
+    await failCoupon(ctx, subscriberId, error.message)
     return
   }
   await ctx.transaction((tx) => markIssued(tx, subscriberId, row.email !== null))
 }
 
-/** No code for this subscriber; the merchant is told once. `reason`: a plain sentence. */
-export async function giveUpCoupon(ctx: Context, subscriberId: string, reason: string): Promise<void> {
+/** Marks a subscriber's code as failed and notifies the merchant once. `reason`: a plain sentence. */
+export async function failCoupon(ctx: Context, subscriberId: string, reason: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const failed = await tx.db
       .updateTable('newsletter_subscribers')

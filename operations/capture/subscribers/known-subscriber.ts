@@ -1,11 +1,11 @@
-/** Subscribers that a capture finds again, by email or phone (rule 8). */
+/** Finds the subscriber that a capture belongs to, by email or phone (rule 8). */
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { emailKey, emailKeyOf, isSameEmail } from '#runtime/values/email'
+import { emailKey, emailKeySql, isSameEmail } from '#runtime/values/email'
 import { isSamePhone } from '#runtime/values/phone'
 import type { Person } from './person.ts'
 
-export interface Known {
+export interface KnownSubscriber {
   id: string
   email: string | null
   phone: string | null
@@ -13,21 +13,21 @@ export interface Known {
   status: string
   consent_email: boolean
   consent_phone: boolean
-  /** The phone that was given is another subscriber's. */
+  /** The given phone belongs to another subscriber. */
   phoneTaken: boolean
 }
 
 const columns = ['id', 'email', 'phone', 'name', 'status', 'consent_email', 'consent_phone'] as const
 
-const byEmail = prepared<{ key: string }, Omit<Known, 'phoneTaken'>>((db, values) =>
-  db.selectFrom('newsletter_subscribers').select(columns).where(emailKeyOf('email'), '=', values.key),
+const byEmail = prepared<{ key: string }, Omit<KnownSubscriber, 'phoneTaken'>>((db, values) =>
+  db.selectFrom('newsletter_subscribers').select(columns).where(emailKeySql('email'), '=', values.key),
 )
-const byPhone = prepared<{ key: string | null }, Omit<Known, 'phoneTaken'>>((db, values) =>
+const byPhone = prepared<{ key: string | null }, Omit<KnownSubscriber, 'phoneTaken'>>((db, values) =>
   db.selectFrom('newsletter_subscribers').select(columns).where('phone_key', '=', values.key),
 )
 
-/** Where email and phone are of two, the one with the email. */
-export async function findKnown(ctx: Context, { email, phoneKey }: Person): Promise<Known | null> {
+/** If email and phone belong to two subscribers, the one with the email is used. */
+export async function findKnown(ctx: Context, { email, phoneKey }: Person): Promise<KnownSubscriber | null> {
   const [ofEmail] = email === null ? [] : await byEmail(ctx, { key: emailKey(email) })
   const [ofPhone] = phoneKey === null ? [] : await byPhone(ctx, { key: phoneKey })
   const found = ofEmail ?? ofPhone
@@ -35,15 +35,20 @@ export async function findKnown(ctx: Context, { email, phoneKey }: Person): Prom
   return { ...found, phoneTaken: ofPhone !== undefined && ofPhone.id !== found.id }
 }
 
-/** Who left the emails comes back by the address that left, and by no other: a phone says nothing about it. */
-export const comesBack = ({ status, email }: Known, person: Person): boolean =>
+/** A person who unsubscribed can resubscribe only with the address that did: a phone proves nothing about it. */
+export const comesBack = ({ status, email }: KnownSubscriber, person: Person): boolean =>
   status === 'unsubscribed' && (email === null || isSameEmail(email, person.email))
 
 /**
- * Fills what the subscriber has not given before, adds consent, and takes back who had left. Nothing that is there is
- * replaced: whoever types an address need not be its owner. Answers whether something is another now.
+ * Fills in missing fields, adds consent, and resubscribes a person who had unsubscribed. Existing values are never
+ * replaced: a person who types an address need not own it. Returns whether anything changed.
  */
-export async function fillIn(ctx: Context, known: Known, person: Person, push: boolean): Promise<boolean> {
+export async function fillGaps(
+  ctx: Context,
+  known: KnownSubscriber,
+  person: Person,
+  push: boolean,
+): Promise<boolean> {
   const email = known.email ?? person.email
   const phone = known.phone ?? (known.phoneTaken ? null : person.phone)
   const gaps = {
@@ -51,7 +56,7 @@ export async function fillIn(ctx: Context, known: Known, person: Person, push: b
     ...(known.phone === null && phone !== null ? { phone, phone_key: person.phoneKey } : {}),
     ...(known.name === null && person.name !== null ? { name: person.name } : {}),
   }
-  // Consent is for what was typed: the address and the number that they proved to know.
+  // Consent covers only the address and number that were typed.
   const consents = {
     ...(!known.consent_email && person.consent && isSameEmail(email, person.email)
       ? { consent_email: true }

@@ -1,8 +1,8 @@
-/** Who filled in the popup: what they gave, read by its settings. No database. */
+/** Parses the person who filled in the popup, according to its settings. No database. */
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { PopupSettings } from '../popup/schema.ts'
-import { type CaptureBody, nameOf, pageUrlOf } from '../schema.ts'
+import { type CaptureBody, parseName, parsePageUrl } from '../schema.ts'
 
 export interface Person {
   email: string | null
@@ -10,7 +10,7 @@ export interface Person {
   phone: string | null
   phoneKey: string | null
   name: string | null
-  /** Whether the consent was ticked. */
+  /** Whether the consent box was ticked. */
   consent: boolean
   consentText: string
   pageUrl: string | null
@@ -18,15 +18,15 @@ export interface Person {
   source: 'popup' | 'contact-form'
 }
 
-/** Fields that the popup does not ask for are passed over. Refuses what is missing or is no phone. */
-export function personOf(
+/** Ignores fields that the popup does not ask for. Refuses missing fields and an invalid phone. */
+export function parsePerson(
   { fields, consentRequired, texts }: PopupSettings,
   body: CaptureBody,
   country: string,
 ): Person {
   const email = fields.email.enabled ? body.email || null : null
   const typed = fields.phone.enabled ? body.phone?.trim() || null : null
-  const name = fields.name.enabled ? nameOf(body.name) : null
+  const name = fields.name.enabled ? parseName(body.name) : null
   const phone = typed === null ? null : parsePhone(typed, country)
   if (typed !== null && phone === null) throw refuse('bad_request', 'phone: is not a phone number')
   const given = { email, phone, name }
@@ -34,8 +34,8 @@ export function personOf(
     if (fields[field].required && given[field] === null) throw refuse('bad_request', `${field}: is required`)
   }
   if (email === null && phone === null) {
-    const asked = fields.email.enabled ? 'email' : 'phone'
-    throw refuse('bad_request', `${asked}: an email or a phone is required`)
+    const requiredField = fields.email.enabled ? 'email' : 'phone'
+    throw refuse('bad_request', `${requiredField}: an email or a phone is required`)
   }
   if (consentRequired && !body.consent) throw refuse('bad_request', 'consent: must be ticked')
   return {
@@ -43,7 +43,7 @@ export function personOf(
     phoneKey: phone === null ? null : phoneKey(phone),
     consent: body.consent,
     consentText: texts.consentText,
-    pageUrl: pageUrlOf(body.pageUrl),
+    pageUrl: parsePageUrl(body.pageUrl),
     device: body.device ?? null,
     source: 'popup',
   }

@@ -2,7 +2,7 @@ import { day, id, instant, named, object, text, z } from '#runtime/schema'
 
 const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
 
-/** Filters of the list, and of its export. */
+/** Filters of the list and its export. */
 export const subscriberFilters = {
   search: text(1, 120).optional().describe('Within name, email or digits of the phone'),
   status: subscriberStatus.optional(),
@@ -22,7 +22,7 @@ export const subscriber = named(
     consent: object({
       email: z.boolean(),
       phone: z.boolean(),
-      text: z.string().nullable().describe('What was ticked'),
+      text: z.string().nullable().describe('The text that was ticked'),
       at: instant.nullable(),
     }),
     prizeLabel: z.string().nullable(),
@@ -33,7 +33,7 @@ export const subscriber = named(
     mailproviderStatus: z
       .enum(['added', 'updated', 'unsubscribed', 'invalid'])
       .nullable()
-      .describe('What the email provider said; null: not pushed'),
+      .describe('Answer of the email provider; null: not pushed'),
     mailproviderSyncedAt: instant.nullable(),
     unsubscribedAt: instant.nullable(),
     createdAt: instant,

@@ -1,17 +1,17 @@
-/** A capture: who is new becomes a subscriber, with a prize and a code; who is known stays one. */
+/** Stores a capture: a new subscriber gets a prize and a code, a known one is updated. */
 
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
-import { addCaptured } from '#operations/campaigns/door'
-import { attribution } from '#operations/store/door'
+import { addCaptured } from '#operations/campaigns/index'
+import { attribution } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isDuplicate, refuse } from '#runtime/errors'
 import { mailproviderPush, newsletterCoupon, newsletterCouponEmail } from '../handles.ts'
 import { isScheduled } from '../popup/publication.ts'
 import type { PopupSettings, Prize } from '../popup/schema.ts'
-import { codeOf, type PromisedCoupon, promised } from './codes.ts'
-import { prizeAt, weightOfAll } from './draw.ts'
-import { comesBack, fillIn, findKnown, type Known } from './known-subscriber.ts'
+import { generateCode, type PromisedCoupon, toPromisedCoupon } from './codes.ts'
+import { findPrize, sumWeights } from './draw.ts'
+import { comesBack, fillGaps, findKnown, type KnownSubscriber } from './known-subscriber.ts'
 import type { Person } from './person.ts'
 
 export interface Subscription {
@@ -20,7 +20,7 @@ export interface Subscription {
   prize: Pick<Prize, 'id' | 'label'> | null
   coupon: PromisedCoupon | null
   code: string | null
-  /** A code of their own, which the platform does not have yet. */
+  /** A unique code that the platform does not have yet. */
   isPending: boolean
 }
 
@@ -30,23 +30,26 @@ export interface Drawn {
   code: string | null
 }
 
-class Raced extends Error {}
-const triesAtMost = 10
+class ConflictError extends Error {}
+const maxTries = 10
 
-/** One transaction, done anew when somebody else took the email, the phone, the code or the last prize meanwhile. */
-export async function settled<T>(ctx: Context, work: (tx: Context) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in one transaction and retries it if a concurrent one took the email, the phone, the code or the last
+ * prize.
+ */
+export async function retryOnConflict<T>(ctx: Context, work: (tx: Context) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ctx.transaction(work)
     } catch (error) {
-      if (!(error instanceof Raced || isDuplicate(error)) || tries === triesAtMost) throw error
+      if (!(error instanceof ConflictError || isDuplicate(error)) || tries === maxTries) throw error
     }
   }
 }
 
 /**
- * Stores a capture with all that follows from it; called within `settled`. `draws`: whether there is something to win.
- * Refuses who had left and does not consent now.
+ * Stores a capture with all its effects; called within `retryOnConflict`. `draws`: whether there is something to win.
+ * Refuses people who had unsubscribed and do not consent now.
  */
 export async function subscribe(
   ctx: Context,
@@ -56,8 +59,8 @@ export async function subscribe(
 ): Promise<Subscription> {
   const known = await findKnown(ctx, person)
   if (known) return subscribeAgain(ctx, settings, known, person)
-  // A popup that was open when its time ran out still subscribes; what it promised is over.
-  const drawn = draws && isScheduled(settings, ctx.now()) ? await draw(ctx, settings) : nothing
+  // A popup that was open when its schedule ended still subscribes, but its prizes and coupon have expired.
+  const drawn = draws && isScheduled(settings, ctx.now()) ? await draw(ctx, settings) : noDraw
   const { prize, coupon, code } = drawn
   const subscriberId = ctx.newId()
   const isPending = coupon?.mode === 'unique'
@@ -76,13 +79,13 @@ export async function subscribe(
     },
   ])
   if (isPending) {
-    // After what is tried at once has had its time.
+    // Runs after the immediate attempt has timed out.
     await ctx.queue(newsletterCoupon, { subscriberId }, { afterSeconds: 5 })
   } else if (code !== null && emailsCode(settings, person)) {
     await ctx.queue(newsletterCouponEmail, { subscriberId })
   }
   if (isPushed(settings, person)) await ctx.queue(mailproviderPush, { subscriberId })
-  // Last, since it holds the list.
+  // Last, because it locks the list.
   if (settings.contactListId !== null && person.phone !== null && person.consent) {
     const { phone, name, email } = person
     await addCaptured(ctx, settings.contactListId, { phone, name, email, source: 'newsletter' })
@@ -90,7 +93,7 @@ export async function subscribe(
   return { outcome: 'new', subscriberId, prize, coupon, code, isPending }
 }
 
-const nothing: Drawn = { prize: null, coupon: null, code: null }
+const noDraw: Drawn = { prize: null, coupon: null, code: null }
 
 const emailsCode = ({ couponDelivery }: PopupSettings, { email }: Person): boolean =>
   couponDelivery !== 'screen' && email !== null
@@ -98,11 +101,14 @@ const emailsCode = ({ couponDelivery }: PopupSettings, { email }: Person): boole
 const isPushed = ({ isMailproviderEnabled }: PopupSettings, { email, consent }: Person): boolean =>
   isMailproviderEnabled && email !== null && consent
 
-/** Known and subscribed: nothing but gaps are filled. Known and gone: back with their consent, without another code. */
+/**
+ * A subscribed person only gets missing fields filled in. An unsubscribed one is resubscribed with their consent,
+ * without another code.
+ */
 async function subscribeAgain(
   ctx: Context,
   settings: PopupSettings,
-  known: Known,
+  known: KnownSubscriber,
   person: Person,
 ): Promise<Subscription> {
   const isBack = comesBack(known, person)
@@ -110,7 +116,7 @@ async function subscribeAgain(
     throw refuse('bad_request', 'consent: must be ticked to subscribe again')
   }
   const push = isPushed(settings, person)
-  const isChanged = await fillIn(ctx, known, person, push)
+  const isChanged = await fillGaps(ctx, known, person, push)
   if (isChanged && push) await ctx.queue(mailproviderPush, { subscriberId: known.id })
   return {
     outcome: isBack ? 'again' : 'known',
@@ -122,32 +128,35 @@ async function subscribeAgain(
   }
 }
 
-/** A prize with stock left, and what it brings; without the roulette, the popup's coupon. Takes no stock. */
+/**
+ * Draws a prize with stock left and returns it with its coupon; without the roulette, the popup's coupon. Takes no
+ * stock.
+ */
 export async function draw(ctx: Context, { roulette, coupon }: PopupSettings): Promise<Drawn> {
   if (!roulette.enabled) {
     return coupon.enabled
-      ? { prize: null, coupon: promised(ctx, withoutSwitch(coupon)), code: codeOf(coupon) }
-      : nothing
+      ? { prize: null, coupon: toPromisedCoupon(ctx, withoutSwitch(coupon)), code: generateCode(coupon) }
+      : noDraw
   }
-  const left = await withStock(ctx, roulette.prizes)
-  const prize = left.length === 0 ? null : prizeAt(left, randomInt(weightOfAll(left)))
+  const inStock = await filterInStock(ctx, roulette.prizes)
+  const prize = inStock.length === 0 ? null : findPrize(inStock, randomInt(sumWeights(inStock)))
   return {
     prize,
-    coupon: prize?.coupon ? promised(ctx, prize.coupon) : null,
-    code: prize?.coupon ? codeOf(prize.coupon) : null,
+    coupon: prize?.coupon ? toPromisedCoupon(ctx, prize.coupon) : null,
+    code: prize?.coupon ? generateCode(prize.coupon) : null,
   }
 }
 
 const withoutSwitch = ({ enabled: _enabled, ...coupon }: PopupSettings['coupon']) => coupon
 
-async function withStock(ctx: Context, prizes: readonly Prize[]): Promise<Prize[]> {
+async function filterInStock(ctx: Context, prizes: readonly Prize[]): Promise<Prize[]> {
   if (prizes.every((prize) => prize.stock === null)) return [...prizes]
   const rows = await ctx.db.selectFrom('newsletter_prizes').select(['id', 'taken']).execute()
   const taken = new Map(rows.map((row) => [row.id, row.taken]))
   return prizes.filter(({ id, stock }) => stock === null || (taken.get(id) ?? 0) < stock)
 }
 
-/** The stock of a limited prize is taken in the statement that stores its winner. */
+/** The statement that stores a winner also takes the stock of a limited prize. */
 async function insertSubscriber(
   ctx: Context,
   settings: PopupSettings,
@@ -187,7 +196,7 @@ async function insertSubscriber(
       .onConflict((conflict) => conflict.doNothing())
       .returning('id')
   if (prize?.stock == null) {
-    if (!(await insert(ctx.db).executeTakeFirst())) throw new Raced()
+    if (!(await insert(ctx.db).executeTakeFirst())) throw new ConflictError()
     return
   }
   const stored = await ctx.db
@@ -205,5 +214,5 @@ async function insertSubscriber(
       sql<boolean>`exists (${eb.selectFrom('subscriber').select('id')})`.as('stored'),
     ])
     .executeTakeFirstOrThrow()
-  if (!stored.took || !stored.stored) throw new Raced()
+  if (!stored.took || !stored.stored) throw new ConflictError()
 }

@@ -1,12 +1,12 @@
-/** Who the popup and the form caught: listed newest first. */
+/** Subscribers of the popup and the contact form: list and export. */
 import type { Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { pagesOf } from '#runtime/database/list'
-import { isFound, type Sought, sought } from '#runtime/database/search'
-import { given } from '#runtime/values/changes'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { preparedPages } from '#runtime/database/list'
+import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/database/search'
+import { omitUndefined } from '#runtime/values/changes'
 
 const subscriberJson = jsonObject({
   id: 's.id',
@@ -19,7 +19,7 @@ const subscriberJson = jsonObject({
     email: 's.consent_email',
     phone: 's.consent_phone',
     text: 's.consent_text',
-    at: instantOf('s.consent_at'),
+    at: isoInstant('s.consent_at'),
   }),
   prizeLabel: 's.prize_label',
   couponCode: 's.coupon_code',
@@ -27,38 +27,38 @@ const subscriberJson = jsonObject({
   pageUrl: 's.page_url',
   device: 's.device',
   mailproviderStatus: 's.mailprovider_status',
-  mailproviderSyncedAt: instantOf('s.mailprovider_synced_at'),
-  unsubscribedAt: instantOf('s.unsubscribed_at'),
-  createdAt: instantOf('s.created_at'),
-  updatedAt: instantOf('s.updated_at'),
+  mailproviderSyncedAt: isoInstant('s.mailprovider_synced_at'),
+  unsubscribedAt: isoInstant('s.unsubscribed_at'),
+  createdAt: isoInstant('s.created_at'),
+  updatedAt: isoInstant('s.updated_at'),
 })
 
-export interface SubscriberFilters extends days.AskedDays {
+export interface SubscriberFilters extends days.DayRangeQuery {
   search?: string | undefined
   status?: string | undefined
 }
 
-type Conditions = Sought & days.GivenDays & { status?: string }
+type Conditions = SearchFilter & days.DayFilter & { status?: string }
 
-/** Newest first. Refuses days that are turned around. */
+/** Newest first. Refuses a start date after the end date. */
 export const subscribers = {
   filters: (ctx: Context, { search, status, ...range }: SubscriberFilters): Conditions => ({
-    ...sought(ctx, search),
-    ...given({ status }),
-    ...days.givenDays(ctx, range),
+    ...toSearchFilter(ctx, search),
+    ...omitUndefined({ status }),
+    ...days.toDayFilter(ctx, range),
   }),
   rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
     let rows = db.selectFrom('newsletter_subscribers as s')
     if (has('status')) rows = rows.where('s.status', '=', values.status)
     if (has('startDate')) rows = rows.where(days.isWithin('s.created_at', values))
-    if (has('search')) rows = rows.where(isFound(['s.name', 's.email'], 's.phone', values, has))
+    if (has('search')) rows = rows.where(matchesSearch(['s.name', 's.email'], 's.phone', values, has))
     return rows
   },
   order: [['s.id', 'desc']],
 } as const
 
-/** A page of the subscribers. */
-export const listSubscribers = pagesOf(
+/** A page of subscribers. */
+export const listSubscribers = preparedPages(
   subscribers,
   () => ({ item: subscriberJson, page: 's', table: 'newsletter_subscribers' }),
   { text: ['search'] },

@@ -1,11 +1,11 @@
-/** What the page behind an unsubscribe link says. */
-import { escaped } from '#operations/store/door'
-import { type PeopleWords, shopperPage } from '#operations/storefront/door'
+/** Pages and texts of the unsubscribe link. */
+import { escapeHtml } from '#operations/store/index'
+import { renderShopperPage, type ShopperTexts } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { object, z } from '#runtime/schema'
 import { renderText } from '#runtime/values/variables'
-import { said } from '#runtime/values/wording'
+import { getText } from '#runtime/values/wording'
 import * as unsubscribes from './unsubscribes.ts'
 
 export const unsubscribeQuery = object({ token: z.string().min(1).max(2000) })
@@ -23,22 +23,22 @@ const words = {
   },
 }
 
-const noMore = (ctx: Context): string => {
+const renderNotice = (ctx: Context): string => {
   const { name, locale } = ctx.store
-  return `<p>${escaped(renderText(said(words.noMore, locale), { store: name }).text)}</p>`
+  return `<p>${escapeHtml(renderText(getText(words.noMore, locale), { store: name }).text)}</p>`
 }
 
-export function leavePage(ctx: Context): Response {
+export function renderUnsubscribePage(ctx: Context): Response {
   const { locale } = ctx.store
-  const word = escaped(said(unsubscribes.word, locale))
+  const word = escapeHtml(getText(unsubscribes.linkLabel, locale))
   const form = `<form method="post"><button>${word}</button></form>`
-  return shopperPage(locale, said(unsubscribes.word, locale), noMore(ctx) + form)
+  return renderShopperPage(locale, getText(unsubscribes.linkLabel, locale), renderNotice(ctx) + form)
 }
 
-export const leftPage = (ctx: Context): Response =>
-  shopperPage(ctx.store.locale, said(words.left, ctx.store.locale), noMore(ctx))
+export const renderUnsubscribedPage = (ctx: Context): Response =>
+  renderShopperPage(ctx.store.locale, getText(words.left, ctx.store.locale), renderNotice(ctx))
 
-export const unsubscribePeople: PeopleWords = {
+export const unsubscribePeople: ShopperTexts = {
   missing: {
     title: {
       en: 'This link does not work',
@@ -53,9 +53,9 @@ export const unsubscribePeople: PeopleWords = {
   },
 }
 
-/** Whose emails the link leaves; refuses (404) a forged one. */
-export function leavingOf(ctx: Context, token: string): unsubscribes.Leaving {
-  const leaving = unsubscribes.read(ctx, token)
+/** The unsubscribe target of a link; refuses (404) a forged token. */
+export function requireUnsubscribeTarget(ctx: Context, token: string): unsubscribes.UnsubscribeTarget {
+  const leaving = unsubscribes.parseToken(ctx, token)
   if (!leaving) throw refuse('not_found', 'This link does not work')
   return leaving
 }

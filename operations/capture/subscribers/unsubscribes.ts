@@ -1,60 +1,60 @@
 /**
- * The one way out of every email: a signed link whose token says what is left by whom. A topic is wired by the section
- * that sends its emails; one that is not is kept here, by address.
+ * Unsubscribe links of all emails: a signed token holds the topic and the subject. A section that sends emails of a
+ * topic registers a handler for it; unsubscribes from other topics are stored here by address.
  */
 import type { Context } from '#runtime/context'
-import { isSigned, sign } from '#runtime/secrets'
+import { hasValidSignature, sign } from '#runtime/secrets'
 import { emailKey } from '#runtime/values/email'
 import type { Wording } from '#runtime/values/wording'
 
-/** What leaving the emails of a topic does, in a transaction; again it changes nothing. */
-export type Leave = (ctx: Context, subject: string) => Promise<unknown>
+/** Unsubscribes a subject from a topic, inside a transaction. Idempotent. */
+export type UnsubscribeHandler = (ctx: Context, subject: string) => Promise<unknown>
 
-/** What a link stands for: of a topic that is kept here, the subject is the email address. */
-export interface Leaving {
+/** Target of a link; for a topic without a handler, the subject is the email address. */
+export interface UnsubscribeTarget {
   topic: string
   subject: string
 }
 
-/** The word of the link. */
-export const word: Wording = {
+/** The text of the link. */
+export const linkLabel: Wording = {
   en: 'Unsubscribe',
   'pt-BR': 'Cancelar inscrição',
   es: 'Cancelar suscripción',
 }
 
 const purpose = 'unsubscribe'
-const textOf = (ctx: Context, body: string): string => `${ctx.store.id}\n${body}`
+const toSignedText = (ctx: Context, body: string): string => `${ctx.store.id}\n${body}`
 
-/** The address of the page that unsubscribes `subject` from a topic of this store. It does not expire. */
-export function link(ctx: Context, topic: string, subject: string): string {
+/** The URL of the page that unsubscribes `subject` from a topic of this store. It does not expire. */
+export function buildLink(ctx: Context, topic: string, subject: string): string {
   const body = Buffer.from(JSON.stringify([topic, subject])).toString('base64url')
   const { publicUrl } = ctx.settings
-  const signature = sign(ctx.settings, purpose, textOf(ctx, body))
+  const signature = sign(ctx.settings, purpose, toSignedText(ctx, body))
   return `${publicUrl}/storefront/${ctx.store.publicId}/unsubscribe?token=${body}.${signature}`
 }
 
-/** Headers of an email with that link: mail programs offer it, and one click is enough. */
-export const headers = (address: string): Record<string, string> => ({
+/** Email headers with that link: mail programs offer it as one-click unsubscribe. */
+export const buildHeaders = (address: string): Record<string, string> => ({
   'List-Unsubscribe': `<${address}>`,
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** What a token of this store says; null when it is forged. */
-export function read(ctx: Context, token: string): Leaving | null {
+/** The target of a token of this store; null if it is forged. */
+export function parseToken(ctx: Context, token: string): UnsubscribeTarget | null {
   const [body = '', signature = ''] = token.split('.')
-  if (!isSigned(ctx.settings, purpose, textOf(ctx, body), signature)) return null
+  if (!hasValidSignature(ctx.settings, purpose, toSignedText(ctx, body), signature)) return null
   const [topic, subject] = JSON.parse(Buffer.from(body, 'base64url').toString()) as [string, string]
   return { topic, subject }
 }
 
-/** Leaves the emails of a topic. Twice is once. */
-export async function leave(ctx: Context, { topic, subject }: Leaving): Promise<void> {
-  const leaves = ctx.wired.unsubscribes[topic]
-  await ctx.transaction((tx) => (leaves ? leaves(tx, subject) : keep(tx, topic, subject)))
+/** Unsubscribes from a topic. Idempotent. */
+export async function unsubscribe(ctx: Context, { topic, subject }: UnsubscribeTarget): Promise<void> {
+  const leaves = ctx.extensions.unsubscribes[topic]
+  await ctx.transaction((tx) => (leaves ? leaves(tx, subject) : storeUnsubscribe(tx, topic, subject)))
 }
 
-async function keep(ctx: Context, topic: string, email: string): Promise<void> {
+async function storeUnsubscribe(ctx: Context, topic: string, email: string): Promise<void> {
   await ctx.db
     .insertInto('email_unsubscribes')
     .values({ email: emailKey(email), topic, created_at: ctx.now() })
@@ -62,13 +62,13 @@ async function keep(ctx: Context, topic: string, email: string): Promise<void> {
     .execute()
 }
 
-/** Whether an address has left the emails of a topic that is kept here. */
-export async function has(ctx: Context, email: string, topic: string): Promise<boolean> {
-  return (await among(ctx, [email], topic)).size > 0
+/** Whether an address has unsubscribed from a topic without a handler. */
+export async function hasUnsubscribed(ctx: Context, email: string, topic: string): Promise<boolean> {
+  return (await findUnsubscribed(ctx, [email], topic)).size > 0
 }
 
-/** Which of these addresses have, as their keys (`emailKey`). */
-export async function among(
+/** Those of the addresses that have unsubscribed, as keys (`emailKey`). */
+export async function findUnsubscribed(
   ctx: Context,
   emails: readonly string[],
   topic: string,

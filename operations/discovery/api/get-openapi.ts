@@ -5,7 +5,7 @@ export default operation({
   method: 'GET',
   path: '/openapi.json',
   description: 'Get the OpenAPI 3.1 document of the whole API.',
-  details: 'The same for everybody; a key that is sent along is not looked at.',
+  details: 'The same for everybody; a key in the request is ignored.',
   words: 'api document, reference, swagger',
   scopes: [],
   readOnly: true,

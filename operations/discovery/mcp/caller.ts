@@ -1,10 +1,10 @@
-/** Who uses the tools: each call is a request of theirs through the gateway, with all that it counts and refuses. */
+/** The caller of the tools: every call is a request through the gateway, with its limits and refusals. */
 import type { Access } from '#db/access'
-import type { Refusal } from '#runtime/errors'
+import type { ApiError } from '#runtime/errors'
 import type { Answer } from '#runtime/gateway/answers'
+import { toApiError } from '#runtime/gateway/api-error'
 import type { IncomingCall } from '#runtime/gateway/call'
 import type { Gateway } from '#runtime/gateway/gateway'
-import { refusalFrom } from '#runtime/gateway/refusal'
 import type { SurfaceParts } from '#runtime/gateway/surface'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 
@@ -44,16 +44,16 @@ export class Caller {
     )
   }
 
-  /** What the key may, or null where there is no such key. */
+  /** The access of the key, or null for an unknown key. */
   async access(): Promise<Access | null> {
     const key = /^bearer (.*)$/i.exec(this.#authorization)?.[1]?.trim()
     return key ? this.#gateway.keys.find(key) : null
   }
 
-  /** What nobody foresaw: its cause is for the log, and not for the assistant. */
-  failed(tool: string, error: unknown): Refusal {
-    this.#gateway.services.log.error({ tool, err: error }, 'failed')
-    return refusalFrom(error)
+  /** Logs an unexpected error; the assistant gets no cause. */
+  logFailure(tool: string, error: unknown): ApiError {
+    this.#gateway.services.log.error({ tool, err: error }, 'mcp tool failed')
+    return toApiError(error)
   }
 
   now(): number {
@@ -77,7 +77,7 @@ export class Caller {
       new ToolCall({
         method: operation.spec.method,
         path: `/v1${filled}`,
-        search: searchOf(query),
+        search: formatQuery(query),
         ip: this.#ip,
         isCounted: true,
         headers: {
@@ -91,7 +91,7 @@ export class Caller {
   }
 }
 
-function searchOf(query: Record<string, unknown>): string {
+function formatQuery(query: Record<string, unknown>): string {
   const pairs = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     for (const each of Array.isArray(value) ? value : [value]) {

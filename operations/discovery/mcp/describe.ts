@@ -1,20 +1,20 @@
-/** All that a model needs to call an operation right the first time. */
+/** Describes an operation so that a model can call it correctly at the first attempt. */
 
-import { descriptorOf } from '#runtime/documents/descriptors'
-import { exampleOf } from '#runtime/documents/example'
+import { getDescriptor } from '#runtime/documents/descriptors'
+import { buildExample } from '#runtime/documents/example'
 import { type JsonSchema, publish } from '#runtime/documents/publish'
 import type { LoadedOperation } from '#runtime/registry/loaded'
-import { consequencesOf, readsBefore } from './consequences.ts'
+import { listConsequences, listLookFirst } from './consequences.ts'
 
 // biome-ignore lint/plugin/module-state: made once of an operation, which does not change while the server runs
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 
-/** As `describe_operation` answers it; made once for each operation. */
+/** The answer of `describe_operation`, memoized per operation. */
 export function describeOperation(operation: LoadedOperation): Record<string, unknown> {
   const known = made.get(operation)
   if (known) return known
   const { spec, section, minimumRole } = operation
-  const { id, method, path, description, scopes, readOnly, pathParameters, input } = descriptorOf(operation)
+  const { id, method, path, description, scopes, readOnly, pathParameters, input } = getDescriptor(operation)
   const described = {
     operationId: id,
     method,
@@ -22,8 +22,8 @@ export function describeOperation(operation: LoadedOperation): Record<string, un
     section: section.title,
     description: spec.details ? `${description} ${spec.details}` : description,
     readOnly,
-    consequences: consequencesOf(spec),
-    lookFirst: readsBefore(spec),
+    consequences: listConsequences(spec),
+    lookFirst: listLookFirst(spec),
     needs: { scopes, role: minimumRole, feature: spec.feature ?? null },
     pathParameters,
     query: input?.query ?? null,
@@ -47,7 +47,7 @@ function exampleCall({ id, spec, parameters }: LoadedOperation): Record<string, 
   const path = Object.fromEntries(
     parameters.map((name) => [name, example.params?.[name] ?? '01890a5d-ac96-774b-bcce-b302099a8057']),
   )
-  const sample = example.body ?? (body ? sampleOf(publish(body)) : undefined)
+  const sample = example.body ?? (body ? buildSample(publish(body)) : undefined)
   return {
     operationId: id,
     ...(parameters.length > 0 ? { path } : {}),
@@ -56,4 +56,4 @@ function exampleCall({ id, spec, parameters }: LoadedOperation): Record<string, 
   }
 }
 
-const sampleOf = (schema: JsonSchema): unknown => exampleOf(schema)
+const buildSample = (schema: JsonSchema): unknown => buildExample(schema)

@@ -1,4 +1,4 @@
-/** What a query wants done, by its verb: the operation that does it ranks before others about the same thing. */
+/** Intents: the verb of a query raises operations with that intent above others about the same subject. */
 import { normalize, stemEnglish, stemForeign } from './terms.ts'
 
 export type Intent = 'read' | 'do' | 'write' | 'create' | 'change' | 'delete' | 'stop' | 'start'
@@ -48,37 +48,37 @@ const foreign: Record<Intent, string> = {
     'ligar, conectar, vincular, ativar, activar, habilitar, encender, prender, iniciar, comecar, empezar, lanzar, lancar, retomar, reanudar, mostrar',
 }
 
-interface Wish {
+interface QueryIntent {
   intents: ReadonlySet<Intent>
   /** Terms of the verb. */
   verb: ReadonlySet<string>
 }
 
 /** Finds the first phrase in a text; of two that begin at the same word the longer one. */
-function phraseFinder(phrases: Record<Intent, string>, stemWord: (word: string) => string) {
+function buildPhraseFinder(phrases: Record<Intent, string>, stemWord: (word: string) => string) {
   const stem = (text: string) => text.split(' ').map(stemWord).join(' ')
-  const intentsOf = new Map<string, Set<Intent>>()
+  const phraseIntents = new Map<string, Set<Intent>>()
   for (const [intent, line] of Object.entries(phrases) as [Intent, string][]) {
     for (const phrase of line.split(', ').map(stem)) {
-      intentsOf.set(phrase, (intentsOf.get(phrase) ?? new Set()).add(intent))
+      phraseIntents.set(phrase, (phraseIntents.get(phrase) ?? new Set()).add(intent))
     }
   }
-  const longestFirst = [...intentsOf].sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
+  const longestFirst = [...phraseIntents].sort(([a], [b]) => b.split(' ').length - a.split(' ').length)
   const groups = longestFirst.map(([phrase]) => `(${phrase.replace('… ', '(?:\\S+ ){0,6}?')})`)
   const pattern = new RegExp(`\\b(?:${groups.join('|')})\\b`)
-  return (text: string): (Wish & { at: number }) | null => {
+  return (text: string): (QueryIntent & { at: number }) | null => {
     const match = pattern.exec(stem(text))
     if (!match) return null
     const group = match.slice(1).findIndex((found) => found !== undefined)
     return { intents: longestFirst[group]![1], verb: new Set(match[0].split(' ')), at: match.index }
   }
 }
-const findEnglish = phraseFinder(english, stemEnglish)
-const findForeign = phraseFinder(foreign, stemForeign)
+const findEnglish = buildPhraseFinder(english, stemEnglish)
+const findForeign = buildPhraseFinder(foreign, stemForeign)
 const none: ReadonlySet<Intent> = new Set()
 
 /** Intents of the verb that an English text begins with. */
-export function leadingIntents(text: string): ReadonlySet<Intent> {
+export function findLeadingIntents(text: string): ReadonlySet<Intent> {
   const found = findEnglish(normalize(text))
   return found?.at === 0 ? found.intents : none
 }
@@ -88,8 +88,8 @@ const foreignNonVerbs = /\b(?:para|[a-z]+[ai]d[oa]s?)\b/g
 /** Nouns that look like a verb, "my message", and participles. */
 const englishNonVerbs = /\b(?:(?:the|my|our|your|this|that) [a-z]+|[a-z]+ed)\b/g
 
-/** What a query wants done, by its first verb: "delete the campaign that I made". */
-export function parseWish(query: string): Wish {
+/** The intent of a query, by its first verb: "delete the campaign that I made". */
+export function parseIntent(query: string): QueryIntent {
   const text = normalize(query)
   const wish =
     findEnglish(text.replace(englishNonVerbs, '_')) ?? findForeign(text.replace(foreignNonVerbs, '_'))
@@ -102,7 +102,7 @@ export function parseWish(query: string): Wish {
 /** How questions begin in English, Portuguese and Spanish. */
 const questions =
   /^(?:(?:please|hi|hello|and|tell me|i want to know|can you tell me|show me|quero saber|me diga|gostaria de saber|quiero saber|dime|decime|e|y) )*(?:(?:at|by|for|from|in|of|on|to|with|a|com|con|de|em|en|para|por) )?(?:who|whose|what|which|how|where|when|why|is|are|am|did|does|do|have|has|any|list|listar?|liste|quem|qual|quais|quant[oa]s?|onde|quando|como|por ?que|o que|que|a partir de|tem|ha|quien|quienes|cual|cuales|cuant[oa]s?|donde|cuando|desde|hay)\b/
-/** "How do I delete a list" wants it deleted. */
+/** "How do I delete a list" is a request to delete, not a question. */
 const asksHow =
   /^(?:how (?:do|can|could|should|would) (?:i|we)|how to|do i (?!have|still|get)|what do i do to|como (?:faco|fazer|posso|eu faco|se faz|hago|hacer|puedo|se hace|podemos))\b/
 
@@ -121,8 +121,8 @@ const intentFactors: Record<Intent, Partial<Record<Intent, number>>> = {
 /** A query without a verb, "my templates", more often wants to read. */
 const readWithoutVerb = 1.15
 
-export function intentFactor(asked: ReadonlySet<Intent>, offered: ReadonlySet<Intent>): number {
-  if (asked.size === 0) return offered.has('read') ? readWithoutVerb : 1
-  const factors = [...asked].flatMap((one) => [...offered].map((other) => intentFactors[one][other] ?? 1))
+export function computeIntentFactor(requested: ReadonlySet<Intent>, offered: ReadonlySet<Intent>): number {
+  if (requested.size === 0) return offered.has('read') ? readWithoutVerb : 1
+  const factors = [...requested].flatMap((one) => [...offered].map((other) => intentFactors[one][other] ?? 1))
   return factors.length === 0 ? 1 : Math.max(...factors)
 }

@@ -5,7 +5,7 @@
 import MiniSearch from 'minisearch'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
 import type { Section } from '#runtime/section'
-import { type Intent, intentFactor, leadingIntents, parseWish } from './intents.ts'
+import { computeIntentFactor, findLeadingIntents, type Intent, parseIntent } from './intents.ts'
 import { synonyms } from './synonyms.ts'
 import { Terms } from './terms.ts'
 
@@ -24,7 +24,7 @@ interface Entry {
   intents: ReadonlySet<Intent>
   /** For each word of the path the terms that name it. */
   path: readonly ReadonlySet<string>[]
-  hasTellingEnd: boolean
+  hasDescriptiveEnd: boolean
 }
 
 // biome-ignore lint/plugin/module-state: made once of a registry, which does not change while the server runs
@@ -46,26 +46,26 @@ export class OperationSearch {
   }
 
   constructor({ operations, sections }: Registry) {
-    const terms = new Terms(sections.flatMap(({ words }) => words?.abroad ?? []))
+    const terms = new Terms(sections.flatMap(({ words }) => words?.translations ?? []))
     this.#terms = terms
     this.#index = new MiniSearch({
       fields: Object.keys(boost),
       tokenize: terms.tokenize,
       processTerm: terms.index,
     })
-    const findSynonyms = synonymFinder(sections, terms)
+    const findSynonyms = buildSynonymFinder(sections, terms)
     for (const operation of operations) {
       const { id, spec, section } = operation
       const summary = [id, spec.description, spec.words ?? ''].join(' ')
       const path = terms.english(spec.path.replace(/:\w+/g, ''))
       this.#entries.set(id, {
         operation,
-        intents: operationIntents(operation),
+        intents: findOperationIntents(operation),
         path: path.map((term) => {
           const names = [term, ...findSynonyms(section, [term]).flatMap((word) => terms.english(word))]
           return new Set(names.flatMap((name) => terms.translate(name)))
         }),
-        hasTellingEnd: tellingEnd.test(spec.path),
+        hasDescriptiveEnd: descriptiveEnd.test(spec.path),
       })
       this.#index.add({
         id,
@@ -81,16 +81,16 @@ export class OperationSearch {
 
   /** Those of `among` with any of the words, best first. */
   find(text: string, among: ReadonlySet<LoadedOperation>): LoadedOperation[] {
-    const { intents, verb } = parseWish(text)
-    const asked = new Set(this.#terms.tokenize(text).flatMap((word) => this.#terms.query(word) ?? []))
-    const factor = ({ path, hasTellingEnd, intents: offered }: Entry): number => {
-      const isNamed = path.map((names) => !names.isDisjointFrom(asked))
+    const { intents, verb } = parseIntent(text)
+    const queryTerms = new Set(this.#terms.tokenize(text).flatMap((word) => this.#terms.query(word) ?? []))
+    const factor = ({ path, hasDescriptiveEnd, intents: offered }: Entry): number => {
+      const isNamed = path.map((names) => !names.isDisjointFrom(queryTerms))
       const unnamed = isNamed.filter((is) => !is).length
-      const end = hasTellingEnd && isNamed.at(-1) ? endFactor : 1
-      return intentFactor(intents, offered) * unnamedFactor ** unnamed * end
+      const end = hasDescriptiveEnd && isNamed.at(-1) ? endFactor : 1
+      return computeIntentFactor(intents, offered) * unnamedFactor ** unnamed * end
     }
     return this.#index
-      .search([...asked].join(' '), {
+      .search([...queryTerms].join(' '), {
         tokenize: (terms) => terms.split(' '),
         processTerm: (term) => term,
         // Forms of a Portuguese or Spanish word may have stems of different lengths.
@@ -108,36 +108,36 @@ export class OperationSearch {
 }
 
 /** The last word of the path says what the operation does or shows. */
-const tellingEnd = /[a-z]\/(?!settings$|create$|update$|remove$|delete$|list$)[a-z-]+$/
+const descriptiveEnd = /[a-z]\/(?!settings$|create$|update$|remove$|delete$|list$)[a-z-]+$/
 
 /** Finds the synonyms of English terms in a section, without the terms themselves. */
-function synonymFinder(sections: readonly Section[], terms: Terms) {
-  const common = [...synonyms, ...sections.flatMap(({ words }) => words?.alike ?? [])]
-  const linesOf = new Map(
+function buildSynonymFinder(sections: readonly Section[], terms: Terms) {
+  const common = [...synonyms, ...sections.flatMap(({ words }) => words?.synonyms ?? [])]
+  const synonymLines = new Map(
     sections.map((section) => [
       section,
-      [...common, ...(section.words?.alikeHere ?? [])].map((line) =>
+      [...common, ...(section.words?.sectionSynonyms ?? [])].map((line) =>
         line.split(' ').map((word) => ({ word, term: terms.english(word)[0] ?? '' })),
       ),
     ]),
   )
   return (section: Section, own: readonly string[]): string[] =>
-    linesOf
+    synonymLines
       .get(section)!
       .filter((line) => line.some(({ term }) => own.includes(term)))
       .flatMap((line) => line.filter(({ term }) => !own.includes(term)).map(({ word }) => word))
 }
 
 /** The verbs of its description and file name; of its `words` only those that start or stop something. */
-function operationIntents({ file, spec }: LoadedOperation): ReadonlySet<Intent> {
+function findOperationIntents({ file, spec }: LoadedOperation): ReadonlySet<Intent> {
   if (spec.readOnly) return new Set(['read'])
-  // An export is mailed.
+  // A GET that is not read-only is an export: it also sends an email.
   if (spec.method === 'GET') return new Set(['read', 'do'])
   const [sentence = ''] = spec.description.split(/[.:;]/)
   const verbs = [...sentence.split(/,? (?:or|and) |, /), file.replace(/^.*\//, '')]
-  const switches = (spec.words ?? '').split(', ').flatMap((phrase) => [...leadingIntents(phrase)])
+  const switches = (spec.words ?? '').split(', ').flatMap((phrase) => [...findLeadingIntents(phrase)])
   const intents = new Set([
-    ...verbs.flatMap((text) => [...leadingIntents(text)]),
+    ...verbs.flatMap((text) => [...findLeadingIntents(text)]),
     ...switches.filter((intent) => intent === 'start' || intent === 'stop'),
   ])
   if (spec.method === 'DELETE') intents.add('delete')
@@ -146,20 +146,20 @@ function operationIntents({ file, spec }: LoadedOperation): ReadonlySet<Intent> 
 }
 
 /** The most similar ids, by shared pairs of letters, for a "did you mean". */
-export function nearestIds({ operations }: Registry, id: string): string[] {
-  const wanted = new Set(pairsOf(id))
+export function findNearestIds({ operations }: Registry, id: string): string[] {
+  const target = new Set(splitPairs(id))
   return operations
     .map((operation) => {
-      const pairs = pairsOf(operation.id)
-      const shared = pairs.filter((pair) => wanted.has(pair)).length
-      return { id: operation.id, score: (2 * shared) / Math.max(1, pairs.length + wanted.size) }
+      const pairs = splitPairs(operation.id)
+      const shared = pairs.filter((pair) => target.has(pair)).length
+      return { id: operation.id, score: (2 * shared) / Math.max(1, pairs.length + target.size) }
     })
     .sort((a, b) => b.score - a.score)
     .slice(0, 3)
     .map((each) => each.id)
 }
 
-function pairsOf(text: string): string[] {
+function splitPairs(text: string): string[] {
   const plain = text.toLowerCase()
   return Array.from({ length: Math.max(0, plain.length - 1) }, (_, at) => plain.slice(at, at + 2))
 }

@@ -1,6 +1,6 @@
 /**
  * `/mcp`: the tools for assistants (Model Context Protocol over Streamable HTTP). It keeps no state between requests,
- * so any instance answers any of them. What a tool does goes through the gateway under the caller's key.
+ * so any instance answers any of them. Every tool call goes through the gateway with the caller's key.
  */
 import {
   createMcpHandler,
@@ -8,8 +8,8 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { Refusal, refuse } from '#runtime/errors'
-import { jsonHeaders, refusalAnswer, toResponse } from '#runtime/gateway/answers'
+import { ApiError, refuse } from '#runtime/errors'
+import { jsonHeaders, toErrorAnswer, toResponse } from '#runtime/gateway/answers'
 import { parseJson } from '#runtime/gateway/input'
 import type { SurfaceParts } from '#runtime/gateway/surface'
 import { bodyAtMost, readBytes, utf8Text } from '#runtime/http/body'
@@ -21,29 +21,29 @@ const instructions =
   'read describe_operation before the first call of each; then call_operation. Operations with readOnly false change ' +
   'the store, and some write to customers or cost money: ask the merchant first.'
 
-/** Answers a request to `/mcp`. `ip`: the address that counts for the limits. */
+/** Answers a request to `/mcp`. `ip`: the client address for rate limits. */
 export async function answerMcp(parts: SurfaceParts, request: Request, ip: string): Promise<Response> {
   const authorization = request.headers.get('authorization') ?? ''
   const caller = new Caller(parts, authorization, ip)
   const entry = await caller.enter()
   if ('refusal' in entry) {
     const answer = toResponse(entry.refusal)
-    if (answer.status === 401) answer.headers.set('www-authenticate', challengeOf(parts, authorization))
+    if (answer.status === 401) answer.headers.set('www-authenticate', buildChallenge(parts, authorization))
     return answer
   }
   const { origin } = new URL(parts.gateway.services.settings.publicUrl)
   const from = request.headers.get('origin')
   if (from !== null && from !== origin) {
-    throw new Refusal('forbidden', 'Pages of other sites may not call this address')
+    throw new ApiError('forbidden', 'Pages of other sites may not call this address')
   }
   if (request.method !== 'POST') {
     const refusal = refuse('bad_request', 'This address takes POST alone')
     const headers = { ...jsonHeaders(entry.headers['x-request-id']!), ...entry.headers, allow: 'POST' }
-    return toResponse({ ...refusalAnswer(refusal, headers), status: 405 })
+    return toResponse({ ...toErrorAnswer(refusal, headers), status: 405 })
   }
   const length = request.headers.get('content-length') ?? undefined
   const message = parseJson(utf8Text(await readBytes(request, length, bodyAtMost)))
-  // A batch is as many calls as it has messages.
+  // Each message of a batch counts as a call.
   for (let i = 1; Array.isArray(message) && i < message.length; i += 1) {
     const more = await caller.enter()
     if ('refusal' in more) return toResponse(more.refusal)
@@ -58,23 +58,23 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
   return new Response(answer.body, { status: answer.status, headers })
 }
 
-/** As the protocol was until 2025-11-25: a handshake, and sessions that nobody needs here. */
+/** Protocol versions until 2025-11-25: a handshake, and sessions, which are not needed here. */
 async function answerOlder(caller: Caller, request: Request, parsedBody: unknown): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
     maxRequestBodySize: bodyAtMost,
   })
-  await serverFor(caller).connect(transport)
+  await createServer(caller).connect(transport)
   return transport.handleRequest(request, { parsedBody })
 }
 
-/** As it is since 2026-07-28: each message by itself. Nothing changes here that one would have to be told of. */
+/** Protocol since 2026-07-28: stateless messages. No subscriptions, since the tools never change. */
 const answerCurrent = (caller: Caller, request: Request, parsedBody: unknown): Promise<Response> =>
-  createMcpHandler(() => serverFor(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
+  createMcpHandler(() => createServer(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
     parsedBody,
   })
 
-function serverFor(caller: Caller): Server {
+function createServer(caller: Caller): Server {
   const server = new Server(
     { name: 'merchant-api', title: 'Merchant API', version: '1.0.0' },
     { capabilities: { tools: {} }, instructions },
@@ -84,10 +84,10 @@ function serverFor(caller: Caller): Server {
   return server
 }
 
-/** What a client needs to find out how to get a key (RFC 9728, section 5.1); one that came with none made no error. */
-function challengeOf({ gateway }: SurfaceParts, authorization: string): string {
-  const { wired, settings } = gateway.services
-  if (wired.resourceMetadata === null) return 'Bearer'
+/** The `WWW-Authenticate` challenge with the metadata URL (RFC 9728, section 5.1). A missing key is not an error. */
+function buildChallenge({ gateway }: SurfaceParts, authorization: string): string {
+  const { extensions, settings } = gateway.services
+  if (extensions.resourceMetadata === null) return 'Bearer'
   const error = authorization === '' ? '' : 'error="invalid_token", '
-  return `Bearer ${error}resource_metadata="${settings.publicUrl}${wired.resourceMetadata.path}"`
+  return `Bearer ${error}resource_metadata="${settings.publicUrl}${extensions.resourceMetadata.path}"`
 }

@@ -12,7 +12,7 @@ export const stopWords = new Set(
   ).split(' '),
 )
 
-/** Several words that are read as one. */
+/** Compounds: several words indexed as one term. */
 export const compounds = (
   'pop up:popup, sign up:signup, signed up:signup, signs up:signup, signing up:signup, opt out:optout, opted out:optout, ' +
   'opts out:optout, opt outs:optout, log out:logout, logged out:logout, logs out:logout, log in:login, sold out:soldout, best seller:bestseller, ' +

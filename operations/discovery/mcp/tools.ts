@@ -1,28 +1,28 @@
-/** The three tools, and what each does. Everything they say of operations comes from the registry. */
+/** The three tools of `/mcp`. Everything they answer about operations comes from the registry. */
 import type { CallToolResult, JSONValue, Tool } from '@modelcontextprotocol/server'
-import { runnableBy } from '#runtime/documents/descriptors'
-import { errorBody, Refusal, refuse } from '#runtime/errors'
-import { refusalOf } from '#runtime/gateway/access'
-import { read } from '#runtime/gateway/input'
-import { warningsIn } from '#runtime/gateway/warnings'
+import { listRunnable } from '#runtime/documents/descriptors'
+import { ApiError, errorBody, refuse } from '#runtime/errors'
+import { checkAccess } from '#runtime/gateway/access'
+import { parseInput } from '#runtime/gateway/input'
+import { parseWarnings } from '#runtime/gateway/warnings'
 import type { LoadedOperation } from '#runtime/registry/loaded'
-import { kindsOfConsequence } from '#runtime/roles'
+import { consequenceKinds } from '#runtime/roles'
 import { object, z } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import type { Caller } from './caller.ts'
-import { consequencesOf } from './consequences.ts'
+import { listConsequences } from './consequences.ts'
 import { describeOperation } from './describe.ts'
-import { nearestIds, OperationSearch } from './search.ts'
+import { findNearestIds, OperationSearch } from './search.ts'
 
 const text = { type: 'string' } as const
-const objectOf = (properties: Record<string, JSONValue>, required: string[]) =>
+const objectSchema = (properties: Record<string, JSONValue>, required: string[]) =>
   ({ type: 'object', properties, required, additionalProperties: false }) as const
 const values = (description: string) => ({ type: 'object', description, additionalProperties: true })
 
 const consequences = {
   type: 'array',
   description: 'What cannot be taken back: ask the merchant first',
-  items: { type: 'string', enum: [...kindsOfConsequence] },
+  items: { type: 'string', enum: [...consequenceKinds] },
 } as const
 
 export const tools: Tool[] = [
@@ -31,7 +31,7 @@ export const tools: Tool[] = [
     title: 'Find operations',
     description:
       'Finds the operations of the store that this key may run, in English, Portuguese and Spanish. Without query, all of them in order, page by page.',
-    inputSchema: objectOf(
+    inputSchema: objectSchema(
       {
         query: {
           ...text,
@@ -83,7 +83,7 @@ export const tools: Tool[] = [
     title: 'Describe an operation',
     description:
       'Path, query, body and answer of an operation as JSON Schema, what it needs and changes, and an example call.',
-    inputSchema: objectOf({ operationId: text }, ['operationId']),
+    inputSchema: objectSchema({ operationId: text }, ['operationId']),
     outputSchema: {
       type: 'object',
       properties: {
@@ -115,7 +115,7 @@ export const tools: Tool[] = [
     title: 'Run an operation',
     description:
       'Runs an operation in the store. Ask first where readOnly is false: it may change data, write to customers or cost money.',
-    inputSchema: objectOf(
+    inputSchema: objectSchema(
       {
         operationId: text,
         path: values('Path parameters by name'),
@@ -166,7 +166,7 @@ const inputs = {
   }),
 }
 
-/** Runs a tool. What it refuses is a tool error with the gateway's code and message. */
+/** Runs a tool. A refusal is a tool error with the gateway's code and message. */
 export async function runTool(
   caller: Caller,
   name: string,
@@ -176,26 +176,26 @@ export async function runTool(
   try {
     switch (name) {
       case 'list_operations':
-        return await list(caller, read(inputs.list_operations, given, 'body'))
+        return await list(caller, parseInput(inputs.list_operations, given, 'body'))
       case 'describe_operation':
-        return await describe(caller, read(inputs.describe_operation, given, 'body'))
+        return await describe(caller, parseInput(inputs.describe_operation, given, 'body'))
       case 'call_operation':
-        return await call(caller, read(inputs.call_operation, given, 'body'))
+        return await call(caller, parseInput(inputs.call_operation, given, 'body'))
       default:
         throw refuse(
           'not_found',
-          `There is no tool ${cut(name, 80)}: there are ${Object.keys(inputs).join(', ')}`,
+          `There is no tool ${truncate(name, 80)}: there are ${Object.keys(inputs).join(', ')}`,
         )
     }
   } catch (error) {
-    const { code, message } = error instanceof Refusal ? error : caller.failed(name, error)
+    const { code, message } = error instanceof ApiError ? error : caller.logFailure(name, error)
     return toolError(errorBody(code, message))
   }
 }
 
 /**
- * Many clients (CrewAI, NeMo, Langflow) send every argument that a tool knows, and models in strict modes must: what is
- * not meant comes as null or ''. None of a tool's own arguments means something by either; what is within them may.
+ * Many clients (CrewAI, NeMo, Langflow) send every argument of a tool, and models in strict mode must: unused ones are null
+ * or ''. Neither value has a meaning for a tool's own arguments, though it may inside them.
  */
 const withoutBlanks = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''))
@@ -213,12 +213,12 @@ const result = (structuredContent: Record<string, unknown>): CallToolResult => (
 async function runnable(caller: Caller): Promise<LoadedOperation[]> {
   const { status, body } = await caller.listing()
   if (status !== 200) {
-    const { error } = JSON.parse(body) as { error: { code: Refusal['code']; message: string } }
-    throw new Refusal(error.code, error.message)
+    const { error } = JSON.parse(body) as { error: { code: ApiError['code']; message: string } }
+    throw new ApiError(error.code, error.message)
   }
   const access = await caller.access()
   if (!access) throw refuse('unauthorized', 'The API key is no longer valid')
-  return runnableBy(caller.registry, access, caller.now())
+  return listRunnable(caller.registry, access, caller.now())
 }
 
 async function list(
@@ -229,13 +229,13 @@ async function list(
     (each) => readOnly === undefined || each.spec.readOnly === readOnly,
   )
   const sections = new Map(caller.registry.sections.map((each) => [each.title.toLowerCase(), each]))
-  const wanted = section?.trim().toLowerCase()
-  if (wanted !== undefined && !sections.has(wanted)) {
+  const sectionName = section?.trim().toLowerCase()
+  if (sectionName !== undefined && !sections.has(sectionName)) {
     const titles = caller.registry.sections.map((each) => each.title)
     throw refuse('bad_request', `section: must be one of ${titles.join(', ')}`)
   }
   const within =
-    wanted === undefined ? allowed : allowed.filter((each) => each.section === sections.get(wanted))
+    sectionName === undefined ? allowed : allowed.filter((each) => each.section === sections.get(sectionName))
   const found =
     query.trim() === '' ? within : OperationSearch.of(caller.registry).find(query, new Set(within))
   const operations = found.slice(offset, offset + limit).map(({ id, section: { title }, spec }) => ({
@@ -243,12 +243,12 @@ async function list(
     section: title,
     description: spec.description,
     readOnly: spec.readOnly,
-    ...(consequencesOf(spec).length > 0 ? { consequences: [...consequencesOf(spec)] } : {}),
+    ...(listConsequences(spec).length > 0 ? { consequences: [...listConsequences(spec)] } : {}),
   }))
   if (found.length > 0) return result({ operations, total: found.length })
   const offered = caller.registry.sections.filter((each) => allowed.some(({ section }) => section === each))
-  const told = offered.map(({ title, description }) => ({ section: title, description }))
-  return result({ operations, total: 0, sections: told })
+  const summaries = offered.map(({ title, description }) => ({ section: title, description }))
+  return result({ operations, total: 0, sections: summaries })
 }
 
 async function describe(caller: Caller, { operationId }: { operationId: string }): Promise<CallToolResult> {
@@ -258,7 +258,7 @@ async function describe(caller: Caller, { operationId }: { operationId: string }
     const access = await caller.access()
     throw refuse(
       'forbidden',
-      (access && refusalOf(operation, access, caller.now(), caller.registry.wired.entitlement)) ??
+      (access && checkAccess(operation, access, caller.now(), caller.registry.extensions.entitlement)) ??
         'This key may not run it',
     )
   }
@@ -277,11 +277,11 @@ async function call(
   const unknown = Object.keys(params).find((name) => !operation.parameters.includes(name))
   if (unknown !== undefined) {
     const known = operation.parameters.length > 0 ? operation.parameters.join(', ') : 'no path parameters'
-    throw refuse('bad_request', `path.${cut(unknown, 80)}: is not a known field (it takes ${known})`)
+    throw refuse('bad_request', `path.${truncate(unknown, 80)}: is not a known field (it takes ${known})`)
   }
   const answer = await caller.run(operation, { path: params, query, body, idempotencyKey })
   if (answer.status >= 400) return toolError(answer.body)
-  const warnings = warningsIn(answer.headers.warning)
+  const warnings = parseWarnings(answer.headers.warning)
   return result({
     status: answer.status,
     body: answer.body === '' ? null : JSON.parse(answer.body),
@@ -293,9 +293,9 @@ async function call(
 function requireOperation({ registry }: Caller, operationId: string): LoadedOperation {
   const operation = registry.byId(operationId)
   if (operation) return operation
-  const near = nearestIds(registry, operationId)
+  const near = findNearestIds(registry, operationId)
   throw refuse(
     'not_found',
-    `operationId: ${cut(operationId, 80)} is no operation: did you mean ${near.join(', ')}? list_operations finds them`,
+    `operationId: ${truncate(operationId, 80)} is no operation: did you mean ${near.join(', ')}? list_operations finds them`,
   )
 }

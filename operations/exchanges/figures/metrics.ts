@@ -1,14 +1,14 @@
-/** The figures of requests (rule 6): each counts on the day it was created. */
+/** Metrics of requests (rule 6): each counts on the day it was created. */
 import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedOrder } from '#operations/store/door'
+import { days, isCountedOrder } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { inCents, leastKnown } from '#runtime/database/sql'
+import { leastKnown, roundToCents } from '#runtime/database/sql'
 import { JsonText } from '#runtime/operation'
 import { count, currency, day, money, named, object, percent, z } from '#runtime/schema'
-import { type Status, statuses } from '../requests/moves.ts'
+import { type Status, statuses } from '../requests/transitions.ts'
 
 const hours = z.number().nullable().describe('One decimal; null without any')
 const rate = percent.nullable()
@@ -63,22 +63,22 @@ type WithGroups = QueryCreator<TenantTables & { b: Group }>
 const daysAtMost = 365
 const topCount = 10
 
-/** Of groups that stand for `n` requests each. */
-const counted = (condition: RawBuilder<unknown>): RawBuilder<number> =>
+/** Sums groups of `n` requests each. */
+const countRequests = (condition: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`coalesce(sum(b.n) filter (where ${condition}), 0)::int`
 
-const hoursOf = (total: string, number: string): RawBuilder<number> =>
+const averageHours = (total: string, number: string): RawBuilder<number> =>
   sql<number>`round((extract(epoch from sum(${sql.ref(total)})) / 3600 / nullif(sum(${sql.ref(number)}), 0))::numeric, 1)`
 
-const amountOf = (column: string, type: string): RawBuilder<number> =>
-  inCents<number>(
+const sumAmount = (column: string, type: string): RawBuilder<number> =>
+  roundToCents<number>(
     sql`coalesce(sum(${sql.ref(column)}) filter (where b.is_ours and b.type = ${sql.lit(type)}), 0)`,
   )
 
-/** Requests by day (from 1), status and type: read once, all else is added up from these. */
+/** Requests by day (from 1), status and type: read once, all other numbers are summed from these. */
 function groups(db: Db, values: Values) {
   const zone = sql`${values.timezone}::text`
-  const midnights = sql`(select array_agg(${days.firstInstantOf(sql`d.day::date`, zone)} order by d.day)
+  const midnights = sql`(select array_agg(${days.firstInstant(sql`d.day::date`, zone)} order by d.day)
     from generate_series(${values.startDate}::date, ${values.endDate}::date, '1 day') as d(day))`
   const isDone = sql`filter (where r.completed_at is not null)`
   return db
@@ -106,30 +106,29 @@ function groups(db: Db, values: Values) {
 
 const metrics = prepared<Values, { text: string }>((db, values) => {
   const withGroups = db.with('b', (within) => groups(within as Db, values))
-  const sums = withGroups
-    .selectFrom('b')
-    .select([
-      counted(sql`true`).as('total'),
-      jsonObject(
-        Object.fromEntries(statuses.map((each) => [each, counted(sql`b.status = ${sql.lit(each)}`)])),
-      ).as('by_status'),
-      jsonObject({ exchange: counted(sql`b.type = 'exchange'`), return: counted(sql`b.type = 'return'`) }).as(
-        'by_type',
-      ),
-      sql<number>`round(100.0 * sum(b.approved) / nullif(sum(b.decided), 0), 1)`.as('approval_rate'),
-      hoursOf('b.deciding', 'b.decided').as('decision_hours'),
-      hoursOf('b.completing', 'b.completed').as('completion_hours'),
-      amountOf('b.amount', 'exchange').as('exchanged'),
-      amountOf('b.refund', 'return').as('refunded'),
-      sql<unknown>`(${series(withGroups, values)})`.as('series'),
-    ])
+  const sums = withGroups.selectFrom('b').select([
+    countRequests(sql`true`).as('total'),
+    jsonObject(
+      Object.fromEntries(statuses.map((each) => [each, countRequests(sql`b.status = ${sql.lit(each)}`)])),
+    ).as('by_status'),
+    jsonObject({
+      exchange: countRequests(sql`b.type = 'exchange'`),
+      return: countRequests(sql`b.type = 'return'`),
+    }).as('by_type'),
+    sql<number>`round(100.0 * sum(b.approved) / nullif(sum(b.decided), 0), 1)`.as('approval_rate'),
+    averageHours('b.deciding', 'b.decided').as('decision_hours'),
+    averageHours('b.completing', 'b.completed').as('completion_hours'),
+    sumAmount('b.amount', 'exchange').as('exchanged'),
+    sumAmount('b.refund', 'return').as('refunded'),
+    sql<unknown>`(${series(withGroups, values)})`.as('series'),
+  ])
   const asked = db
     .selectFrom(
       db
         .selectFrom('exchange_requests as r')
         .where(days.isWithinDays('r.created_at', values))
         .select('r.order_id')
-        // Hashed: counting distinct values would sort them.
+        // Grouped by hash: `count(distinct)` would sort.
         .groupBy('r.order_id')
         .as('a'),
     )
@@ -164,7 +163,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
   return db.selectFrom(sums.as('s')).select(sql<string>`${json}::text`.as('text'))
 })
 
-/** Every day, those without a request too. */
+/** Every day, including days without requests. */
 function series(db: WithGroups, values: Values) {
   const byDay = db
     .selectFrom('b')
@@ -197,10 +196,10 @@ const itemsOn = (db: Db, values: Values) =>
   db.selectFrom('exchange_items as i').where(days.isWithinDays('i.requested_at', values))
 const units = sql<number>`sum(i.quantity)::int`.as('units')
 
-/** All of them, by units; each with the label it was given last. */
+/** All reasons by units, each with its latest label. */
 function reasons(db: Db, values: Values) {
   const sums = itemsOn(db, values).select(['i.reason', units]).groupBy('i.reason').as('m')
-  // A request has each of its reasons once.
+  // A request counts once for each of its reasons.
   const requests = db
     .selectFrom('exchange_requests as r')
     .where(days.isWithinDays('r.created_at', values))
@@ -226,7 +225,7 @@ function reasons(db: Db, values: Values) {
     .select(sql<unknown>`coalesce(json_agg(${entry} order by m.units desc, m.reason), '[]')`.as('json'))
 }
 
-/** Those with the most units; each with the name it had last. */
+/** The products with the most units, each with its latest name. */
 function products(db: Db, values: Values) {
   const most = itemsOn(db, values)
     .select(['i.product_id', units])
@@ -258,10 +257,10 @@ function products(db: Db, values: Values) {
     .select(sql<unknown>`coalesce(json_agg(${entry} order by m.units desc, m.product_id), '[]')`.as('json'))
 }
 
-/** The figures of a period. Refuses days that are turned around, and more than 365 of them. */
+/** The metrics of a period. Refuses a start after the end, and more than 365 days. */
 export async function readMetrics(ctx: Context, query: z.infer<typeof metricsQuery>): Promise<JsonText> {
   const { timezone, currency: ofStore } = ctx.store
-  const range = days.dayRange(ctx, query, daysAtMost)
+  const range = days.parseDayRange(ctx, query, daysAtMost)
   const [row] = await metrics(ctx, { ...range, timezone, currency: ofStore })
   return new JsonText(row!.text)
 }

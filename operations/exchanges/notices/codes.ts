@@ -1,6 +1,6 @@
-/** Nothing calls for a notice any more, or not by this way. */
-export type Objection = 'moved-on' | 'too-late' | 'turned-off' | 'subscription-inactive'
+/** Failure codes of a notice that is outdated or disabled. */
+export type PreconditionCode = 'moved-on' | 'too-late' | 'turned-off' | 'subscription-inactive'
 
-declare module '#operations/messaging/outbox/lane' {
-  interface Codes extends Record<Objection, true> {}
+declare module '#operations/messaging/outbox/outbox-source' {
+  interface FailureCodes extends Record<PreconditionCode, true> {}
 }

@@ -1,38 +1,38 @@
-/** What a request is worth, in whole cents: pure (rule 3). Money is decimal text. */
-import { amounts } from '#operations/store/door'
+/** Computes the value of a request in whole cents (rule 3). Pure; money is decimal text. */
+import { amounts } from '#operations/store/index'
 
 export interface AmountLine {
-  /** Of the whole order line, as it was paid. */
+  /** Amount paid for the whole order line. */
   lineTotal: string
-  /** Units of the order line. */
+  /** Quantity of the order line. */
   ordered: number
-  /** Those that count, by their places in the line: asked for, or approved once that is decided. */
+  /** Counted units, by their places in the line: the requested ones, after the decision the approved ones. */
   units: readonly number[]
-  /** Of the variant that is wanted instead; null on a return. */
+  /** Unit price of the replacement variant; null on a return. */
   exchangeUnitPrice: string | null
 }
 
-/** What one unit of an order line was paid with, to the cent. */
-export const unitPriceOf = (lineTotal: string, ordered: number): string =>
-  amounts.toMoney(amounts.firstUnits(amounts.toCents(lineTotal), 1, ordered))
+/** The price paid for one unit of an order line, to the cent. */
+export const computeUnitPrice = (lineTotal: string, ordered: number): string =>
+  amounts.toMoney(amounts.firstUnitsShare(amounts.toCents(lineTotal), 1, ordered))
 
 /**
- * What the units are worth: each its share of its line, so that all units of a line, in however many requests, are worth
- * the line. `atMost`: what is left of what was paid.
+ * The value of the units: each has its share of the line, so that the units of all requests sum to the line. `atMost`: the
+ * remaining part of the payment.
  */
-export function amountOf(lines: readonly AmountLine[], atMost: string): string {
-  const worth = amounts.sumOf(
+export function computeAmount(lines: readonly AmountLine[], atMost: string): string {
+  const worth = amounts.sumCents(
     lines.map(({ lineTotal, units, ordered }) =>
-      amounts.unitsWorth(amounts.toCents(lineTotal), units, Math.max(1, ordered)),
+      amounts.unitsShare(amounts.toCents(lineTotal), units, Math.max(1, ordered)),
     ),
   )
-  return amounts.toMoney(amounts.lesser(worth, amounts.notNegative(amounts.toCents(atMost))))
+  return amounts.toMoney(amounts.minCents(worth, amounts.atLeastZero(amounts.toCents(atMost))))
 }
 
-/** What the wanted variants cost more than what they replace is worth, less than 0 when they cost less. */
-export function priceDifferenceOf(lines: readonly AmountLine[], amount: string): string {
-  const wanted = lines.map(({ exchangeUnitPrice, units }) =>
+/** How much more the replacement variants cost than the returned units are worth; negative when they cost less. */
+export function computePriceDifference(lines: readonly AmountLine[], amount: string): string {
+  const prices = lines.map(({ exchangeUnitPrice, units }) =>
     exchangeUnitPrice === null ? 0n : amounts.toCents(exchangeUnitPrice) * BigInt(units.length),
   )
-  return amounts.toMoney(amounts.sumOf(wanted) - amounts.toCents(amount))
+  return amounts.toMoney(amounts.sumCents(prices) - amounts.toCents(amount))
 }

@@ -1,23 +1,23 @@
-/** A request approved, whole or in part, by a member or by the settings. */
+/** Approves a request in full or in part, by a member or automatically by the settings. */
 
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { exchangeRules } from '../settings/settings.ts'
-import { amountOf, priceDifferenceOf } from './amounts.ts'
-import { byTheShopper, byTheSystem, type HistoryActor, note } from './history.ts'
-import { amountLine, decidedUnits, itemsOf, saveUnits } from './items.ts'
-import { labelOwner } from './label.ts'
-import { announceRequested, move, type RequestRow, refuseMove } from './moves.ts'
-import { changedAddress, isShipping } from './return-address.ts'
+import { computeAmount, computePriceDifference } from './amounts.ts'
+import { addHistoryEntry, type HistoryActor, systemActor, toShopperActor } from './history.ts'
+import { listItems, resolveUnits, saveUnits, toAmountLine } from './items.ts'
+import { getLabelOwner } from './label.ts'
+import { queueNotices } from './notice-queue.ts'
+import { isShipping, mergeAddress } from './return-address.ts'
 import type { Approval } from './schema.ts'
-import { tell } from './tell.ts'
+import { applyTransition, notifyRequested, type RequestRow, requireTransition } from './transitions.ts'
 
 /**
- * Approves a request whose row the caller holds; the shopper is told. Refuses (409) one that is not `requested`, and a
- * method that ships without an address; (400) what is not the request's, and nothing left approved.
+ * Approves a request whose row the caller has locked, and notifies the shopper. Refuses (409) one that is not `requested`
+ * and a shipping method without an address; (400) items of another request, and an approval of nothing.
  */
 export async function approve(
   ctx: Context,
@@ -25,22 +25,22 @@ export async function approve(
   actor: HistoryActor,
   approval: Approval,
 ): Promise<RequestRow> {
-  refuseMove(request, 'approve')
-  const settings = await exchangeRules.inForce(ctx)
+  requireTransition(request, 'approve')
+  const settings = await exchangeRules.getEffective(ctx)
   const { returnMethod = request.return_method, refundMethod } = approval
   if (refundMethod !== undefined && request.type === 'exchange') {
     throw refuse('bad_request', 'refundMethod: is of returns only, and this is an exchange')
   }
-  if (approval.returnMethod !== undefined) refuseMethod(settings, approval.returnMethod)
+  if (approval.returnMethod !== undefined) requireMethod(settings, approval.returnMethod)
   const returnAddress =
     approval.returnAddress === undefined
       ? request.return_address
-      : changedAddress(ctx, request.return_address, approval.returnAddress)
+      : mergeAddress(ctx, request.return_address, approval.returnAddress)
   if (isShipping(returnMethod) && returnAddress === null) {
     throw refuse('conflict', `The method ${returnMethod} needs a return address: give one with the approval`)
   }
-  const items = await itemsOf(ctx, request.id)
-  const units = decidedUnits(
+  const items = await listItems(ctx, request.id)
+  const units = resolveUnits(
     items,
     (approval.items ?? []).map(({ id, approvedQuantity }) => ({ id, units: approvedQuantity })),
     { field: 'approvedQuantity', atMost: (item) => item.quantity, otherwise: (item) => item.quantity },
@@ -49,16 +49,17 @@ export async function approve(
     throw refuse('bad_request', 'items: nothing is left approved: reject the request instead')
   }
   await saveUnits(ctx, 'approved_quantity', units)
-  const lines = items.map((item) => amountLine(item, units.get(item.id)!))
-  const amount = amountOf(lines, request.amount)
-  if (approval.labelUrl !== undefined) await files.keepLinked(ctx, labelOwner(request.id), approval.labelUrl)
+  const lines = items.map((item) => toAmountLine(item, units.get(item.id)!))
+  const amount = computeAmount(lines, request.amount)
+  if (approval.labelUrl !== undefined)
+    await files.trackLinkedFiles(ctx, getLabelOwner(request.id), approval.labelUrl)
   const { shippingDeadlineDays } = settings
-  return move(ctx, request, 'approve', {
+  return applyTransition(ctx, request, 'approve', {
     actor,
     note: approval.note ?? null,
     values: {
       amount,
-      price_difference: request.type === 'exchange' ? priceDifferenceOf(lines, amount) : null,
+      price_difference: request.type === 'exchange' ? computePriceDifference(lines, amount) : null,
       return_method: returnMethod,
       return_address: returnAddress === null ? null : JSON.stringify(returnAddress),
       expires_at:
@@ -71,24 +72,28 @@ export async function approve(
   })
 }
 
-function refuseMethod({ returnMethods }: ExchangeContent, method: string): void {
+function requireMethod({ returnMethods }: ExchangeContent, method: string): void {
   if (returnMethods.some((each) => each.isEnabled && each.method === method)) return
   throw refuse('bad_request', `returnMethod: ${method} is not enabled in the settings`)
 }
 
 /**
- * What follows when a shopper has submitted a request, whose row and items the caller has just written in the same
- * transaction: history, merchant and shopper, and the approval where it needs nobody. Answers the request as it is then.
+ * Follow-up of a submitted request, in the transaction that wrote it: history entry, notifications of merchant and shopper,
+ * and automatic approval when the settings allow it. Returns the resulting request.
  */
-export async function submitted(
+export async function handleSubmitted(
   ctx: Context,
   request: RequestRow,
   settings: ExchangeContent,
 ): Promise<RequestRow> {
-  await note(ctx, request.id, { event: 'requested', actor: byTheShopper(request), toStatus: 'requested' })
-  await announceRequested(ctx, request)
-  await tell(ctx, request, 'requested')
+  await addHistoryEntry(ctx, request.id, {
+    event: 'requested',
+    actor: toShopperActor(request),
+    toStatus: 'requested',
+  })
+  await notifyRequested(ctx, request)
+  await queueNotices(ctx, request, 'requested')
   const hasNowhereToGo = isShipping(request.return_method) && request.return_address === null
   if (!settings.autoApprove || request.outside_window || hasNowhereToGo) return request
-  return approve(ctx, request, byTheSystem, {})
+  return approve(ctx, request, systemActor, {})
 }

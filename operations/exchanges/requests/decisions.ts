@@ -1,47 +1,47 @@
-/** What a member decides on a request, each in the caller's transaction. */
+/** Decisions of a member on a request, each in the caller's transaction. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { amountText } from '#runtime/values/money'
-import { amountOf } from './amounts.ts'
+import { formatAmount } from '#runtime/values/money'
+import { computeAmount } from './amounts.ts'
 import { approve } from './approve.ts'
-import { byTheMember, note } from './history.ts'
-import { amountLine, decidedUnits, itemsOf, saveUnits } from './items.ts'
-import { lockRequest, move, type RequestRow, refuseMove } from './moves.ts'
-import { changedAddress } from './return-address.ts'
+import { addHistoryEntry, readMemberActor } from './history.ts'
+import { listItems, resolveUnits, saveUnits, toAmountLine } from './items.ts'
+import { queueNotices } from './notice-queue.ts'
+import { mergeAddress } from './return-address.ts'
 import type { Approval, addressBody, Confirmation, Rejection } from './schema.ts'
-import { tell } from './tell.ts'
+import { applyTransition, lockRequest, type RequestRow, requireTransition } from './transitions.ts'
 
-/** Refuses as `approve`, and (404) an id that is no request's of this store. */
+/** Refuses as `approve`, and (404) an unknown id. */
 export async function approveRequest(ctx: Context, id: string, approval: Approval): Promise<void> {
   const request = await lockRequest(ctx, id)
-  await approve(ctx, request, await byTheMember(ctx), approval)
+  await approve(ctx, request, await readMemberActor(ctx), approval)
 }
 
-/** Refuses (404, 409) what is unknown or past rejecting. The shopper reads the reason. */
+/** Refuses (404) an unknown request and (409) one that can no longer be rejected. The shopper reads the reason. */
 export async function rejectRequest(ctx: Context, id: string, { reason, code }: Rejection): Promise<void> {
   const request = await lockRequest(ctx, id)
-  await move(ctx, request, 'reject', {
-    actor: await byTheMember(ctx),
+  await applyTransition(ctx, request, 'reject', {
+    actor: await readMemberActor(ctx),
     note: reason,
     values: { rejection_code: code, rejection_reason: reason },
   })
 }
 
 /**
- * Records that items have come, or that all is done. Refuses (404, 409) what is unknown or in another state, (400)
- * units beyond those approved, nothing received, and fields of the other type.
+ * Records that items arrived, or that the request is complete. Refuses (404) an unknown request, (409) one in another
+ * state, (400) more units than approved, an empty receipt, and fields of the other type.
  */
 export async function confirmRequest(ctx: Context, id: string, confirmation: Confirmation): Promise<void> {
   const request = await lockRequest(ctx, id)
   const { stage, refundMethod, exchangeOrderId } = confirmation
   const name = stage === 'received' ? 'receive' : 'complete'
-  refuseMove(request, name)
+  requireTransition(request, name)
   refuseOtherType(request, confirmation)
-  const items = await itemsOf(ctx, id)
+  const items = await listItems(ctx, id)
   const approved = (item: (typeof items)[number]): number => item.approved_quantity ?? item.quantity
-  const units = decidedUnits(
+  const units = resolveUnits(
     items,
     (confirmation.items ?? []).map(({ id: itemId, receivedQuantity }) => ({
       id: itemId,
@@ -57,15 +57,15 @@ export async function confirmRequest(ctx: Context, id: string, confirmation: Con
     throw refuse('bad_request', 'items: nothing was received: reject the request instead')
   }
   await saveUnits(ctx, 'received_quantity', units)
-  const received = amountOf(
-    items.map((item) => amountLine(item, units.get(item.id)!)),
+  const received = computeAmount(
+    items.map((item) => toAmountLine(item, units.get(item.id)!)),
     request.amount,
   )
-  await move(ctx, request, name, {
-    actor: await byTheMember(ctx),
+  await applyTransition(ctx, request, name, {
+    actor: await readMemberActor(ctx),
     note: confirmation.note ?? null,
     values: {
-      ...refundOf(request, confirmation, received),
+      ...resolveRefund(request, confirmation, received),
       ...(refundMethod === undefined ? {} : { refund_method: refundMethod }),
       ...(exchangeOrderId === undefined ? {} : { exchange_order_id: exchangeOrderId }),
     },
@@ -85,8 +85,8 @@ function refuseOtherType(
   if (field) throw refuse('bad_request', `${field}: is of returns only, and this is an exchange`)
 }
 
-/** What was told last; once all is done and nothing was told, the value of what was received. */
-function refundOf(
+/** The given refund; on completion without one, the value of the received units. */
+function resolveRefund(
   request: RequestRow,
   { stage, refundAmount }: Confirmation,
   received: string,
@@ -96,14 +96,14 @@ function refundOf(
     if (refundAmount > Number(request.amount)) {
       throw refuse('bad_request', `refundAmount: must be at most ${request.amount}, the amount`)
     }
-    return { refund_amount: amountText(refundAmount) }
+    return { refund_amount: formatAmount(refundAmount) }
   }
   return stage === 'completed' && request.refund_amount === null ? { refund_amount: received } : {}
 }
 
 /**
- * Changes where the items are to be sent; the shopper is told while they may be on their way to leave. What is the same
- * already changes nothing. Refuses (404, 409) what is unknown or past it, (400) what lacks a required line.
+ * Changes the return address and, if the request is approved, notifies the shopper. An equal address changes nothing.
+ * Refuses (404) an unknown request, (409) one that has been sent, (400) an address without a required line.
  */
 export async function changeAddress(
   ctx: Context,
@@ -119,11 +119,11 @@ export async function changeAddress(
   }
   const before = request.return_address
   if (given === null) {
-    // As it was read.
+    // The whole request was sent back unchanged.
     if (before === null) return
     throw refuse('bad_request', 'returnAddress: must be given')
   }
-  const after = changedAddress(ctx, before, given)
+  const after = mergeAddress(ctx, before, given)
   if (isDeepStrictEqual(before, after)) return
   const now = ctx.now()
   const changed = await ctx.db
@@ -132,6 +132,6 @@ export async function changeAddress(
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
-  await note(ctx, id, { event: 'address-changed', actor: await byTheMember(ctx) })
-  if (request.status === 'approved') await tell(ctx, changed, 'addressChanged')
+  await addHistoryEntry(ctx, id, { event: 'address-changed', actor: await readMemberActor(ctx) })
+  if (request.status === 'approved') await queueNotices(ctx, changed, 'addressChanged')
 }

@@ -1,33 +1,33 @@
-/** A request deleted: gone from everywhere, but for the units that a completed one used (rule 4). */
+/** Deletes a request everywhere, except the record of units that a completed one used (rule 4). */
 import { sql } from 'kysely'
-import { files, metering } from '#operations/store/door'
+import { files, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { itemsOf } from './items.ts'
-import { labelOwner } from './label.ts'
-import { lockRequest, type RequestRow } from './moves.ts'
-import { photosOwner } from './photos.ts'
-import { placesOf } from './units.ts'
+import { listItems } from './items.ts'
+import { getLabelOwner } from './label.ts'
+import { getPhotosOwner } from './photos.ts'
+import { lockRequest, type RequestRow } from './transitions.ts'
+import { listPlaces } from './units.ts'
 
-const underWay: ReadonlySet<string> = new Set(['approved', 'in-transit', 'received'])
+const activeStatuses: ReadonlySet<string> = new Set(['approved', 'in-transit', 'received'])
 
-/** In the caller's transaction. Refuses (404) an unknown one, (409) one that is under way. */
+/** Runs in the caller's transaction. Refuses (404) an unknown request, (409) an active one. */
 export async function deleteRequest(ctx: Context, id: string): Promise<void> {
   const request = await lockRequest(ctx, id)
-  if (underWay.has(request.status)) {
+  if (activeStatuses.has(request.status)) {
     throw refuse('conflict', `It is ${request.status}: reject or complete it first`)
   }
-  if (request.status === 'completed') await keepUnits(ctx, request)
-  await dropNotices(ctx, id)
-  await files.setUses(ctx, photosOwner(id), [])
-  await files.setUses(ctx, labelOwner(id), [])
+  if (request.status === 'completed') await recordUsedUnits(ctx, request)
+  await deleteNotices(ctx, id)
+  await files.setUses(ctx, getPhotosOwner(id), [])
+  await files.setUses(ctx, getLabelOwner(id), [])
   await ctx.db.deleteFrom('exchange_requests').where('id', '=', id).execute()
 }
 
-async function keepUnits(ctx: Context, request: RequestRow): Promise<void> {
+async function recordUsedUnits(ctx: Context, request: RequestRow): Promise<void> {
   const lines = new Map<string, { units: number[]; refunded: number }>()
-  for (const item of await itemsOf(ctx, request.id)) {
-    const units = placesOf(item.line_units, item.approved_quantity ?? item.quantity)
+  for (const item of await listItems(ctx, request.id)) {
+    const units = listPlaces(item.line_units, item.approved_quantity ?? item.quantity)
     if (units.length === 0) continue
     const known = lines.get(item.order_item_id)
     lines.set(item.order_item_id, {
@@ -54,8 +54,8 @@ async function keepUnits(ctx: Context, request: RequestRow): Promise<void> {
     .execute()
 }
 
-/** What may be with a provider now is left to its end, which takes its row away; nothing else leaves any more. */
-async function dropNotices(ctx: Context, requestId: string): Promise<void> {
+/** Deletes unsent notices. A notice that may be with a provider stays until its outcome, which deletes its row. */
+async function deleteNotices(ctx: Context, requestId: string): Promise<void> {
   const dropped = await ctx.db
     .deleteFrom('exchange_notices')
     .where('request_id', '=', requestId)

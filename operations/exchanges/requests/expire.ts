@@ -1,19 +1,19 @@
-/** What goes by the clock: deadlines that passed, and notices whose job was lost. */
+/** Time-based work: expires requests past their deadline and requeues notices that lost their job. */
 
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { exchangeNotify } from '../handles.ts'
-import { byTheSystem } from './history.ts'
-import { lockRequest, move } from './moves.ts'
+import { systemActor } from './history.ts'
+import { applyTransition, lockRequest } from './transitions.ts'
 
-const atOnce = 200
-/** A notice that should have been looked at so long ago has lost its job. */
-const forgottenMs = 10 * minuteMs
+const batchSize = 200
+/** A notice overdue for longer than this has lost its job. */
+const orphanedMs = 10 * minuteMs
 
-/** Approved requests that were not sent in time expire; their shoppers are told. */
-export async function expireAll(system: SystemContext, signal: AbortSignal): Promise<void> {
+/** Expires approved requests that were not sent in time, and notifies their shoppers. */
+export async function expireRequests(system: SystemContext, signal: AbortSignal): Promise<void> {
   for (;;) {
     const due = await system.root
       .selectFrom('exchange_requests')
@@ -22,43 +22,43 @@ export async function expireAll(system: SystemContext, signal: AbortSignal): Pro
       .where('expires_at', '<=', system.now())
       .orderBy('expires_at')
       .orderBy('id')
-      .limit(atOnce)
+      .limit(batchSize)
       .execute()
     for (const { store_id: storeId, id } of due) {
       signal.throwIfAborted()
       const ctx = await system.forStore(storeId)
       if (ctx) await expire(ctx, id)
     }
-    if (due.length < atOnce) return
+    if (due.length < batchSize) return
   }
 }
 
-/** Conditional on state and deadline: it may have moved meanwhile. */
+/** Rechecks status and deadline under the lock: the request may have changed meanwhile. */
 async function expire(ctx: Context, id: string): Promise<void> {
   try {
     await ctx.transaction(async (tx) => {
       const request = await lockRequest(tx, id)
       const { status, expires_at: deadline } = request
       if (status !== 'approved' || deadline === null || deadline > tx.now()) return
-      await move(tx, request, 'expire', { actor: byTheSystem })
+      await applyTransition(tx, request, 'expire', { actor: systemActor })
     })
   } catch (error) {
-    // Deleted meanwhile.
-    if (!(error instanceof Refusal)) throw error
+    // The request was deleted meanwhile.
+    if (!(error instanceof ApiError)) throw error
   }
 }
 
-/** Queues the jobs of notices that wait without one. */
+/** Requeues the jobs of waiting notices. */
 export async function resumeNotices(system: SystemContext): Promise<void> {
-  const forgotten = await system.root
+  const orphaned = await system.root
     .selectFrom('exchange_notices')
     .select(['store_id', 'id'])
     .where(sql<boolean>`state in ('waiting', 'sending')`)
-    .where('next_try_at', '<=', new Date(system.now().getTime() - forgottenMs))
+    .where('next_try_at', '<=', new Date(system.now().getTime() - orphanedMs))
     .orderBy('next_try_at')
-    .limit(atOnce)
+    .limit(batchSize)
     .execute()
-  for (const { store_id: storeId, id: noticeId } of forgotten) {
+  for (const { store_id: storeId, id: noticeId } of orphaned) {
     const ctx = await system.forStore(storeId)
     await ctx?.queue(exchangeNotify, { noticeId })
   }

@@ -1,23 +1,23 @@
-/** What happened to a request, oldest first. */
+/** The history of a request, oldest first. */
 import type { Context } from '#runtime/context'
 
 export interface HistoryActor {
   type: 'customer' | 'member' | 'system'
-  /** As it was when it happened. */
+  /** The name at the time of the event. */
   name: string | null
 }
 
-export const byTheSystem: HistoryActor = { type: 'system', name: null }
+export const systemActor: HistoryActor = { type: 'system', name: null }
 
-export const byTheShopper = (request: { customer_name: string | null }): HistoryActor => ({
+export const toShopperActor = (request: { customer_name: string | null }): HistoryActor => ({
   type: 'customer',
   name: request.customer_name,
 })
 
-/** The member whose key asks. */
-export async function byTheMember(ctx: Context): Promise<HistoryActor> {
+/** The member whose key made the call. */
+export async function readMemberActor(ctx: Context): Promise<HistoryActor> {
   const { userId } = ctx.actor
-  if (userId === null) return byTheSystem
+  if (userId === null) return systemActor
   const row = await ctx.db
     .selectFrom('store_people')
     .select('name')
@@ -27,10 +27,10 @@ export async function byTheMember(ctx: Context): Promise<HistoryActor> {
 }
 
 export interface HistoryEntry {
-  /** A move's, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
+  /** Event of a transition, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
   event: string
   actor: HistoryActor
-  /** Where it is left out, now. */
+  /** Default: now. */
   at?: Date
   fromStatus?: string | null
   toStatus?: string | null
@@ -38,7 +38,7 @@ export interface HistoryEntry {
 }
 
 /** Adds an entry, in the caller's transaction. */
-export async function note(ctx: Context, requestId: string, entry: HistoryEntry): Promise<void> {
+export async function addHistoryEntry(ctx: Context, requestId: string, entry: HistoryEntry): Promise<void> {
   await ctx.db
     .insertInto('exchange_history')
     .values({

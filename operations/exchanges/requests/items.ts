@@ -1,16 +1,16 @@
-/** The items of a request, and how many units of each were decided on. */
+/** The items of a request and their decided units. */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
-import { recordset } from '#operations/store/door'
+import { recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { amountText } from '#runtime/values/money'
+import { formatAmount } from '#runtime/values/money'
 import type { AmountLine } from './amounts.ts'
-import { placesOf } from './units.ts'
+import { listPlaces } from './units.ts'
 
 export type ItemRow = Row<'exchange_items'>
 
-export const itemsOf = (ctx: Context, requestId: string): Promise<ItemRow[]> =>
+export const listItems = (ctx: Context, requestId: string): Promise<ItemRow[]> =>
   ctx.db
     .selectFrom('exchange_items')
     .selectAll()
@@ -18,42 +18,42 @@ export const itemsOf = (ctx: Context, requestId: string): Promise<ItemRow[]> =>
     .orderBy('position')
     .execute()
 
-/** What the first so many of an item's units are worth. */
-export function amountLine(item: ItemRow, quantity: number): AmountLine {
-  const wanted = item.exchange_for as { unitPrice: number } | null
+/** The amount line for the first `quantity` units of an item. */
+export function toAmountLine(item: ItemRow, quantity: number): AmountLine {
+  const replacement = item.exchange_for as { unitPrice: number } | null
   return {
     lineTotal: item.line_total,
     ordered: item.line_quantity,
-    units: placesOf(item.line_units, quantity),
-    exchangeUnitPrice: wanted === null ? null : amountText(wanted.unitPrice),
+    units: listPlaces(item.line_units, quantity),
+    exchangeUnitPrice: replacement === null ? null : formatAmount(replacement.unitPrice),
   }
 }
 
-interface Rules {
-  /** Named by a refusal. */
+interface UnitRules {
+  /** Field named in a refusal. */
   field: string
   atMost(item: ItemRow): number
-  /** Of an item that is not named. */
+  /** Units of an item that is not named. */
   otherwise(item: ItemRow): number
 }
 
-/** Units by item. Refuses (400) an item that is not the request's, named twice, or with too many units. */
-export function decidedUnits(
+/** Units by item. Refuses (400) an item of another request, named twice, or with too many units. */
+export function resolveUnits(
   items: readonly ItemRow[],
   decided: readonly { id: string; units: number }[],
-  { field, atMost, otherwise }: Rules,
+  { field, atMost, otherwise }: UnitRules,
 ): Map<string, number> {
   const units = new Map(items.map((item) => [item.id, otherwise(item)]))
   const named = new Set<string>()
-  for (const [at, { id, units: wanted }] of decided.entries()) {
+  for (const [at, { id, units: count }] of decided.entries()) {
     const item = items.find((each) => each.id === id)
     if (!item) throw refuse('bad_request', `items.${at}.id: is no item of this request`)
     if (named.has(id)) throw refuse('bad_request', `items.${at}.id: is named twice`)
-    if (wanted > atMost(item)) {
+    if (count > atMost(item)) {
       throw refuse('bad_request', `items.${at}.${field}: must be at most ${atMost(item)}`)
     }
     named.add(id)
-    units.set(id, wanted)
+    units.set(id, count)
   }
   return units
 }

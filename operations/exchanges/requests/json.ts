@@ -1,7 +1,7 @@
-/** A request as JSON that the database makes: see `schema.ts`. */
+/** Builds the JSON of a request in the database; its shape is in `schema.ts`. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 
 type Db = Kysely<TenantTables>
 
@@ -17,7 +17,7 @@ const itemJson = jsonObject({
   quantity: 'i.quantity',
   approvedQuantity: 'i.approved_quantity',
   receivedQuantity: 'i.received_quantity',
-  unitPrice: moneyOf('i.unit_price'),
+  unitPrice: moneyNumber('i.unit_price'),
   reason: 'i.reason',
   reasonLabel: 'i.reason_label',
   comment: 'i.comment',
@@ -25,7 +25,7 @@ const itemJson = jsonObject({
 })
 
 const historyJson = jsonObject({
-  at: instantOf('h.at'),
+  at: isoInstant('h.at'),
   event: 'h.event',
   fromStatus: 'h.from_status',
   toStatus: 'h.to_status',
@@ -33,7 +33,7 @@ const historyJson = jsonObject({
   note: 'h.note',
 })
 
-/** The key stands where the signed address comes. */
+/** `url` holds the storage key, replaced by a signed URL later. */
 const photoJson = jsonObject({
   id: 'p.id',
   url: 'p.key',
@@ -47,7 +47,7 @@ const itemsJson = (db: Db): RawBuilder<unknown> =>
     .select(sql`coalesce(json_agg(${itemJson} order by i.position), '[]')`.as('items'))
     .where(sql<boolean>`i.request_id = r.id`)})`
 
-/** The row is `r`; with its items, without photos and history. */
+/** Fields of row `r` with its items, without photos and history. */
 const fields = (db: Db) => ({
   id: 'r.id',
   number: 'r.number',
@@ -55,8 +55,8 @@ const fields = (db: Db) => ({
   status: 'r.status',
   orderId: 'r.order_id',
   orderNumber: 'r.order_number',
-  orderPlacedAt: instantOf('r.order_placed_at'),
-  orderDeliveredAt: instantOf('r.order_delivered_at'),
+  orderPlacedAt: isoInstant('r.order_placed_at'),
+  orderDeliveredAt: isoInstant('r.order_delivered_at'),
   customer: jsonObject({
     customerId: 'r.customer_id',
     name: 'r.customer_name',
@@ -66,8 +66,8 @@ const fields = (db: Db) => ({
   customerAddress: 'r.customer_address',
   items: itemsJson(db),
   comment: 'r.comment',
-  amount: moneyOf('r.amount'),
-  priceDifference: moneyOf('r.price_difference'),
+  amount: moneyNumber('r.amount'),
+  priceDifference: moneyNumber('r.price_difference'),
   currency: 'r.currency',
   outsideWindow: 'r.outside_window',
   returnMethod: 'r.return_method',
@@ -77,28 +77,28 @@ const fields = (db: Db) => ({
   carrier: 'r.carrier',
   trackingCode: 'r.tracking_code',
   refundMethod: 'r.refund_method',
-  refundAmount: moneyOf('r.refund_amount'),
+  refundAmount: moneyNumber('r.refund_amount'),
   exchangeOrderId: 'r.exchange_order_id',
   rejectionCode: 'r.rejection_code',
   rejectionReason: 'r.rejection_reason',
-  // Kept afterwards, for what the shopper is told of it.
-  expiresAt: sql`case when r.status = 'approved' then ${instantOf('r.expires_at')} end`,
-  approvedAt: instantOf('r.approved_at'),
-  rejectedAt: instantOf('r.rejected_at'),
-  inTransitAt: instantOf('r.in_transit_at'),
-  receivedAt: instantOf('r.received_at'),
-  completedAt: instantOf('r.completed_at'),
-  cancelledAt: instantOf('r.cancelled_at'),
-  expiredAt: instantOf('r.expired_at'),
-  createdAt: instantOf('r.created_at'),
-  updatedAt: instantOf('r.updated_at'),
+  // The column keeps the deadline after approval, for notices to the shopper.
+  expiresAt: sql`case when r.status = 'approved' then ${isoInstant('r.expires_at')} end`,
+  approvedAt: isoInstant('r.approved_at'),
+  rejectedAt: isoInstant('r.rejected_at'),
+  inTransitAt: isoInstant('r.in_transit_at'),
+  receivedAt: isoInstant('r.received_at'),
+  completedAt: isoInstant('r.completed_at'),
+  cancelledAt: isoInstant('r.cancelled_at'),
+  expiredAt: isoInstant('r.expired_at'),
+  createdAt: isoInstant('r.created_at'),
+  updatedAt: isoInstant('r.updated_at'),
 })
 
 /** A row of the list. */
 export const entryJson = (db: Db): RawBuilder<unknown> =>
   jsonObject({ ...fields(db), photoCount: 'r.photo_count' })
 
-/** The whole, its photos with keys instead of addresses. */
+/** The whole request; photos have storage keys instead of URLs. */
 export const requestJson = (db: Db): RawBuilder<unknown> =>
   jsonObject({
     ...fields(db),

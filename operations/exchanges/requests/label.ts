@@ -1,2 +1,2 @@
-/** Who uses the file that the shipping label of a request lies in, where it is one of ours. */
-export const labelOwner = (requestId: string): string => `exchange-label:${requestId}`
+/** The owner key of a request's shipping label, when the file is one of ours. */
+export const getLabelOwner = (requestId: string): string => `exchange-label:${requestId}`

@@ -1,17 +1,17 @@
-/** Requests go on where their order was cancelled meanwhile: the merchant decides, and is warned. */
-import { notify } from '#operations/store/door'
+/** Warns the merchant when a request continues although its order was cancelled; the merchant decides. */
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { byTheSystem, note } from './history.ts'
+import { addHistoryEntry, systemActor } from './history.ts'
 
-interface Warned {
+interface WarnedRequest {
   id: string
   number: string
   order_id: string
   order_number: string
 }
 
-/** In the history, and to the merchant once a request; in the caller's transaction. */
-export async function warnOfCancelled(ctx: Context, request: Warned): Promise<void> {
+/** Adds a history entry and notifies the merchant, once per request, in the caller's transaction. */
+export async function warnOfCancelledOrder(ctx: Context, request: WarnedRequest): Promise<void> {
   const order = await ctx.db
     .selectFrom('orders')
     .select('id')
@@ -20,7 +20,7 @@ export async function warnOfCancelled(ctx: Context, request: Warned): Promise<vo
     .executeTakeFirst()
   if (!order) return
   const warning = `Order ${request.order_number} was cancelled: its money may have gone back already`
-  await note(ctx, request.id, { event: 'order-cancelled', actor: byTheSystem, note: warning })
+  await addHistoryEntry(ctx, request.id, { event: 'order-cancelled', actor: systemActor, note: warning })
   await notify(ctx, {
     type: 'exchange-order-cancelled',
     level: 'warning',

@@ -1,31 +1,31 @@
-/** Reading requests: one, or a page of them. */
+/** Reads one request, or a page of them. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { pagesOf } from '#runtime/database/list'
+import { preparedPages } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
-import { phoneLike, type Sought, sought } from '#runtime/database/search'
+import { phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
-import { given } from '#runtime/values/changes'
-import { plainForm } from '#runtime/values/plain-form'
+import { omitUndefined } from '#runtime/values/changes'
+import { normalizeText } from '#runtime/values/normalize'
 import { entryJson, requestJson } from './json.ts'
-import { noRequest } from './moves.ts'
 import type { RequestFilters } from './schema.ts'
+import { noRequest } from './transitions.ts'
 
-const kept = preparedOne(noRequest, (db, { id }) => ({
+const findRequest = preparedOne(noRequest, (db, { id }) => ({
   rows: db.selectFrom('exchange_requests as r').where('r.id', '=', id),
   item: requestJson(db),
 }))
 
 const signedSeconds = 3600
 
-/** With addresses of its photos that hold for an hour. Refuses an id that is no request's of this store. */
+/** Photo URLs are signed for an hour. Refuses (404) an unknown id. */
 export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
-  const asKept = await kept(ctx, id)
-  const { text } = asKept
+  const stored = await findRequest(ctx, id)
+  const { text } = stored
   const request = JSON.parse(text) as { photos: { url: string }[] }
-  if (request.photos.length === 0) return asKept
+  if (request.photos.length === 0) return stored
   const photos = await Promise.all(
     request.photos.map(async (photo) => ({
       ...photo,
@@ -35,9 +35,9 @@ export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
   return new JsonText(JSON.stringify({ ...request, photos }), undefined, text)
 }
 
-/** Filters as the statements take them. */
-interface PreparedFilters extends Sought, days.GivenDays {
-  /** One, as most ask: an index has its rows in their order. */
+/** Filters as parameters of the prepared statements. */
+interface PreparedFilters extends SearchFilter, days.DayFilter {
+  /** A single status, the common case: an index has its rows in order. */
   status?: string
   statuses?: readonly string[]
   type?: string
@@ -45,7 +45,7 @@ interface PreparedFilters extends Sought, days.GivenDays {
   outsideWindow?: boolean
 }
 
-/** Newest first. Refuses days that are turned around. */
+/** Newest first. Refuses a start day after the end day. */
 export const requests = {
   filters(ctx: Context, filters: RequestFilters): PreparedFilters {
     const { status, type, reason, outsideWindow, search } = filters
@@ -53,9 +53,9 @@ export const requests = {
     return {
       ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
       ...(statuses.length > 1 ? { statuses } : {}),
-      ...given({ type, reasons: reason, outsideWindow }),
-      ...sought(ctx, search, plainForm),
-      ...days.givenDays(ctx, filters),
+      ...omitUndefined({ type, reasons: reason, outsideWindow }),
+      ...toSearchFilter(ctx, search, normalizeText),
+      ...days.toDayFilter(ctx, filters),
     }
   },
   rows(
@@ -85,7 +85,7 @@ export const requests = {
 } as const
 
 /** A page of the requests. */
-export const listRequests = pagesOf(
+export const listRequests = preparedPages(
   requests,
   (db) => ({ item: entryJson(db), page: 'r', table: 'exchange_requests' }),
   { text: ['search'] },

@@ -1,9 +1,9 @@
-/** Where the items of a request are to be sent. */
+/** The return address of a request. */
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import type { address, addressInput } from '../settings/schema.ts'
-import { wholeAddress } from '../settings/settings.ts'
+import { completeAddress } from '../settings/settings.ts'
 
 export type Address = z.infer<typeof address>
 
@@ -11,9 +11,6 @@ const shipping: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label'
 /** Methods by which the shopper sends the items to an address. */
 export const isShipping = (method: string): boolean => shipping.has(method)
 
-/** What is left out keeps its value. Refuses (400) what lacks a required line in the end. */
-export const changedAddress = (
-  ctx: Context,
-  before: unknown,
-  change: z.infer<typeof addressInput>,
-): Address => wholeAddress(ctx, { ...(before as object | null), ...given(change) })
+/** Merges a change into an address; omitted lines stay. Refuses (400) a result without a required line. */
+export const mergeAddress = (ctx: Context, before: unknown, change: z.infer<typeof addressInput>): Address =>
+  completeAddress(ctx, { ...(before as object | null), ...omitUndefined(change) })

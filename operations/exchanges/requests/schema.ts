@@ -1,4 +1,4 @@
-/** A request as the merchant reads it, and what its operations take. */
+/** Schemas of a request and of the inputs of its operations. */
 import {
   count,
   currency,
@@ -17,7 +17,7 @@ import {
   z,
 } from '#runtime/schema'
 import { address, addressInput, refundMethod, requestType, returnMethod } from '../settings/schema.ts'
-import { statuses } from './moves.ts'
+import { statuses } from './transitions.ts'
 
 const requestStatus = z.enum(statuses)
 const platformText = z.string().nullable()
@@ -113,7 +113,9 @@ const photo = object({
 })
 const whole = { ...fields, photos: z.array(photo), history: z.array(historyEntry).describe('Oldest first') }
 
-export const exchangeRequest = named('ExchangeRequest', object(whole), { moves: ['history', 'updatedAt'] })
+export const exchangeRequest = named('ExchangeRequest', object(whole), {
+  volatileFields: ['history', 'updatedAt'],
+})
 export const exchangeRequestEntry = named('ExchangeRequestEntry', object({ ...fields, photoCount: count }))
 
 const filters = {
@@ -177,7 +179,7 @@ export const rejectBody = object({
 })
 export type Rejection = z.infer<typeof rejectBody>
 
-/** The whole request may be sent back. */
+/** A client may send the whole request back: other fields are ignored. */
 export const addressBody = writeBody(
   { returnAddress: addressInput.nullable() },
   Object.keys(whole).filter((key) => key !== 'returnAddress'),

@@ -1,20 +1,21 @@
-/** What the list is searched for: without case, accents and repeated spaces. */
-import { cut } from '#runtime/values/cut'
-import { plainForm } from '#runtime/values/plain-form'
+/** Builds the search text of a request, without case, accents and repeated spaces. */
 
-interface Searched {
+import { normalizeText } from '#runtime/values/normalize'
+import { truncate } from '#runtime/values/truncate'
+
+interface SearchFields {
   number: string
   orderNumber: string
   customerName: string | null
   customerEmail: string | null
-  /** E.164: found by its digits. */
+  /** E.164; searchable by its digits. */
   customerPhone: string | null
   items: readonly { name: string; sku: string | null }[]
 }
 
 /** Numbers, the customer's name, email and phone, and the items' names and SKUs. */
-export const searchTextOf = (request: Searched): string =>
-  cut(
+export const buildSearchText = (request: SearchFields): string =>
+  truncate(
     [
       request.number,
       request.orderNumber,
@@ -23,7 +24,7 @@ export const searchTextOf = (request: Searched): string =>
       request.customerPhone,
       ...request.items.flatMap(({ name, sku }) => [name, sku]),
     ]
-      .flatMap((text) => (text ? [plainForm(text)] : []))
+      .flatMap((text) => (text ? [normalizeText(text)] : []))
       .join('\n'),
     16_000,
   )

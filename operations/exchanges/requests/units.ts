@@ -1,52 +1,52 @@
-/** Units of an order that requests hold, and what those are worth. */
+/** Units of an order that are reserved by requests, and the value of those requests. */
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 
-/** A request that still moves. */
+/** Statuses of a request that is not final. */
 const openStatuses: readonly string[] = ['requested', 'approved', 'in-transit', 'received']
 
-/** Requests about one order take turns, to the end of the transaction: no unit is taken twice. */
+/** Serializes requests for one order until the end of the transaction, so that no unit is reserved twice. */
 export async function lockOrder(ctx: Context, orderId: string): Promise<void> {
   const name = `exchange-order:${ctx.store.id}:${orderId}`
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(ctx.db)
 }
 
-/** The first so many of an item's units; where it has none, of its line. */
-export const placesOf = (lineUnits: readonly number[] | null, units: number): number[] =>
+/** The places of an item's first `units` units; without stored places, the first places of the line. */
+export const listPlaces = (lineUnits: readonly number[] | null, units: number): number[] =>
   lineUnits === null ? Array.from({ length: units }, (_none, place) => place) : lineUnits.slice(0, units)
 
-/** What a request holds of one line. */
-export interface Hold {
+/** Units of one line that a request reserves. */
+export interface LineReservation {
   isCompleted: boolean
   /** Places in the line. */
   units: readonly number[]
-  /** Of these, those that came back, or will. */
+  /** Number of these units that came back, or will. */
   back: number
-  /** Units of the line that the platform had refunded when it was requested. */
+  /** Units of the line already refunded at the platform when the request was made. */
   refundedBefore: number
 }
 
-/** What a request is worth. */
-export interface Worth {
+/** The value of a request. */
+export interface RequestValue {
   isCompleted: boolean
   amount: bigint
-  /** Of the order, as `refundedBefore` of a line. */
+  /** Amount of the order already refunded when the request was made. */
   refundedBefore: bigint
 }
 
-export interface Held {
+export interface OrderReservations {
   /** By order item. */
-  lines: ReadonlyMap<string, readonly Hold[]>
-  requests: readonly Worth[]
+  lines: ReadonlyMap<string, readonly LineReservation[]>
+  requests: readonly RequestValue[]
   hasOpenRequest: boolean
 }
 
 /**
- * What the requests hold that hold their units (what was approved once that is decided), those of deleted ones that were
- * completed too; one statement, so that a deletion meanwhile counts once.
+ * Reads the units and values reserved by requests (the approved units after a decision), including completed requests that
+ * were deleted. One statement, so that a concurrent deletion counts once.
  */
-export async function heldOf(ctx: Context, orderId: string): Promise<Held> {
+export async function readReservations(ctx: Context, orderId: string): Promise<OrderReservations> {
   const rows = await ctx.db
     .selectFrom('exchange_requests as r')
     .innerJoin('exchange_items as i', 'i.request_id', 'r.id')
@@ -60,7 +60,7 @@ export async function heldOf(ctx: Context, orderId: string): Promise<Held> {
       sql<number>`coalesce(i.received_quantity, i.approved_quantity, i.quantity)`.as('back'),
       'i.line_units',
       'i.line_refunded',
-      // On the first of its rows: it counts once.
+      // Only on the first row of a request, so that it counts once.
       sql<string>`case when i.position > 1 then 0 when r.status = 'completed'
         then coalesce(r.refund_amount, r.amount) else r.amount end::text`.as('amount'),
       sql<string>`r.order_refunded::text`.as('order_refunded'),
@@ -85,7 +85,7 @@ export async function heldOf(ctx: Context, orderId: string): Promise<Held> {
   const holds = rows.map((row) => ({
     orderItemId: row.order_item_id,
     isCompleted: row.status === 'completed',
-    units: placesOf(row.line_units, row.units),
+    units: listPlaces(row.line_units, row.units),
     back: row.back,
     refundedBefore: row.line_refunded,
   }))
@@ -93,7 +93,7 @@ export async function heldOf(ctx: Context, orderId: string): Promise<Held> {
     lines: Map.groupBy(holds, ({ orderItemId }) => orderItemId),
     requests: [...Map.groupBy(rows, ({ id }) => id).values()].map((own) => ({
       isCompleted: own[0]!.status === 'completed',
-      amount: amounts.sumOf(own.map(({ amount }) => amounts.toCents(amount))),
+      amount: amounts.sumCents(own.map(({ amount }) => amounts.toCents(amount))),
       refundedBefore: amounts.toCents(own[0]!.order_refunded),
     })),
     hasOpenRequest: rows.some(({ status }) => openStatuses.includes(status)),

@@ -1,8 +1,8 @@
-/** What holds until a store saves settings of its own. */
-import { english, inEach, said, type Wording, type Words } from '#runtime/values/wording'
+/** Default settings, used until a store saves its own. */
+import { buildWording, getEnglishTexts, getText, type Wording, type Words } from '#runtime/values/wording'
 import type { ExchangeContent } from './schema.ts'
 
-/** Of each reason, by its key. */
+/** Labels of the built-in reasons, by key. */
 const reasonWords: Readonly<Record<string, Wording>> = {
   'wrong-size': { en: 'Wrong size', 'pt-BR': 'Tamanho errado', es: 'Talla equivocada' },
   'changed-mind': { en: 'I changed my mind', 'pt-BR': 'Mudei de ideia', es: 'He cambiado de opinión' },
@@ -25,13 +25,10 @@ const reasonWords: Readonly<Record<string, Wording>> = {
   other: { en: 'Another reason', 'pt-BR': 'Outro motivo', es: 'Otro motivo' },
 }
 
-/**
- * The label that a request was made with: one that is built in is said in the store's language, whichever it was said in
- * then; the merchant's own stays.
- */
-export function reasonSaid(key: string, label: string, locale: string): string {
+/** Localizes the stored label of a reason: a built-in one to the store's language; the merchant's own stays. */
+export function localizeReason(key: string, label: string, locale: string): string {
   const words = reasonWords[key]
-  return words && Object.values(words).includes(label) ? said(words, locale) : label
+  return words && Object.values(words).includes(label) ? getText(words, locale) : label
 }
 
 const condition = {
@@ -42,8 +39,8 @@ const condition = {
 const byPost = { en: 'Send it by post', 'pt-BR': 'Enviar pelos correios', es: 'Enviarlo por correo' }
 
 const mail = (subject: Wording, news: Wording): { subject: Wording; body: Wording } => ({
-  subject: inEach((say) => `${say(subject)} ({{requestNumber}})`),
-  body: inEach((say) => `${say(greeting)}\n\n${say(news)}\n\n${say(follow)}\n\n{{storeName}}`),
+  subject: buildWording((say) => `${say(subject)} ({{requestNumber}})`),
+  body: buildWording((say) => `${say(greeting)}\n\n${say(news)}\n\n${say(follow)}\n\n{{storeName}}`),
 })
 const greeting = {
   en: 'Hello {{firstName|there}},',
@@ -162,7 +159,7 @@ export const exchangeWords = {
   returnMethods: () => ({ label: byPost }),
 } satisfies Words<ExchangeContent>
 
-const texts = english(exchangeWords)
+const texts = getEnglishTexts(exchangeWords)
 
 const reason = (key: string, needs: { photo?: true; comment?: true } = {}) => ({
   key,
@@ -173,7 +170,7 @@ const reason = (key: string, needs: { photo?: true; comment?: true } = {}) => ({
   isActive: true,
 })
 
-const told = <Mail>(mail: Mail) => ({ isEnabled: true, ...mail })
+const enabledMail = <Mail>(mail: Mail) => ({ isEnabled: true, ...mail })
 
 const noMessage = { text: null, officialapiTemplateId: null }
 
@@ -207,13 +204,13 @@ export const defaultSettings: ExchangeContent = {
   returnAddress: null,
   texts: { ...texts.texts, intro: null, policy: null },
   emails: {
-    requested: told(texts.emails.requested),
-    approved: told(texts.emails.approved),
-    addressChanged: told(texts.emails.addressChanged),
-    received: told(texts.emails.received),
-    completed: told(texts.emails.completed),
-    rejected: told(texts.emails.rejected),
-    expired: told(texts.emails.expired),
+    requested: enabledMail(texts.emails.requested),
+    approved: enabledMail(texts.emails.approved),
+    addressChanged: enabledMail(texts.emails.addressChanged),
+    received: enabledMail(texts.emails.received),
+    completed: enabledMail(texts.emails.completed),
+    rejected: enabledMail(texts.emails.rejected),
+    expired: enabledMail(texts.emails.expired),
   },
   messaging: {
     isEnabled: false,

@@ -1,9 +1,9 @@
-/** How what shoppers are told reads (rule 5): no database. */
-import { type sending, templates } from '#operations/messaging/door'
-import { escaped } from '#operations/store/door'
-import { seen } from '#runtime/values/signs'
+/** Renders notices to shoppers (rule 5). No database access. */
+import { type sending, templates } from '#operations/messaging/index'
+import { escapeHtml } from '#operations/store/index'
+import { trimVisible } from '#runtime/values/confusables'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'
-import { said } from '#runtime/values/wording'
+import { getText } from '#runtime/values/wording'
 
 export interface NoticeMail {
   channel: 'email'
@@ -14,18 +14,18 @@ export interface NoticeMail {
 export interface NoticeMessage {
   channel: 'messaging'
   content: sending.Content
-  /** How it reads, for the inbox. */
+  /** The readable text, for the inbox. */
   text: string
 }
 export type NoticeContent = NoticeMail | NoticeMessage
 
-/** The texts are the merchant's; addresses among the values become links. */
-export function noticeMail(texts: { subject: string; body: string }, values: Values): NoticeMail {
+/** Renders the merchant's texts; URLs among the values become links. */
+export function renderNoticeMail(texts: { subject: string; body: string }, values: Values): NoticeMail {
   const subject = renderText(texts.subject, values).text.replace(/\s+/g, ' ').trim()
   const text = renderText(texts.body, values).text.trim()
-  let html = escaped(text).replace(/\r?\n/g, '<br>')
+  let html = escapeHtml(text).replace(/\r?\n/g, '<br>')
   for (const url of [values.statusUrl, values.labelUrl]) {
-    if (url) html = html.replaceAll(escaped(url), (shown) => `<a href="${shown}">${shown}</a>`)
+    if (url) html = html.replaceAll(escapeHtml(url), (shown) => `<a href="${shown}">${shown}</a>`)
   }
   return {
     channel: 'email',
@@ -35,7 +35,7 @@ export function noticeMail(texts: { subject: string; body: string }, values: Val
   }
 }
 
-export function noticeText(text: string, values: Values): NoticeMessage {
+export function renderNoticeText(text: string, values: Values): NoticeMessage {
   const rendered = renderText(text, values).text.trim()
   return {
     channel: 'messaging',
@@ -44,16 +44,16 @@ export function noticeText(text: string, values: Values): NoticeMessage {
   }
 }
 
-/** Name, number and link: what a template's parameters are, in this order. */
-const parametersAtMost = 3
+/** The parameters of a template, in order: name, request number, link. */
+const maxParameters = 3
 
-/** What keeps a template from being sent here, as the end of a sentence; null when nothing does. */
-export function templateFault(template: templates.Template | null): string | null {
+/** The reason why a template cannot be used here, as the end of a sentence; null when it can. */
+export function findTemplateIssue(template: templates.Template | null): string | null {
   if (!template) return 'there is no such template'
   if (template.status !== 'approved')
     return `the template is ${template.status}: only an approved one can be sent`
   const { header, body } = template.placeholders
-  if (Math.max(header, body) > parametersAtMost) {
+  if (Math.max(header, body) > maxParameters) {
     return 'the template has more than three parameters: name, request number and link are all there are'
   }
   if (template.buttons.some(({ type }) => type === 'coupon-code')) return 'the template has a coupon button'
@@ -62,14 +62,14 @@ export function templateFault(template: templates.Template | null): string | nul
 
 const customer = { en: 'customer', 'pt-BR': 'cliente', es: 'cliente' }
 
-/** `token`: what the link ends in, for buttons. */
-export function noticeTemplate(
+/** `token`: the end of the status link, for buttons. */
+export function renderNoticeTemplate(
   template: templates.Template,
   values: Values,
   { token, locale }: { token: string; locale: string },
 ): NoticeMessage {
   // Providers refuse an empty parameter.
-  const name = seen(values.customerName) ?? said(customer, locale)
+  const name = trimVisible(values.customerName) ?? getText(customer, locale)
   const inOrder = [name, values.requestNumber, values.statusUrl].map(
     (value) => renderParameter('{{value}}', { value }).text,
   )

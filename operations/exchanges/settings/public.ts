@@ -1,4 +1,4 @@
-/** What everybody may know of how a store takes exchanges and returns. */
+/** The public part of the exchange settings. */
 import type { ExchangeContent } from './schema.ts'
 
 export interface PublicSettings {
@@ -13,8 +13,8 @@ export interface PublicSettings {
 export type PublicReason = Omit<ExchangeContent['reasons'][number], 'isActive'>
 type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
 
-/** Those that a shopper chooses among. */
-export function publicSettings(settings: ExchangeContent): PublicSettings {
+/** Only the active and enabled choices. */
+export function toPublicSettings(settings: ExchangeContent): PublicSettings {
   const { types, reasons, conditions, returnMethods, refundMethods, texts, maxPhotos } = settings
   return {
     types,

@@ -1,4 +1,4 @@
-/** How a store takes exchanges and returns: what is read, and what is written. */
+/** Schemas of the exchange settings: read and write. */
 import { reference } from '#runtime/references'
 import { country, instant, line, named, object, setOf, text, writeBody, z } from '#runtime/schema'
 

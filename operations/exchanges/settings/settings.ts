@@ -1,14 +1,14 @@
-/** How the store takes exchanges and returns. */
-import { templates } from '#operations/messaging/door'
+/** Settings of exchanges and returns. */
+import { templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { merged } from '#runtime/values/changes'
+import { mergeChange } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
-import { variableFault } from '#runtime/values/variables'
+import { findVariableIssue } from '#runtime/values/variables'
 import { defaultSettings, exchangeWords } from './defaults.ts'
-import { templateFault } from './notice-texts.ts'
+import { findTemplateIssue } from './notice-texts.ts'
 import {
   address,
   type ExchangeContent,
@@ -34,25 +34,25 @@ const variables = new Set([
 ])
 const shippingMethods: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label'])
 
-/** Checked as a whole. Products and categories named for the first time are looked for, the platform's too. */
+/** Validated as a whole. Newly named products and categories must exist, also those of the platform. */
 export const exchangeRules = settings({
   name: 'exchange-settings',
   table: 'exchange_settings',
   defaults: defaultSettings,
   words: exchangeWords,
   schema: exchangeSettings,
-  names: { kinds: ['product', 'category'] },
+  references: { kinds: ['product', 'category'] },
   merge(ctx, before, change: ExchangeSettingsInput) {
-    const after = merged<ExchangeContent>(before, change)
-    return { ...after, returnAddress: after.returnAddress && wholeAddress(ctx, after.returnAddress) }
+    const after = mergeChange<ExchangeContent>(before, change)
+    return { ...after, returnAddress: after.returnAddress && completeAddress(ctx, after.returnAddress) }
   },
   async check(ctx, after, before) {
-    refuseFaults(after)
+    validateContent(after)
     await refuseTemplates(ctx, before, after)
   },
 })
 
-/** As they are answered. */
+/** Settings as the API answers them. */
 export const readSettings = exchangeRules.read
 
 const noAddress = {
@@ -64,8 +64,8 @@ const noAddress = {
   instructions: null,
 }
 
-/** An address with all it must have; absent lines are null, the phone is E.164. Refuses what lacks a required line. */
-export function wholeAddress(ctx: Context, given: object): z.infer<typeof address> {
+/** Completes an address: absent lines are null, the phone is E.164. Refuses one without a required line. */
+export function completeAddress(ctx: Context, given: object): z.infer<typeof address> {
   const blanksGone = Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, value === '' ? null : value]),
   )
@@ -80,23 +80,23 @@ export function wholeAddress(ctx: Context, given: object): z.infer<typeof addres
   return { ...data, phone }
 }
 
-/** An enabled method that sends items to an address that there is not; null where there is none. */
-function methodWithoutAddress({ returnMethods, returnAddress }: ExchangeContent): string | null {
+/** An enabled shipping method while there is no return address; null otherwise. */
+function findMethodWithoutAddress({ returnMethods, returnAddress }: ExchangeContent): string | null {
   if (returnAddress) return null
   const ships = returnMethods.find(({ method, isEnabled }) => isEnabled && shippingMethods.has(method))
   return ships?.method ?? null
 }
 
-/** Why the onboarding cannot turn exchanges on; null when it can. */
-export async function lacksForExchanges(ctx: Context): Promise<'return-address-required' | null> {
-  return methodWithoutAddress(await exchangeRules.inForce(ctx)) ? 'return-address-required' : null
+/** The reason why the onboarding cannot enable exchanges; null when it can. */
+export async function findActivationBlocker(ctx: Context): Promise<'return-address-required' | null> {
+  return findMethodWithoutAddress(await exchangeRules.getEffective(ctx)) ? 'return-address-required' : null
 }
 
-/** Turned on by the onboarding. */
+/** Enables exchanges, for the onboarding. */
 export const activateExchanges = (ctx: Context): Promise<void> =>
   exchangeRules.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
-function refuseFaults(content: ExchangeContent): void {
+function validateContent(content: ExchangeContent): void {
   refuseRepeated(
     'reasons',
     'key',
@@ -110,7 +110,7 @@ function refuseFaults(content: ExchangeContent): void {
   if (!content.returnMethods.some(({ isEnabled }) => isEnabled)) {
     throw refuse('bad_request', 'returnMethods: at least one must be enabled')
   }
-  const method = methodWithoutAddress(content)
+  const method = findMethodWithoutAddress(content)
   if (content.isEnabled && method) {
     throw refuse('bad_request', `returnAddress: must be given, as the method ${method} sends items to it`)
   }
@@ -122,18 +122,18 @@ function refuseFaults(content: ExchangeContent): void {
   }
 }
 
-/** Only what is new is looked at: an old one may have been paused since. */
+/** Checks only newly chosen templates: an old one may have been paused since. */
 async function refuseTemplates(ctx: Context, before: ExchangeContent, after: ExchangeContent): Promise<void> {
   for (const event of events) {
     const { officialapiTemplateId: id } = after.messaging[event]
     if (id === null || id === before.messaging[event].officialapiTemplateId) continue
-    const fault = templateFault(await templates.get(ctx, id))
+    const fault = findTemplateIssue(await templates.get(ctx, id))
     if (fault) throw refuse('bad_request', `messaging.${event}.officialapiTemplateId: ${fault}`)
   }
 }
 
 function refuseVariables(field: string, text: string): void {
-  const fault = variableFault(text, variables)
+  const fault = findVariableIssue(text, variables)
   if (fault) throw refuse('bad_request', `${field}: ${fault}`)
 }
 

@@ -1,28 +1,28 @@
-/** Where an order was delivered, of what its platform says of it: pure. */
+/** Parses the delivery address from the platform's order. Pure. */
 
 import type { z } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
 import { parsePhone } from '#runtime/values/phone'
+import { truncate } from '#runtime/values/truncate'
 import { address } from '../settings/schema.ts'
 import type { ReadOrder } from './read-order.ts'
 
 type Address = z.infer<typeof address>
 
-/** Null where the platform does not tell all that an address must have. */
-export function customerAddress(order: ReadOrder, country: string): Address | null {
+/** Null when the platform's address lacks a required line. */
+export function parseCustomerAddress(order: ReadOrder, country: string): Address | null {
   const given = order.shippingAddress
   if (!given) return null
   const line = (key: string, atMost: number): string | null => {
     const value = given[key]
     const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-    return cut(text.replace(/\s+/g, ' ').trim(), atMost) || null
+    return truncate(text.replace(/\s+/g, ' ').trim(), atMost) || null
   }
   const phone = line('phone', 40)
   const { success, data } = address.safeParse({
     recipient:
       line('recipient', 120) ??
       line('name', 120) ??
-      (order.customer.name === null ? null : cut(order.customer.name, 120)),
+      (order.customer.name === null ? null : truncate(order.customer.name, 120)),
     street: line('street', 200),
     number: line('number', 20),
     complement: line('complement', 120),

@@ -1,16 +1,16 @@
-/** What of an order may be exchanged or returned, and until when (rule 2): pure. */
-import { amounts } from '#operations/store/door'
+/** Eligibility of an order and its items for exchange or return (rule 2). Pure. */
+import { amounts } from '#operations/store/index'
 import { addDays, localDay } from '#runtime/values/days'
-import { firstInstantOn } from '#runtime/values/wall-clock'
-import { inEach, type Wording } from '#runtime/values/wording'
+import { getFirstInstant } from '#runtime/values/wall-clock'
+import { buildWording, type Wording } from '#runtime/values/wording'
 import type { ExchangeContent } from '../settings/schema.ts'
 
 export type RequestType = ExchangeContent['types'][number]
 
-/** Why nothing of an order can be asked for. */
-export type OrderFault = 'cancelled' | 'not-paid' | 'refunded' | 'open-request' | 'outside-window'
-/** Why an item cannot; those of its order come first. */
-export type ItemFault = OrderFault | 'excluded' | 'discounted' | 'no-units-left'
+/** The reason why no item of an order is eligible. */
+export type OrderIneligibility = 'cancelled' | 'not-paid' | 'refunded' | 'open-request' | 'outside-window'
+/** The reason why an item is not eligible; reasons of the order come first. */
+export type ItemIneligibility = OrderIneligibility | 'excluded' | 'discounted' | 'no-units-left'
 
 export interface OrderFacts {
   status: string
@@ -18,19 +18,19 @@ export interface OrderFacts {
   placedAt: Date
   shippedAt: Date | null
   deliveredAt: Date | null
-  /** Another request about it is under way. */
+  /** Another request for the order is open. */
   hasOpenRequest: boolean
 }
 
 export interface ItemFacts {
   productId: string | null
-  /** With those above them; none where the product is not known. */
+  /** Including parent categories; empty when the product is unknown. */
   categoryIds: readonly string[]
   quantity: number
   refundedQuantity: number
-  /** In requests that were not rejected, cancelled or expired. */
+  /** Units in requests that were not rejected, cancelled or expired. */
   takenQuantity: number
-  /** Of these, units that came back and are among the refunded ones. */
+  /** Units of these that came back and are also refunded at the platform. */
   countedOnce: number
   /** Decimal text. */
   unitPrice: string
@@ -39,27 +39,27 @@ export interface ItemFacts {
 
 type WindowRules = Pick<ExchangeContent, 'windowDays' | 'returnWindowDays' | 'windowFrom'>
 
-/** The last millisecond of the last day, in the store's zone, on which an order may be asked for. */
-export function windowEnd(
+/** The end of the request window: the last millisecond of its last day, in the store's time zone. */
+export function computeWindowEnd(
   order: Pick<OrderFacts, 'placedAt' | 'shippedAt' | 'deliveredAt'>,
   rules: WindowRules,
   type: RequestType,
   timezone: string,
 ): Date {
   const { placedAt, shippedAt, deliveredAt } = order
-  // What the platform does not know falls back to the instant before it.
+  // An instant that the platform does not know falls back to the earlier one.
   const shipped = shippedAt ?? placedAt
   const base = { delivered: deliveredAt ?? shipped, shipped, placed: placedAt }[rules.windowFrom]
   const days = type === 'return' ? (rules.returnWindowDays ?? rules.windowDays) : rules.windowDays
   const next = addDays(localDay(base, timezone), days + 1)
-  return new Date(firstInstantOn(next, timezone).getTime() - 1)
+  return new Date(getFirstInstant(next, timezone).getTime() - 1)
 }
 
-/** Why nothing of the order can be asked for, whatever its window says; null when something may. */
-export function orderFault(
+/** The reason against the whole order, apart from its window; null when there is none. */
+export function findOrderIneligibility(
   order: OrderFacts,
   settings: Pick<ExchangeContent, 'oneOpenRequestPerOrder'>,
-): OrderFault | null {
+): OrderIneligibility | null {
   if (order.status === 'cancelled') return 'cancelled'
   if (order.paymentStatus === 'refunded') return 'refunded'
   if (order.paymentStatus !== 'paid' && order.paymentStatus !== 'partially-refunded') return 'not-paid'
@@ -67,32 +67,32 @@ export function orderFault(
   return null
 }
 
-/** Units that can still be asked for, never below 0. */
-export const availableQuantity = ({
+/** Units that can still be requested, never below 0. */
+export const computeAvailableQuantity = ({
   quantity,
   refundedQuantity,
   takenQuantity,
   countedOnce,
 }: ItemFacts): number => Math.max(0, quantity - refundedQuantity - takenQuantity + countedOnce)
 
-/** Why an item cannot be asked for, its order apart; null when it may. */
-export function itemFault(
+/** The reason against an item itself, apart from its order; null when there is none. */
+export function findItemIneligibility(
   item: ItemFacts,
   settings: Pick<ExchangeContent, 'excludedProductIds' | 'excludedCategoryIds' | 'excludeDiscountedItems'>,
-): ItemFault | null {
+): ItemIneligibility | null {
   const { productId, categoryIds } = item
   if (productId !== null && settings.excludedProductIds.includes(productId)) return 'excluded'
   if (categoryIds.some((id) => settings.excludedCategoryIds.includes(id))) return 'excluded'
   if (settings.excludeDiscountedItems && isDiscounted(item)) return 'discounted'
-  if (availableQuantity(item) === 0) return 'no-units-left'
+  if (computeAvailableQuantity(item) === 0) return 'no-units-left'
   return null
 }
 
-/** Whether a line was paid with less than its units cost. */
+/** Whether a line was paid with less than the sum of its unit prices. */
 const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
   amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
 
-const words: Record<Exclude<ItemFault, 'outside-window'>, Wording> = {
+const words: Record<Exclude<ItemIneligibility, 'outside-window'>, Wording> = {
   cancelled: {
     en: 'The order was cancelled',
     'pt-BR': 'O pedido foi cancelado',
@@ -130,6 +130,6 @@ const words: Record<Exclude<ItemFault, 'outside-window'>, Wording> = {
   },
 }
 
-/** A fault in a sentence that a shopper reads; `outsideWindowMessage`: the merchant's. */
-export const faultWords = (fault: ItemFault, outsideWindowMessage: string): Wording =>
-  fault === 'outside-window' ? inEach(() => outsideWindowMessage) : words[fault]
+/** The sentence for the shopper; `outsideWindowMessage` is the merchant's text. */
+export const describeIneligibility = (fault: ItemIneligibility, outsideWindowMessage: string): Wording =>
+  fault === 'outside-window' ? buildWording(() => outsideWindowMessage) : words[fault]

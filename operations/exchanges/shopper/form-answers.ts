@@ -1,64 +1,69 @@
-/** What a shopper's form is answered: the way on, or its page again, as it was filled in, where something was refused. */
-import type { FormAgain, Visit } from '#operations/storefront/door'
+/** Answers of a shopper's form: a redirect, or the page again with the entered values when it was refused. */
+import type { FormPage, Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
-import { Filled } from '#runtime/values/filled'
+import { FormRenderer } from '#runtime/values/form-renderer'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { fieldInForm } from './forms.ts'
-import { lookupPage } from './lookup-page.ts'
-import { offerOf } from './offer.ts'
-import { nothingHere, whileOpen } from './open-page.ts'
-import { orderPage } from './order-page.ts'
+import { toFormField } from './forms.ts'
+import { renderLookupPage } from './lookup-page.ts'
+import { buildOffer } from './offer.ts'
+import { renderOrderPage } from './order-page.ts'
 import { requestsAction } from './page-words.ts'
 import { readOrder } from './read-order.ts'
-import { openOrder } from './session.ts'
-import { statusPage } from './status-page.ts'
-import { choices } from './variants.ts'
+import { readSession } from './session.ts'
+import { renderStatusPage } from './status-page.ts'
+import { listChoices } from './variants.ts'
 import { findView } from './view.ts'
+import { pageNotFound, whileEnabled } from './while-enabled.ts'
 
-/** To the page, so that loading it again sends nothing again. */
-export const seeOther = (location: string): Response =>
+/** Redirects to the page, so that a reload does not resubmit. */
+export const redirectTo = (location: string): Response =>
   new Response(null, { status: 303, headers: { location } })
 
-/** After a move: the request as it is then, or the way back to its page. */
-export async function answerAfter(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
+/** Answers an action: the changed request as JSON, or a redirect to its page. */
+export async function answerAfterAction(
+  ctx: Context,
+  visit: Visit,
+  settings: ExchangeContent,
+): Promise<Response> {
   const token = visit.params.statusToken!
-  if (visit.isForm) return seeOther(`${requestsAction(ctx)}/${encodeURIComponent(token)}`)
+  if (visit.isForm) return redirectTo(`${requestsAction(ctx)}/${encodeURIComponent(token)}`)
   return jsonAnswer(await findView(ctx, settings, token))
 }
 
-export const lookupAgain: FormAgain = {
-  draw: (ctx, _visit, filled) => whileOpen(ctx, async (settings) => lookupPage(ctx, settings, filled)),
+export const lookupRedraw: FormPage = {
+  draw: (ctx, _visit, filled) =>
+    whileEnabled(ctx, async (settings) => renderLookupPage(ctx, settings, filled)),
 }
 
-/** Where the lookup has expired nothing of the order is shown: it is looked up again first. */
-export const requestAgain: FormAgain = {
-  nameOf: fieldInForm,
+/** After an expired lookup nothing of the order is shown: the shopper looks it up again. */
+export const requestRedraw: FormPage = {
+  toFieldName: toFormField,
   draw: (ctx, _visit, filled) =>
-    whileOpen(ctx, async (settings) => {
+    whileEnabled(ctx, async (settings) => {
       const sessionToken = filled.fields.sessionToken ?? ''
-      const id = openOrder(ctx, sessionToken)
+      const id = readSession(ctx, sessionToken)
       const order = id === null ? null : await readOrder(ctx, { id })
-      if (!order) return lookupPage(ctx, settings, filled)
-      const offer = await offerOf(ctx, settings, order)
-      const variants = await choices(ctx, order, settings, order.items)
-      return orderPage(ctx, settings, { offer, sessionToken, variants, filled })
+      if (!order) return renderLookupPage(ctx, settings, filled)
+      const offer = await buildOffer(ctx, settings, order)
+      const variants = await listChoices(ctx, order, settings, order.items)
+      return renderOrderPage(ctx, settings, { offer, sessionToken, variants, filled })
     }),
 }
 
-/** A request's form that was filled in before its order was looked up again; new where there is none. */
-export const filledBefore = (ctx: Context, fields: Readonly<Record<string, string>>): Filled =>
-  new Filled(
+/** Restores a request form that was filled in before a repeated lookup; empty when there is none. */
+export const restoreForm = (ctx: Context, fields: Readonly<Record<string, string>>): FormRenderer =>
+  new FormRenderer(
     Object.keys(fields).length === 0
       ? null
-      : { address: requestsAction(ctx), fields, faults: [], locale: ctx.store.locale },
+      : { address: requestsAction(ctx), fields, issues: [], locale: ctx.store.locale },
   )
 
-export const statusAgain: FormAgain = {
+export const statusRedraw: FormPage = {
   draw: (ctx, { params }, filled) =>
-    whileOpen(ctx, async (settings) => {
+    whileEnabled(ctx, async (settings) => {
       const view = await findView(ctx, settings, params.statusToken!)
-      if (!view) throw nothingHere()
-      return statusPage(ctx, view, params.statusToken!, filled)
+      if (!view) throw pageNotFound()
+      return renderStatusPage(ctx, view, params.statusToken!, filled)
     }),
 }

@@ -1,87 +1,88 @@
-/** Bodies of the pages' own forms, as what a script would have sent. */
-import { files } from '#operations/store/door'
-import type { Visit } from '#operations/storefront/door'
+/** Parses the HTML forms of the pages into the bodies that a script would send. */
+import { files } from '#operations/store/index'
+import type { Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/gateway/input'
-import { exchangePhotos, photoMaxBytes, photoTypeOf } from '../requests/photos.ts'
+import { parseInput } from '#runtime/gateway/input'
+import { detectPhotoType, exchangePhotos, photoMaxBytes } from '../requests/photos.ts'
 import { type Lookup, lookupBody, maxItems, requestBody, type Submission } from './schema.ts'
-import { orderOfSession } from './session.ts'
+import { requireSession } from './session.ts'
 
 const fieldsAtMost = 256 * 1024
-/** Of one request: photos of a phone, and no more than the server can hold of several shoppers at once. */
+/** Photos of one request: enough for a phone, within the server's memory for several shoppers at once. */
 const photosAtMost = 32 * 1024 * 1024
 
-/** Before the names of what was filled in, where it goes along while its order is looked up again. */
-export const kept = 'kept.'
+/** Prefix of the hidden fields that carry a filled-in form through a repeated lookup. */
+export const keptPrefix = 'kept.'
 
 export interface LookupForm {
   lookup: Lookup
   /** Fields of the request's form. */
-  kept: Record<string, string>
+  restored: Record<string, string>
 }
 
-export function lookupForm(fields: Readonly<Record<string, string>>): LookupForm {
+export function parseLookupForm(fields: Readonly<Record<string, string>>): LookupForm {
   const [along, own] = Object.entries(fields).reduce<[[string, string][], [string, string][]]>(
     (parts, field) => {
-      parts[field[0].startsWith(kept) ? 0 : 1].push(field)
+      parts[field[0].startsWith(keptPrefix) ? 0 : 1].push(field)
       return parts
     },
     [[], []],
   )
   return {
-    lookup: read(lookupBody, Object.fromEntries(own), 'body'),
-    kept: Object.fromEntries(along.map(([name, value]) => [name.slice(kept.length), value])),
+    lookup: parseInput(lookupBody, Object.fromEntries(own), 'body'),
+    restored: Object.fromEntries(along.map(([name, value]) => [name.slice(keptPrefix.length), value])),
   }
 }
 
-const ofItem = /^items\.(\d{1,4})\.([A-Za-z]+)$/
+const itemFieldPattern = /^items\.(\d{1,4})\.([A-Za-z]+)$/
 
-/** Numbers of the items in the form, by what they are. */
-export const itemNumbers = (fields: Readonly<Record<string, string>>): Map<string, number> =>
+/** The numbers of the items in the form, by order item id. */
+export const mapItemNumbers = (fields: Readonly<Record<string, string>>): Map<string, number> =>
   new Map(
     Object.entries(fields).flatMap(([name, value]) => {
-      const [, at, field] = ofItem.exec(name) ?? []
+      const [, at, field] = itemFieldPattern.exec(name) ?? []
       return field === 'orderItemId' ? [[value, Number(at)]] : []
     }),
   )
 
-/** What is refused counts the items that are asked for, and calls photos what is stored of them. */
-export function fieldInForm(field: string, fields: Readonly<Record<string, string>>): string {
+/** Maps a refused field to its form field: refusals count only requested items, and name `photoUrls` for photos. */
+export function toFormField(field: string, fields: Readonly<Record<string, string>>): string {
   if (/^photoUrls\b/.test(field)) return 'photos'
-  const [, at, name] = ofItem.exec(field) ?? []
-  return at === undefined ? field : `items.${askedNumbers(fields)[Number(at)] ?? at}.${name}`
+  const [, at, name] = itemFieldPattern.exec(field) ?? []
+  return at === undefined ? field : `items.${listRequestedNumbers(fields)[Number(at)] ?? at}.${name}`
 }
 
-function askedNumbers(fields: Readonly<Record<string, string>>): number[] {
+function listRequestedNumbers(fields: Readonly<Record<string, string>>): number[] {
   const numbers = new Set<number>()
   for (const name of Object.keys(fields)) {
-    const [, at] = ofItem.exec(name) ?? []
+    const [, at] = itemFieldPattern.exec(name) ?? []
     if (at !== undefined) numbers.add(Number(at))
   }
-  return [...numbers].filter((at) => isAsked(fields[`items.${at}.quantity`]))
+  return [...numbers].filter((at) => isRequested(fields[`items.${at}.quantity`]))
 }
 
-const isAsked = (quantity: string | undefined): boolean => (quantity?.trim() ? Number(quantity) !== 0 : false)
+const isRequested = (quantity: string | undefined): boolean =>
+  quantity?.trim() ? Number(quantity) !== 0 : false
 
 export interface RequestForm {
-  /** Its photos are still to be stored. */
+  /** Without photo URLs: the photos are not stored yet. */
   submission: Submission
   photos: File[]
 }
 
 /**
- * Items of which none is asked for are left out. Refuses a lookup that has expired before all else, what the form does
- * not take, and more than 32 MiB of photos.
+ * Parses the form; items without a quantity are left out. Refuses first an expired lookup, then invalid fields and more
+ * than 32 MiB of photos.
  */
-export async function requestForm(ctx: Context, visit: Visit): Promise<RequestForm> {
+export async function parseRequestForm(ctx: Context, visit: Visit): Promise<RequestForm> {
   const { fields, files: sent } = await visit.filledForm(photosAtMost + fieldsAtMost)
-  orderOfSession(ctx, fields.sessionToken ?? '')
+  requireSession(ctx, fields.sessionToken ?? '')
   const photos = sent.flatMap(([name, file]) => (name === 'photos' && file.size > 0 ? [file] : []))
   const given: Record<string, unknown> = {}
   const items = new Map<number, Record<string, unknown>>()
   for (const [name, value] of Object.entries(fields)) {
-    const [, at, field] = ofItem.exec(name) ?? []
+    const [, at, field] = itemFieldPattern.exec(name) ?? []
     if (at === undefined || field === undefined) given[name] = name === 'acceptedConditions' ? true : value
     else
       items.set(Number(at), {
@@ -89,18 +90,18 @@ export async function requestForm(ctx: Context, visit: Visit): Promise<RequestFo
         [field]: field === 'quantity' ? Number(value) : value,
       })
   }
-  const asked = askedNumbers(fields).map((at) => items.get(at)!)
-  if (asked.length === 0)
+  const requested = listRequestedNumbers(fields).map((at) => items.get(at)!)
+  if (requested.length === 0)
     throw refuse('bad_request', {
       en: 'items: choose how many of at least one',
       'pt-BR': 'items: escolha quantos de pelo menos um',
       es: 'items: elige cuántos de al menos uno',
     })
-  if (asked.length > maxItems) throw refuse('bad_request', `items: must have at most ${maxItems}`)
-  return { submission: read(requestBody, { ...given, items: asked }, 'body'), photos }
+  if (requested.length > maxItems) throw refuse('bad_request', `items: must have at most ${maxItems}`)
+  return { submission: parseInput(requestBody, { ...given, items: requested }, 'body'), photos }
 }
 
-/** Stores photos, each of the type that its bytes say; answers their addresses. Not inside a transaction. */
+/** Stores photos, with the type detected from their bytes; answers their URLs. Not inside a transaction. */
 export async function storePhotos(ctx: Context, photos: readonly File[]): Promise<string[]> {
   const read = await Promise.all(photos.map(async (photo) => new Uint8Array(await photo.arrayBuffer())))
   const checked = read.map((bytes) => {
@@ -110,7 +111,7 @@ export async function storePhotos(ctx: Context, photos: readonly File[]): Promis
         'pt-BR': 'photoUrls: cada uma pode ter até 10 MiB',
         es: 'photoUrls: cada una puede tener hasta 10 MiB',
       })
-    const contentType = photoTypeOf(bytes)
+    const contentType = detectPhotoType(bytes)
     if (!contentType)
       throw refuse('bad_request', {
         en: 'photoUrls: must be JPEG, PNG, WebP or HEIC',

@@ -1,12 +1,18 @@
-/** Where a shopper begins: a form that looks an order up. Plain, no scripts. */
-import { escaped } from '#operations/store/door'
-import { trap } from '#operations/storefront/door'
+/** The first page: a form to look up an order. Plain HTML without scripts. */
+import { escapeHtml } from '#operations/store/index'
+import { honeypot } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { Filled, hidden } from '#runtime/values/filled'
-import { spoken } from '#runtime/values/wording'
+import { FormRenderer, renderHidden } from '#runtime/values/form-renderer'
+import { getTexts } from '#runtime/values/wording'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { kept } from './forms.ts'
-import { exchangePage, pagesBase, paragraphs, policyOf, requestsAction } from './page-words.ts'
+import { keptPrefix } from './forms.ts'
+import {
+  pagesBase,
+  renderExchangePage,
+  renderParagraphs,
+  renderPolicy,
+  requestsAction,
+} from './page-words.ts'
 
 const pageWords = {
   orderNumber: { en: 'Order number', 'pt-BR': 'Número do pedido', es: 'Número de pedido' },
@@ -23,41 +29,47 @@ const pageWords = {
   },
 }
 
-export function lookupPage(ctx: Context, { texts }: ExchangeContent, sent = new Filled()): Response {
-  const words = spoken(pageWords, ctx.store.locale)
+export function renderLookupPage(
+  ctx: Context,
+  { texts }: ExchangeContent,
+  sent = new FormRenderer(),
+): Response {
+  const words = getTexts(pageWords, ctx.store.locale)
   const action = `${pagesBase(ctx)}/lookup`
-  const form = sent.of(action)
+  const form = sent.forAddress(action)
   const along = keptFields(ctx, sent)
   const drawn = form.form(
-    ` action="${escaped(action)}"`,
-    trap +
+    ` action="${escapeHtml(action)}"`,
+    honeypot +
       along.join('') +
       form.input({
         name: 'orderNumber',
         label: words.orderNumber,
-        more: 'required maxlength="60" autocomplete="off" autocapitalize="characters" spellcheck="false"',
+        attributes:
+          'required maxlength="60" autocomplete="off" autocapitalize="characters" spellcheck="false"',
       }) +
       form.input({
         name: 'contact',
         label: words.contact,
-        more: 'required maxlength="254" autocomplete="email" inputmode="email" autocapitalize="none" spellcheck="false"',
+        attributes:
+          'required maxlength="254" autocomplete="email" inputmode="email" autocapitalize="none" spellcheck="false"',
       }) +
-      `<button>${escaped(words.find)}</button>`,
+      `<button>${escapeHtml(words.find)}</button>`,
   )
   const body =
-    sent.above() +
-    (along.length > 0 ? `<p>${escaped(words.kept)}</p>` : '') +
-    paragraphs(texts.intro) +
+    sent.renderUnshown() +
+    (along.length > 0 ? `<p>${escapeHtml(words.kept)}</p>` : '') +
+    renderParagraphs(texts.intro) +
     drawn +
-    policyOf(ctx, texts.policy)
-  return exchangePage(ctx, texts.pageTitle, body)
+    renderPolicy(ctx, texts.policy)
+  return renderExchangePage(ctx, texts.pageTitle, body)
 }
 
-/** A request whose lookup has expired goes along, and is not lost. */
-function keptFields(ctx: Context, sent: Filled): string[] {
-  const isRequest = sent.of(requestsAction(ctx)).isSent
+/** Hidden fields that carry a filled-in request through a repeated lookup. */
+function keptFields(ctx: Context, sent: FormRenderer): string[] {
+  const isRequest = sent.forAddress(requestsAction(ctx)).isSubmitted
   return Object.entries(sent.fields).flatMap(([name, value]) => {
-    if (name.startsWith(kept)) return hidden(name, value)
-    return isRequest && name !== 'sessionToken' && value !== '' ? hidden(kept + name, value) : []
+    if (name.startsWith(keptPrefix)) return renderHidden(name, value)
+    return isRequest && name !== 'sessionToken' && value !== '' ? renderHidden(keptPrefix + name, value) : []
   })
 }

@@ -1,14 +1,14 @@
-/** A shopper names an order and its email or phone, and reads what of it can be exchanged or returned. */
-import { amounts } from '#operations/store/door'
+/** Looks up an order by number and contact, and answers its eligible items. */
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { equalText } from '#runtime/secrets'
+import { equalsInConstantTime } from '#runtime/secrets'
 import { emailKey } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { unitPriceOf } from '../requests/amounts.ts'
+import { computeUnitPrice } from '../requests/amounts.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
-import type { ItemFault, OrderFault, RequestType } from './eligibility.ts'
-import { faultOf, type Offer, offerOf } from './offer.ts'
+import type { ItemIneligibility, OrderIneligibility, RequestType } from './eligibility.ts'
+import { buildOffer, findIneligibility, type Offer } from './offer.ts'
 import { type ReadOrder, readOrder } from './read-order.ts'
 import type { Lookup } from './schema.ts'
 import { issueSession } from './session.ts'
@@ -21,16 +21,16 @@ export interface LookupAnswer {
     shippedAt: string | null
     deliveredAt: string | null
     currency: string
-    /** Exchanges and returns may have windows of their own. */
+    /** Exchanges and returns may have different windows. */
     types: {
       type: RequestType
       windowEndsAt: string
       eligible: boolean
-      ineligibleReason: OrderFault | null
+      ineligibleReason: OrderIneligibility | null
     }[]
   }
   items: LookupItem[]
-  /** Of the type that can be asked for longest. */
+  /** The latest window end of all types. */
   windowEndsAt: string
 }
 
@@ -46,13 +46,13 @@ interface LookupItem {
   unitPrice: number
   availableQuantity: number
   eligible: boolean
-  ineligibleReason: ItemFault | null
+  ineligibleReason: ItemIneligibility | null
 }
 
-/** Refuses (404) alike an order that there is not and a contact that is not its own. */
+/** Refuses (404) an unknown order and a wrong contact alike. */
 export async function lookUp(ctx: Context, settings: ExchangeContent, given: Lookup): Promise<Offer> {
   const order = await readOrder(ctx, { number: given.orderNumber.replace(/^#\s*/, '') })
-  const isTheirs = isContactOf(ctx, order, given.contact)
+  const isTheirs = matchesContact(ctx, order, given.contact)
   if (!order || !isTheirs || given.website) {
     throw refuse('not_found', {
       en: 'No order has this number with this email or phone',
@@ -60,19 +60,19 @@ export async function lookUp(ctx: Context, settings: ExchangeContent, given: Loo
       es: 'Ningún pedido tiene este número con este correo o teléfono',
     })
   }
-  return offerOf(ctx, settings, order)
+  return buildOffer(ctx, settings, order)
 }
 
-/** The same work whether there is an order or not. */
-function isContactOf(ctx: Context, order: ReadOrder | null, contact: string): boolean {
+/** Constant time: does the same work whether the order exists or not. */
+function matchesContact(ctx: Context, order: ReadOrder | null, contact: string): boolean {
   const { email, phone } = order?.customer ?? { email: null, phone: null }
   const givenPhone = parsePhone(contact, ctx.store.country)
-  const isEmail = equalText(emailKey(email ?? ''), emailKey(contact) || '?')
-  const isPhone = equalText(phone ? phoneKey(phone) : '', givenPhone ? phoneKey(givenPhone) : '?')
+  const isEmail = equalsInConstantTime(emailKey(email ?? ''), emailKey(contact) || '?')
+  const isPhone = equalsInConstantTime(phone ? phoneKey(phone) : '', givenPhone ? phoneKey(givenPhone) : '?')
   return isEmail || isPhone
 }
 
-export function lookupAnswer(ctx: Context, offer: Offer): LookupAnswer {
+export function toLookupAnswer(ctx: Context, offer: Offer): LookupAnswer {
   const { order, types } = offer
   const lastEnd = Math.max(...types.map(({ windowEndsAt }) => windowEndsAt.getTime()))
   return {
@@ -83,15 +83,15 @@ export function lookupAnswer(ctx: Context, offer: Offer): LookupAnswer {
       shippedAt: order.shippedAt?.toISOString() ?? null,
       deliveredAt: order.deliveredAt?.toISOString() ?? null,
       currency: order.currency,
-      types: types.map(({ type, windowEndsAt, fault }) => ({
+      types: types.map(({ type, windowEndsAt, ineligibility }) => ({
         type,
         windowEndsAt: windowEndsAt.toISOString(),
-        eligible: fault === null,
-        ineligibleReason: fault,
+        eligible: ineligibility === null,
+        ineligibleReason: ineligibility,
       })),
     },
     items: offer.items.map((item) => {
-      const fault = faultOf(offer, item)
+      const ineligibility = findIneligibility(offer, item)
       return {
         orderItemId: item.id,
         productId: item.productId,
@@ -101,10 +101,10 @@ export function lookupAnswer(ctx: Context, offer: Offer): LookupAnswer {
         variantName: item.variantName,
         imageUrl: item.imageUrl,
         quantity: item.quantity,
-        unitPrice: amounts.toNumber(amounts.toCents(unitPriceOf(item.total, item.quantity))),
+        unitPrice: amounts.toNumber(amounts.toCents(computeUnitPrice(item.total, item.quantity))),
         availableQuantity: item.availableQuantity,
-        eligible: fault === null,
-        ineligibleReason: fault,
+        eligible: ineligibility === null,
+        ineligibleReason: ineligibility,
       }
     }),
     windowEndsAt: new Date(lastEnd).toISOString(),

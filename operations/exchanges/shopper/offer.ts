@@ -1,26 +1,26 @@
-/** What of an order a shopper may ask for now (rule 2). */
-import { snapshots } from '#operations/storefront/door'
+/** The part of an order that a shopper may request now (rule 2). */
+import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { lineLeft, moneyLeft } from '../requests/left.ts'
-import { heldOf } from '../requests/units.ts'
+import { computeLineRemaining, computeRemainingMoney } from '../requests/remaining.ts'
+import { readReservations } from '../requests/units.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import {
-  availableQuantity,
-  type ItemFault,
-  itemFault,
-  type OrderFault,
-  orderFault,
+  computeAvailableQuantity,
+  computeWindowEnd,
+  findItemIneligibility,
+  findOrderIneligibility,
+  type ItemIneligibility,
+  type OrderIneligibility,
   type RequestType,
-  windowEnd,
 } from './eligibility.ts'
 import type { ReadItem, ReadOrder } from './read-order.ts'
 
 export interface Offer {
   order: ReadOrder
-  /** Those that the store takes. */
+  /** Types that the store accepts. */
   types: OfferedType[]
   items: OfferedItem[]
-  /** What of its money has been neither paid back nor promised; decimal text. */
+  /** Money of the order that is neither refunded nor promised; decimal text. */
   moneyLeft: string
 }
 
@@ -28,53 +28,60 @@ export interface OfferedType {
   type: RequestType
   windowEndsAt: Date
   isOutside: boolean
-  /** Null where it can be asked for, late where that is allowed. */
-  fault: OrderFault | null
+  /** Null when it can be requested, also late if the settings allow it. */
+  ineligibility: OrderIneligibility | null
 }
 
 export interface OfferedItem extends ReadItem {
   variantName: string | null
   availableQuantity: number
-  /** Places in the line of the first so many units that can be asked for; no more of them than `availableQuantity`. */
+  /** Places of the first available units in the line, at most `availableQuantity`. */
   places(most: number): readonly number[]
-  /** Of the line's money; decimal text. */
+  /** Remaining money of the line; decimal text. */
   moneyLeft: string
-  /** Its own, the order's apart; null where it can be asked for. */
-  fault: ItemFault | null
+  /** The reason against the item itself, apart from its order; null when it is eligible. */
+  ineligibility: ItemIneligibility | null
 }
 
-export async function offerOf(ctx: Context, settings: ExchangeContent, order: ReadOrder): Promise<Offer> {
+export async function buildOffer(ctx: Context, settings: ExchangeContent, order: ReadOrder): Promise<Offer> {
   const productIds = order.items.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, productIds)
-  const { lines, requests, hasOpenRequest } = await heldOf(ctx, order.id)
-  const fault = orderFault({ ...order, hasOpenRequest }, settings)
+  const { lines, requests, hasOpenRequest } = await readReservations(ctx, order.id)
+  const ineligibility = findOrderIneligibility({ ...order, hasOpenRequest }, settings)
   const now = ctx.now()
   return {
     order,
-    moneyLeft: moneyLeft(order, requests),
+    moneyLeft: computeRemainingMoney(order, requests),
     types: settings.types.map((type) => {
-      const windowEndsAt = windowEnd(order, settings, type, ctx.store.timezone)
+      const windowEndsAt = computeWindowEnd(order, settings, type, ctx.store.timezone)
       const isOutside = now > windowEndsAt
       const isLate = isOutside && !settings.allowOutsideWindow
-      return { type, windowEndsAt, isOutside, fault: fault ?? (isLate ? 'outside-window' : null) }
+      return {
+        type,
+        windowEndsAt,
+        isOutside,
+        ineligibility: ineligibility ?? (isLate ? 'outside-window' : null),
+      }
     }),
     items: order.items.map((item) => {
       const product = item.productId === null ? undefined : products.get(item.productId)
-      const { places, moneyLeft: ofLine, ...left } = lineLeft(item, lines.get(item.id) ?? [])
-      const facts = { ...item, ...left, categoryIds: product?.categoryIds ?? [] }
+      const { places, moneyLeft: ofLine, ...remaining } = computeLineRemaining(item, lines.get(item.id) ?? [])
+      const facts = { ...item, ...remaining, categoryIds: product?.categoryIds ?? [] }
       const variant = product?.variants.find(({ variantId }) => variantId === item.variantId)
       return {
         ...item,
         variantName: variant?.name ?? null,
-        availableQuantity: availableQuantity(facts),
+        availableQuantity: computeAvailableQuantity(facts),
         places,
         moneyLeft: ofLine,
-        fault: itemFault(facts, settings),
+        ineligibility: findItemIneligibility(facts, settings),
       }
     }),
   }
 }
 
-/** Why an item cannot be asked for in any way; its order's reasons come first. */
-export const faultOf = ({ types }: Offer, item: OfferedItem): ItemFault | null =>
-  types.every(({ fault }) => fault !== null) ? (types[0]?.fault ?? item.fault) : item.fault
+/** The reason against an item for every type; reasons of the order come first. */
+export const findIneligibility = ({ types }: Offer, item: OfferedItem): ItemIneligibility | null =>
+  types.every(({ ineligibility }) => ineligibility !== null)
+    ? (types[0]?.ineligibility ?? item.ineligibility)
+    : item.ineligibility

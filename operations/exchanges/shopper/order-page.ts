@@ -1,23 +1,23 @@
-/** What of an order that was looked up can be asked for: a form for each type. Plain, no scripts. */
-import { escaped } from '#operations/store/door'
-import { trap } from '#operations/storefront/door'
+/** The page of a looked-up order: a form for each type. Plain HTML without scripts. */
+import { escapeHtml } from '#operations/store/index'
+import { honeypot } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { type Choice, Filled, hidden } from '#runtime/values/filled'
+import { type Choice, FormRenderer, renderHidden } from '#runtime/values/form-renderer'
 import { renderText } from '#runtime/values/variables'
-import { said, spoken } from '#runtime/values/wording'
-import { type PublicSettings, publicSettings } from '../settings/public.ts'
+import { getText, getTexts } from '#runtime/values/wording'
+import { type PublicSettings, toPublicSettings } from '../settings/public.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { faultWords } from './eligibility.ts'
-import { itemNumbers } from './forms.ts'
-import { faultOf, type Offer, type OfferedItem, type OfferedType } from './offer.ts'
+import { describeIneligibility } from './eligibility.ts'
+import { mapItemNumbers } from './forms.ts'
+import { findIneligibility, type Offer, type OfferedItem, type OfferedType } from './offer.ts'
 import {
   commonWords,
-  dayOf,
-  exchangePage,
-  named,
-  paragraphs,
-  policyOf,
-  priceOf,
+  formatDay,
+  formatPrice,
+  nameWithVariant,
+  renderExchangePage,
+  renderParagraphs,
+  renderPolicy,
   requestsAction,
 } from './page-words.ts'
 import type { Variant } from './variants.ts'
@@ -70,55 +70,55 @@ const pageWords = {
   choose: { en: 'Choose', 'pt-BR': 'Escolha', es: 'Elige' },
   photos: { en: 'Photos (up to {{most}})', 'pt-BR': 'Fotos (até {{most}})', es: 'Fotos (hasta {{most}})' },
 }
-const wordsOf = (ctx: Context) => spoken({ ...pageWords, ...commonWords }, ctx.store.locale)
-type Words = ReturnType<typeof wordsOf>
-const rendered = (text: string, values: Record<string, string | number>): string =>
+const getPageTexts = (ctx: Context) => getTexts({ ...pageWords, ...commonWords }, ctx.store.locale)
+type Words = ReturnType<typeof getPageTexts>
+const renderWith = (text: string, values: Record<string, string | number>): string =>
   renderText(text, Object.fromEntries(Object.entries(values).map(([name, each]) => [name, String(each)])))
     .text
 
-export interface Asked {
+export interface OrderPageInput {
   offer: Offer
   sessionToken: string
-  /** To choose from on an exchange. */
+  /** Choices for an exchange. */
   variants: readonly Variant[]
-  /** The form of one of the types, as it was filled in. */
-  filled?: Filled
+  /** The form of one of the types, with its entered values. */
+  filled?: FormRenderer
 }
 
-export function orderPage(
+export function renderOrderPage(
   ctx: Context,
   settings: ExchangeContent,
-  { offer, sessionToken, variants, filled = new Filled() }: Asked,
+  { offer, sessionToken, variants, filled = new FormRenderer() }: OrderPageInput,
 ): Response {
-  const words = wordsOf(ctx)
+  const words = getPageTexts(ctx)
   const lines = offer.items.map((item) => {
-    const fault = faultOf(offer, item)
-    const state = fault
-      ? said(faultWords(fault, settings.texts.outsideWindowMessage), ctx.store.locale)
-      : rendered(words.left, { left: item.availableQuantity, quantity: item.quantity })
-    return `<li>${escaped(`${itemName(item)}: ${state}`)}</li>`
+    const ineligibility = findIneligibility(offer, item)
+    const state = ineligibility
+      ? getText(describeIneligibility(ineligibility, settings.texts.outsideWindowMessage), ctx.store.locale)
+      : renderWith(words.left, { left: item.availableQuantity, quantity: item.quantity })
+    return `<li>${escapeHtml(`${itemName(item)}: ${state}`)}</li>`
   })
-  const askable = offer.items.filter((item) => item.fault === null)
-  const open = offer.types.filter(({ fault }) => fault === null)
-  // One that is not offered any more would be lost with all that was typed.
+  const askable = offer.items.filter((item) => item.ineligibility === null)
+  const open = offer.types.filter(({ ineligibility }) => ineligibility === null)
+  // Keeps a type that is no longer offered, or its typed values would be lost.
   const typed = open.find(({ type }) => type === filled.fields.type) ?? open[0]
   const sections = (askable.length === 0 ? [] : open).map((type) =>
-    section(ctx, type, askable, {
+    renderSection(ctx, type, askable, {
       sessionToken,
-      settings: publicSettings(settings),
+      settings: toPublicSettings(settings),
       isOpen: open.length === 1,
       variants,
       words,
-      form: type === typed ? filled.of(requestsAction(ctx)) : new Filled(),
+      form: type === typed ? filled.forAddress(requestsAction(ctx)) : new FormRenderer(),
     }),
   )
   const body =
-    filled.above() +
-    paragraphs(settings.texts.intro) +
+    filled.renderUnshown() +
+    renderParagraphs(settings.texts.intro) +
     `<ul>${lines.join('')}</ul>${sections.join('')}` +
-    (sections.length === 0 ? `<p role="status">${escaped(words.nothing)}</p>` : '') +
-    policyOf(ctx, settings.texts.policy)
-  return exchangePage(ctx, rendered(words.order, { number: offer.order.number }), body)
+    (sections.length === 0 ? `<p role="status">${escapeHtml(words.nothing)}</p>` : '') +
+    renderPolicy(ctx, settings.texts.policy)
+  return renderExchangePage(ctx, renderWith(words.order, { number: offer.order.number }), body)
 }
 
 interface Shown {
@@ -127,10 +127,10 @@ interface Shown {
   isOpen: boolean
   variants: readonly Variant[]
   words: Words
-  form: Filled
+  form: FormRenderer
 }
 
-function section(
+function renderSection(
   ctx: Context,
   { type, windowEndsAt, isOutside }: OfferedType,
   items: readonly OfferedItem[],
@@ -140,52 +140,54 @@ function section(
   const { texts, conditions, maxPhotos } = settings
   const until = isOutside
     ? texts.outsideWindowMessage
-    : rendered(words.until, { day: dayOf(ctx, windowEndsAt) })
-  const numbers = numbered(items, form)
+    : renderWith(words.until, { day: formatDay(ctx, windowEndsAt) })
+  const numbers = numberItems(items, form)
   const id = (name: string): string => `${type}-${name}`
   const content =
-    trap +
-    hidden('sessionToken', sessionToken) +
-    hidden('type', type) +
-    items.map((item, at) => itemFields(ctx, type, item, numbers[at]!, items.length === 1, shown)).join('') +
+    honeypot +
+    renderHidden('sessionToken', sessionToken) +
+    renderHidden('type', type) +
+    items
+      .map((item, at) => renderItemFields(ctx, type, item, numbers[at]!, items.length === 1, shown))
+      .join('') +
     (maxPhotos === 0
       ? ''
       : form.files({
           name: 'photos',
           id: id('photos'),
-          label: rendered(words.photos, { most: maxPhotos }),
-          more: 'multiple accept="image/jpeg,image/png,image/webp,image/heic"',
+          label: renderWith(words.photos, { most: maxPhotos }),
+          attributes: 'multiple accept="image/jpeg,image/png,image/webp,image/heic"',
         })) +
-    form.textarea({ name: 'comment', id: id('comment'), label: words.anythingElse, more: textMore }) +
-    methods(form, id('methods'), settings, words) +
-    (type === 'return' ? refunds(form, settings, words) : '') +
+    form.textarea({ name: 'comment', id: id('comment'), label: words.anythingElse, attributes: textMore }) +
+    renderMethods(form, id('methods'), settings, words) +
+    (type === 'return' ? renderRefundMethods(form, settings, words) : '') +
     (conditions.length === 0
       ? ''
-      : `<h2>${escaped(words.conditions)}</h2><ul>${conditions.map((each) => `<li>${escaped(each)}</li>`).join('')}</ul>`) +
+      : `<h2>${escapeHtml(words.conditions)}</h2><ul>${conditions.map((each) => `<li>${escapeHtml(each)}</li>`).join('')}</ul>`) +
     form.checkbox({
       name: 'acceptedConditions',
       id: id('conditions'),
       label: words.accept,
-      more: 'required',
+      attributes: 'required',
     }) +
-    `<button>${escaped(texts.buttonText)}</button>`
-  const attributes = ` enctype="multipart/form-data" action="${escaped(requestsAction(ctx))}"`
+    `<button>${escapeHtml(texts.buttonText)}</button>`
+  const attributes = ` enctype="multipart/form-data" action="${escapeHtml(requestsAction(ctx))}"`
   return (
-    `<details${isOpen || form.isSent ? ' open' : ''}><summary>${escaped(words[type])}</summary>` +
-    `<p class="note">${escaped(until)}</p>${form.form(attributes, content)}</details>`
+    `<details${isOpen || form.isSubmitted ? ' open' : ''}><summary>${escapeHtml(words[type])}</summary>` +
+    `<p class="note">${escapeHtml(until)}</p>${form.form(attributes, content)}</details>`
   )
 }
 
-/** What was filled in stays at its item, though another may be gone from the order by now. */
-function numbered(items: readonly OfferedItem[], { fields }: Filled): number[] {
-  const known = itemNumbers(fields)
+/** Keeps entered values at their item, even if another item has left the order meanwhile. */
+function numberItems(items: readonly OfferedItem[], { fields }: FormRenderer): number[] {
+  const known = mapItemNumbers(fields)
   let next = Math.max(-1, ...known.values()) + 1
   return items.map(({ id }) => known.get(id) ?? next++)
 }
 
 const textMore = 'maxlength="2000" rows="3"'
 
-function itemFields(
+function renderItemFields(
   ctx: Context,
   type: OfferedType['type'],
   item: OfferedItem,
@@ -193,7 +195,7 @@ function itemFields(
   isOnly: boolean,
   { settings: { reasons }, variants, words, form }: Shown,
 ): string {
-  // The only one is what the request is about.
+  // A single item is preselected.
   const least = isOnly ? 1 : 0
   const field = (name: string, short = name) => ({
     name: `items.${at}.${name}`,
@@ -209,51 +211,67 @@ function itemFields(
     })
   const most = item.availableQuantity
   return (
-    `<fieldset><legend>${escaped(itemName(item))}</legend>` +
-    hidden(`items.${at}.orderItemId`, item.id) +
+    `<fieldset><legend>${escapeHtml(itemName(item))}</legend>` +
+    renderHidden(`items.${at}.orderItemId`, item.id) +
     form.input({
       ...field('quantity'),
-      label: rendered(words.howMany, { most }),
-      first: String(least),
-      more: `type="number" inputmode="numeric" min="${least}" max="${most}" required`,
+      label: renderWith(words.howMany, { most }),
+      initial: String(least),
+      attributes: `type="number" inputmode="numeric" min="${least}" max="${most}" required`,
     }) +
     form.select({ ...field('reason'), label: words.reason }, choices) +
-    form.textarea({ ...field('comment'), label: words.comment, more: textMore }) +
+    form.textarea({ ...field('comment'), label: words.comment, attributes: textMore }) +
     (type === 'exchange'
       ? form.select(
           { ...field('exchangeForVariantId', 'for'), label: words.instead },
-          wanted(ctx, item, variants, words),
+          listVariantChoices(ctx, item, variants, words),
         )
       : '') +
     '</fieldset>'
   )
 }
 
-/** The item's own product first; its own variant is no exchange. */
-function wanted(ctx: Context, item: OfferedItem, variants: readonly Variant[], { choose }: Words): Choice[] {
+/** Variants of the item's own product come first; its own variant is excluded. */
+function listVariantChoices(
+  ctx: Context,
+  item: OfferedItem,
+  variants: readonly Variant[],
+  { choose }: Words,
+): Choice[] {
   const others = variants.filter(({ variantId }) => variantId !== item.variantId)
   const own = others.filter(({ productId }) => productId === item.productId)
   const rest = others.filter(({ productId }) => productId !== item.productId)
   const choice = ({ name: product, variantName, unitPrice, currency }: Variant): string =>
-    `${named(product, variantName)}: ${priceOf(ctx, Number(unitPrice), currency)}`
+    `${nameWithVariant(product, variantName)}: ${formatPrice(ctx, Number(unitPrice), currency)}`
   return [
     { value: '', label: choose },
     ...[...own, ...rest].map((each) => ({ value: each.variantId, label: choice(each) })),
   ]
 }
 
-function methods(form: Filled, id: string, { returnMethods }: PublicSettings, { wayBack }: Words): string {
+function renderMethods(
+  form: FormRenderer,
+  id: string,
+  { returnMethods }: PublicSettings,
+  { wayBack }: Words,
+): string {
   const first = returnMethods[0]?.method
   return form.radios(
-    { name: 'returnMethod', id, label: wayBack, more: 'required', ...(first ? { first } : {}) },
+    {
+      name: 'returnMethod',
+      id,
+      label: wayBack,
+      attributes: 'required',
+      ...(first ? { initial: first } : {}),
+    },
     returnMethods.map(({ method, label, instructions }) => ({ value: method, label, note: instructions })),
   )
 }
 
-const refunds = (form: Filled, { refundMethods }: PublicSettings, words: Words): string =>
+const renderRefundMethods = (form: FormRenderer, { refundMethods }: PublicSettings, words: Words): string =>
   form.select(
     { name: 'refundMethod', label: words.paidBack },
     refundMethods.map((value) => ({ value, label: words.refunds[value] })),
   )
 
-const itemName = ({ name, variantName }: OfferedItem): string => named(name, variantName)
+const itemName = ({ name, variantName }: OfferedItem): string => nameWithVariant(name, variantName)

@@ -1,27 +1,27 @@
-/** What the pages for people have in common: words, days and amounts, and refusals. */
+/** Shared parts of the pages: texts, dates, amounts and refusals. */
 import { DateTime } from 'luxon'
-import { escaped } from '#operations/store/door'
-import { type PeopleWords, shopperPage } from '#operations/storefront/door'
+import { escapeHtml } from '#operations/store/index'
+import { renderShopperPage, type ShopperTexts } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { moneyOnPage } from '#runtime/values/localized'
-import { said } from '#runtime/values/wording'
+import { formatMoneyForPage } from '#runtime/values/localized'
+import { getText } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
 
-/** Where the form of a request is sent. */
+/** The action of the request form. */
 export const requestsAction = (ctx: Context): string => `${pagesBase(ctx)}/requests`
 
-/** A day and, where it matters, its hour, as the store's people write it. */
-export const dayOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATE_FULL)
-export const momentOf = (ctx: Context, at: Date): string => shownAt(ctx, at, DateTime.DATETIME_MED)
+/** A date, or date and time, in the store's locale and time zone. */
+export const formatDay = (ctx: Context, at: Date): string => formatAt(ctx, at, DateTime.DATE_FULL)
+export const formatMoment = (ctx: Context, at: Date): string => formatAt(ctx, at, DateTime.DATETIME_MED)
 
-const shownAt = (ctx: Context, at: Date, format: Intl.DateTimeFormatOptions): string =>
+const formatAt = (ctx: Context, at: Date, format: Intl.DateTimeFormatOptions): string =>
   DateTime.fromJSDate(at, { zone: ctx.store.timezone }).setLocale(ctx.store.locale).toLocaleString(format)
 
-export const priceOf = (ctx: Context, amount: number, currency: string): string =>
-  moneyOnPage(amount, currency, ctx.store.locale)
+export const formatPrice = (ctx: Context, amount: number, currency: string): string =>
+  formatMoneyForPage(amount, currency, ctx.store.locale)
 
-/** What several pages say. */
+/** Texts used on several pages. */
 export const commonWords = {
   trackingCode: { en: 'Tracking code', 'pt-BR': 'Código de rastreamento', es: 'Código de seguimiento' },
   carrier: { en: 'Carrier', 'pt-BR': 'Transportadora', es: 'Transportista' },
@@ -51,18 +51,18 @@ export const commonWords = {
   },
 }
 
-export const policyOf = (ctx: Context, text: string | null): string =>
+export const renderPolicy = (ctx: Context, text: string | null): string =>
   text
-    ? `<details><summary>${escaped(said(commonWords.policy, ctx.store.locale))}</summary>${paragraphs(text)}</details>`
+    ? `<details><summary>${escapeHtml(getText(commonWords.policy, ctx.store.locale))}</summary>${renderParagraphs(text)}</details>`
     : ''
 
-/** A product with its variant, unless its name says it already. */
-export const named = (name: string, variantName: string | null): string =>
+/** The product name with its variant, unless the name contains it. */
+export const nameWithVariant = (name: string, variantName: string | null): string =>
   variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
 
-/** Lines stay lines. */
-export const paragraphs = (text: string | null): string =>
-  text ? `<p class="lines">${escaped(text)}</p>` : ''
+/** Keeps line breaks. */
+export const renderParagraphs = (text: string | null): string =>
+  text ? `<p class="lines">${escapeHtml(text)}</p>` : ''
 
 const moreStyle =
   '.lines{white-space:pre-line}fieldset{min-width:0;margin:1.2rem 0;' +
@@ -72,12 +72,12 @@ const moreStyle =
   'summary{margin:0 -1rem;padding:.65rem 1rem;border-radius:.4rem;font-weight:600;cursor:pointer}dl{display:grid;grid-template-columns:fit-content(50%) 1fr;gap:.3rem 1rem}' +
   'dt{color:#4b5563}dd{margin:0}button.quiet{color:#1d4ed8;background:#fff;box-shadow:inset 0 0 0 1px}'
 
-/** A page of this section; `body` is HTML, its texts escaped already. */
-export const exchangePage = (ctx: Context, title: string, body: string): Response =>
-  shopperPage(ctx.store.locale, title, body, { moreStyle })
+/** A page of this section; `body` is HTML with escaped texts. */
+export const renderExchangePage = (ctx: Context, title: string, body: string): Response =>
+  renderShopperPage(ctx.store.locale, title, body, { moreStyle })
 
-/** What is refused is said with the names of the forms' fields. */
-export const exchangePeople: PeopleWords = {
+/** Refusals use the field labels of the forms. */
+export const exchangePeople: ShopperTexts = {
   moreStyle,
   fields: {
     orderNumber: { en: 'Order number', 'pt-BR': 'Número do pedido', es: 'Número de pedido' },

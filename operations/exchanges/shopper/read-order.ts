@@ -1,8 +1,8 @@
-/** An order as it is now: asked of the platform, read from the mirror where the platform is silent. */
+/** Reads an order live from the platform, or from the stored copy when the platform does not answer. */
 // biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
-import type { PlatformOrder } from '#operations/store/door'
-import { connections, orders } from '#operations/store/door'
+import type { PlatformOrder } from '#operations/store/index'
+import { connections, orders } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 
@@ -12,7 +12,7 @@ export interface ReadOrder {
   status: string
   paymentStatus: string
   currency: string
-  /** Decimal text, both. */
+  /** Decimal text, as is `refundedTotal`. */
   total: string
   refundedTotal: string
   /** The phone in E.164. */
@@ -41,26 +41,25 @@ export interface ReadItem {
 
 export type OrderKey = { id: string } | { number: string }
 
-const answerWithinMs = 3_000
+const timeoutMs = 3_000
 
-/** Null where there is no such order. Not inside a transaction: the platform is asked, for three seconds at most. */
+/** Null when there is no such order. Not inside a transaction: it calls the platform, for three seconds at most. */
 export async function readOrder(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
-  const answer = await askPlatform(ctx, key)
-  if (answer !== 'silent') return answer && ofRow(orders.orderRow(answer, ctx.store.country), answer.items)
-  return readMirror(ctx, key)
+  const answer = await fetchFromPlatform(ctx, key)
+  if (answer !== 'silent')
+    return answer && toOrder(orders.toOrderRow(answer, ctx.store.country), answer.items)
+  return readStoredOrder(ctx, key)
 }
 
-async function askPlatform(ctx: Context, key: OrderKey): Promise<PlatformOrder | null | 'silent'> {
-  const platform = await connections.ecommerce(ctx)
+async function fetchFromPlatform(ctx: Context, key: OrderKey): Promise<PlatformOrder | null | 'silent'> {
+  const platform = await connections.findEcommerce(ctx)
   if (!platform) return 'silent'
   const stop = new AbortController()
-  const tooLate = wait(answerWithinMs, 'silent' as const, { signal: stop.signal }).catch(
-    () => 'silent' as const,
-  )
+  const tooLate = wait(timeoutMs, 'silent' as const, { signal: stop.signal }).catch(() => 'silent' as const)
   const answer = platform.port.getOrder(platform.store, key).catch((error: unknown) => {
-    // What it will not look for, it does not have.
+    // An invalid number or id is an unknown order.
     if (error instanceof Refused) return null
-    ctx.log.warn({ err: error }, 'the platform did not tell of an order')
+    ctx.log.warn({ err: error }, 'order fetch from the platform failed')
     return 'silent' as const
   })
   const first = await Promise.race([answer, tooLate])
@@ -86,7 +85,7 @@ interface OrderRow {
   delivered_at: Date | string | null
 }
 
-const ofRow = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
+const toOrder = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
   id: row.id,
   number: row.number,
   status: row.status,
@@ -102,14 +101,14 @@ const ofRow = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
   },
   shippingAddress: row.shipping_address as Record<string, unknown> | null,
   placedAt: new Date(row.placed_at),
-  shippedAt: instantOf(row.shipped_at),
-  deliveredAt: instantOf(row.delivered_at),
+  shippedAt: toDate(row.shipped_at),
+  deliveredAt: toDate(row.delivered_at),
   items,
 })
 
-const instantOf = (at: Date | string | null): Date | null => (at === null ? null : new Date(at))
+const toDate = (at: Date | string | null): Date | null => (at === null ? null : new Date(at))
 
-async function readMirror(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
+async function readStoredOrder(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
   const rows = ctx.db.selectFrom('orders').selectAll()
   const row = await ('id' in key
     ? rows.where('id', '=', key.id)
@@ -117,7 +116,7 @@ async function readMirror(ctx: Context, key: OrderKey): Promise<ReadOrder | null
   )
     .limit(1)
     .executeTakeFirst()
-  // Asked for an unknown order too: how long it takes must not tell whether there is one.
+  // Runs for an unknown order too: the response time must not reveal whether it exists.
   const items = await ctx.db
     .selectFrom('order_items')
     .selectAll()
@@ -125,7 +124,7 @@ async function readMirror(ctx: Context, key: OrderKey): Promise<ReadOrder | null
     .orderBy('position')
     .execute()
   if (!row) return null
-  return ofRow(
+  return toOrder(
     row,
     items.map((item) => ({
       id: item.id,

@@ -1,5 +1,5 @@
-/** What shoppers send from the storefront. */
-import { files } from '#operations/store/door'
+/** Request bodies of the storefront. */
+import { files } from '#operations/store/index'
 import { object, themeId, z } from '#runtime/schema'
 import { refundMethod, requestType, returnMethod } from '../settings/schema.ts'
 
@@ -9,11 +9,11 @@ const trimmed = (min: number, max: number) =>
     .trim()
     .min(min, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    // What PostgreSQL's text cannot hold.
+    // PostgreSQL text cannot hold NUL.
     .regex(/^[^\0]*$/, 'must be plain text')
 const platformId = themeId(100)
 const sessionToken = z.string().min(1).max(500)
-/** Hidden: people leave it empty. */
+/** Honeypot: a hidden field that people leave empty. */
 const website = z.string().max(200).optional()
 
 export const lookupBody = object({

@@ -1,13 +1,13 @@
-/** The links to a request's page: a random token in each message, whose hash alone is kept. */
+/** Links to a request's page: each message has a random token, of which only the hash is stored. */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
 import { sha256 } from '#runtime/values/ids'
 
-/** Where the shopper follows a request. */
-export const statusUrlOf = (ctx: Context, token: string): string =>
+/** The URL of a request's status page. */
+export const buildStatusUrl = (ctx: Context, token: string): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/exchanges/requests/${token}`
 
-/** Another link to a request, which works as long as the request is there; answers its token. */
+/** Adds a link, valid as long as the request exists; answers its token. */
 export async function addStatusLink(ctx: Context, requestId: string): Promise<string> {
   const token = randomBytes(24).toString('base64url')
   await ctx.db
@@ -17,8 +17,8 @@ export async function addStatusLink(ctx: Context, requestId: string): Promise<st
   return token
 }
 
-/** The request that a token leads to; null where there is none, or none any more. */
-export async function requestOfToken(ctx: Context, token: string): Promise<string | null> {
+/** The id of the token's request, or null. */
+export async function findRequestByToken(ctx: Context, token: string): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('exchange_tokens')
     .select('request_id')

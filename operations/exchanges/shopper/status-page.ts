@@ -1,18 +1,18 @@
-/** The page behind the link of a request, for a person. */
-import { escaped } from '#operations/store/door'
+/** The status page of a request, as HTML. */
+import { escapeHtml } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Filled } from '#runtime/values/filled'
+import { FormRenderer } from '#runtime/values/form-renderer'
 import { renderText } from '#runtime/values/variables'
-import { spoken } from '#runtime/values/wording'
+import { getTexts } from '#runtime/values/wording'
 import {
   commonWords,
-  dayOf,
-  exchangePage,
-  momentOf,
-  named,
-  paragraphs,
-  policyOf,
-  priceOf,
+  formatDay,
+  formatMoment,
+  formatPrice,
+  nameWithVariant,
+  renderExchangePage,
+  renderParagraphs,
+  renderPolicy,
   requestsAction,
 } from './page-words.ts'
 import type { ShopperItem, ShopperView } from './view.ts'
@@ -97,59 +97,64 @@ const pageWords = {
     es: 'Cancelar esta solicitud',
   },
 }
-const wordsOf = (ctx: Context) => spoken({ ...pageWords, ...commonWords }, ctx.store.locale)
-type Words = ReturnType<typeof wordsOf>
-const filled = (text: string, values: Record<string, string>): string => renderText(text, values).text
+const getPageTexts = (ctx: Context) => getTexts({ ...pageWords, ...commonWords }, ctx.store.locale)
+type Words = ReturnType<typeof getPageTexts>
+const fillText = (text: string, values: Record<string, string>): string => renderText(text, values).text
 
-/** Whose items travel with a carrier. */
-const travelling: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label', 'drop-off'])
+/** Methods that send the items with a carrier. */
+const carrierMethods: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label', 'drop-off'])
 
-/** `sent`: one of its forms, where it was refused. */
-export function statusPage(ctx: Context, view: ShopperView, token: string, sent = new Filled()): Response {
-  const words = wordsOf(ctx)
-  const drawn = forms(ctx, view, token, words, sent)
-  const title = filled(words.about, { title: view.texts.pageTitle, order: view.orderNumber })
+/** `sent`: a refused form of the page, to show again. */
+export function renderStatusPage(
+  ctx: Context,
+  view: ShopperView,
+  token: string,
+  sent = new FormRenderer(),
+): Response {
+  const words = getPageTexts(ctx)
+  const drawn = renderForms(ctx, view, token, words, sent)
+  const title = fillText(words.about, { title: view.texts.pageTitle, order: view.orderNumber })
   const state = words.states[view.status as keyof Words['states']]
   const parts = [
-    sent.above(),
-    `<p>${escaped(title)}</p>`,
-    view.status === 'requested' ? paragraphs(view.texts.successMessage) : '',
-    `<p role="status"><strong>${escaped(state)}</strong></p>`,
-    view.rejectionReason ? paragraphs(view.rejectionReason) : '',
-    itemList(ctx, view, words),
-    view.status === 'approved' || view.status === 'in-transit' ? wayBack(ctx, view, words) : '',
-    figures(ctx, view, words),
-    moments(ctx, view, words),
+    sent.renderUnshown(),
+    `<p>${escapeHtml(title)}</p>`,
+    view.status === 'requested' ? renderParagraphs(view.texts.successMessage) : '',
+    `<p role="status"><strong>${escapeHtml(state)}</strong></p>`,
+    view.rejectionReason ? renderParagraphs(view.rejectionReason) : '',
+    renderItems(ctx, view, words),
+    view.status === 'approved' || view.status === 'in-transit' ? renderReturnMethod(ctx, view, words) : '',
+    renderAmounts(ctx, view, words),
+    renderSteps(ctx, view, words),
     drawn,
-    policyOf(ctx, view.texts.policy),
+    renderPolicy(ctx, view.texts.policy),
   ]
   const { number } = view
-  return exchangePage(
+  return renderExchangePage(
     ctx,
-    filled(view.type === 'return' ? words.return : words.exchange, { number }),
+    fillText(view.type === 'return' ? words.return : words.exchange, { number }),
     parts.join(''),
   )
 }
 
-function itemList(ctx: Context, { items, currency }: ShopperView, words: Words): string {
-  const lines = items.map((item) => `<li>${escaped(itemWords(ctx, item, currency, words))}</li>`)
-  return `<h2>${escaped(words.items)}</h2><ul>${lines.join('')}</ul>`
+function renderItems(ctx: Context, { items, currency }: ShopperView, words: Words): string {
+  const lines = items.map((item) => `<li>${escapeHtml(describeItem(ctx, item, currency, words))}</li>`)
+  return `<h2>${escapeHtml(words.items)}</h2><ul>${lines.join('')}</ul>`
 }
 
-function itemWords(ctx: Context, item: ShopperItem, currency: string, words: Words): string {
+function describeItem(ctx: Context, item: ShopperItem, currency: string, words: Words): string {
   const { name, variantName, quantity, approvedQuantity, exchangeFor, reasonLabel } = item
-  const what = `${quantity} × ${named(name, variantName)}`
-  const wanted = exchangeFor && named(exchangeFor.name, exchangeFor.variantName)
+  const what = `${quantity} × ${nameWithVariant(name, variantName)}`
+  const wanted = exchangeFor && nameWithVariant(exchangeFor.name, exchangeFor.variantName)
   const isLess = approvedQuantity !== null && approvedQuantity !== quantity
   const parts = [
-    filled(words.what, { what, price: priceOf(ctx, item.unitPrice, currency) }),
-    wanted && filled(words.wanted, { wanted }),
-    isLess && filled(words.decided, { units: String(approvedQuantity) }),
+    fillText(words.what, { what, price: formatPrice(ctx, item.unitPrice, currency) }),
+    wanted && fillText(words.wanted, { wanted }),
+    isLess && fillText(words.decided, { units: String(approvedQuantity) }),
   ]
   return `${parts.filter(Boolean).join('; ')} (${reasonLabel})`
 }
 
-function wayBack(ctx: Context, view: ShopperView, words: Words): string {
+function renderReturnMethod(ctx: Context, view: ShopperView, words: Words): string {
   const { returnAddress: to, returnMethodLabel, returnInstructions, returnCode, labelUrl, expiresAt } = view
   const address = to && [
     to.recipient,
@@ -161,21 +166,23 @@ function wayBack(ctx: Context, view: ShopperView, words: Words): string {
     to.instructions,
   ]
   return [
-    `<h2>${escaped(words.wayBack)}</h2>`,
-    returnMethodLabel ? `<p>${escaped(returnMethodLabel)}</p>` : '',
-    paragraphs(returnInstructions),
-    address ? `<address class="lines">${escaped(address.filter(Boolean).join('\n'))}</address>` : '',
-    returnCode ? `<p>${escaped(words.code)}: <strong>${escaped(returnCode)}</strong></p>` : '',
+    `<h2>${escapeHtml(words.wayBack)}</h2>`,
+    returnMethodLabel ? `<p>${escapeHtml(returnMethodLabel)}</p>` : '',
+    renderParagraphs(returnInstructions),
+    address ? `<address class="lines">${escapeHtml(address.filter(Boolean).join('\n'))}</address>` : '',
+    returnCode ? `<p>${escapeHtml(words.code)}: <strong>${escapeHtml(returnCode)}</strong></p>` : '',
     labelUrl
-      ? `<p><a class="alone" href="${escaped(labelUrl)}" rel="noreferrer">${escaped(words.label)}</a></p>`
+      ? `<p><a class="alone" href="${escapeHtml(labelUrl)}" rel="noreferrer">${escapeHtml(words.label)}</a></p>`
       : '',
-    expiresAt ? `<p>${escaped(filled(words.sendBy, { day: dayOf(ctx, new Date(expiresAt)) }))}</p>` : '',
+    expiresAt
+      ? `<p>${escapeHtml(fillText(words.sendBy, { day: formatDay(ctx, new Date(expiresAt)) }))}</p>`
+      : '',
   ].join('')
 }
 
-function figures(ctx: Context, view: ShopperView, words: Words): string {
+function renderAmounts(ctx: Context, view: ShopperView, words: Words): string {
   const { currency, priceDifference, refundMethod, refundAmount, trackingCode, carrier } = view
-  const price = (amount: number): string => priceOf(ctx, amount, currency)
+  const price = (amount: number): string => formatPrice(ctx, amount, currency)
   const way = words.refunds[refundMethod as keyof Words['refunds']]
   const rows: [string, string | null][] = [
     [words.worth, price(view.amount)],
@@ -185,12 +192,12 @@ function figures(ctx: Context, view: ShopperView, words: Words): string {
     [words.trackingCode, trackingCode && [trackingCode, carrier].filter(Boolean).join(', ')],
   ]
   const shown = rows.flatMap(([name, value]) =>
-    value === null ? [] : `<dt>${escaped(name)}</dt><dd>${escaped(value)}</dd>`,
+    value === null ? [] : `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`,
   )
   return `<dl>${shown.join('')}</dl>`
 }
 
-function moments(ctx: Context, view: ShopperView, { steps: names, happened }: Words): string {
+function renderSteps(ctx: Context, view: ShopperView, { steps: names, happened }: Words): string {
   const steps: [string, string | null][] = [
     [names.requested, view.createdAt],
     [names.approved, view.approvedAt],
@@ -202,33 +209,40 @@ function moments(ctx: Context, view: ShopperView, { steps: names, happened }: Wo
     [names.expired, view.expiredAt],
   ]
   const lines = steps.flatMap(([name, at]) =>
-    at === null ? [] : `<li>${escaped(name)}: ${escaped(momentOf(ctx, new Date(at)))}</li>`,
+    at === null ? [] : `<li>${escapeHtml(name)}: ${escapeHtml(formatMoment(ctx, new Date(at)))}</li>`,
   )
-  return `<h2>${escaped(happened)}</h2><ol>${lines.join('')}</ol>`
+  return `<h2>${escapeHtml(happened)}</h2><ol>${lines.join('')}</ol>`
 }
 
-function forms(ctx: Context, view: ShopperView, token: string, words: Words, sent: Filled): string {
+function renderForms(
+  ctx: Context,
+  view: ShopperView,
+  token: string,
+  words: Words,
+  sent: FormRenderer,
+): string {
   const action = `${requestsAction(ctx)}/${encodeURIComponent(token)}`
-  const takesCode = view.canShip && (travelling.has(view.returnMethod) || view.status === 'in-transit')
-  const form = sent.of(`${action}/shipped`)
+  const takesCode = view.canShip && (carrierMethods.has(view.returnMethod) || view.status === 'in-transit')
+  const form = sent.forAddress(`${action}/shipped`)
   const shipped = (): string =>
-    `<h2>${escaped(view.trackingCode ? words.correct : words.tellUs)}</h2>` +
+    `<h2>${escapeHtml(view.trackingCode ? words.correct : words.tellUs)}</h2>` +
     form.form(
-      ` action="${escaped(`${action}/shipped`)}"`,
+      ` action="${escapeHtml(`${action}/shipped`)}"`,
       form.input({
         name: 'trackingCode',
         label: words.trackingCode,
-        first: view.trackingCode ?? '',
-        more: 'required maxlength="80" autocomplete="off" autocapitalize="characters" spellcheck="false"',
+        initial: view.trackingCode ?? '',
+        attributes:
+          'required maxlength="80" autocomplete="off" autocapitalize="characters" spellcheck="false"',
       }) +
         form.input({
           name: 'carrier',
           label: words.carrier,
-          first: view.carrier ?? '',
-          more: 'maxlength="60" autocomplete="off"',
+          initial: view.carrier ?? '',
+          attributes: 'maxlength="60" autocomplete="off"',
         }) +
-        `<button>${escaped(words.save)}</button>`,
+        `<button>${escapeHtml(words.save)}</button>`,
     )
-  const cancel = `<form method="post" action="${escaped(`${action}/cancel`)}"><button class="quiet">${escaped(words.cancel)}</button></form>`
+  const cancel = `<form method="post" action="${escapeHtml(`${action}/cancel`)}"><button class="quiet">${escapeHtml(words.cancel)}</button></form>`
   return (takesCode ? shipped() : '') + (view.canCancel ? cancel : '')
 }

@@ -1,62 +1,62 @@
-/** A shopper asks: the request, its number, its link, and what follows at once. */
+/** Submits a shopper's request: stores it with its number and link, and runs the follow-up. */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
-import { amountOf, priceDifferenceOf, unitPriceOf } from '../requests/amounts.ts'
-import { submitted } from '../requests/approve.ts'
-import type { RequestRow } from '../requests/moves.ts'
+import { computeAmount, computePriceDifference, computeUnitPrice } from '../requests/amounts.ts'
+import { handleSubmitted } from '../requests/approve.ts'
 import { attachPhotos, requirePhotos } from '../requests/photos.ts'
-import { searchTextOf } from '../requests/search.ts'
+import { buildSearchText } from '../requests/search.ts'
+import type { RequestRow } from '../requests/transitions.ts'
 import { lockOrder } from '../requests/units.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
-import { type CheckedItem, checkedItems, refuseUnfit } from './checks.ts'
-import { customerAddress } from './customer-address.ts'
-import { offerOf } from './offer.ts'
+import { type CheckedItem, checkItems, validateForm } from './checks.ts'
+import { parseCustomerAddress } from './customer-address.ts'
+import { buildOffer } from './offer.ts'
 import { type ReadOrder, readOrder } from './read-order.ts'
 import type { Submission } from './schema.ts'
-import { orderOfSession } from './session.ts'
-import { addStatusLink, statusUrlOf } from './status-links.ts'
+import { requireSession } from './session.ts'
+import { addStatusLink, buildStatusUrl } from './status-links.ts'
 import { findVariants } from './variants.ts'
 
-export interface Submitted {
+export interface SubmissionResult {
   number: string
   status: string
-  /** Of the link to its page. */
+  /** Token of the status link. */
   token: string
 }
 
-/** What a machine learns that fills in everything: nothing is stored. */
-export const trapped = (ctx: Context): { number: string; status: string; statusUrl: string } => ({
+/** The fake answer for a bot that filled in the honeypot; nothing is stored. */
+export const buildHoneypotAnswer = (ctx: Context): { number: string; status: string; statusUrl: string } => ({
   number: `EX-${firstNumber}`,
   status: 'requested',
-  statusUrl: statusUrlOf(ctx, randomBytes(24).toString('base64url')),
+  statusUrl: buildStatusUrl(ctx, randomBytes(24).toString('base64url')),
 })
 
-/** All that can be refused before the order is looked at. Refuses with 400. */
-export function refuseFaults(ctx: Context, settings: ExchangeContent, submission: Submission): void {
-  orderOfSession(ctx, submission.sessionToken)
-  refuseUnfit(settings, submission)
+/** Validates all that needs no order. Refuses with 400. */
+export function validateSubmission(ctx: Context, settings: ExchangeContent, submission: Submission): void {
+  requireSession(ctx, submission.sessionToken)
+  validateForm(settings, submission)
 }
 
 /**
- * Stores a request of the session's order, which is read fresh first. Refuses with 400 what the form does not take,
- * with 409 what the order does not allow now. The same `filling` is one request. Not inside a transaction.
+ * Stores a request for the session's order, after reading the order live. Refuses with 400 an invalid form, with 409 a
+ * request that the order does not allow now. The same `filling` (form hash) makes one request. Not inside a transaction.
  */
 export async function submitRequest(
   ctx: Context,
   settings: ExchangeContent,
   submission: Submission,
-  filling = fillingOf(submission, submission.photoUrls ?? []),
-): Promise<Submitted> {
-  refuseFaults(ctx, settings, submission)
-  const sent = await ofFilling(ctx, filling)
+  filling = hashForm(submission, submission.photoUrls ?? []),
+): Promise<SubmissionResult> {
+  validateSubmission(ctx, settings, submission)
+  const sent = await findByFormHash(ctx, filling)
   if (sent) return sent
   const photoUrls = [...new Set(submission.photoUrls)]
   await requirePhotos(ctx, photoUrls)
-  const order = await readOrder(ctx, { id: orderOfSession(ctx, submission.sessionToken) })
+  const order = await readOrder(ctx, { id: requireSession(ctx, submission.sessionToken) })
   if (!order)
     throw refuse('conflict', {
       en: 'This order is not there any more',
@@ -65,12 +65,12 @@ export async function submitRequest(
     })
   return ctx.transaction(async (tx) => {
     await lockOrder(tx, order.id)
-    const before = await ofFilling(tx, filling)
+    const before = await findByFormHash(tx, filling)
     if (before) return before
-    const wanted = submission.items.flatMap(({ exchangeForVariantId }) => exchangeForVariantId ?? [])
-    const variants = await findVariants(tx, wanted)
-    const offer = await offerOf(tx, settings, order)
-    const { offered, items } = checkedItems(settings, offer, submission, variants)
+    const variantIds = submission.items.flatMap(({ exchangeForVariantId }) => exchangeForVariantId ?? [])
+    const variants = await findVariants(tx, variantIds)
+    const offer = await buildOffer(tx, settings, order)
+    const { offered, items } = checkItems(settings, offer, submission, variants)
     const request = await insertRequest(tx, settings, {
       order,
       moneyLeft: offer.moneyLeft,
@@ -81,14 +81,14 @@ export async function submitRequest(
       filling,
     })
     const token = await addStatusLink(tx, request.id)
-    const { number, status } = await submitted(tx, request, settings)
+    const { number, status } = await handleSubmitted(tx, request, settings)
     return { number, status, token }
   })
 }
 
-interface Asked {
+interface NewRequest {
   order: ReadOrder
-  /** Of what was paid for it; decimal text. */
+  /** Remaining money of the order; decimal text. */
   moneyLeft: string
   submission: Submission
   items: readonly CheckedItem[]
@@ -97,12 +97,12 @@ interface Asked {
   filling: string
 }
 
-/** What a browser that sends one form twice sends both times: the lookup's token, and what was filled in. */
-export const fillingOf = ({ photoUrls: _urls, ...filled }: Submission, photos: readonly string[]): string =>
+/** Hash of the lookup's token and the entered values: equal when a browser sends one form twice. */
+export const hashForm = ({ photoUrls: _urls, ...filled }: Submission, photos: readonly string[]): string =>
   sha256(JSON.stringify([filled, photos]))
 
-/** The request that it made already, with another link to it: what was taken back or turned down may be asked anew. */
-async function ofFilling(ctx: Context, filling: string): Promise<Submitted | null> {
+/** The request already made by this form, with a new link. A cancelled or rejected one may be requested again. */
+async function findByFormHash(ctx: Context, filling: string): Promise<SubmissionResult | null> {
   const row = await ctx.db
     .selectFrom('exchange_requests')
     .select(['id', 'number', 'status'])
@@ -112,8 +112,12 @@ async function ofFilling(ctx: Context, filling: string): Promise<Submitted | nul
   return row ? { number: row.number, status: row.status, token: await addStatusLink(ctx, row.id) } : null
 }
 
-async function insertRequest(tx: Context, settings: ExchangeContent, asked: Asked): Promise<RequestRow> {
-  const { order, moneyLeft, submission, items, outsideWindow, photoUrls, filling } = asked
+async function insertRequest(
+  tx: Context,
+  settings: ExchangeContent,
+  requested: NewRequest,
+): Promise<RequestRow> {
+  const { order, moneyLeft, submission, items, outsideWindow, photoUrls, filling } = requested
   const { type, comment, returnMethod, refundMethod } = submission
   const { customer } = order
   const number = await nextNumber(tx)
@@ -127,10 +131,10 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
     exchangeUnitPrice: exchangeFor?.unitPrice ?? null,
   }))
   const ofLines = [...Map.groupBy(lines, ({ lineId }) => lineId).values()].map((own) =>
-    amounts.toCents(amountOf(own, own[0]!.lineLeft)),
+    amounts.toCents(computeAmount(own, own[0]!.lineLeft)),
   )
-  const amount = amounts.toMoney(amounts.lesser(amounts.sumOf(ofLines), amounts.toCents(moneyLeft)))
-  const address = customerAddress(order, tx.store.country)
+  const amount = amounts.toMoney(amounts.minCents(amounts.sumCents(ofLines), amounts.toCents(moneyLeft)))
+  const address = parseCustomerAddress(order, tx.store.country)
   const { returnAddress } = settings
   const request = await tx.db
     .insertInto('exchange_requests')
@@ -153,14 +157,14 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
       photo_count: photoUrls.length,
       comment: comment || null,
       amount,
-      price_difference: type === 'return' ? null : priceDifferenceOf(lines, amount),
+      price_difference: type === 'return' ? null : computePriceDifference(lines, amount),
       currency: order.currency,
       order_refunded: order.refundedTotal,
       outside_window: outsideWindow,
       return_method: returnMethod,
       return_address: returnAddress && JSON.stringify(returnAddress),
       refund_method: type === 'return' ? (refundMethod ?? settings.refundMethods[0]!) : null,
-      search_text: searchTextOf({
+      search_text: buildSearchText({
         number,
         orderNumber: order.number,
         customerName: customer.name,
@@ -176,7 +180,7 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
   await tx.db
     .insertInto('exchange_items')
     .values(
-      items.map((item, at) => ({ ...itemRow(tx, item, at), request_id: request.id, requested_at: now })),
+      items.map((item, at) => ({ ...toItemRow(tx, item, at), request_id: request.id, requested_at: now })),
     )
     .execute()
   await attachPhotos(tx, request.id, photoUrls)
@@ -185,7 +189,7 @@ async function insertRequest(tx: Context, settings: ExchangeContent, asked: Aske
 
 const firstNumber = 1001
 
-/** Taken for good by whoever's transaction holds. */
+/** Takes the next number; it is used up when the transaction commits. */
 async function nextNumber(tx: Context): Promise<string> {
   const { last } = await tx.db
     .insertInto('exchange_numbers')
@@ -198,7 +202,7 @@ async function nextNumber(tx: Context): Promise<string> {
   return `EX-${last}`
 }
 
-function itemRow(tx: Context, { asked, places, item, reason, exchangeFor }: CheckedItem, at: number) {
+function toItemRow(tx: Context, { requested, places, item, reason, exchangeFor }: CheckedItem, at: number) {
   return {
     id: tx.newId(),
     position: at + 1,
@@ -209,15 +213,15 @@ function itemRow(tx: Context, { asked, places, item, reason, exchangeFor }: Chec
     name: item.name,
     variant_name: item.variantName,
     image_url: item.imageUrl,
-    quantity: asked.quantity,
+    quantity: requested.quantity,
     line_total: item.total,
     line_quantity: item.quantity,
     line_units: sql<number[]>`${places}::integer[]`,
     line_refunded: item.refundedQuantity,
-    unit_price: unitPriceOf(item.total, item.quantity),
+    unit_price: computeUnitPrice(item.total, item.quantity),
     reason: reason.key,
     reason_label: reason.label,
-    comment: asked.comment || null,
+    comment: requested.comment || null,
     exchange_for:
       exchangeFor &&
       JSON.stringify({

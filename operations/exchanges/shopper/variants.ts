@@ -1,24 +1,24 @@
-/** Variants that can be had in exchange, of the mirror of the catalog. */
-import { isAmong } from '#operations/store/door'
+/** Variants available for exchange, from the catalog cache. */
+import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { ExchangeContent } from '../settings/schema.ts'
 
 export interface Variant {
   variantId: string
   productId: string
-  /** Of its product. */
+  /** Product name. */
   name: string
   variantName: string
   /** Decimal text. */
   unitPrice: string
   currency: string
-  /** Null: not counted. */
+  /** Null: not tracked. */
   stock: number | null
-  /** Published, and not sold out. */
+  /** Published and in stock. */
   isAvailable: boolean
 }
 
-const variants = (ctx: Context) =>
+const selectVariants = (ctx: Context) =>
   ctx.db
     .selectFrom('product_snapshot_variants as v')
     .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
@@ -41,21 +41,21 @@ const variants = (ctx: Context) =>
     ])
     .where('p.exists', '=', true)
 
-/** Those with these ids, by id. */
+/** Finds variants by id. */
 export async function findVariants(
   ctx: Context,
   variantIds: readonly string[],
 ): Promise<ReadonlyMap<string, Variant>> {
   if (variantIds.length === 0) return new Map()
-  const rows = await variants(ctx).where(isAmong('v.variant_id', variantIds)).execute()
+  const rows = await selectVariants(ctx).where(isAmong('v.variant_id', variantIds)).execute()
   return new Map(rows.map((row) => [row.variantId, row]))
 }
 
-/** Of many products a page shows so many: a list to choose from is no catalog. */
+/** Limit of the choices shown on a page. */
 const shownAtMost = 300
 
-/** Those that can be had now, in the order's currency, instead of these items, by name: of their products, or of all where any will do. */
-export const choices = (
+/** Available variants in the order's currency, by name: of the items' products, or of all with scope `any-product`. */
+export const listChoices = (
   ctx: Context,
   { currency }: { currency: string },
   { exchangeScope, types }: Pick<ExchangeContent, 'exchangeScope' | 'types'>,
@@ -63,7 +63,7 @@ export const choices = (
 ): Promise<Variant[]> => {
   if (!types.includes('exchange')) return Promise.resolve([])
   const productIds = items.flatMap(({ productId }) => productId ?? [])
-  return variants(ctx)
+  return selectVariants(ctx)
     .$if(exchangeScope === 'same-product', (rows) => rows.where(isAmong('v.product_id', productIds)))
     .where('p.currency', '=', currency)
     .where('p.is_published', '=', true)

@@ -1,10 +1,10 @@
-/** A request as its shopper sees it: no other person's data, no member's name. */
+/** The shopper's view of a request: no data of other people, no name of a member. */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import { reasonSaid } from '../settings/defaults.ts'
+import { localizeReason } from '../settings/defaults.ts'
 import type { address, ExchangeContent } from '../settings/schema.ts'
-import { requestOfToken } from './status-links.ts'
+import { findRequestByToken } from './status-links.ts'
 
 type Address = z.infer<typeof address>
 
@@ -40,7 +40,7 @@ export interface ShopperView {
   completedAt: string | null
   cancelledAt: string | null
   expiredAt: string | null
-  /** Whether a tracking code is taken now. */
+  /** Whether a tracking code can be entered now. */
   canShip: boolean
   canCancel: boolean
   texts: Pick<ExchangeContent['texts'], 'pageTitle' | 'successMessage' | 'policy'>
@@ -60,13 +60,13 @@ export interface ShopperItem {
   exchangeFor: { name: string; variantName: string | null; unitPrice: number } | null
 }
 
-/** The request behind a link; null where the link leads to none. */
+/** The request of a link, or null. */
 export async function findView(
   ctx: Context,
   settings: ExchangeContent,
   token: string,
 ): Promise<ShopperView | null> {
-  const requestId = await requestOfToken(ctx, token)
+  const requestId = await findRequestByToken(ctx, token)
   if (requestId === null) return null
   const request = await ctx.db
     .selectFrom('exchange_requests')
@@ -80,10 +80,10 @@ export async function findView(
     .where('request_id', '=', requestId)
     .orderBy('position')
     .execute()
-  return viewOf(ctx, settings, request, items)
+  return toView(ctx, settings, request, items)
 }
 
-function viewOf(
+function toView(
   { store }: Context,
   { texts, returnMethods }: ExchangeContent,
   row: Row<'exchange_requests'>,
@@ -95,11 +95,11 @@ function viewOf(
     type: row.type,
     status: row.status,
     orderNumber: row.order_number,
-    items: items.map((item) => itemOf(item, store.locale)),
+    items: items.map((item) => toItem(item, store.locale)),
     comment: row.comment,
     photoCount: row.photo_count,
     amount: Number(row.amount),
-    priceDifference: numberOf(row.price_difference),
+    priceDifference: toNumber(row.price_difference),
     currency: row.currency,
     outsideWindow: row.outside_window,
     returnMethod: row.return_method,
@@ -111,28 +111,28 @@ function viewOf(
     carrier: row.carrier,
     trackingCode: row.tracking_code,
     refundMethod: row.refund_method,
-    refundAmount: numberOf(row.refund_amount),
+    refundAmount: toNumber(row.refund_amount),
     rejectionReason: row.rejection_reason,
-    expiresAt: row.status === 'approved' ? textOf(row.expires_at) : null,
+    expiresAt: row.status === 'approved' ? toIso(row.expires_at) : null,
     createdAt: row.created_at.toISOString(),
-    approvedAt: textOf(row.approved_at),
-    rejectedAt: textOf(row.rejected_at),
-    inTransitAt: textOf(row.in_transit_at),
-    receivedAt: textOf(row.received_at),
-    completedAt: textOf(row.completed_at),
-    cancelledAt: textOf(row.cancelled_at),
-    expiredAt: textOf(row.expired_at),
+    approvedAt: toIso(row.approved_at),
+    rejectedAt: toIso(row.rejected_at),
+    inTransitAt: toIso(row.in_transit_at),
+    receivedAt: toIso(row.received_at),
+    completedAt: toIso(row.completed_at),
+    cancelledAt: toIso(row.cancelled_at),
+    expiredAt: toIso(row.expired_at),
     canShip: row.status === 'approved' || row.status === 'in-transit',
     canCancel: row.status === 'requested' || row.status === 'approved',
     texts: { pageTitle: texts.pageTitle, successMessage: texts.successMessage, policy: texts.policy },
   }
 }
 
-const numberOf = (amount: string | null): number | null => (amount === null ? null : Number(amount))
-const textOf = (at: Date | null): string | null => at?.toISOString() ?? null
+const toNumber = (amount: string | null): number | null => (amount === null ? null : Number(amount))
+const toIso = (at: Date | null): string | null => at?.toISOString() ?? null
 
-function itemOf(row: Row<'exchange_items'>, locale: string): ShopperItem {
-  const wanted = row.exchange_for as {
+function toItem(row: Row<'exchange_items'>, locale: string): ShopperItem {
+  const replacement = row.exchange_for as {
     name: string
     variantName: string | null
     unitPrice: number
@@ -146,12 +146,12 @@ function itemOf(row: Row<'exchange_items'>, locale: string): ShopperItem {
     receivedQuantity: row.received_quantity,
     unitPrice: Number(row.unit_price),
     reason: row.reason,
-    reasonLabel: reasonSaid(row.reason, row.reason_label, locale),
+    reasonLabel: localizeReason(row.reason, row.reason_label, locale),
     comment: row.comment,
-    exchangeFor: wanted && {
-      name: wanted.name,
-      variantName: wanted.variantName,
-      unitPrice: wanted.unitPrice,
+    exchangeFor: replacement && {
+      name: replacement.name,
+      variantName: replacement.variantName,
+      unitPrice: replacement.unitPrice,
     },
   }
 }

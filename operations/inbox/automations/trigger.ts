@@ -1,4 +1,4 @@
-/** Automations that can be sent by hand (rule 7). */
+/** Triggers automations manually (rule 7). */
 import {
   type AutomationType,
   type AvailableAutomation,
@@ -6,13 +6,13 @@ import {
   enterManually,
   getAutomation,
   requirementOf,
-} from '#operations/automations/door'
-import { optOuts, templates } from '#operations/messaging/door'
+} from '#operations/automations/index'
+import { optOuts, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { id, object, z } from '#runtime/schema'
-import { type ContactOf, contactOf } from '../conversations/contact-of.ts'
-import { findOrder } from '../conversations/contact-orders.ts'
+import { findContactOrder } from '../conversations/contact-orders.ts'
+import { type ConversationContact, getConversationContact } from '../conversations/conversation-contact.ts'
 import { requireInbox } from '../state.ts'
 import { isWindowOpen } from '../window.ts'
 
@@ -30,18 +30,18 @@ export const availableAutomation = object({
   ineligibleReason: reason.nullable(),
 })
 
-/** The active ones, newest first. Refuses an unknown conversation. */
+/** Active automations, newest first. Refuses an unknown conversation. */
 export async function listAvailable(
   ctx: Context,
   conversationId: string | undefined,
 ): Promise<{ data: z.infer<typeof availableAutomation>[] }> {
-  const contact = conversationId === undefined ? null : await contactOf(ctx, conversationId)
+  const contact = conversationId === undefined ? null : await getConversationContact(ctx, conversationId)
   const data: z.infer<typeof availableAutomation>[] = []
   for (const automation of await available(ctx)) {
     const { id: automationId, name, type, message } = automation
     const { officialapiTemplateId: templateId, templateParameters } = message
     const template = templateId === null ? null : await templates.get(ctx, templateId)
-    const why = contact && (await reasonAgainst(ctx, automation, contact))
+    const why = contact && (await findIneligibleReason(ctx, automation, contact))
     data.push({
       id: automationId,
       name,
@@ -56,33 +56,33 @@ export async function listAvailable(
   return { data }
 }
 
-async function reasonAgainst(
+async function findIneligibleReason(
   ctx: Context,
   { type, message }: Pick<AvailableAutomation, 'type' | 'message'>,
-  contact: ContactOf,
+  contact: ConversationContact,
 ): Promise<Reason | null> {
   const needs = requirementOf(type)
-  if (needs === 'order' && !(await findOrder(ctx, contact.phoneKey))) return 'no-order'
+  if (needs === 'order' && !(await findContactOrder(ctx, contact.phoneKey))) return 'no-order'
   if (needs === 'cart' && !(await findCart(ctx, contact.phoneKey))) return 'no-cart'
   const { officialapiTemplateId: templateId } = message
   const template = templateId === null ? null : await templates.get(ctx, templateId)
   const isApproved = template?.status === 'approved'
   const isOpen = isWindowOpen(contact.lastInboundAt, ctx.now())
-  // In an open window the text of a message leaves in the place of a template that may not.
+  // In an open window the plain text replaces a template that is not approved.
   if (templateId !== null && !isApproved && !(isOpen && message.text)) return 'template-not-approved'
   const isUtility = isApproved && template.category === 'utility'
-  if (!isUtility && (await optOuts.among(ctx, [contact.phoneKey])).size > 0) return 'opted-out'
+  if (!isUtility && (await optOuts.findOptedOut(ctx, [contact.phoneKey])).size > 0) return 'opted-out'
   return isApproved || isOpen ? null : 'window-closed'
 }
 
-/** Their newest cart, or the one with this id where it is theirs. */
+/** The contact's newest cart, or the one with `cartId` if it belongs to the contact. */
 function findCart(ctx: Context, phoneKey: string, cartId?: string) {
   let rows = ctx.db.selectFrom('carts').select('id').where('phone_key', '=', phoneKey)
   rows = cartId === undefined ? rows.where('order_id', 'is', null) : rows.where('id', '=', cartId)
   return rows.orderBy('last_activity_at', 'desc').limit(1).executeTakeFirst()
 }
 
-const sentences: Record<Reason, string> = {
+const reasonMessages: Record<Reason, string> = {
   'window-closed': 'The contact has not written in the last 24 hours: its text may not leave',
   'no-order': 'The contact has no order',
   'no-cart': 'The contact has no cart',
@@ -90,24 +90,24 @@ const sentences: Record<Reason, string> = {
   'opted-out': 'The contact does not want messages any more',
 }
 
-/** Sends the first message of an automation by hand. Refuses what cannot be sent to this contact now. */
-export async function trigger(
+/** Sends the first message of an automation to a contact. Refuses if it cannot be sent now. */
+export async function triggerAutomation(
   ctx: Context,
   conversationId: string,
   input: { automationId: string; orderId?: string | undefined },
 ) {
-  const contact = await contactOf(ctx, conversationId)
+  const contact = await getConversationContact(ctx, conversationId)
   const automation = await getAutomation(ctx, input.automationId)
   if (!automation) throw refuse('not_found', 'automationId: there is no such automation')
-  const entity = await entityFor(ctx, automation.type, contact, input.orderId)
+  const entity = await findEntity(ctx, automation.type, contact, input.orderId)
   await requireInbox(ctx)
   if (!automation.isActive) throw refuse('conflict', `${automation.name} is not active: activate it first`)
-  const why = await reasonAgainst(ctx, automation, contact)
-  if (why) throw refuse('conflict', sentences[why])
+  const why = await findIneligibleReason(ctx, automation, contact)
+  if (why) throw refuse('conflict', reasonMessages[why])
   const { jobId, executionId } = await enterManually(ctx, {
     automationId: automation.id,
     phone: contact.phone,
-    // An order or cart has its own name of the person.
+    // The order or cart has the person's name already.
     name: entity.orderId || entity.cartId ? null : contact.name,
     userId: ctx.actor.userId,
     ...entity,
@@ -115,10 +115,10 @@ export async function trigger(
   return { jobId, status: 'queued' as const, executionId, messageId: executionId }
 }
 
-async function entityFor(
+async function findEntity(
   ctx: Context,
   type: AutomationType,
-  contact: ContactOf,
+  contact: ConversationContact,
   given: string | undefined,
 ): Promise<{ orderId?: string; cartId?: string }> {
   const needs = requirementOf(type)
@@ -126,7 +126,7 @@ async function entityFor(
   const found =
     needs === 'cart'
       ? await findCart(ctx, contact.phoneKey, given)
-      : await findOrder(ctx, contact.phoneKey, given)
+      : await findContactOrder(ctx, contact.phoneKey, given)
   if (!found) {
     if (given !== undefined) throw refuse('not_found', `orderId: is no ${needs} of this contact`)
     return {}

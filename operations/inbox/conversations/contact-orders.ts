@@ -1,10 +1,10 @@
-/** The orders of a contact: by the match form of the phone, or of the matched customer. */
+/** Orders of a contact: matched by normalized phone, or by the matched customer. */
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 
-/** The customer on the newest order with the phone; null where none has one. */
-export const matchedCustomer = (db: Kysely<TenantTables>, phoneKey: unknown) =>
+/** Customer of the newest order with this phone; null if there is none. */
+export const selectMatchedCustomer = (db: Kysely<TenantTables>, phoneKey: unknown) =>
   db
     .selectFrom('orders as n')
     .select('n.customer_id')
@@ -14,12 +14,12 @@ export const matchedCustomer = (db: Kysely<TenantTables>, phoneKey: unknown) =>
     .orderBy('n.id', 'desc')
     .limit(1)
 
-/** Whether an order, alias `o`, is the contact's. */
-export const isOfContact = (db: Kysely<TenantTables>, phoneKey: unknown): Expression<SqlBool> =>
-  sql<boolean>`(o.phone_key = ${phoneKey} or o.customer_id = (${matchedCustomer(db, phoneKey)}))`
+/** Condition on orders; needs the alias `o`. */
+export const belongsToContact = (db: Kysely<TenantTables>, phoneKey: unknown): Expression<SqlBool> =>
+  sql<boolean>`(o.phone_key = ${phoneKey} or o.customer_id = (${selectMatchedCustomer(db, phoneKey)}))`
 
-/** Their newest order, or the one with this id where it is theirs. */
-export function findOrder(ctx: Context, phoneKey: string, orderId?: string) {
+/** The contact's newest order, or the one with `orderId` if it belongs to the contact. */
+export function findContactOrder(ctx: Context, phoneKey: string, orderId?: string) {
   let rows = ctx.db
     .selectFrom('orders as o')
     .select([
@@ -32,7 +32,7 @@ export function findOrder(ctx: Context, phoneKey: string, orderId?: string) {
       'o.tracking_url',
       'o.customer_id',
     ])
-    .where(isOfContact(ctx.db, phoneKey))
+    .where(belongsToContact(ctx.db, phoneKey))
   if (orderId !== undefined) rows = rows.where('o.id', '=', orderId)
   return rows.orderBy('o.placed_at', 'desc').orderBy('o.id', 'desc').limit(1).executeTakeFirst()
 }

@@ -1,15 +1,19 @@
-/** The people who write to a store: one by the match form of their address, a phone or the provider's id of who shows none. */
+/**
+ * Contacts: the people who write to a store. A contact is unique by its normalized address: a phone, or the
+ * provider's id if the phone is hidden.
+ */
 import { sql } from 'kysely'
-import type { optOuts } from '#operations/messaging/door'
+import type { optOuts } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { cut } from '#runtime/values/cut'
+import { trimVisible } from '#runtime/values/confusables'
 import { phoneKey } from '#runtime/values/phone'
-import { seen } from '#runtime/values/signs'
+import { truncate } from '#runtime/values/truncate'
 import { inboxContactTier } from '../handles.ts'
-import { searchTextOf } from '../words.ts'
+import { buildSearchText } from '../words.ts'
 
 const longestName = 200
-const nameOf = (given: string | null): string | null => cut(seen(given) ?? '', longestName) || null
+const cleanName = (given: string | null): string | null =>
+  truncate(trimVisible(given) ?? '', longestName) || null
 
 interface Names {
   given_name: string | null
@@ -17,25 +21,28 @@ interface Names {
   order_name: string | null
 }
 
-/** What somebody is found by: the name that is shown, and the one they give themselves. */
-const foundBy = ({ given_name: given, profile_name: profile, order_name: ordered }: Names): string =>
-  searchTextOf([given ?? profile ?? ordered, profile])
+/** Search text: the displayed name and the profile name. */
+const buildContactSearchText = ({
+  given_name: given,
+  profile_name: profile,
+  order_name: ordered,
+}: Names): string => buildSearchText([given ?? profile ?? ordered, profile])
 
-/** The contact of a phone, made where there is none; a name they give themselves replaces the one before. */
+/** Finds or creates the contact of a phone. A new profile name replaces the old one. */
 export async function ensureContact(
   ctx: Context,
   phone: string,
   givenByThem: string | null,
 ): Promise<{ id: string; isNew: boolean }> {
   const key = phoneKey(phone)
-  const profileName = nameOf(givenByThem)
+  const profileName = cleanName(givenByThem)
   const now = ctx.now()
   const known = await findByKey(ctx, key)
   if (known) {
     const name = profileName ?? known.profile_name
     // biome-ignore lint/plugin/contact-spelling: found by its key; another spelling is kept
     if (known.phone !== phone || known.profile_name !== name)
-      await takeOver(ctx, known.id, phone, profileName)
+      await updateProfile(ctx, known.id, phone, profileName)
     return { id: known.id, isNew: false }
   }
   const orderName = await nameOnOrder(ctx, key)
@@ -47,7 +54,11 @@ export async function ensureContact(
       phone_key: key,
       profile_name: profileName,
       order_name: orderName,
-      search_text: foundBy({ given_name: null, profile_name: profileName, order_name: orderName }),
+      search_text: buildContactSearchText({
+        given_name: null,
+        profile_name: profileName,
+        order_name: orderName,
+      }),
       created_at: now,
       updated_at: now,
     })
@@ -55,23 +66,33 @@ export async function ensureContact(
     .returning('id')
     .executeTakeFirst()
   if (added) return { id: added.id, isNew: true }
-  // Somebody made it in this very moment: they have committed by now.
+  // A concurrent transaction created it; it has committed by now.
   return { id: (await findByKey(ctx, key))!.id, isNew: false }
 }
 
-/** What they are found by is made of names that others write at the same time: of the row as it is once it is held. */
-async function takeOver(ctx: Context, id: string, phone: string, profileName: string | null): Promise<void> {
-  const held = await holdNames(ctx, id).executeTakeFirst()
-  if (!held) return
-  const profile_name = profileName ?? held.profile_name
+/** The search text depends on names that others update concurrently, so the row is read under a lock. */
+async function updateProfile(
+  ctx: Context,
+  id: string,
+  phone: string,
+  profileName: string | null,
+): Promise<void> {
+  const locked = await lockNames(ctx, id).executeTakeFirst()
+  if (!locked) return
+  const profile_name = profileName ?? locked.profile_name
   await ctx.db
     .updateTable('contacts')
-    .set({ phone, profile_name, search_text: foundBy({ ...held, profile_name }), updated_at: ctx.now() })
+    .set({
+      phone,
+      profile_name,
+      search_text: buildContactSearchText({ ...locked, profile_name }),
+      updated_at: ctx.now(),
+    })
     .where('id', '=', id)
     .execute()
 }
 
-const holdNames = (ctx: Context, id: string) =>
+const lockNames = (ctx: Context, id: string) =>
   ctx.db
     .selectFrom('contacts')
     .select(['given_name', 'profile_name', 'order_name'])
@@ -98,8 +119,8 @@ async function nameOnOrder(ctx: Context, key: string): Promise<string | null> {
 }
 
 /**
- * Names a contact by hand; null goes back to their own. False when it was so already. `onlyIfNone`: a name that they have
- * stays.
+ * Sets the contact's given name; null restores their own. False if nothing changed. `onlyIfNone` keeps an existing
+ * given name.
  */
 export async function giveName(
   ctx: Context,
@@ -107,13 +128,13 @@ export async function giveName(
   name: string | null,
   { onlyIfNone = false } = {},
 ): Promise<boolean> {
-  const contact = await holdNames(ctx, id).executeTakeFirstOrThrow()
+  const contact = await lockNames(ctx, id).executeTakeFirstOrThrow()
   if (contact.given_name === name || (onlyIfNone && contact.given_name !== null)) return false
   await ctx.db
     .updateTable('contacts')
     .set({
       given_name: name,
-      search_text: foundBy({ ...contact, given_name: name }),
+      search_text: buildContactSearchText({ ...contact, given_name: name }),
       updated_at: ctx.now(),
     })
     .where('id', '=', id)
@@ -121,7 +142,7 @@ export async function giveName(
   return true
 }
 
-/** The names on the newest orders of contacts, as the orders have them now. */
+/** Copies the names from the contacts' newest orders. */
 export async function refreshOrderNames(ctx: Context, contactIds: readonly string[]): Promise<void> {
   const contacts = await ctx.db
     .selectFrom('contacts')
@@ -137,7 +158,7 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
       .updateTable('contacts')
       .set({
         order_name: name,
-        search_text: foundBy({ ...contact, order_name: name }),
+        search_text: buildContactSearchText({ ...contact, order_name: name }),
         updated_at: ctx.now(),
       })
       .where('id', '=', contact.id)
@@ -150,8 +171,11 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
   }
 }
 
-/** Conversations show whether their contact is opted out: they move with it, in the statement that changes it. */
-export const moveConversations: optOuts.Mark = (db, now) =>
+/**
+ * Updates `updated_at` of conversations whose contact's opt-out changes, in the same statement: a conversation shows
+ * the opt-out.
+ */
+export const touchConversations: optOuts.OptOutUpdate = (db, now) =>
   db
     .updateTable('conversations')
     .set({ updated_at: now as Date })
@@ -160,7 +184,9 @@ export const moveConversations: optOuts.Mark = (db, now) =>
     )
     .returning('conversations.id')
 
-/** Somebody goes by another address: their contact keeps its conversation, unless the other address has one already. */
+/**
+ * A person changed their address: the contact keeps its conversation, unless the new address already has a contact.
+ */
 export async function moveContact(ctx: Context, { from, to }: { from: string; to: string }): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(from))
   if (!contact || (await findByKey(ctx, phoneKey(to)))) return
@@ -178,15 +204,15 @@ export async function moveContact(ctx: Context, { from, to }: { from: string; to
   await ctx.queue(inboxContactTier, { contactIds: [contact.id] })
 }
 
-/** The name in the merchant's own address book, for who is a contact and was given none here. */
-export async function nameFromAddressBook(
+/** Applies the name from the merchant's address book to a contact without a given name. */
+export async function applyAddressBookName(
   ctx: Context,
   { phone, name }: { phone: string; name: string | null },
 ): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(phone))
   if (!contact || contact.given_name !== null || name === null) return
-  // The merchant may be naming them at this very moment: what they wrote stays.
-  if (!(await giveName(ctx, contact.id, nameOf(name), { onlyIfNone: true }))) return
+  // The merchant may name the contact concurrently; their name wins.
+  if (!(await giveName(ctx, contact.id, cleanName(name), { onlyIfNone: true }))) return
   await ctx.db
     .updateTable('conversations')
     .set({ updated_at: ctx.now() })
@@ -194,11 +220,11 @@ export async function nameFromAddressBook(
     .execute()
 }
 
-/** Of a contact's address: null for the provider's id of who shows no phone. Needs the alias `k`. */
+/** The contact's phone, null if the address is a provider id. Needs the alias `k`. */
 export const shownPhone = sql<string | null>`case when k.phone like '+%' then k.phone end`
 
-/** Among these phones, the conversations there are: by match form. */
-export async function conversationsOf(
+/** Existing conversations with these phones, keyed by normalized phone. */
+export async function findConversationsByPhone(
   ctx: Context,
   phones: readonly string[],
 ): Promise<Map<string, { conversationId: string; status: string }>> {

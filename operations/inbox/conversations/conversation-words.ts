@@ -1,20 +1,20 @@
-/** The words of messages, apart from the messages: a search reads these rows by the ten thousand, and they are short. */
+/** Search index of message words, in tables of their own: a search reads ten thousands of these short rows. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { wordsOf } from '../words.ts'
+import { extractWords } from '../words.ts'
 
-/** Of a message that says something else now: words that no other message of the conversation has are not found any more. */
-export async function dropWords(ctx: Context, conversationId: string, messageId: string): Promise<void> {
-  const [gone] = await ctx.db
+/** Removes a message's words; the conversation loses those that no other of its messages contains. */
+export async function removeWords(ctx: Context, conversationId: string, messageId: string): Promise<void> {
+  const [removed] = await ctx.db
     .deleteFrom('inbox_message_words')
     .where('message_id', '=', messageId)
     .returning(sql<string[]>`tsvector_to_array(words)`.as('words'))
     .execute()
-  if (!gone) return
+  if (!removed) return
   await ctx.db
     .deleteFrom('inbox_conversation_words')
     .where('conversation_id', '=', conversationId)
-    .where('word', '=', sql<string>`any(${gone.words}::text[])`)
+    .where('word', '=', sql<string>`any(${removed.words}::text[])`)
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -29,14 +29,14 @@ export async function dropWords(ctx: Context, conversationId: string, messageId:
     .execute()
 }
 
-/** In the transaction that writes the messages. */
+/** Runs in the transaction that writes the messages. */
 export async function addWords(
   ctx: Context,
   conversationId: string,
   messages: readonly { id: string; text?: string | null }[],
 ): Promise<void> {
   const rows = messages
-    .map(({ id, text }) => ({ id, words: wordsOf(text ?? null) }))
+    .map(({ id, text }) => ({ id, words: extractWords(text ?? null) }))
     .filter((row) => row.words.length > 0)
   if (rows.length === 0) return
   await ctx.db
@@ -50,7 +50,7 @@ export async function addWords(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // Always in one order, so that two who add the same words wait for each other and do not lock up.
+  // Sorted, so that concurrent inserts of the same words cannot deadlock.
   const words = [...new Set(rows.flatMap((row) => row.words))].sort()
   await ctx.db
     .insertInto('inbox_conversation_words')

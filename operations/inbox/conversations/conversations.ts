@@ -1,25 +1,25 @@
-/** What the team does to a conversation. A setter that asks for what already holds changes nothing. */
+/** Changes to a conversation by the team. Setting the current value again changes nothing. */
 
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { countRows, oneRow } from '#runtime/database/rows'
+import { countRows, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { inboxReadReceipt } from '../handles.ts'
-import { contactOf } from './contact-of.ts'
 import { giveName } from './contacts.ts'
+import { getConversationContact } from './conversation-contact.ts'
 import { noConversation } from './json.ts'
 
 const pinnedAtMost = 50
 
-/** The row, locked until the transaction ends; refuses an unknown one. */
+/** Locks the row until the transaction ends. Throws not_found for an unknown one. */
 export const lockConversation = (ctx: Context, id: string) =>
-  oneRow(ctx.db.selectFrom('conversations').selectAll().forNoKeyUpdate(), id, noConversation)
+  requireRow(ctx.db.selectFrom('conversations').selectAll().forNoKeyUpdate(), id, noConversation)
 
-/** Many at once, always in one order: two who do so wait for each other. */
-export async function lockAll(ctx: Context, ids: Expression<SqlBool>): Promise<void> {
+/** Locks rows in id order, which prevents deadlocks. */
+export async function lockConversations(ctx: Context, ids: Expression<SqlBool>): Promise<void> {
   await ctx.db.selectFrom('conversations').select('id').where(ids).orderBy('id').forNoKeyUpdate().execute()
 }
 
@@ -35,9 +35,9 @@ export async function changeConversation(
     .execute()
 }
 
-/** Keeps a conversation on top of the list for the whole team; refuses the 51st. */
+/** Pins or unpins a conversation for the whole team. Refuses the 51st pin. */
 export async function pinConversation(ctx: Context, id: string, pinned: boolean): Promise<void> {
-  // Counted under the store's lock: two who pin at once see each other.
+  // The store lock serializes pinning, so that the count is exact.
   if (pinned) await ctx.lockStore()
   const row = await lockConversation(ctx, id)
   if ((row.pinned_at !== null) === pinned) return
@@ -49,7 +49,7 @@ export async function pinConversation(ctx: Context, id: string, pinned: boolean)
   await changeConversation(ctx, id, { pinned_at: pinned ? ctx.now() : null })
 }
 
-/** Closes a conversation, which settles what was unread or waited; or opens it again. */
+/** Closes a conversation, which clears unread and waiting, or reopens it. */
 export async function setStatus(ctx: Context, id: string, status: 'open' | 'closed'): Promise<void> {
   const row = await lockConversation(ctx, id)
   if (row.status === status) return
@@ -72,10 +72,10 @@ export async function setStatus(ctx: Context, id: string, status: 'open' | 'clos
   })
 }
 
-/** Names the contact by hand; null goes back to the name they gave themselves. */
+/** Sets the contact's given name; null restores the name they gave themselves. */
 export async function nameContact(ctx: Context, id: string, name: string | null): Promise<void> {
-  // The contact is locked before the conversation, as where a message comes in: the other way round is a deadlock.
-  const { contactId } = await contactOf(ctx, id)
+  // Locks the contact before the conversation, like an inbound message does; the reverse order deadlocks.
+  const { contactId } = await getConversationContact(ctx, id)
   if (await giveName(ctx, contactId, name)) await changeConversation(ctx, id, {})
 }
 
@@ -95,37 +95,37 @@ export async function memberName(ctx: Context, userId: string): Promise<string |
   return row?.name ?? null
 }
 
-/** Gives a conversation to a member, or to nobody. With `onlyIfUnassigned` the first of two who claim it has it. */
+/** Assigns a conversation to a member or to nobody. With `onlyIfUnassigned` the first claim wins. */
 export async function assign(
   ctx: Context,
   id: string,
   { assigneeId, onlyIfUnassigned }: { assigneeId: string | null; onlyIfUnassigned: boolean },
 ): Promise<void> {
-  const wanted = assigneeId?.toLowerCase() ?? null
-  // Before the conversation, as where a member is removed.
-  if (wanted !== null) await holdMember(ctx, wanted)
-  const name = wanted === null ? null : await memberName(ctx, wanted)
-  if (wanted !== null && name === null) throw refuse('not_found', 'assigneeId: is no member of this store')
+  const userId = assigneeId?.toLowerCase() ?? null
+  // Locks the member before the conversation, like removing a member does.
+  if (userId !== null) await lockMember(ctx, userId)
+  const name = userId === null ? null : await memberName(ctx, userId)
+  if (userId !== null && name === null) throw refuse('not_found', 'assigneeId: is no member of this store')
   const row = await lockConversation(ctx, id)
-  if (onlyIfUnassigned && row.assignee_id !== null && row.assignee_id !== wanted) {
+  if (onlyIfUnassigned && row.assignee_id !== null && row.assignee_id !== userId) {
     throw refuse('conflict', `${row.assignee_name} has this conversation already`)
   }
-  if (row.assignee_id === wanted) return
-  await changeConversation(ctx, id, { assignee_id: wanted, assignee_name: name })
-  if (wanted === null || wanted === ctx.actor.userId) return
+  if (row.assignee_id === userId) return
+  await changeConversation(ctx, id, { assignee_id: userId, assignee_name: name })
+  if (userId === null || userId === ctx.actor.userId) return
   await notify(ctx, {
     type: 'inbox-assigned',
     level: 'info',
     title: 'A conversation was assigned to you',
     message: null,
     data: { conversationId: id },
-    recipientIds: [wanted],
+    recipientIds: [userId],
     dedupeKey: null,
   })
 }
 
-/** Nobody removes them until the transaction ends. */
-async function holdMember(ctx: Context, userId: string): Promise<void> {
+/** Prevents removal of the member until the transaction ends. */
+async function lockMember(ctx: Context, userId: string): Promise<void> {
   if (!isId(userId)) return
   await ctx.db
     .selectFrom('memberships')
@@ -136,9 +136,12 @@ async function holdMember(ctx: Context, userId: string): Promise<void> {
     .execute()
 }
 
-/** In the transaction that removes a member: what is open is nobody's; a closed one shows the name until it opens. */
+/**
+ * Runs in the transaction that removes a member. Unassigns their open conversations; a closed one keeps the name
+ * until it is reopened.
+ */
 export async function releaseMember(ctx: Context, userId: string): Promise<void> {
-  // All of theirs: a closed one may be opening at this very moment.
+  // Locks closed ones too: one may be reopened concurrently.
   await ctx.db
     .selectFrom('conversations')
     .select('id')
@@ -154,28 +157,31 @@ export async function releaseMember(ctx: Context, userId: string): Promise<void>
     .execute()
 }
 
-/** Marks as read up to a message (the newest unless said); what arrived unseen after it stays unread. */
+/** Marks as read up to a message (default: the newest). Later messages stay unread. */
 export async function markRead(ctx: Context, id: string, upToMessageId: string | undefined): Promise<void> {
   const row = await lockConversation(ctx, id)
-  const seen = upToMessageId === undefined ? null : await storedAt(ctx, id, upToMessageId)
-  const unseen = seen === null ? 0 : await inboundAfter(ctx, id, seen)
+  const seen = upToMessageId === undefined ? null : await findMessageTime(ctx, id, upToMessageId)
+  const unseen = seen === null ? 0 : await countInboundAfter(ctx, id, seen)
   const unread = Math.min(row.unread_count, unseen)
   if (unread !== row.unread_count) await changeConversation(ctx, id, { unread_count: unread })
   await ctx.queue(inboxReadReceipt, { conversationId: id })
 }
 
-/** A message, and when it was stored; refuses one of another conversation. */
-function storedAt(ctx: Context, id: string, messageId: string) {
+/** When a message was stored. Throws not_found for a message of another conversation. */
+function findMessageTime(ctx: Context, id: string, messageId: string) {
   const stored = ctx.db
     .selectFrom('inbox_messages')
     .select(['id', 'direction', 'created_at'])
     .where('conversation_id', '=', id)
-  return oneRow(stored, messageId, 'upToMessageId: is no message of this conversation')
+  return requireRow(stored, messageId, 'upToMessageId: is no message of this conversation')
 }
-type Seen = Awaited<ReturnType<typeof storedAt>>
+type Seen = Awaited<ReturnType<typeof findMessageTime>>
 
-/** Stored after it. Ids tell the order of those that came in; those of other sections are older than their message. */
-async function inboundAfter(ctx: Context, id: string, seen: Seen): Promise<number> {
+/**
+ * Counts inbound messages stored later. Ids of inbound messages are in storage order; an id of another section is
+ * older than its row here, so those compare by `created_at`.
+ */
+async function countInboundAfter(ctx: Context, id: string, seen: Seen): Promise<number> {
   const later = sql<boolean>`created_at > ${seen.created_at}::timestamptz`
   const atOnce = sql<boolean>`created_at = ${seen.created_at}::timestamptz and id > ${seen.id}::uuid`
   const rows = ctx.db
@@ -187,7 +193,7 @@ async function inboundAfter(ctx: Context, id: string, seen: Seen): Promise<numbe
   return countRows(rows)
 }
 
-/** Puts one back among the unread ones. Refuses a conversation in which nobody wrote yet. */
+/** Marks a conversation as unread. Refuses one without inbound messages. */
 export async function markUnread(ctx: Context, id: string): Promise<void> {
   const row = await lockConversation(ctx, id)
   if (row.unread_count > 0) return

@@ -1,8 +1,8 @@
-/** Conversations as they are read: everything a list shows is on the row, or looked up for the rows of the page. */
+/** JSON of conversations. Everything a list shows is on the row or looked up only for the rows of the page. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { isOptedOut } from '#operations/messaging/door'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { isOptedOut } from '#operations/messaging/index'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { preparedOne } from '#runtime/database/rows'
 import { shownPhone } from './contacts.ts'
 
@@ -36,7 +36,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
     status: 'c.status',
     unreadCount: 'c.unread_count',
     pinned: 'c.is_pinned',
-    pinnedAt: instantOf('c.pinned_at'),
+    pinnedAt: isoInstant('c.pinned_at'),
     assigneeId: 'c.assignee_id',
     assignee: sql`case when c.assignee_id is not null
       then json_build_object('userId', c.assignee_id, 'name', c.assignee_name) end`,
@@ -44,27 +44,27 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
     tier: 'k.tier',
     tierSource: 'k.tier_source',
     purchaseCount: 'k.purchase_count',
-    totalSpent: moneyOf('k.total_spent'),
+    totalSpent: moneyNumber('k.total_spent'),
     currency: sql`(${db.selectFrom('stores as s').select('s.currency')})`,
-    lastPurchaseAt: instantOf('k.last_purchase_at'),
-    lastMessageAt: instantOf('c.last_message_at'),
+    lastPurchaseAt: isoInstant('k.last_purchase_at'),
+    lastMessageAt: isoInstant('c.last_message_at'),
     lastMessageDirection: 'c.last_message_direction',
     lastMessageType: 'c.last_message_type',
     lastMessageStatus: 'c.last_message_status',
     lastMessagePreview: 'c.last_message_preview',
-    lastInboundAt: instantOf('c.last_inbound_at'),
+    lastInboundAt: isoInstant('c.last_inbound_at'),
     windowExpiresAt: sql`to_char((${windowEnds}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
     windowOpen: sql`coalesce(${now}::timestamptz < ${windowEnds}, false)`,
-    waitingSince: instantOf('c.waiting_since'),
+    waitingSince: isoInstant('c.waiting_since'),
     optedOut: isOptedOut(db, sql.ref('k.phone_key')),
     messageCount: 'c.message_count',
-    closedAt: instantOf('c.closed_at'),
-    createdAt: instantOf('c.created_at'),
-    updatedAt: instantOf('c.updated_at'),
+    closedAt: isoInstant('c.closed_at'),
+    createdAt: isoInstant('c.created_at'),
+    updatedAt: isoInstant('c.updated_at'),
   })
 }
 
-/** One conversation as JSON; refuses an unknown one. */
+/** One conversation as JSON. Throws not_found for an unknown one. */
 export const readConversation = preparedOne<{ now: Date }>(
   noConversation,
   (db, { id, now }) => ({

@@ -1,5 +1,5 @@
 /** Filters and pages of the inbox's lists. */
-import { count, day, offsetInstant, queryFlag, queryList, walkedListOf, z } from '#runtime/schema'
+import { count, cursorListOf, day, offsetInstant, queryFlag, queryList, z } from '#runtime/schema'
 import { conversation, conversationStatus, direction, message, messageType } from '../schema.ts'
 
 const search = z.string().trim().min(2, 'must have at least 2 characters').max(100)
@@ -28,5 +28,5 @@ export const messageFilters = {
 }
 
 const total = count.describe('Rows on all pages, exact')
-export const conversationsPage = walkedListOf(conversation).extend({ total }).strict()
-export const messagesPage = walkedListOf(message).extend({ total, conversation }).strict()
+export const conversationsPage = cursorListOf(conversation).extend({ total }).strict()
+export const messagesPage = cursorListOf(message).extend({ total, conversation }).strict()

@@ -1,16 +1,16 @@
-/** The list of conversations: pinned first, then the last message. Its rows hold all it filters by, but for words. */
+/** List of conversations: pinned first, then by last message. All filters except words use columns of the row. */
 
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
-import { firstInstantOf } from '#runtime/database/days'
-import { phoneContaining, phoneLike } from '#runtime/database/search'
+import { fingerprintFilters, readCursor, writeCursor } from '#runtime/database/cursor'
+import { firstInstant } from '#runtime/database/days'
+import { phoneLike, toPhonePatterns } from '#runtime/database/search'
 import { dayMs } from '#runtime/durations'
 import { JsonText } from '#runtime/operation'
-import { refuseCrossedDays } from '#runtime/values/days'
+import { refuseReversedDays } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
-import { isWholeWord, plain, wordQueryOf, wordsOf } from '../words.ts'
+import { extractWords, foldText, isTooShortForPrefix, wordsToTsquery } from '../words.ts'
 import { conversationJson, conversationRows } from './json.ts'
 
 export interface ConversationFilters {
@@ -39,7 +39,7 @@ const windowMs = dayMs
 const shortestPattern = 6
 
 /** FROM and WHERE of the filters; alias `c`. */
-export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
+export function filterConversations(ctx: Context, filters: ConversationFilters): Rows {
   let rows: Rows = ctx.db.selectFrom('conversations as c')
   const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
   if (status) rows = rows.where('c.status', '=', status)
@@ -69,34 +69,34 @@ export function filteredRows(ctx: Context, filters: ConversationFilters): Rows {
   if (tier === 'none') rows = rows.where('c.tier', 'is', null)
   else if (tier !== undefined) rows = rows.where('c.tier', '=', tier)
   const { startDate, endDate } = filters
-  refuseCrossedDays({ startDate, endDate })
+  refuseReversedDays({ startDate, endDate })
   const beginOf = (day: string, more: number) =>
-    firstInstantOf(sql`(${day}::date + ${sql.lit(more)})`, sql`${ctx.store.timezone}::text`)
+    firstInstant(sql`(${day}::date + ${sql.lit(more)})`, sql`${ctx.store.timezone}::text`)
   if (startDate) rows = rows.where('c.last_message_at', '>=', beginOf(startDate, 0))
   if (endDate) rows = rows.where('c.last_message_at', '<', beginOf(endDate, 1))
   if (filters.updatedSince) rows = rows.where('c.updated_at', '>=', new Date(filters.updatedSince))
-  if (search !== undefined) rows = searched(ctx, rows, search)
+  if (search !== undefined) rows = applySearch(ctx, rows, search)
   return rows
 }
 
-const literally = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** By name, by digits of the phone, or by the words of one message. */
-function searched(ctx: Context, rows: Rows, search: string): Rows {
-  const digits = phoneContaining(search, ctx.store.country) ?? []
+function applySearch(ctx: Context, rows: Rows, search: string): Rows {
+  const digits = toPhonePatterns(search, ctx.store.country) ?? []
   const isPhone = digits.length > 0 && digits[0]!.length >= shortestPattern
-  const name = plain(search)
+  const name = foldText(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
-    // Of accents alone nothing is left, which every name has.
-    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${literally(name)}`)
+    // A search of accents only folds to an empty text, which would match every name.
+    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${toLikePattern(name)}`)
   const called = conversationRows(ctx.db)
     .select('c.id')
     .where(phoneLike('k.phone', digits))
     .where('k.phone', 'like', '+%')
-  const written = writtenIn(ctx, wordsOf(search))
-  // Not one condition with `or`: each part has an index of its own. UNION and not UNION ALL: the planner then knows
-  // how many there will be.
+  const written = findByWords(ctx, extractWords(search))
+  // UNION instead of `or`: each part uses its own index. UNION instead of UNION ALL: the planner estimates the row
+  // count better.
   let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
   if (isPhone) found = found.union(called as never)
   if (written) found = found.union(written as never)
@@ -104,17 +104,17 @@ function searched(ctx: Context, rows: Rows, search: string): Rows {
 }
 
 /** Conversations with a message that has all these words. */
-function writtenIn(ctx: Context, words: readonly string[]) {
+function findByWords(ctx: Context, words: readonly string[]) {
   const [word] = words
   if (word === undefined) return null
   if (words.length > 1) {
     return ctx.db
       .selectFrom('inbox_message_words as m')
       .select('m.conversation_id as id')
-      .where(sql<boolean>`m.words @@ ${wordQueryOf(words)}::tsquery`)
+      .where(sql<boolean>`m.words @@ ${wordsToTsquery(words)}::tsquery`)
   }
   const own = ctx.db.selectFrom('inbox_conversation_words as w').select('w.conversation_id as id')
-  if (isWholeWord(word)) return own.where('w.word', '=', word)
+  if (isTooShortForPrefix(word)) return own.where('w.word', '=', word)
   return own.where('w.word', '>=', word).where('w.word', '<', `${word}\u{10ffff}`)
 }
 
@@ -124,7 +124,7 @@ export interface Walk {
   cursor?: string | undefined
 }
 
-interface Place {
+interface SortKey {
   id: string
   is_pinned: boolean
   last_message_at: Date
@@ -136,15 +136,15 @@ export async function listConversations(
   filters: ConversationFilters,
   { page, limit, cursor }: Walk,
 ): Promise<JsonText> {
-  const fingerprint = fingerprintOf(filters)
-  const placed = filteredRows(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
-  // What takes long to find is found once, for the page and for the total.
+  const fingerprint = fingerprintFilters(filters)
+  const placed = filterConversations(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
+  // An expensive filter is materialized, so that the page and the total share one evaluation.
   const isCostly = filters.search !== undefined || filters.tier !== undefined
   const found = ctx.db.with(
     (cte) => cte('found').materialized(),
     () => placed,
   )
-  const all = isCostly ? ctx.db.selectFrom(sql<Place>`found`.as('c')) : ctx.db.selectFrom(placed.as('c'))
+  const all = isCostly ? ctx.db.selectFrom(sql<SortKey>`found`.as('c')) : ctx.db.selectFrom(placed.as('c'))
   let places = all.select(['c.id', 'c.is_pinned', 'c.last_message_at'])
   if (cursor !== undefined) {
     const [pinned, at, id] = readCursor(cursor, fingerprint, 3)
@@ -159,7 +159,7 @@ export async function listConversations(
     .orderBy('c.id', 'desc')
     .limit(limit + 1)
   if (cursor === undefined) places = places.offset((page - 1) * limit)
-  // One more than asked tells whether there is a next page.
+  // One extra row shows whether there is a next page.
   const shown = ctx.db
     .selectFrom(places.as('p'))
     .innerJoin('conversations as c', 'c.id', 'p.id')

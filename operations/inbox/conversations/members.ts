@@ -29,7 +29,7 @@ const all = prepared((db) => {
     )
 })
 
-/** Who a conversation can be given to, by name, each with the open ones they have. */
+/** Members by name, each with the number of open conversations assigned to them. */
 export async function listMembers(ctx: Context): Promise<JsonText> {
   const [row] = await all(ctx, {})
   return new JsonText(row!.text)

@@ -1,22 +1,22 @@
-/** An order that counts, or counts no more, may move its contact to another tier. */
+/** Queues tier updates for contacts whose orders changed. */
 
 import { sql } from 'kysely'
-import type { orders } from '#operations/store/door'
+import type { orders } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { inboxContactTier } from '../handles.ts'
 
 const atOnce = 200
 
-/** In the transaction that writes the mirror. */
-export async function ordersChanged(ctx: Context, changes: orders.OrderChange[]): Promise<void> {
-  const touched = changes.filter(isOfInterest).map(({ after }) => after)
+/** Runs in the transaction that writes the order. */
+export async function queueTierUpdates(ctx: Context, changes: orders.OrderChange[]): Promise<void> {
+  const touched = changes.filter(affectsTier).map(({ after }) => after)
   const phoneKeys = [...new Set(touched.flatMap((order) => order.phone_key ?? []))]
   const customerIds = [...new Set(touched.flatMap((order) => order.customer_id ?? []))]
   if (phoneKeys.length === 0 && customerIds.length === 0) return
   const rows = await ctx.db
     .selectFrom('contacts as k')
     .select('k.id')
-    // As one list, which the index is looked into with: as a condition with an `or` every contact would be looked at.
+    // One array lets the planner use the index; an `or` would scan all contacts.
     .where((eb) => {
       const ofCustomers = eb
         .selectFrom('orders as o')
@@ -32,7 +32,7 @@ export async function ordersChanged(ctx: Context, changes: orders.OrderChange[])
   }
 }
 
-function isOfInterest({ before, after }: orders.OrderChange): boolean {
+function affectsTier({ before, after }: orders.OrderChange): boolean {
   return (
     before === null ||
     before.payment_status !== after.payment_status ||

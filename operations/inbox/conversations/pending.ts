@@ -1,8 +1,8 @@
-/** What of the inbox waits for the merchant. */
+/** Pending counts of the inbox on the home page. */
 import { sql } from 'kysely'
-import type { home } from '#operations/store/door'
+import type { home } from '#operations/store/index'
 
-/** As the status of the inbox counts them: open ones. */
+/** Open conversations only, like the inbox status. */
 export const unreadConversations: home.PendingPart = {
   feature: 'inbox',
   count: (db) =>

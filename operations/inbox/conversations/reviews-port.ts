@@ -1,19 +1,23 @@
-/** Where the section of reviews tells of a contact's: those with the phone, or an email of the customer's orders. */
+/** Port for a contact's reviews: those with the phone, or with an email from the customer's orders. */
 import type { Context } from '#runtime/context'
 import type { Paging } from '#runtime/database/list'
 import { JsonText } from '#runtime/operation'
 
 export interface Reviewer {
   phoneKey: string
-  /** Of the matched customer. */
+  /** The matched customer's id. */
   customerId: string | null
 }
-/** Answers `{ data, page, limit, total }`, reviews of any status, newest first. */
+/** Returns `{ data, page, limit, total }`, reviews of any status, newest first. */
 export type ContactReviews = (ctx: Context, reviewer: Reviewer, paging: Paging) => Promise<JsonText>
 
-/** Without that section nobody has reviewed anything. */
-export async function reviewsOf(ctx: Context, reviewer: Reviewer, paging: Paging): Promise<JsonText> {
-  const { contactReviews } = ctx.wired
+/** Empty without the reviews section. */
+export async function listContactReviews(
+  ctx: Context,
+  reviewer: Reviewer,
+  paging: Paging,
+): Promise<JsonText> {
+  const { contactReviews } = ctx.extensions
   if (contactReviews) return contactReviews(ctx, reviewer, paging)
   return new JsonText(JSON.stringify({ data: [], page: paging.page, limit: paging.limit, total: 0 }))
 }

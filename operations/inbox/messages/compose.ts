@@ -1,11 +1,11 @@
-/** What a message will say, put together and looked at when it is asked for (rule 5). */
-import { type sending, templates } from '#operations/messaging/door'
+/** Composes and validates the content of a message when it is requested (rule 5). */
+import { type sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import type { MediaRow } from '../receiving/inbound.ts'
-import { renderReply, valuesFor } from './quick-reply-texts.ts'
+import { loadReplyValues, renderReply } from './quick-reply-texts.ts'
 import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'
 import { type MediaKind, type UploadedFile, useUpload } from './uploads.ts'
 
@@ -22,7 +22,7 @@ export interface Composed {
 
 const nothing = { text: null, media: null, templateId: null, parameters: null, quickReplyId: null }
 
-/** Refuses what is unknown, does not fit or lacks a value. Files are used by the message from now on. */
+/** Refuses unknown, mismatched or incomplete content. Registers the message as user of its files. */
 export async function compose(
   ctx: Context,
   messageId: string,
@@ -35,16 +35,16 @@ export async function compose(
   const { type, text, mediaUrl } = input as SendInput & { type: SendType }
   if (type === 'template') return fromTemplate(ctx, input.officialapiTemplateId!, input.templateParameters)
   if (type === 'text') return { ...nothing, type, text: text! }
-  const file = await useUpload(ctx, ownerOf(messageId), mediaUrl!)
+  const file = await useUpload(ctx, fileOwner(messageId), mediaUrl!)
   if (file.kind !== type) {
     throw refuse('bad_request', `mediaUrl: is of type ${file.contentType}, which is no ${type}`)
   }
-  return { ...nothing, type, text: text ?? null, media: mediaOf(file) }
+  return { ...nothing, type, text: text ?? null, media: toMediaRow(file) }
 }
 
-const ownerOf = (messageId: string): string => `inbox-message:${messageId}`
+const fileOwner = (messageId: string): string => `inbox-message:${messageId}`
 
-const mediaOf = ({ key, url, contentType, fileName, size }: UploadedFile): MediaRow => ({
+const toMediaRow = ({ key, url, contentType, fileName, size }: UploadedFile): MediaRow => ({
   mediaId: null,
   key,
   url,
@@ -61,19 +61,19 @@ async function fromTemplate(
 ): Promise<Composed> {
   const template = await templates.get(ctx, templateId)
   if (!template) throw refuse('not_found', 'officialapiTemplateId: there is no such template')
-  const asked: Parameters = {
+  const requested: Parameters = {
     header: given?.header ?? [],
     body: given?.body ?? [],
     buttons: given?.buttons ?? [],
   }
-  const parameters = templates.fitted(template, asked, 'templateParameters')
+  const parameters = templates.fitParameters(template, requested, 'templateParameters')
   if (template.status !== 'approved') {
     throw refuse(
       'conflict',
       `The template ${template.name} is ${template.status}: only an approved one leaves`,
     )
   }
-  const text = cut(templates.render(template, parameters).body, textAtMost)
+  const text = truncate(templates.render(template, parameters).body, textAtMost)
   return { ...nothing, type: 'template', text, templateId, parameters }
 }
 
@@ -87,24 +87,24 @@ async function fromQuickReply(
     .updateTable('inbox_quick_replies')
     .set((eb) => ({ usage_count: eb('usage_count', '+', 1), last_used_at: ctx.now() }))
     .returning(['id', 'text', 'media_url'])
-  const reply = await oneRow(used, quickReplyId, 'quickReplyId: there is no such quick reply')
-  const { text, lacking } = renderReply(reply.text, (await valuesFor(ctx, conversationId)) ?? {})
+  const reply = await requireRow(used, quickReplyId, 'quickReplyId: there is no such quick reply')
+  const { text, lacking } = renderReply(reply.text, (await loadReplyValues(ctx, conversationId)) ?? {})
   if (lacking.length > 0) {
     const names = lacking.map((name) => `{{${name}}}`).join(', ')
     throw refuse('conflict', `The quick reply needs ${names}, which this contact does not have`)
   }
-  const file = reply.media_url === null ? null : await useUpload(ctx, ownerOf(messageId), reply.media_url)
+  const file = reply.media_url === null ? null : await useUpload(ctx, fileOwner(messageId), reply.media_url)
   const atMost = file ? captionAtMost : textAtMost
   if (text === '' && !file) throw refuse('conflict', 'The quick reply says nothing to this contact')
   if (text.length > atMost) {
     throw refuse('conflict', `The quick reply is longer than ${atMost} characters for this contact`)
   }
   const type: SendType = file?.kind ?? 'text'
-  return { ...nothing, type, text: text || null, media: file && mediaOf(file), quickReplyId: reply.id }
+  return { ...nothing, type, text: text || null, media: file && toMediaRow(file), quickReplyId: reply.id }
 }
 
-/** As the provider gets it, files behind a link that holds for a day. */
-export async function contentOf(
+/** Content for the provider; file links are valid for a day. */
+export async function buildProviderContent(
   ctx: Context,
   message: {
     type: string

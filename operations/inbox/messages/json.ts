@@ -1,10 +1,10 @@
-/** Messages of a conversation as they are read. */
+/** JSON of messages. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import type { MediaRow } from '../receiving/inbound.ts'
 
-/** The JSON of a message but its media's address, which only the storage can sign; needs the alias `m`. */
+/** JSON of a message without its media URL, which only the storage can sign. Needs the alias `m`. */
 export const messageJson = (row: string): RawBuilder<unknown> =>
   jsonObject({
     id: `${row}.id`,
@@ -28,13 +28,13 @@ export const messageJson = (row: string): RawBuilder<unknown> =>
     sentBy: sql`case when ${sql.ref(`${row}.sent_by`)} is not null
       then json_build_object('userId', ${sql.ref(`${row}.sent_by`)},
         'name', coalesce(${sql.ref(`${row}.sent_by_name`)}, '')) end`,
-    occurredAt: instantOf(`${row}.occurred_at`),
-    sentAt: instantOf(`${row}.sent_at`),
-    deliveredAt: instantOf(`${row}.delivered_at`),
-    readAt: instantOf(`${row}.read_at`),
-    failedAt: instantOf(`${row}.failed_at`),
-    createdAt: instantOf(`${row}.created_at`),
-    updatedAt: instantOf(`${row}.updated_at`),
+    occurredAt: isoInstant(`${row}.occurred_at`),
+    sentAt: isoInstant(`${row}.sent_at`),
+    deliveredAt: isoInstant(`${row}.delivered_at`),
+    readAt: isoInstant(`${row}.read_at`),
+    failedAt: isoInstant(`${row}.failed_at`),
+    createdAt: isoInstant(`${row}.created_at`),
+    updatedAt: isoInstant(`${row}.updated_at`),
   })
 
 const signedSeconds = 3600
@@ -48,21 +48,21 @@ export interface MediaView {
   expiresAt: string | null
 }
 
-/** What is answered of media: an address that holds for an hour, once the file is ours. */
-async function mediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
+/** Media as answered: with a URL valid for an hour once the file is in our storage. */
+async function toMediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
   const { contentType, fileName, size, status, key } = media
   const shown = { contentType, fileName, size, status }
-  // What another section sent has an address of its own, which lasts.
+  // A file that another section sent has a permanent URL.
   if (status === 'ready' && key === null) return { ...shown, url: media.url, expiresAt: null }
   if (status !== 'ready' || key === null) return { ...shown, url: null, expiresAt: null }
   const { url } = await ctx.adapters.storage.signDownload(key, signedSeconds, fileName ?? undefined)
   return { ...shown, url, expiresAt: new Date(ctx.clock.ms() + signedSeconds * 1000).toISOString() }
 }
 
-/** As the database made it, with the media's address. */
-export async function withMedia<T extends { media: MediaRow | null }>(
+/** Adds the media URL to a message from the database. */
+export async function signMedia<T extends { media: MediaRow | null }>(
   ctx: Context,
   message: T,
 ): Promise<Omit<T, 'media'> & { media: MediaView | null }> {
-  return { ...message, media: message.media && (await mediaView(ctx, message.media)) }
+  return { ...message, media: message.media && (await toMediaView(ctx, message.media)) }
 }

@@ -1,7 +1,7 @@
-/** The messages of a conversation, newest first. */
+/** Lists the messages of a conversation, newest first. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { fingerprintOf, readCursor, writeCursor } from '#runtime/database/cursor'
+import { fingerprintFilters, readCursor, writeCursor } from '#runtime/database/cursor'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { isId } from '#runtime/values/ids'
@@ -9,8 +9,8 @@ import { conversationJson, conversationRows, noConversation } from '../conversat
 import type { Walk } from '../conversations/list.ts'
 import type { MediaRow } from '../receiving/inbound.ts'
 import type { conversation, message } from '../schema.ts'
-import { wordQuery } from '../words.ts'
-import { messageJson, withMedia } from './json.ts'
+import { searchToTsquery } from '../words.ts'
+import { messageJson, signMedia } from './json.ts'
 
 export interface MessageFilters {
   direction?: 'inbound' | 'outbound' | undefined
@@ -21,7 +21,9 @@ export interface MessageFilters {
 
 type Stored = Omit<z.infer<typeof message>, 'media'> & { media: MediaRow | null }
 
-/** `{ data, page, limit, total, nextCursor, conversation }`; refuses an unknown conversation. Marks nothing as read. */
+/**
+ * `{ data, page, limit, total, nextCursor, conversation }`; refuses an unknown conversation. Marks nothing as read.
+ */
 export async function listMessages(
   ctx: Context,
   conversationId: string,
@@ -29,14 +31,14 @@ export async function listMessages(
   { page, limit, cursor }: Walk,
 ) {
   if (!isId(conversationId)) throw refuse('not_found', noConversation)
-  const fingerprint = fingerprintOf({ ...filters, conversationId })
+  const fingerprint = fingerprintFilters({ ...filters, conversationId })
   const { direction, type, search, updatedSince } = filters
   let all = ctx.db.selectFrom('inbox_messages as m').where('m.conversation_id', '=', conversationId)
   if (direction) all = all.where('m.direction', '=', direction)
   if (type) all = all.where(sql<boolean>`m.type = any(${type}::text[])`)
   if (updatedSince) all = all.where('m.updated_at', '>=', new Date(updatedSince))
   if (search !== undefined) {
-    const query = wordQuery(search)
+    const query = searchToTsquery(search)
     all = all.where('m.id', 'in', (eb) =>
       eb
         .selectFrom('inbox_message_words as w')
@@ -45,7 +47,7 @@ export async function listMessages(
         .where(query === null ? sql.lit(false) : sql<boolean>`w.words @@ ${query}::tsquery`),
     )
   }
-  // One more than asked tells whether there is a next page. What an offset skips is not made into JSON.
+  // One extra row shows whether there is a next page. Rows skipped by the offset are not turned into JSON.
   let places = all
     .select(['m.id', 'm.occurred_at'])
     .orderBy('m.occurred_at', 'desc')
@@ -80,7 +82,7 @@ export async function listMessages(
   const last = found.items.length > limit ? found.items[limit - 1]! : null
   const shown = found.items.slice(0, limit).map(([item]) => item)
   return {
-    data: await Promise.all(shown.map((each) => withMedia(ctx, each))),
+    data: await Promise.all(shown.map((each) => signMedia(ctx, each))),
     page: cursor === undefined ? page : null,
     limit,
     total: Number(found.total),

@@ -1,12 +1,12 @@
-/** Quick replies filled for a contact (rule 6). */
+/** Renders quick replies for a contact (rule 6). */
 import type { Context } from '#runtime/context'
-import { moneyText } from '#runtime/values/localized'
+import { formatMoney } from '#runtime/values/localized'
 import { parseVariables, renderText, type Values } from '#runtime/values/variables'
-import { findOrder } from '../conversations/contact-orders.ts'
+import { findContactOrder } from '../conversations/contact-orders.ts'
 import { memberName } from '../conversations/conversations.ts'
 
 const orderVariables = ['orderNumber', 'orderTotal', 'orderStatus', 'trackingCode', 'trackingUrl'] as const
-export const variables: ReadonlySet<string> = new Set([
+export const replyVariables: ReadonlySet<string> = new Set([
   'customerName',
   'name',
   'firstName',
@@ -17,15 +17,15 @@ export const variables: ReadonlySet<string> = new Set([
   ...orderVariables,
 ])
 
-/** Names found in a text, each once. */
-export function variablesIn(text: string): string[] {
+/** Distinct variable names in a text. */
+export function findVariables(text: string): string[] {
   const parsed = parseVariables(text)
-  if ('fault' in parsed) return []
+  if ('issue' in parsed) return []
   return [...new Set(parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
 }
 
-/** What is known of the contact of a conversation; null where there is none. */
-export async function valuesFor(ctx: Context, conversationId: string): Promise<Values | null> {
+/** Variable values for the contact of a conversation; null for an unknown conversation. */
+export async function loadReplyValues(ctx: Context, conversationId: string): Promise<Values | null> {
   const contact = await ctx.db
     .selectFrom('conversations as c')
     .innerJoin('contacts as k', 'k.id', 'c.contact_id')
@@ -33,7 +33,7 @@ export async function valuesFor(ctx: Context, conversationId: string): Promise<V
     .where('c.id', '=', conversationId)
     .executeTakeFirst()
   if (!contact) return null
-  const order = await findOrder(ctx, contact.phone_key)
+  const order = await findContactOrder(ctx, contact.phone_key)
   const name = contact.given_name ?? contact.profile_name ?? contact.order_name
   const { userId } = ctx.actor
   return {
@@ -45,14 +45,14 @@ export async function valuesFor(ctx: Context, conversationId: string): Promise<V
     storeName: ctx.store.name,
     storeUrl: `https://${ctx.store.domain}`,
     orderNumber: order?.number ?? null,
-    orderTotal: order ? moneyText(order.total, order.currency, ctx.store.locale) : null,
+    orderTotal: order ? formatMoney(order.total, order.currency, ctx.store.locale) : null,
     orderStatus: order?.status ?? null,
     trackingCode: order?.tracking_code ?? null,
     trackingUrl: order?.tracking_url ?? null,
   }
 }
 
-/** As it would be sent; `lacking`: the order's variables without value and fallback, for which it is not sent. */
+/** Renders the text. `lacking`: order variables without value and fallback; the reply cannot be sent with any. */
 export function renderReply(text: string, values: Values): { text: string; lacking: string[] } {
   const rendered = renderText(text, values)
   const lacking = rendered.missing.filter((name) => (orderVariables as readonly string[]).includes(name))

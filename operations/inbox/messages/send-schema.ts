@@ -1,4 +1,4 @@
-/** What can be sent, and which fields go with which type. */
+/** Schema of outgoing messages, and the fields each type allows. */
 import { reference } from '#runtime/references'
 import { id, object, text, z } from '#runtime/schema'
 import { parameters } from '../schema.ts'
@@ -29,7 +29,7 @@ export type SendInput = z.infer<typeof given>
 
 type Field = keyof SendInput
 
-/** Per type: what must be there, and what may. */
+/** Required and allowed fields per type. */
 const fields: Record<SendType, { required: Field[]; allowed: Field[] }> = {
   text: { required: ['text'], allowed: [] },
   image: { required: ['mediaUrl'], allowed: ['text'] },

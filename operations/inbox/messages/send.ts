@@ -1,32 +1,32 @@
-/** A message of the team, as it is asked for: written down, its unit taken, its job queued (rule 5). */
+/** Accepts a message of the team: stores it, reserves its quota unit and queues the send job (rule 5). */
 
 import { sql } from 'kysely'
-import { check } from '#operations/messaging/door'
-import { metering } from '#operations/store/door'
+import { check } from '#operations/messaging/index'
+import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { sha256 } from '#runtime/values/ids'
-import { contactOf } from '../conversations/contact-of.ts'
+import { getConversationContact } from '../conversations/conversation-contact.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { memberName } from '../conversations/conversations.ts'
 import { inboxSend } from '../handles.ts'
 import type { MediaRow } from '../receiving/inbound.ts'
-import { noteOutbound } from '../receiving/outbound.ts'
+import { updateConversationSummary } from '../receiving/outbound.ts'
 import type { message } from '../schema.ts'
 import { requireInbox } from '../state.ts'
 import { isWindowOpen } from '../window.ts'
-import { type Composed, compose, contentOf } from './compose.ts'
-import { messageJson, withMedia } from './json.ts'
+import { buildProviderContent, type Composed, compose } from './compose.ts'
+import { messageJson, signMedia } from './json.ts'
 import type { SendInput } from './send-schema.ts'
 
-/** Answers the message's id: a new one, or the one that the same `clientId` made before. */
+/** Returns the message id: a new one, or the existing one with the same `clientId`. */
 export async function queueMessage(ctx: Context, conversationId: string, input: SendInput): Promise<string> {
-  const contact = await contactOf(ctx, conversationId)
+  const contact = await getConversationContact(ctx, conversationId)
   const { clientId, ...content } = input
-  const hash = sha256(JSON.stringify(sorted(content)))
-  if (clientId !== undefined) await takeTurn(ctx, `${contact.conversationId} ${clientId}`)
+  const hash = sha256(JSON.stringify(sortFields(content)))
+  if (clientId !== undefined) await lockClientId(ctx, `${contact.conversationId} ${clientId}`)
   const known = clientId === undefined ? null : await findByClientId(ctx, contact.conversationId, clientId)
   if (known) {
     if (known.request_hash === hash) return known.id
@@ -42,8 +42,8 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
       'The contact has not written in the last 24 hours: send an approved template instead',
     )
   }
-  await refuseObjection(ctx, contact.phone, composed)
-  // The cycle is locked before the conversation, as where a message is recorded: the other way round is a deadlock.
+  await checkSendable(ctx, contact.phone, composed)
+  // Locks the quota cycle before the conversation, like recording a message does; the reverse order deadlocks.
   const reservationId = await metering.reserve(ctx, 1, 'inbox')
   const now = ctx.now()
   const sentBy = ctx.actor.userId
@@ -74,23 +74,29 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
     .execute()
   const { type, text } = composed
   await addWords(ctx, contact.conversationId, [{ id: messageId, text }])
-  await noteOutbound(ctx, contact.conversationId, { id: messageId, type, text, status: 'queued', at: now })
+  await updateConversationSummary(ctx, contact.conversationId, {
+    id: messageId,
+    type,
+    text,
+    status: 'queued',
+    at: now,
+  })
   await ctx.queue(inboxSend, { conversationId: contact.conversationId })
   return messageId
 }
 
-/** Of several who send under one `clientId` at once, each waits for the one before until its transaction ends. */
-async function takeTurn(ctx: Context, name: string): Promise<void> {
+/** Serializes requests with the same `clientId` until the transaction ends. */
+async function lockClientId(ctx: Context, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`inbox:${ctx.store.id}:${name}`}, 0))`.execute(
     ctx.db,
   )
 }
 
-/** Fields in one order, so that the same content has the same hash. */
-const sorted = (content: object): [string, unknown][] =>
+/** Sorts fields, so that equal content has an equal hash. */
+const sortFields = (content: object): [string, unknown][] =>
   Object.entries(content)
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]): [string, unknown] => [key, isObject(value) ? sorted(value) : value])
+    .map(([key, value]): [string, unknown] => [key, isObject(value) ? sortFields(value) : value])
     .sort(([a], [b]) => (a < b ? -1 : 1))
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -110,13 +116,13 @@ async function findReplied(
 ): Promise<string | null> {
   if (messageId === undefined) return null
   const ofIt = ctx.db.selectFrom('inbox_messages').select('id').where('conversation_id', '=', conversationId)
-  const { id } = await oneRow(ofIt, messageId, 'replyToMessageId: is no message of this conversation')
+  const { id } = await requireRow(ofIt, messageId, 'replyToMessageId: is no message of this conversation')
   return id
 }
 
-/** What speaks against it beside the window, which the conversation knows itself. */
-async function refuseObjection(ctx: Context, phone: string, composed: Composed): Promise<void> {
-  const content = await contentOf(ctx, composed)
+/** Checks all sending preconditions except the window, which is checked before. */
+async function checkSendable(ctx: Context, phone: string, composed: Composed): Promise<void> {
+  const content = await buildProviderContent(ctx, composed)
   const objection = await check(ctx, {
     phone,
     content,
@@ -135,5 +141,5 @@ export async function readMessage(ctx: Context, id: string): Promise<z.infer<typ
     .select(messageJson('m').as('json'))
     .where('m.id', '=', id)
     .executeTakeFirstOrThrow()
-  return withMedia(ctx, json as Stored)
+  return signMedia(ctx, json as Stored)
 }

@@ -1,5 +1,5 @@
-/** What the team uploads to send: by kind, with the limits of the network. */
-import { files } from '#operations/store/door'
+/** Uploads of the team, by kind, with the network's limits. */
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 
@@ -30,11 +30,11 @@ const limits: Record<MediaKind, { contentTypes: string[]; maxBytes: number }> = 
   },
 }
 const kinds = Object.keys(limits) as MediaKind[]
-const purposeOf = (kind: MediaKind): string => `inbox-${kind}`
-export const purposes = kinds.map(purposeOf)
+const toPurpose = (kind: MediaKind): string => `inbox-${kind}`
+export const purposes = kinds.map(toPurpose)
 
 export const uploads: Readonly<Record<string, files.Purpose>> = Object.fromEntries(
-  kinds.map((kind) => [purposeOf(kind), { ...limits[kind], visibility: 'private' }]),
+  kinds.map((kind) => [toPurpose(kind), { ...limits[kind], visibility: 'private' }]),
 )
 
 export interface UploadedFile {
@@ -47,8 +47,8 @@ export interface UploadedFile {
 }
 
 /**
- * A file of this store's that was uploaded for the inbox; refuses any other address. `owner` uses it from now on, in
- * the caller's transaction.
+ * Finds a file of this store that was uploaded for the inbox, and registers `owner` as its user in the caller's
+ * transaction. Refuses any other URL.
  */
 export async function useUpload(ctx: Context, owner: string, url: string): Promise<UploadedFile> {
   const field = 'mediaUrl'
@@ -57,7 +57,7 @@ export async function useUpload(ctx: Context, owner: string, url: string): Promi
     .select(['key', 'purpose', 'file_name', 'content_type', 'size'])
     .where('url', '=', url)
     .executeTakeFirst()
-  const kind = kinds.find((each) => purposeOf(each) === file?.purpose)
+  const kind = kinds.find((each) => toPurpose(each) === file?.purpose)
   if (!file || !kind) {
     throw refuse('bad_request', `${field}: was not uploaded for the inbox: ask for an upload URL first`)
   }
@@ -72,5 +72,5 @@ export async function useUpload(ctx: Context, owner: string, url: string): Promi
   }
 }
 
-/** Nothing of it is used any more. */
-export const letGo = (ctx: Context, owner: string): Promise<void> => files.setUses(ctx, owner, [])
+/** Releases all files that the owner uses. */
+export const releaseFiles = (ctx: Context, owner: string): Promise<void> => files.setUses(ctx, owner, [])

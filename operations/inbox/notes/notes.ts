@@ -1,10 +1,10 @@
-/** What the team writes down about a conversation, for itself. */
+/** Internal notes of the team on a conversation. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
-import { countRows, oneRow, preparedRow } from '#runtime/database/rows'
+import { countRows, preparedRow, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { lockConversation, memberName } from '../conversations/conversations.ts'
@@ -19,10 +19,10 @@ const noteJson = (row: string) =>
     text: `${row}.text`,
     mentions: `${row}.mentions`,
     author: jsonObject({ userId: `${row}.author_id`, name: `${row}.author_name` }),
-    createdAt: instantOf(`${row}.created_at`),
+    createdAt: isoInstant(`${row}.created_at`),
   })
 
-const listed = preparedList<{ conversationId: string }>((db, values) => ({
+const noteList = preparedList<{ conversationId: string }>((db, values) => ({
   rows: db.selectFrom('inbox_notes as n').where('n.conversation_id', '=', values.conversationId),
   item: noteJson('n'),
   order: [['n.id', 'desc']],
@@ -32,7 +32,7 @@ const find = preparedRow(noConversation, (db, { id }: { id: string }) =>
   db.selectFrom('conversations').select('id').where('id', '=', id),
 )
 
-/** Refuses a conversation that there is not. */
+/** Throws not_found for an unknown conversation. */
 export async function requireConversation(ctx: Context, id: string): Promise<void> {
   await find(ctx, { id })
 }
@@ -40,10 +40,10 @@ export async function requireConversation(ctx: Context, id: string): Promise<voi
 /** Newest first. */
 export async function listNotes(ctx: Context, conversationId: string, paging: Paging): Promise<JsonText> {
   await requireConversation(ctx, conversationId)
-  return listed(ctx, { ...paging, conversationId })
+  return noteList(ctx, { ...paging, conversationId })
 }
 
-/** Tells those who are mentioned. Refuses a mention of who is no member, and the 501st note. */
+/** Notifies mentioned members. Refuses mentions of non-members, and the 501st note. */
 export async function addNote(
   ctx: Context,
   conversationId: string,
@@ -89,12 +89,12 @@ export async function addNote(
   return new JsonText(added.text)
 }
 
-/** An agent deletes their own notes, others any. */
+/** Agents delete only their own notes, other roles any. */
 export async function deleteNote(ctx: Context, id: string): Promise<void> {
   const none = 'There is no such note'
-  const note = await oneRow(ctx.db.selectFrom('inbox_notes').select('author_id'), id, none)
+  const note = await requireRow(ctx.db.selectFrom('inbox_notes').select('author_id'), id, none)
   if (ctx.actor.kind === 'key' && ctx.actor.role === 'agent' && note.author_id !== ctx.actor.userId) {
     throw refuse('forbidden', "An agent can delete their own notes only: ask the note's author, or a member")
   }
-  await oneRow(ctx.db.deleteFrom('inbox_notes').returning('id'), id, none)
+  await requireRow(ctx.db.deleteFrom('inbox_notes').returning('id'), id, none)
 }

@@ -1,18 +1,18 @@
-/** Answers kept for many (rule 6). */
+/** Quick replies: saved answers with variables (rule 6). */
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { oneRow, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
-import { type Values, variableFault } from '#runtime/values/variables'
+import { findVariableIssue, type Values } from '#runtime/values/variables'
 import { memberName } from '../conversations/conversations.ts'
-import { renderReply, valuesFor, variables, variablesIn } from '../messages/quick-reply-texts.ts'
+import { findVariables, loadReplyValues, renderReply, replyVariables } from '../messages/quick-reply-texts.ts'
 import { captionAtMost, textAtMost } from '../messages/send-schema.ts'
-import { letGo, useUpload } from '../messages/uploads.ts'
+import { releaseFiles, useUpload } from '../messages/uploads.ts'
 import { requireConversation } from '../notes/notes.ts'
 import { member } from '../schema.ts'
-import { plain } from '../words.ts'
+import { foldText } from '../words.ts'
 
 const repliesAtMost = 200
 
@@ -20,7 +20,7 @@ const shortcut = z
   .string()
   .trim()
   .regex(/^\/?[A-Za-z0-9_-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9, _ and -')
-  .describe('A leading / is taken off, upper case lowered')
+  .describe('A leading / is removed, upper case lowered')
 const title = z.string().trim().min(1, 'must not be empty').max(80, 'must have at most 80 characters')
 const mediaUrl = reference('file', z.string().min(1).max(2000)).nullable().describe('`fileUrl` of an upload')
 const replyText = text(1, textAtMost)
@@ -43,7 +43,7 @@ export const quickReply = named(
   }),
 )
 export const quickReplyWithText = quickReply.extend({
-  rendered: z.string().nullable().describe('As that contact would read it; null where a value is lacking'),
+  rendered: z.string().nullable().describe('The text for that contact; null if a value is missing'),
 })
 
 export const quickReplyInput = writeBody(
@@ -61,40 +61,40 @@ const replyJson = jsonObject({
   text: 'q.text',
   mediaUrl: 'q.media_url',
   usageCount: 'q.usage_count',
-  lastUsedAt: instantOf('q.last_used_at'),
+  lastUsedAt: isoInstant('q.last_used_at'),
   createdBy: jsonObject({ userId: 'q.created_by', name: 'q.created_by_name' }),
-  createdAt: instantOf('q.created_at'),
+  createdAt: isoInstant('q.created_at'),
 })
 
-const shown = (json: unknown): QuickReply => {
+const toQuickReply = (json: unknown): QuickReply => {
   const reply = json as Omit<QuickReply, 'variables'>
-  return { ...reply, variables: variablesIn(reply.text) }
+  return { ...reply, variables: findVariables(reply.text) }
 }
 
-/** By shortcut. `rendered` for the contact of a conversation, else null. Refuses an unknown conversation. */
+/** Sorted by shortcut. `rendered` is for the conversation's contact, else null. Refuses an unknown conversation. */
 export async function listQuickReplies(
   ctx: Context,
   { search, conversationId }: { search?: string | undefined; conversationId?: string | undefined },
 ): Promise<{ data: z.infer<typeof quickReplyWithText>[] }> {
   if (conversationId !== undefined) await requireConversation(ctx, conversationId)
-  const values = conversationId === undefined ? null : await valuesFor(ctx, conversationId)
+  const values = conversationId === undefined ? null : await loadReplyValues(ctx, conversationId)
   const rows = await ctx.db
     .selectFrom('inbox_quick_replies as q')
     .select(replyJson.as('json'))
     .orderBy('q.shortcut')
     .execute()
-  const wanted = search === undefined ? null : plain(search)
+  const query = search === undefined ? null : foldText(search)
   const data = rows
-    .map((row) => shown(row.json))
-    .filter((reply) => wanted === null || isFound(reply, wanted))
-    .map((reply) => ({ ...reply, rendered: values && renderedFor(reply.text, values) }))
+    .map((row) => toQuickReply(row.json))
+    .filter((reply) => query === null || matchesSearch(reply, query))
+    .map((reply) => ({ ...reply, rendered: values && renderFor(reply.text, values) }))
   return { data }
 }
 
-const isFound = (reply: QuickReply, wanted: string): boolean =>
-  [reply.shortcut, reply.title, reply.text].some((each) => plain(each).includes(wanted))
+const matchesSearch = (reply: QuickReply, query: string): boolean =>
+  [reply.shortcut, reply.title, reply.text].some((each) => foldText(each).includes(query))
 
-function renderedFor(replyText_: string, values: Values): string | null {
+function renderFor(replyText_: string, values: Values): string | null {
   const { text: rendered, lacking } = renderReply(replyText_, values)
   return lacking.length > 0 ? null : rendered
 }
@@ -104,10 +104,10 @@ export async function createQuickReply(
   ctx: Context,
   input: z.infer<typeof quickReplyInput>,
 ): Promise<QuickReply> {
-  const fault = variableFault(input.text, variables)
-  if (fault) throw refuse('bad_request', `text: ${fault}`)
+  const issue = findVariableIssue(input.text, replyVariables)
+  if (issue) throw refuse('bad_request', `text: ${issue}`)
   const full = `There are ${repliesAtMost} quick replies already: delete one first`
-  await requireRoom(ctx, ctx.db.selectFrom('inbox_quick_replies'), repliesAtMost, full)
+  await requireCapacity(ctx, ctx.db.selectFrom('inbox_quick_replies'), repliesAtMost, full)
   const replyId = ctx.newId()
   if (input.mediaUrl) await useFile(ctx, replyId, input.mediaUrl, input.text)
   const short = input.shortcut.replace(/^\//, '').toLowerCase()
@@ -125,19 +125,19 @@ export async function createQuickReply(
     updated_at: now,
   })
   const taken = `shortcut: there is a quick reply ${short} already`
-  await unlessTaken('inbox_quick_replies_store_id_shortcut_key', taken, () => made.execute())
+  await refuseDuplicate('inbox_quick_replies_store_id_shortcut_key', taken, () => made.execute())
   const { json } = await ctx.db
     .selectFrom('inbox_quick_replies as q')
     .select(replyJson.as('json'))
     .where('q.id', '=', replyId)
     .executeTakeFirstOrThrow()
-  return shown(json)
+  return toQuickReply(json)
 }
 
-const ownerOf = (replyId: string): string => `inbox-quick-reply:${replyId}`
+const fileOwner = (replyId: string): string => `inbox-quick-reply:${replyId}`
 
 async function useFile(ctx: Context, replyId: string, url: string, withText: string): Promise<void> {
-  const file = await useUpload(ctx, ownerOf(replyId), url)
+  const file = await useUpload(ctx, fileOwner(replyId), url)
   if (file.kind === 'audio') {
     throw refuse('bad_request', 'mediaUrl: an audio carries no text: use an image, a video or a document')
   }
@@ -146,9 +146,9 @@ async function useFile(ctx: Context, replyId: string, url: string, withText: str
   }
 }
 
-/** Messages sent with it stay. */
+/** Messages sent with the quick reply stay. */
 export async function deleteQuickReply(ctx: Context, replyId: string): Promise<void> {
   const deleted = ctx.db.deleteFrom('inbox_quick_replies').returning('id')
-  const { id: gone } = await oneRow(deleted, replyId, 'There is no such quick reply')
-  await letGo(ctx, ownerOf(gone))
+  const { id: gone } = await requireRow(deleted, replyId, 'There is no such quick reply')
+  await releaseFiles(ctx, fileOwner(gone))
 }

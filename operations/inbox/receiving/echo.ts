@@ -1,23 +1,23 @@
-/** What the merchant wrote in the provider's own app: shown where there is a conversation, like any answer. */
+/** Echoes: messages the merchant wrote in the provider's own app. They count as answers if a conversation exists. */
 
 import { sql } from 'kysely'
-import type { sending } from '#operations/messaging/door'
+import type { sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { readInbound } from './inbound.ts'
-import { noteOutbound } from './outbound.ts'
-import { ensureConversation, existingConversation, isKnown, storeMessage } from './receive.ts'
+import { updateConversationSummary } from './outbound.ts'
+import { ensureConversation, findConversation, isKnown, storeMessage } from './receive.ts'
 
 export async function receiveEcho(ctx: Context, message: sending.InboundMessage): Promise<void> {
-  if (message.via === 'official' && (await isReceiving(ctx))) await takeInEcho(ctx, message)
+  if (message.via === 'official' && (await isReceiving(ctx))) await storeEcho(ctx, message)
 }
 
 /**
- * Stores it once; false when it was there already, or is written to nobody of the inbox. `isEarlier`: from before the
- * number was connected.
+ * Stores an echo once. False if it is stored already or no conversation exists. `isEarlier`: written before the
+ * number was connected; it then creates the conversation.
  */
-export async function takeInEcho(
+export async function storeEcho(
   ctx: Context,
   message: sending.InboundMessage,
   isEarlier = false,
@@ -25,9 +25,9 @@ export async function takeInEcho(
   if (await isKnown(ctx, message.providerMessageId)) return false
   const conversationId = isEarlier
     ? await ensureConversation(ctx, message, null, true)
-    : await existingConversation(ctx, message.phone)
+    : await findConversation(ctx, message.phone)
   if (conversationId === null) return false
-  // Of two copies at once the second waits here, and finds the first.
+  // Serializes concurrent copies of the same echo: the second one finds the first.
   await ctx.db
     .selectFrom('conversations')
     .select('id')
@@ -45,21 +45,21 @@ export async function takeInEcho(
   if (id === null) return false
   const { type, text } = part
   const shown = type === 'reaction' ? null : ({ id, type, text, status: 'sent', at } as const)
-  await noteOutbound(ctx, conversationId, shown)
+  await updateConversationSummary(ctx, conversationId, shown)
   if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
 }
 
-/** Their statuses come without a key of ours, and no ledger knows them. */
-export const writtenElsewhere: NonNullable<sending.Sender['elsewhere']> = {
-  async byProviderIds(ctx, providerIds) {
+/** Looks up echoes for status callbacks: they carry no key of ours and are not in the ledger. */
+export const providerAppMessages: NonNullable<sending.Sender['external']> = {
+  async findByProviderIds(ctx, providerIds) {
     const rows = await written(ctx)
       .select(['id', 'provider_message_id'])
       .where(sql<boolean>`provider_message_id = any(${providerIds}::text[])`)
       .execute()
     return new Map(rows.map((row) => [row.provider_message_id!, row.id]))
   },
-  async among(ctx, messageIds) {
+  async filterExisting(ctx, messageIds) {
     const rows = await written(ctx)
       .select('id')
       .where(sql<boolean>`id = any(${messageIds}::uuid[])`)

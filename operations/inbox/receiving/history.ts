@@ -1,27 +1,28 @@
-/** Messages from before the number was connected: shown, and nothing is asked of anybody for them. */
-import type { sending } from '#operations/messaging/door'
+/** Messages from before the number was connected. They are shown, but neither unread nor waiting for an answer. */
+import type { sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { isReceiving } from '../state.ts'
-import { takeInEcho } from './echo.ts'
-import { takeIn } from './receive.ts'
+import { storeEcho } from './echo.ts'
+import { storeInbound } from './receive.ts'
 
 type Direction = 'inbound' | 'outbound'
 
-/** While the inbox is off they wait among the stored events, where turning it on finds them. */
-export async function receiveEarlier(
+/** While the inbox is off, the event stays stored; the reconcile run after enabling it replays it. */
+export async function receiveHistoryMessage(
   ctx: Context,
   message: sending.InboundMessage,
   direction: Direction,
 ): Promise<void> {
-  if (message.via === 'official' && (await isReceiving(ctx))) await takeInEarlier(ctx, message, direction)
+  if (message.via === 'official' && (await isReceiving(ctx)))
+    await storeHistoryMessage(ctx, message, direction)
 }
 
-/** Stores it once; false when it was there already. */
-export const takeInEarlier = (
+/** Stores a message once; false if it is stored already. */
+export const storeHistoryMessage = (
   ctx: Context,
   message: sending.InboundMessage,
   direction: Direction,
 ): Promise<boolean> =>
   direction === 'outbound'
-    ? takeInEcho(ctx, message, true)
-    : takeIn(ctx, message, { counts: false, mayOpen: () => false, isEarlier: true })
+    ? storeEcho(ctx, message, true)
+    : storeInbound(ctx, message, { isUnread: false, mayReopen: () => false, isEarlier: true })

@@ -1,9 +1,9 @@
-/** Files that contacts sent: fetched from the provider into our storage, where they stay. */
+/** Copies files that contacts sent from the provider into our storage. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import type { MessagingPort } from '#operations/messaging/door'
-import { routeOfType } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
+import type { MessagingPort } from '#operations/messaging/index'
+import { findRouteByType } from '#operations/messaging/index'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import type { MediaRow } from './inbound.ts'
@@ -13,37 +13,37 @@ type FetchedMedia = Awaited<ReturnType<MessagingPort['fetchMedia']>>
 const atMostBytes = 100 * 1024 * 1024
 const purpose = 'inbox-received'
 
-/** Copies the file of a message that came in; a message that has it already, or none, is left alone. */
+/** Copies the file of an inbound message. Does nothing if it is copied already or the message has none. */
 export async function fetchMedia(ctx: Context, messageId: string, signal: AbortSignal): Promise<void> {
   const media = await pendingMedia(ctx, messageId)
   if (!media?.mediaId) return
   try {
     const fetched = await fetchFrom(ctx, media.mediaId)
-    await keep(ctx, messageId, media, fetched, signal)
+    await storeFile(ctx, messageId, media, fetched, signal)
   } catch (error) {
-    // What the provider refuses for good is not asked for again.
+    // A permanent refusal is not retried.
     if (!(error instanceof Refused)) throw error
-    ctx.log.warn({ err: error, messageId }, 'a file that a contact sent cannot be had')
-    await giveUpMedia(ctx, messageId)
+    ctx.log.warn({ err: error, messageId }, 'inbound media fetch refused')
+    await failMedia(ctx, messageId)
   }
 }
 
 async function fetchFrom(ctx: Context, mediaId: string): Promise<FetchedMedia> {
-  const route = await routeOfType(ctx, 'official')
+  const route = await findRouteByType(ctx, 'official')
   if (!route?.isConnected) {
     throw new Refused('disconnected', 'The official number is not connected')
   }
   const fetched = await route.port.fetchMedia(route.store, { mediaId })
   if (fetched.size > atMostBytes) {
     fetched.stream.destroy()
-    throw tooLarge()
+    throw tooLargeError()
   }
   return fetched
 }
 
-const tooLarge = () => new Refused('media-refused', 'The file is larger than 100 MiB')
+const tooLargeError = () => new Refused('media-refused', 'The file is larger than 100 MiB')
 
-async function keep(
+async function storeFile(
   ctx: Context,
   messageId: string,
   media: MediaRow,
@@ -56,7 +56,7 @@ async function keep(
     fileName,
     contentType: fetched.contentType,
     visibility: 'private',
-    content: Readable.from(bounded(fetched.stream, signal)),
+    content: Readable.from(limitBytes(fetched.stream, signal)),
   })
   const stored = await ctx.adapters.storage.head(key)
   await ctx.transaction(async (tx) => {
@@ -69,19 +69,19 @@ async function keep(
       size: stored?.size ?? fetched.size,
       status: 'ready',
     })
-    // Otherwise nobody uses the file, and it goes by itself.
+    // If the message is gone, the unused file is cleaned up automatically.
     if (isKept) await files.setUses(tx, `inbox-message:${messageId}`, [{ url, purpose, field: 'media' }])
   })
 }
 
-/** However large the provider said it is. */
-async function* bounded(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** Enforces the size limit while streaming: the provider's declared size may be wrong. */
+async function* limitBytes(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const chunk of stream) {
     signal.throwIfAborted()
     const part = Buffer.from(chunk as Uint8Array)
     bytes += part.length
-    if (bytes > atMostBytes) throw tooLarge()
+    if (bytes > atMostBytes) throw tooLargeError()
     yield part
   }
 }
@@ -91,8 +91,8 @@ const extensionFor = (contentType: string): string => {
   return name ? `.${name}` : ''
 }
 
-/** After the last try. */
-export async function giveUpMedia(ctx: Context, messageId: string): Promise<void> {
+/** Marks the media as failed after the last retry. */
+export async function failMedia(ctx: Context, messageId: string): Promise<void> {
   const media = await pendingMedia(ctx, messageId)
   if (media) await writeMedia(ctx, messageId, { ...media, status: 'failed' })
 }
@@ -107,7 +107,7 @@ async function pendingMedia(ctx: Context, messageId: string): Promise<MediaRow |
   return media?.status === 'pending' ? media : null
 }
 
-/** False where the message is gone, or was taken back while its file was on the way: it shows none then. */
+/** False if the message was deleted while its file was being fetched. */
 async function writeMedia(ctx: Context, messageId: string, media: MediaRow): Promise<boolean> {
   const written = await ctx.db
     .updateTable('inbox_messages')

@@ -1,26 +1,26 @@
-/** Messages that other sections sent, and what became of any: shown where there is a conversation (rule 4). */
+/** Shows messages that other sections sent, with their statuses, in existing conversations (rule 4). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import type { sending } from '#operations/messaging/door'
-import { files } from '#operations/store/door'
+import type { sending } from '#operations/messaging/index'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
-import { conversationsOf } from '../conversations/contacts.ts'
+import { findConversationsByPhone } from '../conversations/contacts.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { memberName } from '../conversations/conversations.ts'
 import { isReceiving } from '../state.ts'
-import { waitingWhereOpen } from '../waiting.ts'
-import { previewOf } from '../words.ts'
+import { waitingSinceIfOpen } from '../waiting.ts'
+import { buildPreview } from '../words.ts'
 import { ensureConversation } from './receive.ts'
-import { type SentText, sourceOf, textsOf, unknownText } from './sent-texts.ts'
+import { findSentContent, type SentContent, toMessageSource, unknownContent } from './sent-content.ts'
 
-/** Called in the transaction that records messages as sent. Its own have a row already. */
+/** Runs in the transaction that records messages as sent. The inbox's own messages have a row already. */
 export async function recordOutbound(ctx: Context, departures: sending.Departure[]): Promise<void> {
   const others = departures.filter((each) => each.source !== 'inbox' && each.isKnown)
   if (others.length === 0 || !(await isReceiving(ctx))) return
   const official = (await isOfficialSelected(ctx)) ? others : others.filter((each) => each.via === 'official')
   if (official.length === 0) return
-  const conversations = await conversationsOf(
+  const conversations = await findConversationsByPhone(
     ctx,
     official.map((each) => each.phone),
   )
@@ -35,23 +35,23 @@ export async function recordOutbound(ctx: Context, departures: sending.Departure
     conversations.set(key, { conversationId, status: 'open' })
   }
   const shown = official.filter((each) => conversations.has(phoneKey(each.phone)))
-  const texts = await textsOf(
+  const texts = await findSentContent(
     ctx,
     shown.map((each) => each.messageId),
   )
   for (const each of shown) {
     const { conversationId } = conversations.get(phoneKey(each.phone))!
-    await show(ctx, conversationId, each, texts.get(each.messageId) ?? textOf(each))
+    await showMessage(ctx, conversationId, each, texts.get(each.messageId) ?? readDepartureContent(each))
   }
 }
 
-/** Of a section whose rows the inbox does not know: as it was told. */
-const textOf = ({
+/** Returns the content carried by the sent message, for sections whose tables the inbox does not read. */
+const readDepartureContent = ({
   text = null,
   officialapiTemplateId: templateId = null,
   sentBy = null,
-}: sending.Departure): SentText => ({
-  ...unknownText,
+}: sending.Departure): SentContent => ({
+  ...unknownContent,
   type: templateId === null ? 'text' : 'template',
   text,
   templateId,
@@ -66,14 +66,14 @@ async function isOfficialSelected(ctx: Context): Promise<boolean> {
   return messaging_connection_type === 'official'
 }
 
-async function show(
+async function showMessage(
   ctx: Context,
   conversationId: string,
   sent: sending.Departure,
-  { type, text, templateId, media, sentBy }: SentText,
+  { type, text, templateId, media, sentBy }: SentContent,
 ): Promise<void> {
   const now = ctx.now()
-  const source = sourceOf(sent.source)
+  const source = toMessageSource(sent.source)
   const row: Omit<NewRow<'inbox_messages'>, 'store_id'> = {
     id: sent.messageId,
     conversation_id: conversationId,
@@ -100,17 +100,20 @@ async function show(
     .executeTakeFirst()
   if (!added) return
   if (media?.url) {
-    // Its file may be the campaign's, which goes with it; what is gone by now is not shown.
+    // The file may belong to a campaign and be deleted with it; a file already deleted is not shown.
     const use = { url: media.url, purpose: null, field: 'media' }
     await files.setUses(ctx, `inbox-message:${sent.messageId}`, [use], new Set([use.url]))
   }
   await addWords(ctx, conversationId, [row])
   const leads = sentBy !== null || source === 'api'
-  await noteOutbound(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
+  await updateConversationSummary(ctx, conversationId, leads ? { ...row, at: sent.sentAt } : null)
 }
 
-/** Counts a message that is stored; `leading`, one by a person, is what the list shows, and answers who waited. */
-export async function noteOutbound(
+/**
+ * Counts a stored message in its conversation. `leading` is a message by a person: the list shows it, and it ends the
+ * contact's waiting.
+ */
+export async function updateConversationSummary(
   ctx: Context,
   conversationId: string,
   leading: { id: string; type: string; text?: string | null; status: string; at: Date } | null,
@@ -120,7 +123,7 @@ export async function noteOutbound(
     .set({
       message_count: sql<number>`message_count + 1`,
       updated_at: ctx.now(),
-      ...(leading ? { waiting_since: waitingWhereOpen(ctx.db) } : {}),
+      ...(leading ? { waiting_since: waitingSinceIfOpen(ctx.db) } : {}),
     })
     .where('id', '=', conversationId)
     .execute()
@@ -133,7 +136,7 @@ export async function noteOutbound(
       last_message_direction: 'outbound',
       last_message_type: leading.type,
       last_message_status: leading.status,
-      last_message_preview: previewOf(leading.type, leading.text ?? null),
+      last_message_preview: buildPreview(leading.type, leading.text ?? null),
     })
     .where('id', '=', conversationId)
     .where((eb) => eb.or([eb('last_message_id', 'is', null), eb('last_message_at', '<=', leading.at)]))

@@ -1,47 +1,47 @@
-/** What the inbox does with a message that came in (rule 3), within the transaction that applies the callback. */
+/** Stores inbound messages (rule 3) in the transaction that applies the callback. */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import type { sending } from '#operations/messaging/door'
+import type { sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
-import { conversationsOf, ensureContact } from '../conversations/contacts.ts'
+import { ensureContact, findConversationsByPhone } from '../conversations/contacts.ts'
 import { addWords } from '../conversations/conversation-words.ts'
 import { inboxContactTier, inboxMediaFetch } from '../handles.ts'
 import { isReceiving } from '../state.ts'
 import { waitingSince } from '../waiting.ts'
-import { previewOf } from '../words.ts'
-import { putEarlierBefore } from './earlier.ts'
+import { buildPreview } from '../words.ts'
+import { backfillSentMessages } from './backfill.ts'
 import { type InboundPart, readInbound } from './inbound.ts'
 
-/** Called for every inbound message; with the inbox off, or on another number than the official one, it is not ours. */
+/** Called for every inbound message. Ignores it while the inbox is off or if it came through another number. */
 export async function receive(ctx: Context, message: sending.InboundMessage): Promise<void> {
   if (message.via !== 'official' || !(await isReceiving(ctx))) return
-  await takeIn(ctx, message, { counts: true, mayOpen: () => true })
+  await storeInbound(ctx, message, { isUnread: true, mayReopen: () => true })
 }
 
-export interface Manner {
-  /** Whether it is unread. */
-  counts: boolean
-  /** Whether it opens a conversation that was closed at this instant. */
-  mayOpen(closedAt: Date): boolean
-  /** From before the number was connected: nobody waits, and no window is open for it. */
+export interface InboundOptions {
+  /** Counts as unread. */
+  isUnread: boolean
+  /** Whether it reopens a conversation that was closed at `closedAt`. */
+  mayReopen(closedAt: Date): boolean
+  /** Written before the number was connected: nobody waits for an answer, and it opens no messaging window. */
   isEarlier?: boolean
 }
 
-/** Stores a message once; false when it was there already. */
-export async function takeIn(
+/** Stores a message once; false if it is stored already. */
+export async function storeInbound(
   ctx: Context,
   message: sending.InboundMessage,
-  manner: Manner,
+  manner: InboundOptions,
 ): Promise<boolean> {
   if (await isKnown(ctx, message.providerMessageId)) return false
   const part = readInbound(message)
   const isReaction = part.type === 'reaction'
   const conversationId = isReaction
-    ? await existingConversation(ctx, message.phone)
+    ? await findConversation(ctx, message.phone)
     : await ensureConversation(ctx, message, null, manner.isEarlier)
-  // A reaction to a message outside the inbox begins no conversation.
+  // A reaction to a message outside the inbox creates no conversation.
   if (conversationId === null) return false
   const conversation = await ctx.db
     .selectFrom('conversations')
@@ -57,7 +57,7 @@ export async function takeIn(
   })
   if (id === null) return false
   const opens =
-    conversation.status === 'closed' && !isReaction && manner.mayOpen(conversation.closed_at ?? message.at)
+    conversation.status === 'closed' && !isReaction && manner.mayReopen(conversation.closed_at ?? message.at)
   const isNewest = message.at >= conversation.last_message_at || conversation.last_message_id === null
   await ctx.db
     .updateTable('conversations')
@@ -76,7 +76,7 @@ export async function takeIn(
                   ),
                 }),
             ...(opens || conversation.status === 'open' ? { waiting_since: waitingSince(ctx.db) } : {}),
-            ...(manner.counts ? { unread_count: sql<number>`unread_count + 1` } : {}),
+            ...(manner.isUnread ? { unread_count: sql<number>`unread_count + 1` } : {}),
             ...(isNewest
               ? {
                   last_message_id: id,
@@ -84,22 +84,22 @@ export async function takeIn(
                   last_message_direction: 'inbound',
                   last_message_type: part.type,
                   last_message_status: 'received',
-                  last_message_preview: previewOf(part.type, part.text),
+                  last_message_preview: buildPreview(part.type, part.text),
                 }
               : {}),
             ...(opens
-              ? { status: 'open', closed_at: null, ...(await stillAssigned(ctx, conversation)) }
+              ? { status: 'open', closed_at: null, ...(await clearRemovedAssignee(ctx, conversation)) }
               : {}),
           }),
     })
     .where('id', '=', conversationId)
     .execute()
-  if (!isReaction) await noteLastInbound(ctx, message.at)
+  if (!isReaction) await recordLastInbound(ctx, message.at)
   if (part.media?.status === 'pending') await ctx.queue(inboxMediaFetch, { messageId: id })
   return true
 }
 
-/** Stores a message that the provider tells of, with its words; null when it was there already. Answers its id. */
+/** Stores a provider message with its search words. Returns its id, or null if it is stored already. */
 export async function storeMessage(
   ctx: Context,
   conversationId: string,
@@ -108,7 +108,7 @@ export async function storeMessage(
   own: Pick<NewRow<'inbox_messages'>, 'direction' | 'source' | 'status' | 'sent_at'> & { created_at?: Date },
 ): Promise<string | null> {
   const isReaction = type === 'reaction'
-  const referred = refersTo === null ? null : await idOf(ctx, conversationId, refersTo)
+  const referred = refersTo === null ? null : await findMessageId(ctx, conversationId, refersTo)
   const now = ctx.now()
   const added = await ctx.db
     .insertInto('inbox_messages')
@@ -143,15 +143,15 @@ export async function isKnown(ctx: Context, providerMessageId: string): Promise<
   return row !== undefined
 }
 
-/** With that phone, in any spelling. */
-export async function existingConversation(ctx: Context, phone: string): Promise<string | null> {
-  const [found] = (await conversationsOf(ctx, [phone])).values()
+/** Matches the phone in any spelling. */
+export async function findConversation(ctx: Context, phone: string): Promise<string | null> {
+  const [found] = (await findConversationsByPhone(ctx, [phone])).values()
   return found?.conversationId ?? null
 }
 
 /**
- * Two first messages at the same instant make one contact and one conversation. `firstId`: of one in the ledger already.
- * `isEarlier`: it begins closed.
+ * Finds or creates the conversation. Two concurrent first messages create one contact and one conversation.
+ * `firstId`: the first message, if it is in the ledger already. `isEarlier`: a new conversation starts closed.
  */
 export async function ensureConversation(
   ctx: Context,
@@ -174,7 +174,7 @@ export async function ensureConversation(
     .returning('id')
     .executeTakeFirst()
   if (added) {
-    await putEarlierBefore(ctx, added.id, phone, firstId)
+    await backfillSentMessages(ctx, added.id, phone, firstId)
     await ctx.queue(inboxContactTier, { contactIds: [contact.id] })
     return added.id
   }
@@ -186,8 +186,12 @@ export async function ensureConversation(
   return id
 }
 
-/** Of a message of the conversation, by the provider's id. */
-async function idOf(ctx: Context, conversationId: string, providerMessageId: string): Promise<string | null> {
+/** Our id of a message in the conversation, by the provider's id. */
+async function findMessageId(
+  ctx: Context,
+  conversationId: string,
+  providerMessageId: string,
+): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select('id')
@@ -197,8 +201,8 @@ async function idOf(ctx: Context, conversationId: string, providerMessageId: str
   return row?.id ?? null
 }
 
-/** Who left the team meanwhile has it no longer. */
-async function stillAssigned(
+/** Unassigns a conversation whose assignee has left the team. */
+async function clearRemovedAssignee(
   ctx: Context,
   conversation: { assignee_id: string | null },
 ): Promise<{ assignee_id?: null; assignee_name?: null }> {
@@ -212,7 +216,7 @@ async function stillAssigned(
   return member ? {} : { assignee_id: null, assignee_name: null }
 }
 
-async function noteLastInbound(ctx: Context, at: Date): Promise<void> {
+async function recordLastInbound(ctx: Context, at: Date): Promise<void> {
   await ctx.db
     .updateTable('inbox_settings')
     .set({ last_inbound_at: at })

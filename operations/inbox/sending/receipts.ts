@@ -1,10 +1,10 @@
-/** The contact sees that what they wrote was read, where the provider can say so. */
-import { routeOfType } from '#operations/messaging/door'
+/** Read receipts: show the contact that their message was read, if the provider supports it. */
+import { findRouteByType } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 
-/** Up to the newest message that came in; best effort. */
-export async function sendReceipt(ctx: Context, conversationId: string): Promise<void> {
+/** Marks everything up to the newest inbound message as read. Best effort. */
+export async function sendReadReceipt(ctx: Context, conversationId: string): Promise<void> {
   const newest = await ctx.db
     .selectFrom('inbox_messages')
     .select('provider_message_id')
@@ -16,13 +16,13 @@ export async function sendReceipt(ctx: Context, conversationId: string): Promise
     .limit(1)
     .executeTakeFirst()
   if (!newest?.provider_message_id) return
-  const route = await routeOfType(ctx, 'official')
+  const route = await findRouteByType(ctx, 'official')
   if (!route?.isConnected) return
   try {
     await route.port.markRead(route.store, { providerMessageId: newest.provider_message_id })
   } catch (error) {
-    // Too old, or gone at the provider: another try would end the same way.
+    // The message is too old or gone at the provider: a retry would fail too.
     if (!(error instanceof Refused)) throw error
-    ctx.log.info({ err: error, conversationId }, 'the provider took no receipt')
+    ctx.log.info({ err: error, conversationId }, 'read receipt refused by provider')
   }
 }

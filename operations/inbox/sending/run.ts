@@ -1,19 +1,19 @@
-/** One conversation's messages leave one at a time, oldest first (rule 5). */
-import { outbox, sending } from '#operations/messaging/door'
+/** Sends the queued messages of one conversation one at a time, oldest first (rule 5). */
+import { outbox, sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { inboxSend } from '../handles.ts'
-import { teamMessages } from './lane.ts'
+import { teamMessages } from './outbox-source.ts'
 
-/** Messages of one run: then others have their turn. */
+/** Messages per run, so that one conversation does not starve the others. */
 const atOnce = 20
 
 export async function sendQueued(ctx: Context, conversationId: string, signal: AbortSignal): Promise<void> {
-  const queued = await queuedOf(ctx, conversationId)
-  const isAskedAgain = await sending.isIdempotent(ctx, 'official')
+  const queued = await findQueued(ctx, conversationId)
+  const isIdempotent = await sending.isIdempotent(ctx, 'official')
   for (const { id } of queued) {
     if (signal.aborted) break
-    const at = await outbox.handOne(ctx, teamMessages, id)
-    if (at === null || !(await holdsBack(ctx, id, isAskedAgain))) continue
+    const at = await outbox.dispatchOne(ctx, teamMessages, id)
+    if (at === null || !(await blocksQueue(ctx, id, isIdempotent))) continue
     await ctx.queue(inboxSend, { conversationId }, { at })
     return
   }
@@ -21,7 +21,7 @@ export async function sendQueued(ctx: Context, conversationId: string, signal: A
     await ctx.queue(inboxSend, { conversationId }, { at: ctx.now() })
 }
 
-const queuedOf = (ctx: Context, conversationId: string): Promise<{ id: string }[]> =>
+const findQueued = (ctx: Context, conversationId: string): Promise<{ id: string }[]> =>
   ctx.db
     .selectFrom('inbox_messages')
     .select('id')
@@ -33,10 +33,10 @@ const queuedOf = (ctx: Context, conversationId: string): Promise<{ id: string }[
     .execute()
 
 /**
- * What may have left holds back nobody where only a callback can tell: the watchdog comes back to it. A job that waited
- * for it would hold back what is sent meanwhile.
+ * Whether a message that is still queued blocks the ones after it. An indeterminate message does not if only a
+ * callback can resolve it: the watchdog retries it later, and newer messages are not delayed.
  */
-async function holdsBack(ctx: Context, id: string, isAskedAgain: boolean): Promise<boolean> {
+async function blocksQueue(ctx: Context, id: string, isIdempotent: boolean): Promise<boolean> {
   const row = await ctx.db
     .selectFrom('inbox_messages')
     .select(['claimed_at', 'attempts'])
@@ -44,5 +44,5 @@ async function holdsBack(ctx: Context, id: string, isAskedAgain: boolean): Promi
     .where('status', '=', 'queued')
     .executeTakeFirst()
   if (!row) return false
-  return row.claimed_at === null || (isAskedAgain && row.attempts <= teamMessages.retriesAfterMs.length)
+  return row.claimed_at === null || (isIdempotent && row.attempts <= teamMessages.retryDelaysMs.length)
 }

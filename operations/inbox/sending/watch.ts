@@ -1,4 +1,4 @@
-/** Conversations whose messages no worker looks after. */
+/** Finds conversations with queued messages that no worker processes. */
 
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
@@ -7,8 +7,8 @@ import { minuteMs } from '#runtime/durations'
 const stuckAfterMs = minuteMs
 const atOnce = 500
 
-/** Waiting for a minute, and for nothing any more. */
-export async function stuckConversations(
+/** Queued for over a minute and past their retry time. */
+export async function findStuckConversations(
   ctx: SystemContext,
 ): Promise<{ store_id: string; conversation_id: string }[]> {
   const now = ctx.now()

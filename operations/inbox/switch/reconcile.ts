@@ -1,45 +1,50 @@
-/** What came while nobody looked is put in its place (rule 9). */
+/** Reconciliation: stores messages that were missed while the inbox was off or disconnected (rule 9). */
 
 import { sql } from 'kysely'
-import type { HistoryData, InboundData, StatusData } from '#operations/messaging/door'
-import { addressesOf, changesOf, routeOfType, type sending } from '#operations/messaging/door'
-import { notify } from '#operations/store/door'
+import type { HistoryData, InboundData, StatusData } from '#operations/messaging/index'
+import {
+  findMessageChanges,
+  findRouteByType,
+  resolveAddresses,
+  type sending,
+} from '#operations/messaging/index'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
-import { conversationsOf } from '../conversations/contacts.ts'
-import { changeMessage } from '../receiving/changed.ts'
-import { takeInEcho } from '../receiving/echo.ts'
-import { takeInEarlier } from '../receiving/history.ts'
-import { takeIn } from '../receiving/receive.ts'
-import { applyCallback } from '../sending/lane.ts'
+import { findConversationsByPhone } from '../conversations/contacts.ts'
+import { storeEcho } from '../receiving/echo.ts'
+import { storeHistoryMessage } from '../receiving/history.ts'
+import { changeMessage } from '../receiving/message-changes.ts'
+import { storeInbound } from '../receiving/receive.ts'
+import { applyCallback } from '../sending/outbox-source.ts'
 import { requireInbox } from '../state.ts'
-import { waitingWhereOpen } from '../waiting.ts'
+import { waitingSinceIfOpen } from '../waiting.ts'
 import { beginRun, lockRun, type RunRow, startRun, writeRun } from './runs.ts'
 
 const storedAtOnce = 200
 
 export async function startReconcile(ctx: Context, days: number) {
   await requireInbox(ctx)
-  const queued = await startRun(ctx, 'reconcile', { days, isAsked: true })
+  const queued = await startRun(ctx, 'reconcile', { days, isRequested: true })
   if (!queued)
-    throw refuseForNow('conflict', 'Messages are being looked for already: wait until that is done')
+    throw refuseTemporarily('conflict', 'Messages are being looked for already: wait until that is done')
   return queued
 }
 
 interface Page {
   events: ProviderEvent[]
-  /** Where to go on: `stored:<event>` or `history:<cursor>`; null at the end. */
+  /** Resume position: `stored:<event>` or `history:<cursor>`; null at the end. */
   next: string | null
   hasHistory: boolean
 }
 
-/** First the callbacks that are stored, then the provider's own history; a page and its place in one transaction. */
+/** Replays the stored callbacks, then the provider's history. Each page commits together with its position. */
 export async function reconcile(ctx: Context, signal: AbortSignal): Promise<void> {
   let run = await beginRun(ctx, 'reconcile')
   if (!run) return
-  const route = await routeOfType(ctx, 'official')
+  const route = await findRouteByType(ctx, 'official')
   const numberId = route?.isConnected ? route.connection.numberId : null
   for (;;) {
     signal.throwIfAborted()
@@ -66,7 +71,7 @@ async function nextPage(ctx: Context, run: RunRow, numberId: string): Promise<Pa
   const since = new Date((run.started_at ?? ctx.now()).getTime() - (run.days ?? 30) * dayMs)
   const at = run.walked_to ?? 'stored:'
   if (at.startsWith('stored:')) return storedPage(ctx, since, numberId, at.slice('stored:'.length))
-  const route = await routeOfType(ctx, 'official')
+  const route = await findRouteByType(ctx, 'official')
   if (!route) return { events: [], next: null, hasHistory: false }
   const cursor = at.slice('history:'.length)
   const page = await route.port.history(route.store, { since, ...(cursor ? { cursor } : {}) })
@@ -101,7 +106,7 @@ async function storedPage(ctx: Context, since: Date, numberId: string, after: st
   return { events, next, hasHistory: false }
 }
 
-/** Answers how many messages were not there yet. */
+/** Returns how many messages were missing. */
 async function replay(
   tx: Context,
   events: readonly ProviderEvent[],
@@ -112,32 +117,32 @@ async function replay(
   const written = events.filter(
     ({ storeRef, kind }) => storeRef === numberId && ['inbound', 'echo', 'history'].includes(kind),
   )
-  const addresses = await addressesOf(tx, written)
+  const addresses = await resolveAddresses(tx, written)
   for (const [i, event] of written.entries()) {
     const phone = addresses[i]!
     const at = new Date(event.occurredAt)
-    const known = [...(await conversationsOf(tx, [phone])).values()][0]
+    const known = [...(await findConversationsByPhone(tx, [phone])).values()][0]
     const answeredAt = known ? await lastOutboundAt(tx, known.conversationId) : null
     const message: sending.InboundMessage = { ...(event.data as InboundData), phone, at, via: 'official' }
     const isNew =
       event.kind === 'history'
-        ? await takeInEarlier(tx, message, (event.data as HistoryData).direction)
+        ? await storeHistoryMessage(tx, message, (event.data as HistoryData).direction)
         : event.kind === 'echo'
-          ? await takeInEcho(tx, message)
-          : await takeIn(tx, message, {
-              counts: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
-              mayOpen: (closedAt) => at > closedAt,
+          ? await storeEcho(tx, message)
+          : await storeInbound(tx, message, {
+              isUnread: at.getTime() > tx.clock.ms() - dayMs && (answeredAt === null || at > answeredAt),
+              mayReopen: (closedAt) => at > closedAt,
             })
     if (!isNew) continue
     added.push(message.providerMessageId)
-    for (const { conversationId } of (await conversationsOf(tx, [phone])).values()) {
+    for (const { conversationId } of (await findConversationsByPhone(tx, [phone])).values()) {
       touched.add(conversationId)
     }
   }
-  for (const [providerMessageId, change] of await changesOf(tx, added)) {
+  for (const [providerMessageId, change] of await findMessageChanges(tx, added)) {
     await changeMessage(tx, { providerMessageId, change })
   }
-  await applyCallback(tx, await statusesOf(tx, events))
+  await applyCallback(tx, await parseStatuses(tx, events))
   if (touched.size > 0) await recount(tx, [...touched])
   return added.length
 }
@@ -154,17 +159,20 @@ async function lastOutboundAt(tx: Context, conversationId: string): Promise<Date
   return row?.occurred_at ?? null
 }
 
-async function statusesOf(tx: Context, events: readonly ProviderEvent[]): Promise<sending.DeliveryStatus[]> {
-  const told = events.filter((event) => event.kind === 'status')
-  if (told.length === 0) return []
-  const ids = told.map((event) => (event.data as StatusData).providerMessageId)
+async function parseStatuses(
+  tx: Context,
+  events: readonly ProviderEvent[],
+): Promise<sending.DeliveryStatus[]> {
+  const statusEvents = events.filter((event) => event.kind === 'status')
+  if (statusEvents.length === 0) return []
+  const ids = statusEvents.map((event) => (event.data as StatusData).providerMessageId)
   const rows = await tx.db
     .selectFrom('inbox_messages')
     .select(['id', 'provider_message_id'])
     .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
     .execute()
   const known = new Map(rows.map((row) => [row.provider_message_id, row.id]))
-  return told.flatMap((event) => {
+  return statusEvents.flatMap((event) => {
     const { providerMessageId, status, failureCode, failureMessage } = event.data as StatusData
     const messageId = known.get(providerMessageId)
     const at = new Date(event.occurredAt)
@@ -184,7 +192,7 @@ async function statusesOf(tx: Context, events: readonly ProviderEvent[]): Promis
   })
 }
 
-/** What the lists show of conversations that messages were put into. */
+/** Recomputes the counters that lists show for conversations with added messages. */
 async function recount(tx: Context, conversationIds: string[]): Promise<void> {
   const messages = tx.db
     .selectFrom('inbox_messages as m')
@@ -193,7 +201,7 @@ async function recount(tx: Context, conversationIds: string[]): Promise<void> {
     .updateTable('conversations')
     .set({
       message_count: sql<number>`(${messages.select((eb) => eb.fn.countAll().as('n'))})`,
-      waiting_since: waitingWhereOpen(tx.db),
+      waiting_since: waitingSinceIfOpen(tx.db),
       updated_at: tx.now(),
     })
     .where(sql<boolean>`id = any(${conversationIds}::uuid[])`)

@@ -1,4 +1,4 @@
-/** The jobs that walk everything of a store: one run of each at a time, and how far it came. */
+/** Runs of long jobs over all data of a store: at most one run per kind, with its saved position. */
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { inboxReconcile, inboxSegmentsRecalculate } from '../handles.ts'
@@ -29,11 +29,14 @@ export async function writeRun(tx: Context, kind: RunKind, change: RowChange<'in
   await tx.db.updateTable('inbox_runs').set(change).where('kind', '=', kind).execute()
 }
 
-/** Queues a run; null while one is queued or runs already. `isAsked`: by a member, who is told of its end. */
+/**
+ * Queues a run; null if one is already queued or running. `isRequested`: a member started it and gets a notice at the
+ * end.
+ */
 export async function startRun(
   tx: Context,
   kind: RunKind,
-  { days = null, isAsked = false }: { days?: number | null; isAsked?: boolean } = {},
+  { days = null, isRequested = false }: { days?: number | null; isRequested?: boolean } = {},
 ): Promise<{ jobId: string; status: 'queued' } | null> {
   const run = await lockRun(tx, kind)
   if (isLive(run)) return null
@@ -42,7 +45,7 @@ export async function startRun(
     days,
     walked_to: null,
     is_asked_again: false,
-    asked_by: isAsked ? tx.actor.userId : null,
+    asked_by: isRequested ? tx.actor.userId : null,
     started_at: null,
     finished_at: null,
     processed: 0,
@@ -52,7 +55,10 @@ export async function startRun(
   return tx.queue(jobs[kind], {})
 }
 
-/** Of `segments`, after the tiers changed or for the night: of several that ask meanwhile it becomes one run more. */
+/**
+ * Queues a `segments` run after the tiers changed or for the night. While one is running, any number of requests adds
+ * one more run.
+ */
 export async function recalculateSoon(tx: Context): Promise<void> {
   if (await startRun(tx, 'segments')) return
   await tx.db
@@ -63,7 +69,7 @@ export async function recalculateSoon(tx: Context): Promise<void> {
     .execute()
 }
 
-/** The run that the job goes on with, from where it came; null where there is none. */
+/** Starts the queued run or resumes the running one; null if there is none. */
 export async function beginRun(ctx: Context, kind: RunKind): Promise<RunRow | null> {
   return ctx.transaction(async (tx) => {
     const run = await lockRun(tx, kind)
@@ -75,7 +81,7 @@ export async function beginRun(ctx: Context, kind: RunKind): Promise<RunRow | nu
   })
 }
 
-/** After the last try. */
+/** Marks the run as failed after the last retry. */
 export async function failRun(ctx: Context, kind: RunKind): Promise<void> {
   await ctx.db
     .updateTable('inbox_runs')

@@ -1,8 +1,8 @@
-/** Whether the inbox is on, and what there is to do in it. */
+/** Inbox status: whether it is on, and its counters. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 import { count, instant, named, object, z } from '#runtime/schema'
@@ -49,8 +49,8 @@ const runJson = (db: Kysely<TenantTables>, kind: RunKind) =>
     .select(
       jsonObject({
         status: 'r.status',
-        startedAt: instantOf('r.started_at'),
-        finishedAt: instantOf('r.finished_at'),
+        startedAt: isoInstant('r.started_at'),
+        finishedAt: isoInstant('r.finished_at'),
         processed: 'r.processed',
         changed: 'r.changed',
         error: 'r.error',
@@ -65,7 +65,7 @@ const status = prepared((db) => {
       .select((eb) => eb.fn.countAll().as('n'))
       .where('c.status', '=', sql.lit('open'))
       .where(sql<boolean>`${sql.raw(condition)}`)})`
-  // The official number comes first, selected or not.
+  // The official number wins, even if another connection is selected.
   const connection = db
     .selectFrom('messaging_connections as m')
     .innerJoin('stores as s', (join) => join.onTrue())
@@ -92,8 +92,8 @@ const status = prepared((db) => {
         canEnable: sql`coalesce(m.official, false)`,
         provider: 'm.type',
         phone: 'm.phone',
-        enabledAt: instantOf('i.enabled_at'),
-        lastInboundAt: instantOf('i.last_inbound_at'),
+        enabledAt: isoInstant('i.enabled_at'),
+        lastInboundAt: isoInstant('i.last_inbound_at'),
         openConversations: open('true'),
         unreadConversations: open('c.unread_count > 0'),
         unassignedConversations: open('c.assignee_id is null'),

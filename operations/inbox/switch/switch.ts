@@ -1,16 +1,16 @@
-/** The merchant's switch, and what happens when the official number goes. */
-import { notify } from '#operations/store/door'
+/** Turns the inbox on and off, and handles the loss of the official number. */
+import { notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { failQueued } from '../sending/lane.ts'
-import { stateOf } from '../state.ts'
+import { failQueued } from '../sending/outbox-source.ts'
+import { readInboxState } from '../state.ts'
 import { startRun } from './runs.ts'
 
 const reconciledDays = 30
 
-/** Turns the inbox on; what came while it was off is looked for. Refuses without a connected official number. */
+/** Turns the inbox on and reconciles missed messages. Throws a conflict without a connected official number. */
 export async function enable(ctx: Context): Promise<void> {
-  if (!(await stateOf(ctx)).hasOfficial) {
+  if (!(await readInboxState(ctx)).hasOfficial) {
     throw refuse('conflict', 'The inbox needs an official number that is connected: connect one first')
   }
   const now = ctx.now()
@@ -19,16 +19,16 @@ export async function enable(ctx: Context): Promise<void> {
     .values({ created_at: now, updated_at: now })
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  const turned = await ctx.db
+  const switched = await ctx.db
     .updateTable('inbox_settings')
     .set({ is_enabled: true, enabled_at: now, is_cut_off: false, updated_at: now })
     .where('is_enabled', '=', false)
     .returning('enabled_at')
     .executeTakeFirst()
-  if (turned) await startRun(ctx, 'reconcile', { days: reconciledDays })
+  if (switched) await startRun(ctx, 'reconcile', { days: reconciledDays })
 }
 
-/** From now on nothing comes in; what is queued still leaves. */
+/** Stops receiving; queued messages are still sent. */
 export async function disable(ctx: Context): Promise<void> {
   await ctx.db
     .updateTable('inbox_settings')
@@ -38,11 +38,11 @@ export async function disable(ctx: Context): Promise<void> {
 }
 
 /**
- * Called when the official number was disconnected, or is found to be so: the merchant is told once, and what waits
- * fails. Connected again, the inbox is on again.
+ * Compares the inbox with the official number's connection. After a disconnect it notifies the merchant once and
+ * fails the queued messages; after a reconnect the inbox is on again.
  */
-export async function noticeConnection(ctx: Context): Promise<void> {
-  const { hasOfficial } = await stateOf(ctx)
+export async function checkConnection(ctx: Context): Promise<void> {
+  const { hasOfficial } = await readInboxState(ctx)
   await ctx.transaction(async (tx) => {
     const moved = await tx.db
       .updateTable('inbox_settings')
@@ -64,8 +64,8 @@ export async function noticeConnection(ctx: Context): Promise<void> {
   if (!hasOfficial) await failQueued(ctx)
 }
 
-/** Stores whose inbox and official number do not agree. */
-export async function storesToNotice(ctx: SystemContext): Promise<string[]> {
+/** Stores whose `is_cut_off` flag does not match the official number's connection. */
+export async function findStoresToCheck(ctx: SystemContext): Promise<string[]> {
   const rows = await ctx.root
     .selectFrom('inbox_settings as i')
     .select('i.store_id')

@@ -1,13 +1,13 @@
-/** The team's tags, and which conversations carry them. */
+/** Tags of the team, and their assignment to conversations. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { findRow, oneRow, preparedOne, requireRoom, unlessTaken } from '#runtime/database/rows'
+import { findRow, preparedOne, refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { changeConversation, lockAll, lockConversation } from '../conversations/conversations.ts'
+import { changeConversation, lockConversation, lockConversations } from '../conversations/conversations.ts'
 
 const tagsAtMost = 100
 const onConversationAtMost = 20
@@ -21,8 +21,8 @@ const tagJson = (db: Kysely<TenantTables>) =>
       .selectFrom('inbox_conversation_tags as ct')
       .select((eb) => eb.fn.countAll().as('n'))
       .where('ct.tag_id', '=', sql.ref<string>('t.id'))})`,
-    createdAt: instantOf('t.created_at'),
-    updatedAt: instantOf('t.updated_at'),
+    createdAt: isoInstant('t.created_at'),
+    updatedAt: isoInstant('t.updated_at'),
   })
 
 const all = prepared((db) =>
@@ -35,7 +35,7 @@ const all = prepared((db) =>
     ),
 )
 
-/** Every tag, by name. */
+/** All tags, sorted by name. */
 export async function listTags(ctx: Context): Promise<JsonText> {
   const [row] = await all(ctx, {})
   return new JsonText(row!.text)
@@ -49,17 +49,17 @@ export const readTag = preparedOne(noTag, (db, { id }) => ({
 }))
 
 const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
-  unlessTaken('inbox_tags_name', `name: there is a tag ${name} already`, write)
+  refuseDuplicate('inbox_tags_name', `name: there is a tag ${name} already`, write)
 
-/** Inner spaces are one. */
-const collapsed = (name: string): string => name.replace(/\s+/g, ' ')
+/** Collapses runs of spaces into one. */
+const collapseSpaces = (name: string): string => name.replace(/\s+/g, ' ')
 
-/** Refuses a name that is taken, without case, and the 101st tag. */
+/** Refuses a name in use (case-insensitive) and the 101st tag. */
 export async function createTag(ctx: Context, input: { name: string; color: string }): Promise<JsonText> {
   const full = `There are ${tagsAtMost} tags already: delete one first`
-  await requireRoom(ctx, ctx.db.selectFrom('inbox_tags'), tagsAtMost, full)
+  await requireCapacity(ctx, ctx.db.selectFrom('inbox_tags'), tagsAtMost, full)
   const id = ctx.newId()
-  const name = collapsed(input.name)
+  const name = collapseSpaces(input.name)
   const now = ctx.now()
   await unlessNameTaken(name, () =>
     ctx.db
@@ -70,13 +70,13 @@ export async function createTag(ctx: Context, input: { name: string; color: stri
   return readTag(ctx, id)
 }
 
-/** Shown at once on every conversation; who asks what changed since is told of them. */
+/** Updates `updated_at` of every conversation with the tag: the change shows there at once. */
 export async function changeTag(
   ctx: Context,
   id: string,
   input: { name?: string | undefined; color?: string | undefined },
 ): Promise<JsonText> {
-  const name = input.name === undefined ? undefined : collapsed(input.name)
+  const name = input.name === undefined ? undefined : collapseSpaces(input.name)
   const change = { ...(name === undefined ? {} : { name }), ...(input.color ? { color: input.color } : {}) }
   const differs = ctx.db
     .updateTable('inbox_tags')
@@ -92,10 +92,10 @@ export async function changeTag(
   return readTag(ctx, id)
 }
 
-/** Takes it off every conversation with it. */
+/** Also removes the tag from all its conversations. */
 export async function deleteTag(ctx: Context, id: string): Promise<void> {
-  // Locked before it is looked for: nobody puts it on one more conversation meanwhile.
-  await oneRow(ctx.db.selectFrom('inbox_tags').select('id').forUpdate(), id, noTag)
+  // Locks the tag first, so that it cannot be added to another conversation in the meantime.
+  await requireRow(ctx.db.selectFrom('inbox_tags').select('id').forUpdate(), id, noTag)
   await touchTagged(ctx, id)
   await ctx.db.deleteFrom('inbox_tags').where('id', '=', id).execute()
 }
@@ -105,11 +105,11 @@ async function touchTagged(ctx: Context, tagId: string): Promise<void> {
     .selectFrom('inbox_conversation_tags')
     .select('conversation_id')
     .where('tag_id', '=', tagId)})`
-  await lockAll(ctx, carries)
+  await lockConversations(ctx, carries)
   await ctx.db.updateTable('conversations').set({ updated_at: ctx.now() }).where(carries).execute()
 }
 
-/** Refuses an unknown tag and the 21st of a conversation; one that it has already changes nothing. */
+/** Refuses an unknown tag and the conversation's 21st. Adding a present tag changes nothing. */
 export async function addTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
   const tag = await findRow(ctx.db.selectFrom('inbox_tags').select('id').forKeyShare(), tagId)
   await lockConversation(ctx, conversationId)
@@ -137,6 +137,6 @@ export async function removeTag(ctx: Context, conversationId: string, tagId: str
     .deleteFrom('inbox_conversation_tags')
     .where('conversation_id', '=', conversationId)
     .returning('tag_id')
-  await oneRow(removed, tagId, 'The conversation does not have this tag', 'tag_id')
+  await requireRow(removed, tagId, 'The conversation does not have this tag', 'tag_id')
   await changeConversation(ctx, conversationId, {})
 }

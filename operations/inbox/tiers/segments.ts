@@ -1,8 +1,8 @@
-/** Every contact's tier computed anew, a thousand at a time (rule 8). */
+/** Recalculates every contact's tier in batches of a thousand (rule 8). */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import { refreshOrderNames } from '../conversations/contacts.ts'
 import { beginRun, isLive, lockRun, recalculateSoon, startRun, writeRun } from '../switch/runs.ts'
 import { tierRules } from './settings.ts'
@@ -10,30 +10,31 @@ import { recalculate } from './tiers.ts'
 
 const atOnce = 1000
 
-/** As a member asks for it. Refuses while one is queued or running. */
+/** Starts a run for a member. Refuses while one is queued or running. */
 export async function startRecalculation(ctx: Context) {
-  const queued = await startRun(ctx, 'segments', { isAsked: true })
-  if (!queued) throw refuseForNow('conflict', 'The tiers are being computed already: wait until that is done')
+  const queued = await startRun(ctx, 'segments', { isRequested: true })
+  if (!queued)
+    throw refuseTemporarily('conflict', 'The tiers are being computed already: wait until that is done')
   return queued
 }
 
-/** Goes on after the last contact that was saved; from the first again where the settings changed meanwhile. */
+/** Resumes after the last saved contact. Starts over if the settings changed in the meantime. */
 export async function recalculateAll(ctx: Context, signal: AbortSignal): Promise<void> {
   if (!(await beginRun(ctx, 'segments'))) return
   for (;;) {
     signal.throwIfAborted()
-    const isOver = await ctx.transaction(recalculateSome)
+    const isOver = await ctx.transaction(recalculateBatch)
     if (isOver) return
   }
 }
 
-async function recalculateSome(tx: Context): Promise<boolean> {
+async function recalculateBatch(tx: Context): Promise<boolean> {
   const run = await lockRun(tx, 'segments')
   if (!isLive(run)) return true
   let contacts = tx.db.selectFrom('contacts').select('id').orderBy('id').limit(atOnce)
   if (run.walked_to !== null) contacts = contacts.where('id', '>', run.walked_to)
   const ids = (await contacts.execute()).map((row) => row.id)
-  const changed = await recalculate(tx, await tierRules.inForce(tx), ids)
+  const changed = await recalculate(tx, await tierRules.getEffective(tx), ids)
   const counted = { processed: run.processed + ids.length, changed: run.changed + changed }
   await writeRun(tx, 'segments', { ...counted, walked_to: ids.at(-1) ?? run.walked_to })
   if (ids.length === atOnce) return false
@@ -55,8 +56,8 @@ async function recalculateSome(tx: Context): Promise<boolean> {
   return true
 }
 
-/** Stores in which it is past 03:00 of a day that was not computed yet. */
-export async function storesForTheNight(ctx: SystemContext): Promise<{ storeId: string; day: string }[]> {
+/** Stores where it is past 03:00 local time and the day has no run yet. */
+export async function findStoresDueTonight(ctx: SystemContext): Promise<{ storeId: string; day: string }[]> {
   const local = sql`${ctx.now()}::timestamptz at time zone s.timezone`
   const rows = await ctx.root
     .selectFrom('stores as s')
@@ -71,8 +72,8 @@ export async function storesForTheNight(ctx: SystemContext): Promise<{ storeId: 
   return rows.map((row) => ({ storeId: row.store_id, day: row.day }))
 }
 
-/** Once a local day. */
-export async function startNight(ctx: Context, day: string): Promise<void> {
+/** Starts at most one run per local day. */
+export async function startNightlyRun(ctx: Context, day: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const run = await lockRun(tx, 'segments')
     if (run.night !== null && run.night >= day) return
@@ -81,10 +82,10 @@ export async function startNight(ctx: Context, day: string): Promise<void> {
   })
 }
 
-/** For a few contacts at once: their orders or conversations are new. */
+/** Recalculates contacts with new orders or a new conversation. */
 export async function recalculateContacts(ctx: Context, contactIds: string[]): Promise<void> {
   await ctx.transaction(async (tx) => {
     await refreshOrderNames(tx, contactIds)
-    await recalculate(tx, await tierRules.inForce(tx), contactIds)
+    await recalculate(tx, await tierRules.getEffective(tx), contactIds)
   })
 }

@@ -1,4 +1,4 @@
-/** The merchant's tiers, answered with how many contacts each has. */
+/** Tier settings of the merchant, with the number of contacts per tier. */
 import { sql } from 'kysely'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
@@ -15,10 +15,10 @@ import {
   z,
 } from '#runtime/schema'
 import { recalculateSoon } from '../switch/runs.ts'
-import { defaultTierSettings, faultOfTiers, type TierSettings } from './tiers.ts'
+import { defaultTierSettings, findTierOrderIssue, type TierSettings } from './tiers.ts'
 
 const key = z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9 and -')
-/** What the filter of the lists calls the contacts without a tier. */
+/** Filter value for contacts without a tier. */
 const noTier = 'none'
 const match = z.enum(['any', 'all'])
 const periodDays = z.number().int().min(1).max(3650).nullable()
@@ -46,7 +46,7 @@ export const tierSettings = named(
     currency,
     updatedAt: instant.nullable(),
   }),
-  { moves: ['tiers.contactCount'] },
+  { volatileFields: ['tiers.contactCount'] },
 )
 
 const tierInput = writeBody(
@@ -69,16 +69,16 @@ export const tierSettingsInput = writeBody(
   ['currency', 'updatedAt'],
 )
 
-/** Merged and checked as a whole; every contact is then computed anew. */
+/** Validated as a whole after merging. Saving recalculates every contact. */
 export const tierRules = settings({
   name: 'inbox:tiers',
   table: 'inbox_settings',
   columns: { content: 'tier_settings', updatedAt: 'tier_settings_updated_at' },
   defaults: defaultTierSettings,
   schema: tierSettings,
-  check: (_ctx, after) => refuseFaults(after),
-  also: (_after, _row, now) => ({ updated_at: now }),
-  async saved(tx, { tiers }) {
+  check: (_ctx, after) => validateTiers(after),
+  derivedColumns: (_after, _row, now) => ({ updated_at: now }),
+  async onSaved(tx, { tiers }) {
     await tx.db
       .updateTable('contacts')
       .set({ tier_source: 'automatic', updated_at: tx.now() })
@@ -87,7 +87,7 @@ export const tierRules = settings({
       .execute()
     await recalculateSoon(tx)
   },
-  async shown(ctx, { tiers }) {
+  async answerFields(ctx, { tiers }) {
     const counts = await ctx.db
       .selectFrom('contacts')
       .select(['tier', sql<number>`count(*)::int`.as('contacts')])
@@ -102,7 +102,7 @@ export const tierRules = settings({
   },
 })
 
-function refuseFaults({ tiers }: TierSettings): void {
+function validateTiers({ tiers }: TierSettings): void {
   const keys = new Set<string>()
   const names = new Set<string>()
   for (const [i, tier] of tiers.entries()) {
@@ -112,6 +112,6 @@ function refuseFaults({ tiers }: TierSettings): void {
     keys.add(tier.key)
     names.add(name)
   }
-  const fault = faultOfTiers(tiers)
-  if (fault) throw refuse('bad_request', fault)
+  const issue = findTierOrderIssue(tiers)
+  if (issue) throw refuse('bad_request', issue)
 }

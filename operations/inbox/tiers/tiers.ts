@@ -1,9 +1,9 @@
-/** Buying tiers: which one a contact has, by what they bought (rule 8). */
+/** Buying tiers, computed from a contact's purchases (rule 8). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordedColumns, recordset } from '#runtime/database/recordset'
-import { inCents } from '#runtime/database/sql'
-import { lockAll } from '../conversations/conversations.ts'
+import { roundToCents } from '#runtime/database/sql'
+import { lockConversations } from '../conversations/conversations.ts'
 
 export interface Tier {
   key: string
@@ -34,8 +34,8 @@ export const defaultTierSettings: TierSettings = {
   ],
 }
 
-/** The highest tier whose thresholds hold; null below all, or while tiers are off. */
-function tierFor(settings: TierSettings, bought: { purchases: number; amount: number }): string | null {
+/** The highest tier whose thresholds are met; null if none is, or while tiers are off. */
+function findTier(settings: TierSettings, bought: { purchases: number; amount: number }): string | null {
   if (!settings.isEnabled) return null
   const holds = ({ minPurchases, minAmount }: Tier): boolean => {
     const met = [
@@ -48,10 +48,10 @@ function tierFor(settings: TierSettings, bought: { purchases: number; amount: nu
 }
 
 /**
- * What is wrong with the order of tiers, or null: from each to the next no given threshold may fall and one at least
- * must rise.
+ * Message of the first issue in the order of tiers, or null. From each tier to the next no threshold may fall and at
+ * least one must rise.
  */
-export function faultOfTiers(tiers: readonly Tier[]): string | null {
+export function findTierOrderIssue(tiers: readonly Tier[]): string | null {
   for (const [i, tier] of tiers.entries()) {
     if (tier.minPurchases === null && tier.minAmount === null) {
       return `tiers.${i}: needs minPurchases or minAmount`
@@ -71,7 +71,7 @@ export function faultOfTiers(tiers: readonly Tier[]): string | null {
   return null
 }
 
-interface Bought {
+interface PurchaseTotals {
   id: string
   tier: string | null
   tier_source: string
@@ -83,14 +83,14 @@ interface Bought {
   latest: Date | null
 }
 
-/** Computes these contacts anew from their orders; answers how many changed. */
+/** Recalculates these contacts from their orders. Returns how many changed. */
 export async function recalculate(
   ctx: Context,
   settings: TierSettings,
   contactIds: readonly string[],
 ): Promise<number> {
   if (contactIds.length === 0) return 0
-  // Who sets a tier by hand meanwhile waits: it is not overwritten by what was computed before.
+  // Locks the contacts, so that a tier set manually in the meantime is not overwritten with an older result.
   await ctx.db
     .selectFrom('contacts')
     .select('id')
@@ -98,9 +98,9 @@ export async function recalculate(
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
-  const rows = await boughtBy(ctx, settings, contactIds)
+  const rows = await sumPurchases(ctx, settings, contactIds)
   const changed = rows.flatMap((row) => {
-    const automatic = tierFor(settings, { purchases: row.purchases, amount: Number(row.amount) })
+    const automatic = findTier(settings, { purchases: row.purchases, amount: Number(row.amount) })
     const tier = row.tier_source === 'manual' ? row.tier : automatic
     const isSame =
       tier === row.tier &&
@@ -126,7 +126,7 @@ export async function recalculate(
     .set({ ...recordedColumns(boughtTypes, ['id']), updated_at: ctx.now() })
     .where(sql<boolean>`contacts.id = r.id`)
     .execute()
-  await showTiers(
+  await copyTiersToConversations(
     ctx,
     changed.map((each) => each.id),
   )
@@ -141,10 +141,10 @@ const boughtTypes = {
   last_purchase_at: 'timestamptz',
 } as const
 
-/** Conversations have the tiers of their contacts, which the list filters by; who asks what changed is told. */
-export async function showTiers(ctx: Context, contactIds: readonly string[]): Promise<void> {
+/** Copies the tiers to the conversations, whose list filters by them, and updates their `updated_at`. */
+export async function copyTiersToConversations(ctx: Context, contactIds: readonly string[]): Promise<void> {
   const ofThem = sql<boolean>`contact_id = any(${[...contactIds]}::uuid[])`
-  await lockAll(ctx, ofThem)
+  await lockConversations(ctx, ofThem)
   await ctx.db
     .updateTable('conversations')
     .set({
@@ -158,8 +158,12 @@ export async function showTiers(ctx: Context, contactIds: readonly string[]): Pr
     .execute()
 }
 
-/** Orders of a contact: by the phone's match form, or of the customer on the newest order with that phone. */
-function boughtBy(ctx: Context, settings: TierSettings, ids: readonly string[]): Promise<Bought[]> {
+/** Sums a contact's orders: by normalized phone, or by the customer on the newest order with that phone. */
+function sumPurchases(
+  ctx: Context,
+  settings: TierSettings,
+  ids: readonly string[],
+): Promise<PurchaseTotals[]> {
   const day = sql`(o.placed_at at time zone ${ctx.store.timezone})::date`
   const today = sql`(${ctx.now()}::timestamptz at time zone ${ctx.store.timezone})::date`
   const counted = sql<boolean>`o.payment_status in ('paid', 'partially-refunded') and o.status <> 'cancelled'
@@ -204,11 +208,11 @@ function boughtBy(ctx: Context, settings: TierSettings, ids: readonly string[]):
       'k.total_spent',
       'k.last_purchase_at',
       sql<number>`count(b.id)::int`.as('purchases'),
-      inCents(sql`coalesce(sum(b.total - b.refunded_total)
+      roundToCents(sql`coalesce(sum(b.total - b.refunded_total)
         filter (where b.currency = ${ctx.store.currency}), 0)`).as('amount'),
       sql<Date | null>`max(b.placed_at)`.as('latest'),
     ])
     .where(sql<boolean>`k.id = any(${[...ids]}::uuid[])`)
     .groupBy(['k.store_id', 'k.id'])
-    .execute() as Promise<Bought[]>
+    .execute() as Promise<PurchaseTotals[]>
 }

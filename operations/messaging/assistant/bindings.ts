@@ -1,16 +1,16 @@
-/** Phones that talk to the assistant, and how much. */
+/** Phones paired with the assistant, and their usage. */
 import { sql } from 'kysely'
-import { cycles } from '#operations/store/door'
+import { cycles } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { addDays, daysOf, localDay } from '#runtime/values/days'
+import { addDays, listDays, localDay } from '#runtime/values/days'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
-/** Newest first, with the requests of the message cycle that holds now. */
+/** Newest first, with the requests of the current message cycle. */
 export async function listBindings(ctx: Context): Promise<z.input<typeof bindings>> {
-  const { startsAt } = await cycles.cycleNow(ctx)
+  const { startsAt } = await cycles.readCurrentCycle(ctx)
   const rows = await ctx.db
     .selectFrom('chat_agent_bindings as b')
     .innerJoin('store_people as p', 'p.user_id', 'b.user_id')
@@ -43,7 +43,7 @@ export async function listBindings(ctx: Context): Promise<z.input<typeof binding
   }
 }
 
-/** From here on the phone is a stranger. Refuses one that is not paired with this store. */
+/** Unpairs a phone. Refuses one that is not paired with this store. */
 export async function deleteBinding(ctx: Context, text: string): Promise<void> {
   const phone = parsePhone(text, ctx.store.country)
   const gone = phone
@@ -56,9 +56,9 @@ export async function deleteBinding(ctx: Context, text: string): Promise<void> {
   if (gone.length === 0) throw refuse('not_found', 'This phone is not paired with this store')
 }
 
-/** Of the message cycle that holds now. */
+/** Usage in the current message cycle. */
 export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agentUsage>> {
-  const cycle = await cycles.cycleNow(ctx)
+  const cycle = await cycles.readCurrentCycle(ctx)
   const rows = await ctx.db
     .selectFrom('chat_agent_requests')
     .select([
@@ -82,17 +82,17 @@ export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agent
     used,
     remaining: Math.max(0, limit - used),
     bindings: paired,
-    byDay: daysOfCycle(ctx, cycle).map((date) => ({ date, requests: byDate.get(date) ?? 0 })),
+    byDay: listCycleDays(ctx, cycle).map((date) => ({ date, requests: byDate.get(date) ?? 0 })),
   }
 }
 
-/** More than any cycle has: of a trial that ended long ago the first are told. */
-const daysAtMost = 366
+/** Longer than any cycle; if a trial ended long ago, only its first days are listed. */
+const maxDays = 366
 
 /** Every local day from the cycle's start to today. */
-function daysOfCycle(ctx: Context, { startsAt }: cycles.Cycle): string[] {
+function listCycleDays(ctx: Context, { startsAt }: cycles.Cycle): string[] {
   const startDate = localDay(startsAt, ctx.store.timezone)
   const today = localDay(ctx.now(), ctx.store.timezone)
-  const last = addDays(startDate, daysAtMost - 1)
-  return daysOf({ startDate, endDate: today < last ? today : last })
+  const last = addDays(startDate, maxDays - 1)
+  return listDays({ startDate, endDate: today < last ? today : last })
 }

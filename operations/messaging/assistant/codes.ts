@@ -1,27 +1,27 @@
-/** Codes that pair a phone with the assistant. Only their SHA-256 is kept. */
+/** Codes that pair a phone with the assistant. Only their SHA-256 is stored. */
 
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseTemporarily } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
 import { randomText, sha256 } from '#runtime/values/ids'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
-import { assistantOf } from './numbers.ts'
+import { truncate } from '#runtime/values/truncate'
+import { getAssistant } from './numbers.ts'
 import type { connectCode } from './schema.ts'
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 const codeLength = 8
-const livesMs = 10 * minuteMs
-const codesAnHourAtMost = 10
-export const bindingsAtMost = 10
+const codeTtlMs = 10 * minuteMs
+const maxCodesPerHour = 10
+export const maxBindings = 10
 
-/** Makes a code for the caller and kills their earlier one, in the caller's transaction. */
+/** Creates a code for the caller and revokes their earlier one, in the caller's transaction. */
 export async function createConnectCode(
   ctx: Context,
   input: { name?: string | undefined; phone?: string | null | undefined },
 ): Promise<z.input<typeof connectCode>> {
-  const assistant = assistantOf(ctx.services)
+  const assistant = getAssistant(ctx.services)
   if (!assistant) throw refuse('conflict', 'This server has no assistant')
   const phone = input.phone ? parsePhone(input.phone, ctx.store.country) : null
   if (input.phone && !phone) throw refuse('bad_request', 'phone: is not a phone number')
@@ -37,8 +37,8 @@ export async function createConnectCode(
     .where('ended_at', 'is', null)
     .execute()
   const plain = randomText(codeLength, alphabet)
-  const name = input.name ?? (await memberName(ctx, userId))
-  const expiresAt = new Date(now.getTime() + livesMs)
+  const name = input.name ?? (await findMemberName(ctx, userId))
+  const expiresAt = new Date(now.getTime() + codeTtlMs)
   await ctx.db
     .insertInto('chat_agent_codes')
     .values({
@@ -68,37 +68,40 @@ async function refuseTooMany(ctx: Context, phone: string | null): Promise<void> 
   if (phone && bindings.some((row) => row.phone_key === phoneKey(phone))) {
     throw refuse('conflict', `phone: ${phone} is paired with this store already`)
   }
-  if (bindings.length >= bindingsAtMost) {
-    throw refuse('conflict', `${bindingsAtMost} phones are paired, which is the most: remove one first`)
+  if (bindings.length >= maxBindings) {
+    throw refuse('conflict', `${maxBindings} phones are paired, which is the most: remove one first`)
   }
   const { lately } = await ctx.db
     .selectFrom('chat_agent_codes')
     .select((eb) => eb.fn.countAll<number>().as('lately'))
     .where('created_at', '>', new Date(ctx.clock.ms() - hourMs))
     .executeTakeFirstOrThrow()
-  if (lately >= codesAnHourAtMost) {
-    throw refuseForNow('conflict', `${codesAnHourAtMost} codes were made in the last hour: try again later`)
+  if (lately >= maxCodesPerHour) {
+    throw refuseTemporarily(
+      'conflict',
+      `${maxCodesPerHour} codes were made in the last hour: try again later`,
+    )
   }
 }
 
-async function memberName(ctx: Context, userId: string): Promise<string> {
+async function findMemberName(ctx: Context, userId: string): Promise<string> {
   const { name } = await ctx.db
     .selectFrom('store_people')
     .select('name')
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  return cut(name, 60)
+  return truncate(name, 60)
 }
 
-/** The code in a message, as it was made, dash, case and spaces ignored; null where it holds none. */
-export function codeIn(text: string): string | null {
+/** Extracts the code from a message, ignoring dash, case and spaces; null if there is none. */
+export function parseCode(text: string): string | null {
   const plain = text.toUpperCase().replace(/[\s\-‐-―]/g, '')
   if (plain.length !== codeLength) return null
   return [...plain].every((letter) => alphabet.includes(letter)) ? plain : null
 }
 
-/** Codes and bindings of a member who was removed end with them. */
-export async function forgetMember(ctx: Context, userId: string): Promise<void> {
+/** Deletes the codes and bindings of a removed member. */
+export async function eraseMember(ctx: Context, userId: string): Promise<void> {
   await ctx.db.deleteFrom('chat_agent_codes').where('user_id', '=', userId).execute()
   await ctx.db.deleteFrom('chat_agent_bindings').where('user_id', '=', userId).execute()
 }

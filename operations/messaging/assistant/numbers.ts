@@ -1,4 +1,4 @@
-/** The number of this server that merchants talk to. */
+/** The server's number for the assistant. */
 import type { Services } from '#runtime/context'
 import type { MessagingPort } from '../provider/port.ts'
 
@@ -9,15 +9,15 @@ export interface Assistant {
   phone: string
 }
 
-/** Null where this server has none. */
-export function assistantOf({ adapters }: Pick<Services, 'adapters'>): Assistant | null {
+/** Null if this server has no assistant. */
+export function getAssistant({ adapters }: Pick<Services, 'adapters'>): Assistant | null {
   for (const port of Object.values(adapters.messaging)) {
     if (port.assistant) return { port, ...port.assistant }
   }
   return null
 }
 
-export function assistantNumbers(services: Pick<Services, 'adapters'>): ReadonlySet<string> {
-  const assistant = assistantOf(services)
+export function listAssistantNumbers(services: Pick<Services, 'adapters'>): ReadonlySet<string> {
+  const assistant = getAssistant(services)
   return new Set(assistant ? [assistant.numberId] : [])
 }

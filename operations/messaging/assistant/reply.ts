@@ -1,38 +1,37 @@
-/** A message to the assistant's number: decided on once, in one transaction, then answered (rule 9). */
+/** Handles a message to the assistant's number: decides once, in one transaction, then answers (rule 9). */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
-import { amongStores, storesListed } from '#db/directory/find'
-import { cycles, entitlementOf } from '#operations/store/door'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
+import { cycles, readEntitlement } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { newId, sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
-import { bindingsAtMost, codeIn } from './codes.ts'
-import { answerRequest } from './figures.ts'
-import { type Assistant, assistantOf } from './numbers.ts'
-import { type Language, languageOf, languageOfPhone, readRequest, texts } from './texts.ts'
+import { answerRequest } from './answers.ts'
+import { maxBindings, parseCode } from './codes.ts'
+import { type Assistant, getAssistant } from './numbers.ts'
+import { detectPhoneLanguage, type Language, parseRequest, texts, toLanguage } from './texts.ts'
 
-export interface ToAssistant {
-  /** The provider's id of the message. */
+export interface AssistantMessage {
   inboundId: string
   /** E.164. */
   phone: string
   text: string
 }
 
-/** Of a phone that belongs to no store, as a port sees it. */
+/** A placeholder store for ports, used for phones that belong to no store. */
 const noStore = '00000000-0000-0000-0000-000000000000'
-const wrongAtMost = 5
-const wrongWithinMs = 15 * minuteMs
+const maxWrongCodes = 5
+const wrongCodeWindowMs = 15 * minuteMs
 const silentMs = 60 * minuteMs
 
-/** What is to be said: words, the answer to a request, or nothing. */
+/** The decision: a text, the answer to a request, or nothing. */
 type Decision = { say: string; storeId: string | null } | { ask: true; storeId: string } | { silence: true }
 
-/** Answers one inbound message, however often it comes. Throws where the provider is silent: it is said again then. */
-export async function replyTo(system: SystemContext, message: ToAssistant): Promise<void> {
-  const assistant = assistantOf(system.services)
+/** Answers one inbound message, at most once. Throws if the provider does not respond, so that the job retries. */
+export async function replyTo(system: SystemContext, message: AssistantMessage): Promise<void> {
+  const assistant = getAssistant(system.services)
   if (!assistant) return
   const facts = await findFacts(system, message)
   await system.root.transaction().execute((db) => decideOnce(system, db, message, facts))
@@ -42,15 +41,11 @@ export async function replyTo(system: SystemContext, message: ToAssistant): Prom
     .where('inbound_id', '=', message.inboundId)
     .executeTakeFirstOrThrow()
   if (reply.sent_at) return
-  const words = reply.text ?? (await answerFor(system, reply.store_id!, message))
+  const text = reply.text ?? (await buildAnswer(system, reply.store_id!, message))
   if (reply.text === null) {
-    await system.root
-      .updateTable('chat_agent_replies')
-      .set({ text: words })
-      .where('id', '=', reply.id)
-      .execute()
+    await system.root.updateTable('chat_agent_replies').set({ text }).where('id', '=', reply.id).execute()
   }
-  await say(assistant, reply.store_id, reply.id, message.phone, words)
+  await sendReply(assistant, reply.store_id, reply.id, message.phone, text)
   await system.root
     .updateTable('chat_agent_replies')
     .set({ sent_at: system.now() })
@@ -58,13 +53,17 @@ export async function replyTo(system: SystemContext, message: ToAssistant): Prom
     .execute()
 }
 
-async function answerFor(system: SystemContext, storeId: string, { text }: ToAssistant): Promise<string> {
+async function buildAnswer(
+  system: SystemContext,
+  storeId: string,
+  { text }: AssistantMessage,
+): Promise<string> {
   const ctx = await system.forStore(storeId)
   if (!ctx) throw new Error(`No store ${storeId}`)
-  return answerRequest(ctx, readRequest(text))
+  return answerRequest(ctx, parseRequest(text))
 }
 
-async function say(
+async function sendReply(
   { port }: Assistant,
   storeId: string | null,
   id: string,
@@ -76,50 +75,50 @@ async function say(
 }
 
 interface Facts {
-  /** The store of the binding, else of the code in the message. */
+  /** The store of the binding, or of the code in the message. */
   store: { ctx: Context; hasAssistant: boolean; cycleStart: Date } | null
 }
 
-/** What needs a store's own context is read before the transaction, which looks at bindings and codes again. */
-async function findFacts(system: SystemContext, message: ToAssistant): Promise<Facts> {
+/** Reads what needs the store's own context before the transaction, which checks bindings and codes again. */
+async function findFacts(system: SystemContext, message: AssistantMessage): Promise<Facts> {
   const now = system.now()
-  const binding = await bindingOf(system.root, message.phone)
-  const code = binding ? null : await codeRow(system.root, message.text, now)
+  const binding = await findBinding(system.root, message.phone)
+  const code = binding ? null : await findCode(system.root, message.text, now)
   const storeId = binding?.store_id ?? code?.store_id
   const ctx = storeId ? await system.forStore(storeId) : null
   if (!ctx) return { store: null }
-  const { features } = await entitlementOf(ctx)
-  const { startsAt } = await cycles.cycleNow(ctx)
+  const { features } = await readEntitlement(ctx)
+  const { startsAt } = await cycles.readCurrentCycle(ctx)
   return { store: { ctx, hasAssistant: features.has('chat-agent'), cycleStart: startsAt } }
 }
 
-const bindingOf = async (db: RootDatabase, phone: string) =>
+const findBinding = async (db: RootDatabase, phone: string) =>
   db
     .selectFrom('chat_agent_bindings')
     .select(['store_id', 'phone_key'])
     .where('phone_key', '=', phoneKey(phone))
-    .where(amongStores('store_id', await storesListed(db, 'chat-agent-phone', [phoneKey(phone)])))
+    .where(isInStores('store_id', await findStoreIds(db, 'chat-agent-phone', [phoneKey(phone)])))
     .executeTakeFirst()
 
-async function codeRow(db: RootDatabase, text: string, now: Date) {
-  const code = codeIn(text)
+async function findCode(db: RootDatabase, text: string, now: Date) {
+  const code = parseCode(text)
   if (!code) return null
   const row = await db
     .selectFrom('chat_agent_codes')
     .select(['store_id', 'id', 'user_id', 'name', 'phone_key'])
     .where('code_hash', '=', sha256(code))
-    .where(amongStores('store_id', await storesListed(db, 'chat-agent-code', [sha256(code)])))
+    .where(isInStores('store_id', await findStoreIds(db, 'chat-agent-code', [sha256(code)])))
     .where('ended_at', 'is', null)
     .where('expires_at', '>', now)
     .executeTakeFirst()
   return row ?? null
 }
 
-/** The same inbound message again decides nothing; messages of one phone take turns. */
+/** Decides once per inbound message; messages of one phone are serialized. */
 async function decideOnce(
   system: SystemContext,
   db: RootDatabase,
-  message: ToAssistant,
+  message: AssistantMessage,
   facts: Facts,
 ): Promise<void> {
   const now = system.now()
@@ -160,19 +159,19 @@ async function decideOnce(
 async function decide(
   system: SystemContext,
   db: RootDatabase,
-  message: ToAssistant,
+  message: AssistantMessage,
   facts: Facts,
 ): Promise<Decision> {
-  const binding = await bindingOf(db, message.phone)
+  const binding = await findBinding(db, message.phone)
   if (!binding) return decideForStranger(system, db, message, facts)
   const { store_id: storeId } = binding
   const own = facts.store?.ctx.store.id === storeId ? facts.store : null
-  // Paired while this was read: it is asked again.
+  // Paired since it was read: retry.
   if (!own) throw new Error('The phone was paired meanwhile')
-  const say = texts[languageOf(own.ctx.store.locale)]
-  const code = await codeRow(db, message.text, system.now())
+  const say = texts[toLanguage(own.ctx.store.locale)]
+  const code = await findCode(db, message.text, system.now())
   if (code) return { say: code.store_id === storeId ? say.pairedAlready : say.pairedElsewhere, storeId }
-  if (readRequest(message.text).topic === 'unpair') {
+  if (parseRequest(message.text).topic === 'unpair') {
     await db
       .deleteFrom('chat_agent_bindings')
       .where('store_id', '=', storeId)
@@ -184,11 +183,11 @@ async function decide(
   return decideRequest(system, db, message, own)
 }
 
-/** One request of a paired phone; beyond the limit one notice a day. */
+/** Counts one request of a paired phone. Beyond the limit it sends one notice a day. */
 async function decideRequest(
   system: SystemContext,
   db: RootDatabase,
-  message: ToAssistant,
+  message: AssistantMessage,
   { ctx, cycleStart }: NonNullable<Facts['store']>,
 ): Promise<Decision> {
   const now = system.now()
@@ -203,8 +202,8 @@ async function decideRequest(
     .executeTakeFirstOrThrow()
   const key = phoneKey(message.phone)
   if (used >= limit) {
-    if (!(await isFirstToday(db, key, now))) return { silence: true }
-    return { say: texts[languageOf(ctx.store.locale)].limit(limit), storeId }
+    if (!(await recordFirstNotice(db, key, now))) return { silence: true }
+    return { say: texts[toLanguage(ctx.store.locale)].limit(limit), storeId }
   }
   await db
     .insertInto('chat_agent_requests')
@@ -219,54 +218,54 @@ async function decideRequest(
   return { ask: true, storeId }
 }
 
-/** Whether it is the first such notice to this phone in 24 hours; writes it down. */
-async function isFirstToday(db: RootDatabase, key: string, now: Date): Promise<boolean> {
-  const told = await db
+/** Records the notice; answers whether it is the first to this phone in 24 hours. */
+async function recordFirstNotice(db: RootDatabase, key: string, now: Date): Promise<boolean> {
+  const inserted = await db
     .updateTable('chat_agent_strangers')
     .set({ told_at: now })
     .where('phone_key', '=', key)
     .where((eb) => eb.or([eb('told_at', 'is', null), eb('told_at', '<=', new Date(now.getTime() - dayMs))]))
     .returning('phone_key')
     .execute()
-  return told.length > 0
+  return inserted.length > 0
 }
 
 async function decideForStranger(
   system: SystemContext,
   db: RootDatabase,
-  message: ToAssistant,
+  message: AssistantMessage,
   facts: Facts,
 ): Promise<Decision> {
   const now = system.now()
   const key = phoneKey(message.phone)
-  const say = texts[languageOfPhone(message.phone)]
+  const say = texts[detectPhoneLanguage(message.phone)]
   const { silent_until: silentUntil } = await db
     .selectFrom('chat_agent_strangers')
     .select('silent_until')
     .where('phone_key', '=', key)
     .executeTakeFirstOrThrow()
   if (silentUntil && now < silentUntil) return { silence: true }
-  if (!codeIn(message.text)) {
-    return (await isFirstToday(db, key, now)) ? { say: say.howToPair, storeId: null } : { silence: true }
+  if (!parseCode(message.text)) {
+    return (await recordFirstNotice(db, key, now)) ? { say: say.howToPair, storeId: null } : { silence: true }
   }
-  const code = await codeRow(db, message.text, now)
+  const code = await findCode(db, message.text, now)
   const isTheirs = code && (code.phone_key === null || code.phone_key === key)
   if (!isTheirs || facts.store?.ctx.store.id !== code.store_id) {
-    await countWrong(db, key, now)
+    await countWrongCode(db, key, now)
     return { say: say.invalid, storeId: null }
   }
   return pair(db, message.phone, code, facts.store, now)
 }
 
-async function countWrong(db: RootDatabase, key: string, now: Date): Promise<void> {
-  const since = new Date(now.getTime() - wrongWithinMs)
+async function countWrongCode(db: RootDatabase, key: string, now: Date): Promise<void> {
+  const since = new Date(now.getTime() - wrongCodeWindowMs)
   const recent = sql<Date[]>`(select coalesce(array_agg(w), '{}') || ${now}::timestamptz
     from unnest(wrong_at) w where w > ${since}::timestamptz)`
   await db
     .updateTable('chat_agent_strangers')
     .set({
       wrong_at: recent,
-      silent_until: sql<Date>`case when cardinality(${recent}) >= ${wrongAtMost}::int
+      silent_until: sql<Date>`case when cardinality(${recent}) >= ${maxWrongCodes}::int
         then ${new Date(now.getTime() + silentMs)}::timestamptz else silent_until end`,
     })
     .where('phone_key', '=', key)
@@ -280,7 +279,7 @@ async function pair(
   { ctx, hasAssistant }: NonNullable<Facts['store']>,
   now: Date,
 ): Promise<Decision> {
-  const language: Language = languageOf(ctx.store.locale)
+  const language: Language = toLanguage(ctx.store.locale)
   const say = texts[language]
   const storeId = code.store_id
   if (!hasAssistant) return { say: say.notInPlan, storeId }
@@ -290,7 +289,7 @@ async function pair(
     .select((eb) => eb.fn.countAll<number>().as('paired'))
     .where('store_id', '=', storeId)
     .executeTakeFirstOrThrow()
-  if (paired >= bindingsAtMost) return { say: say.tooMany, storeId }
+  if (paired >= maxBindings) return { say: say.tooMany, storeId }
   const used = await db
     .updateTable('chat_agent_codes')
     .set({ ended_at: now })
@@ -299,7 +298,7 @@ async function pair(
     .where('ended_at', 'is', null)
     .returning('id')
     .execute()
-  // Another phone was faster, or the member is gone.
+  // Another phone used the code first, or the member was removed.
   if (used.length === 0) return { say: say.invalid, storeId: null }
   await db
     .insertInto('chat_agent_bindings')

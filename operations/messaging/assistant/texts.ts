@@ -1,14 +1,14 @@
-/** What the assistant says, in three languages. */
+/** The assistant's texts, in three languages. */
 
 export type Language = 'pt' | 'es' | 'en'
 
-export const languageOf = (locale: string): Language =>
+export const toLanguage = (locale: string): Language =>
   locale.startsWith('pt') ? 'pt' : locale.startsWith('es') ? 'es' : 'en'
 
-const spanish = /^\+(34|5[1-46-8]|59[1358]|50[2-7])/
-/** Of somebody who belongs to no store, by the country of their phone (E.164). */
-export const languageOfPhone = (phone: string): Language =>
-  /^\+(55|351)/.test(phone) ? 'pt' : spanish.test(phone) ? 'es' : 'en'
+const spanishPrefixes = /^\+(34|5[1-46-8]|59[1358]|50[2-7])/
+/** The language of a phone that belongs to no store, by its country (E.164). */
+export const detectPhoneLanguage = (phone: string): Language =>
+  /^\+(55|351)/.test(phone) ? 'pt' : spanishPrefixes.test(phone) ? 'es' : 'en'
 
 interface Texts {
   paired(store: string): string
@@ -140,8 +140,8 @@ const periods: Record<string, Period> = {
   '30': '30',
 }
 
-/** What is asked: by its first known word; anything else is `help`. Without a period it is today's. */
-export function readRequest(text: string): { topic: Topic; period: Period } {
+/** Parses a request by its first known word; anything else is `help`. The default period is today. */
+export function parseRequest(text: string): { topic: Topic; period: Period } {
   const words = text
     .toLowerCase()
     .normalize('NFD')

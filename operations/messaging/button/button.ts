@@ -1,18 +1,18 @@
-/** The chat button of the storefront, at most one a store. */
+/** The storefront's chat button, at most one per store. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/door'
-import { changed, type Widget } from '#operations/storefront/door'
+import { files } from '#operations/store/index'
+import { markStorefrontChanged, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate, requireRow } from '#runtime/database/rows'
 import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
-import { inWords } from '#runtime/values/wording'
+import { translateBuiltIn } from '#runtime/values/wording'
 import {
   type ButtonChange,
   type ButtonContent,
@@ -21,7 +21,7 @@ import {
   messagingButton,
 } from './schema.ts'
 
-interface Found {
+interface ButtonRow {
   id: string | null
   content: ButtonContent | null
   created_at: Date | null
@@ -33,7 +33,7 @@ interface Found {
 
 const countedDays = 30
 
-const found = prepared<{ now: Date }, Found>((db, values) => {
+const findRow = prepared<{ now: Date }, ButtonRow>((db, values) => {
   const today = sql`(${values.now}::timestamptz at time zone s.timezone)::date`
   const counted = db
     .selectFrom('widget_daily as w')
@@ -58,12 +58,12 @@ const found = prepared<{ now: Date }, Found>((db, values) => {
     ])
 })
 
-async function findButton(ctx: Context): Promise<Found> {
-  const [row] = await found(ctx, { now: ctx.now() })
+async function findButton(ctx: Context): Promise<ButtonRow> {
+  const [row] = await findRow(ctx, { now: ctx.now() })
   return row!
 }
 
-/** The button, or the defaults with `id` null where it was never created. */
+/** Reads the button, or the defaults with `id` null if it was never created. */
 export async function readButton(ctx: Context): Promise<z.input<typeof messagingButton>> {
   const row = await findButton(ctx)
   const content = row.content ?? defaultButton
@@ -78,14 +78,17 @@ export async function readButton(ctx: Context): Promise<z.input<typeof messaging
   }
 }
 
-/** A number that is not the button's own may be another a minute from now. */
+/**
+ * Without a phone of its own the button opens the connected number, which may change at any time: cached for a minute
+ * only.
+ */
 const connectedForMs = minuteMs
 
-/** What the storefront draws; hours are told in `timezone`. */
+/** The button as the storefront draws it; hours are in `timezone`. */
 export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   const row = await findButton(ctx)
   if (!row.content?.isEnabled) return null
-  const { isEnabled: _on, ...shown } = inWords(row.content, buttonWords, ctx.store.locale)
+  const { isEnabled: _on, ...shown } = translateBuiltIn(row.content, buttonWords, ctx.store.locale)
   const phone = shown.phone ?? row.connected_phone
   const isOwn = shown.phone !== null
   const until = isOwn ? null : new Date(ctx.clock.ms() + connectedForMs)
@@ -94,53 +97,53 @@ export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   return { value: { ...shown, phone, storeName, timezone }, until }
 }
 
-/** In the caller's transaction. Refuses a second one, and one that would open no number. */
+/** Runs in the caller's transaction. Refuses a second button, and one without a number to open. */
 export async function createButton(ctx: Context, change: ButtonChange): Promise<void> {
   const row = await findButton(ctx)
   const exists = 'There is a button already: change that one'
   if (row.id !== null) throw refuse('conflict', exists)
-  const content = changedButton(defaultButton, change, ctx.store.country)
-  refuseNumberless(content, row.connected_phone)
+  const content = applyChange(defaultButton, change, ctx.store.country)
+  requireNumber(content, row.connected_phone)
   const now = ctx.now()
   const created = ctx.db
     .insertInto('messaging_buttons')
     .values({ id: ctx.newId(), content: JSON.stringify(content), created_at: now, updated_at: now })
-  await unlessTaken('messaging_buttons_pkey', exists, () => created.execute())
-  await keepFiles(ctx, null, content)
-  if (content.isEnabled) await changed(ctx)
+  await refuseDuplicate('messaging_buttons_pkey', exists, () => created.execute())
+  await updateFileUses(ctx, null, content)
+  if (content.isEnabled) await markStorefrontChanged(ctx)
 }
 
-/** In the caller's transaction. Refuses an unknown id, and what would open no number. */
+/** Runs in the caller's transaction. Refuses an unknown id, and a button without a number to open. */
 export async function updateButton(ctx: Context, id: string, change: ButtonChange): Promise<void> {
   const locked = ctx.db.selectFrom('messaging_buttons').select('content').forUpdate()
-  const row = await oneRow(locked, id, 'There is no such button')
+  const row = await requireRow(locked, id, 'There is no such button')
   const before = row.content as ButtonContent
-  const content = changedButton(before, change, ctx.store.country)
+  const content = applyChange(before, change, ctx.store.country)
   if (isDeepStrictEqual(before, content)) return
-  refuseNumberless(content, (await findButton(ctx)).connected_phone)
+  requireNumber(content, (await findButton(ctx)).connected_phone)
   await ctx.db
     .updateTable('messaging_buttons')
     .set({ content: JSON.stringify(content), updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
-  await keepFiles(ctx, before, content)
-  if (before.isEnabled || content.isEnabled) await changed(ctx)
+  await updateFileUses(ctx, before, content)
+  if (before.isEnabled || content.isEnabled) await markStorefrontChanged(ctx)
 }
 
-const keepFiles = (ctx: Context, before: ButtonContent | null, after: ButtonContent): Promise<void> =>
-  files.keepNamed(ctx, 'messaging-button', messagingButton, { before, after })
+const updateFileUses = (ctx: Context, before: ButtonContent | null, after: ButtonContent): Promise<void> =>
+  files.trackFiles(ctx, 'messaging-button', messagingButton, { before, after })
 
-/** Another number, or none, is the one that sends now: a button without a phone of its own opens that one. */
+/** The connected number has changed: refreshes the widget of a button without a phone of its own. */
 export async function connectedNumberChanged(ctx: Context): Promise<void> {
   const shown = await ctx.db
     .selectFrom('messaging_buttons')
     .select('id')
     .where(sql<boolean>`content -> 'isEnabled' = 'true' and content -> 'phone' = 'null'`)
     .executeTakeFirst()
-  if (shown) await changed(ctx)
+  if (shown) await markStorefrontChanged(ctx)
 }
 
-function refuseNumberless(content: ButtonContent, connectedPhone: string | null): void {
+function requireNumber(content: ButtonContent, connectedPhone: string | null): void {
   if (!content.isEnabled || content.phone || content.attendants.length > 0 || connectedPhone) return
   throw refuse(
     'conflict',
@@ -148,27 +151,27 @@ function refuseNumberless(content: ButtonContent, connectedPhone: string | null)
   )
 }
 
-/** What is left out stays, at every depth; lists are replaced. Refuses what does not go together. */
-function changedButton(before: ButtonContent, change: ButtonChange, country: string): ButtonContent {
+/** Merges the change at every depth; lists are replaced. Refuses fields that contradict each other. */
+function applyChange(before: ButtonContent, change: ButtonChange, country: string): ButtonContent {
   const { attendants, schedule, phone, ...fields } = change
   const content: ButtonContent = {
     ...before,
-    ...given(fields),
-    phone: phone === undefined ? before.phone : phone && wholePhone('phone', phone, country),
+    ...omitUndefined(fields),
+    phone: phone === undefined ? before.phone : phone && parseButtonPhone('phone', phone, country),
     attendants:
       attendants?.map(({ name, role = null, phone: typed, avatarUrl = null }, at) => ({
         name,
         role,
-        phone: wholePhone(`attendants.${at}.phone`, typed, country),
+        phone: parseButtonPhone(`attendants.${at}.phone`, typed, country),
         avatarUrl,
       })) ?? before.attendants,
-    schedule: { ...before.schedule, ...given(schedule ?? {}) },
+    schedule: { ...before.schedule, ...omitUndefined(schedule ?? {}) },
   }
   checkHours(content.schedule.hours)
   return content
 }
 
-function wholePhone(field: string, text: string, country: string): string {
+function parseButtonPhone(field: string, text: string, country: string): string {
   const phone = parsePhone(text, country)
   if (!phone) throw refuse('bad_request', `${field}: is not a phone number`)
   return phone

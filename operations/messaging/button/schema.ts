@@ -1,8 +1,8 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, count, httpsUrl, id, instant, line, named, object, setOf, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/values/variables'
-import { english, type Words } from '#runtime/values/wording'
+import { findVariableIssue } from '#runtime/values/variables'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 const messageVariables = new Set(['storeName', 'pageUrl', 'pageTitle', 'productName'])
 
@@ -35,7 +35,7 @@ const fields = {
     .string()
     .max(1000, 'must have at most 1000 characters')
     .superRefine((value, check) => {
-      const fault = variableFault(value, messageVariables)
+      const fault = findVariableIssue(value, messageVariables)
       if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
     })
     .describe('Typed in for the visitor; knows {{storeName}}, {{pageUrl}}, {{pageTitle}}, {{productName}}'),
@@ -48,7 +48,7 @@ const fields = {
   mobileOffsetY: pixels.describe('Keeps clear of a buy bar on phones'),
   size: z.number().int().min(40).max(96),
   backgroundColor: colour,
-  iconColor: readOn('backgroundColor'),
+  iconColor: textColourOn('backgroundColor'),
   devices: z.enum(['all', 'desktop', 'mobile']),
   pageMode: z.enum(['all', 'include', 'exclude']),
   pagePatterns: setOf(line(1, 200), 50).describe('`*` matches any run'),
@@ -69,7 +69,7 @@ export const messagingButton = named(
     createdAt: instant.nullable(),
     updatedAt: instant.nullable(),
   }),
-  { moves: ['effectivePhone', 'clicks30d', 'impressions30d'] },
+  { volatileFields: ['effectivePhone', 'clicks30d', 'impressions30d'] },
 )
 
 export const buttonInput = {
@@ -97,7 +97,7 @@ export const buttonWords = {
 export const defaultButton: ButtonContent = {
   isEnabled: false,
   phone: null,
-  ...english(buttonWords),
+  ...getEnglishTexts(buttonWords),
   label: null,
   tooltip: null,
   tooltipDelaySeconds: 3,

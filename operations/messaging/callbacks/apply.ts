@@ -1,7 +1,7 @@
-/** Applies what the provider calls back about (rule 7). */
+/** Applies the provider's callbacks (rule 7). */
 
 import { sql } from 'kysely'
-import { type events, metering } from '#operations/store/door'
+import { type events, metering } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { dayMs } from '#runtime/durations'
@@ -11,7 +11,7 @@ import type { InboundData, StatusData } from '../provider/hook-body.ts'
 import type { ConnectionType } from '../provider/port.ts'
 import type { DeliveryStatus, InboundMessage } from '../sending/deliver.ts'
 import { openSharedWindows } from '../sending/shared-text.ts'
-import { addressesAnywhere, addressesOf, notePeople } from './people.ts'
+import { recordPeople, resolveAddresses, resolveAddressesAcrossStores } from './person-addresses.ts'
 
 type StoredEvent = events.StoredEvent
 
@@ -21,21 +21,24 @@ interface Located {
   change: DeliveryStatus
 }
 
-/** Statuses to their senders and the ledger; answers the events about messages that the ledger does not know. */
+/**
+ * Applies status events to their senders and the ledger. Returns the events of messages that the ledger does not know.
+ */
 export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
-  await notePeople(ctx, stored)
+  await recordPeople(ctx, stored)
   const located = await locate(ctx, stored)
-  for (const [kind, changes] of byKind(located)) await ctx.wired.senders[kind]?.applyStatuses(ctx, changes)
+  for (const [kind, changes] of groupByKind(located))
+    await ctx.extensions.senders[kind]?.applyStatuses(ctx, changes)
   const changes = located.map(({ change }) => change)
-  for (const told of ctx.wired.statuses) await told(ctx, changes)
-  await metering.status(
+  for (const handler of ctx.extensions.statuses) await handler(ctx, changes)
+  await metering.recordStatus(
     ctx,
     located.flatMap(({ change: { messageId, status, at, failureCode } }) =>
       status === 'sent' ? [] : [{ messageId, status, at, failureCode }],
     ),
   )
-  // Asked last: a status may have proved to its sender that a message left whose answer was lost.
-  const known = await knownAmong(
+  // Checked last: a status may just have proved to its sender that an indeterminate message was sent.
+  const known = await findKnown(
     ctx,
     located.map(({ change }) => change.messageId),
   )
@@ -45,7 +48,7 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
   return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
 }
 
-/** By the key that came back with it, else by the provider's id: in the ledger, or known to a sender. */
+/** Locates messages by the returned key, or by the provider's id in the ledger or at a sender. */
 async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
   const keyless: string[] = []
   for (const { data } of stored) {
@@ -84,23 +87,23 @@ async function findByProviderId(ctx: Context, ids: string[]): Promise<Map<string
     .where(sql<boolean>`provider_message_id = any(${ids}::text[])`)
     .execute()
   const found = new Map<string, Sender>()
-  const senders = sendersOf(ctx)
-  for (const [kind, { elsewhere }] of senders) {
-    for (const [providerId, messageId] of (await elsewhere?.byProviderIds(ctx, ids)) ?? []) {
+  const senders = listSenders(ctx)
+  for (const [kind, { external }] of senders) {
+    for (const [providerId, messageId] of (await external?.findByProviderIds(ctx, ids)) ?? []) {
       found.set(providerId, { kind, messageId, attempt: 1 })
     }
   }
-  const kinds = new Map<string, string>(senders.map(([kind, { source }]) => [source, kind]))
+  const kinds = new Map<string, string>(senders.map(([kind, { messageSource }]) => [messageSource, kind]))
   for (const { message_id: messageId, source, provider_message_id: providerId } of rows) {
     found.set(providerId!, { kind: kinds.get(source) ?? source, messageId, attempt: 1 })
   }
   return found
 }
 
-const sendersOf = ({ wired }: Context) =>
-  Object.entries(wired.senders).flatMap(([kind, sender]) => (sender ? [[kind, sender] as const] : []))
+const listSenders = ({ extensions }: Context) =>
+  Object.entries(extensions.senders).flatMap(([kind, sender]) => (sender ? [[kind, sender] as const] : []))
 
-function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
+function groupByKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
   const kinds = new Map<string, DeliveryStatus[]>()
   for (const { kind, change } of located) {
     const changes = kinds.get(kind)
@@ -110,7 +113,7 @@ function byKind(located: readonly Located[]): Map<string, DeliveryStatus[]> {
   return kinds
 }
 
-async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<string>> {
+async function findKnown(ctx: Context, messageIds: string[]): Promise<Set<string>> {
   if (messageIds.length === 0) return new Set()
   const ids = [...new Set(messageIds)]
   const rows = await ctx.db
@@ -121,16 +124,16 @@ async function knownAmong(ctx: Context, messageIds: string[]): Promise<Set<strin
   const known = new Set(rows.map((row) => row.message_id))
   const others = ids.filter((id) => !known.has(id))
   if (others.length === 0) return known
-  for (const [, { elsewhere }] of sendersOf(ctx)) {
-    for (const id of (await elsewhere?.among(ctx, others)) ?? []) known.add(id)
+  for (const [, { external }] of listSenders(ctx)) {
+    for (const id of (await external?.filterExisting(ctx, others)) ?? []) known.add(id)
   }
   return known
 }
 
-/** Inbound messages: the 24-hour window of the official number, then whoever listens. */
+/** Applies inbound messages: opens the 24-hour window of the official number, then calls the extensions. */
 export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise<void> {
-  await notePeople(ctx, stored)
-  const messages = (await messagesOf(ctx, stored)).map((message) => ({
+  await recordPeople(ctx, stored)
+  const messages = (await toInboundMessages(ctx, stored)).map((message) => ({
     message,
     isReaction: message.type === 'reaction',
   }))
@@ -148,20 +151,23 @@ export async function applyInbound(ctx: Context, stored: StoredEvent[]): Promise
     }),
   )
   for (const { message } of messages) {
-    for (const told of ctx.wired.inbound) await told(ctx, message)
+    for (const handler of ctx.extensions.inbound) await handler(ctx, message)
   }
 }
 
-/** What the merchant wrote in the provider's own app: to whoever listens. */
+/** Applies messages that the merchant wrote in the provider's own app. */
 export async function applyEchoes(ctx: Context, stored: StoredEvent[]): Promise<void> {
-  for (const message of await messagesOf(ctx, stored)) {
-    for (const told of ctx.wired.echoes) await told(ctx, message)
+  for (const message of await toInboundMessages(ctx, stored)) {
+    for (const handler of ctx.extensions.echoes) await handler(ctx, message)
   }
 }
 
-export async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): Promise<InboundMessage[]> {
-  const via = await connectionsByNumber(ctx)
-  const addresses = await addressesOf(ctx, stored)
+export async function toInboundMessages(
+  ctx: Context,
+  stored: readonly StoredEvent[],
+): Promise<InboundMessage[]> {
+  const via = await findConnectionsByNumber(ctx)
+  const addresses = await resolveAddresses(ctx, stored)
   return stored.map((event, i) => {
     const { text, type, name, content, providerMessageId } = event.data as InboundData
     return {
@@ -177,8 +183,8 @@ export async function messagesOf(ctx: Context, stored: readonly StoredEvent[]): 
   })
 }
 
-/** Of two connections over one number, as the sandbox's, the official one when it is connected, else the selected. */
-async function connectionsByNumber(ctx: Context): Promise<Map<string, ConnectionType>> {
+/** If two connections share a number (as in the sandbox), the connected official one wins, then the selected one. */
+async function findConnectionsByNumber(ctx: Context): Promise<Map<string, ConnectionType>> {
   const rows = await ctx.db
     .selectFrom('messaging_connections as c')
     .innerJoin('stores as s', (join) => join.onTrue())
@@ -213,44 +219,49 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .execute()
 }
 
-/** Events about what a room keeps: it finds their stores. */
-export interface Subject {
+/** Finds the stores of events about something that the section owns. */
+export interface StoreResolver {
   isOf(ctx: SystemContext, event: StoredEvent): boolean
-  /** The stores by event id, null: nobody's; what it leaves out comes again for an hour. */
+  /** The stores by event id; null: no store's. Missing events are retried for an hour. */
   find(ctx: SystemContext, events: readonly StoredEvent[]): Promise<ReadonlyMap<string, string | null>>
 }
 
-const sharedForDays = 30
+const sharedContactDays = 30
 
-/** The stores of events that name none, by event id: as their subject finds them, else by a number that several use. */
+/**
+ * Finds the stores of events that name none, by event id: through their resolver, otherwise by a number that several
+ * stores use.
+ */
 export async function findStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  const bySubject = Map.groupBy(stored, (event) => ctx.wired.subjects.find(({ isOf }) => isOf(ctx, event)))
+  const bySubject = Map.groupBy(stored, (event) =>
+    ctx.extensions.subjects.find(({ isOf }) => isOf(ctx, event)),
+  )
   const stores = new Map<string, string | null>()
   for (const [subject, events] of bySubject) {
-    const found = subject ? subject.find(ctx, events) : storesOnShared(ctx, events)
+    const found = subject ? subject.find(ctx, events) : findSharedNumberStores(ctx, events)
     for (const [id, store] of await found) stores.set(id, store)
   }
   return stores
 }
 
 /**
- * The stores of events on a shared number, by event id: a status belongs to the store whose message it is about, what
- * somebody writes to the store that last wrote to them within 30 days. Null on a number that nobody has.
+ * Finds the stores of events on a shared number, by event id. A status belongs to its message's store; an inbound
+ * message to the store that last wrote to the person within 30 days. Null for an unassigned number.
  */
-async function storesOnShared(
+async function findSharedNumberStores(
   ctx: SystemContext,
   stored: StoredEvent[],
 ): Promise<ReadonlyMap<string, string | null>> {
   if (stored.length === 0) return new Map()
-  const shared = await sharedNumbers(
+  const shared = await findSharedNumbers(
     ctx,
     stored.map((event) => event.storeRef ?? ''),
   )
   const stores = new Map<string, string | null>()
-  const addresses = await addressesAnywhere(ctx, stored)
+  const addresses = await resolveAddressesAcrossStores(ctx, stored)
   const given = stored.flatMap(({ id, storeRef, data }, i) => {
     if (!shared.has(storeRef ?? '')) {
       stores.set(id, null)
@@ -261,7 +272,7 @@ async function storesOnShared(
     const messageId = parseKey(key ?? null)?.messageId ?? null
     return [{ id, ref: storeRef, message_id: messageId, phone_key: phone ? phoneKey(phone) : null }]
   })
-  const since = new Date(ctx.now().getTime() - sharedForDays * dayMs)
+  const since = new Date(ctx.now().getTime() - sharedContactDays * dayMs)
   const { rows } = await sql<{ id: string; store_id: string }>`
     with e as (
       select * from json_to_recordset(${JSON.stringify(given)}::json)
@@ -282,7 +293,7 @@ async function storesOnShared(
   return stores
 }
 
-async function sharedNumbers(ctx: SystemContext, numberIds: string[]): Promise<Set<string>> {
+async function findSharedNumbers(ctx: SystemContext, numberIds: string[]): Promise<Set<string>> {
   const rows = await ctx.root
     .selectFrom('messaging_connections')
     .select('number_id')

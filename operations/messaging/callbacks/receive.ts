@@ -1,15 +1,15 @@
-/** The one door of a messaging provider's callbacks: real ones and the sandbox's. */
+/** Receives all callbacks of messaging providers, including the sandbox's. */
 
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
-import { events } from '#operations/store/door'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
+import { events } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
 
 /**
  * Stores the changes of a signed body, each for the store of its number. Refuses an unknown provider, a wrong signature
- * (nothing is read then) and a body of another form.
+ * (before reading the body) and a malformed body.
  */
 export async function receiveHook(
   ctx: SystemContext,
@@ -20,16 +20,16 @@ export async function receiveHook(
   const port = Object.hasOwn(ctx.adapters.messaging, provider) ? ctx.adapters.messaging[provider] : undefined
   if (!port) throw refuse('not_found', 'No such provider')
   if (!port.verifySignature(headers, body)) throw refuse('unauthorized', 'The signature is missing or wrong')
-  const told = readEvents(ctx, () => port.parseEvents(body))
-  const stores = await storesOfNumbers(
+  const parsed = readEvents(ctx, () => port.parseEvents(body))
+  const stores = await findNumberStores(
     ctx,
-    told.flatMap((event) => event.storeRef ?? []),
+    parsed.flatMap((event) => event.storeRef ?? []),
   )
   await events.accept(
     ctx,
     'messaging',
     provider,
-    told.map((event) => ({ ...event, storeId: stores.get(event.storeRef ?? '') ?? null })),
+    parsed.map((event) => ({ ...event, storeId: stores.get(event.storeRef ?? '') ?? null })),
   )
 }
 
@@ -37,21 +37,21 @@ function readEvents(ctx: SystemContext, parse: () => ProviderEvent[]): ProviderE
   try {
     return parse()
   } catch (error) {
-    ctx.log.warn({ err: error }, 'a signed hook could not be read')
+    ctx.log.warn({ err: error }, 'signed webhook unreadable')
     throw refuse('bad_request', 'body: is not of the form that was agreed')
   }
 }
 
-/** Numbers that belong to one store; the shared number's events find theirs when they are applied. */
-async function storesOfNumbers(ctx: SystemContext, numberIds: string[]): Promise<Map<string, string>> {
+/** Maps numbers that belong to one store; events of the shared number find their store when they are applied. */
+async function findNumberStores(ctx: SystemContext, numberIds: string[]): Promise<Map<string, string>> {
   if (numberIds.length === 0) return new Map()
   const rows = await ctx.root
     .selectFrom('messaging_connections')
     .select(['number_id', 'store_id'])
     .where(sql<boolean>`number_id = any(${[...new Set(numberIds)]}::text[])`)
     .where('type', '<>', 'shared')
-    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-number', numberIds)))
-    // A number that moved to another store: the last one in the map is the one that holds.
+    .where(isInStores('store_id', await findStoreIds(ctx.root, 'messaging-number', numberIds)))
+    // For a number that moved to another store, the last entry of the map wins.
     .orderBy(sql`status = 'connected'`)
     .orderBy('connected_at', (order) => order.asc().nullsFirst())
     .execute()

@@ -1,15 +1,15 @@
-/** What it means that a number connects: nobody else has it, it is selected, and what waited for it is due. */
+/** Connecting a number: claims it, selects it, and releases the messages that waited for it. */
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
-import { health, notify } from '#operations/store/door'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
+import { health, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import type { ConnectionType } from '../provider/port.ts'
 import { selectConnection } from './select.ts'
 
-/** Tells those who wait that a connection can send again, selected or not. */
-export async function tellConnected(ctx: Context, type: ConnectionType): Promise<void> {
+/** Notifies the extensions that a connection can send again, selected or not. */
+export async function notifyConnected(ctx: Context, type: ConnectionType): Promise<void> {
   await connectedNumberChanged(ctx)
   const row = await ctx.db
     .selectFrom('messaging_connections')
@@ -18,25 +18,25 @@ export async function tellConnected(ctx: Context, type: ConnectionType): Promise
     .executeTakeFirst()
   if (row) {
     const { provider, connected_at: connectedAt } = row
-    await health.moveConnection(
+    await health.applyHealthEvent(
       ctx,
       { port: 'messaging', part: type, provider, connectedAt },
-      { is: 'connected' },
+      { kind: 'connected' },
     )
   }
-  for (const told of ctx.wired.numberConnected) await told(ctx, type)
+  for (const handler of ctx.extensions.numberConnected) await handler(ctx, type)
 }
 
 /**
- * Whether a number (E.164) is free to connect to this store. In the caller's transaction, until whose end nobody else
- * decides about that number: of two stores that connect it at once, one finds it taken.
+ * Claims a number (E.164) for this store until the caller's transaction ends: a lock serializes stores that connect it
+ * at once. Returns whether it is free.
  */
 export async function claimPhone(ctx: Context, phone: string): Promise<boolean> {
   const key = phoneKey(phone)
   await sql`select pg_advisory_xact_lock(hashtextextended(${`messaging-phone:${key}`}, 0))`.execute(
     ctx.system,
   )
-  const others = (await storesListed(ctx.system, 'messaging-phone', [key])).filter(
+  const others = (await findStoreIds(ctx.system, 'messaging-phone', [key])).filter(
     (id) => id !== ctx.store.id,
   )
   if (others.length === 0) return true
@@ -44,7 +44,7 @@ export async function claimPhone(ctx: Context, phone: string): Promise<boolean> 
     .selectFrom('messaging_connections')
     .select('store_id')
     .where('phone_key', '=', key)
-    .where(amongStores('store_id', others))
+    .where(isInStores('store_id', others))
     .where('type', '<>', 'shared')
     .where('status', 'in', ['connected', 'reconnecting', 'verifying'])
     .limit(1)
@@ -52,8 +52,8 @@ export async function claimPhone(ctx: Context, phone: string): Promise<boolean> 
   return taken === undefined
 }
 
-/** Selects a number that has just connected, tells the merchant, and those who waited for it. */
-export async function welcome(
+/** Selects a newly connected number, and notifies the merchant and the extensions. */
+export async function announceNumber(
   ctx: Context,
   type: 'qr' | 'official',
   number: { phone: string; displayName: string | null },
@@ -68,5 +68,5 @@ export async function welcome(
     data: { connectionType: type, phone: number.phone },
     dedupeKey: null,
   })
-  await tellConnected(ctx, type)
+  await notifyConnected(ctx, type)
 }

@@ -1,6 +1,6 @@
 /**
- * How many different phones an official number has written to with a template, their windows closed, in the last 24
- * hours (rule 6). Phones are counted before their message leaves, so that two workers never pass the limit together.
+ * Counts how many different phones an official number has sent templates to outside their windows in the last 24 hours
+ * (rule 6). Phones are counted before their message is sent, so that two workers never exceed the limit together.
  */
 
 import { sql } from 'kysely'
@@ -10,10 +10,10 @@ import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import type { Connection } from './route.ts'
 
-const recipientOf = (numberId: string, key: string): string => `${numberId} ${key}`
-const dayBefore = (at: Date): Date => new Date(at.getTime() - dayMs)
+const buildRecipientKey = (numberId: string, key: string): string => `${numberId} ${key}`
+const getWindowStart = (at: Date): Date => new Date(at.getTime() - dayMs)
 
-/** Recipients a day by tier; null: unlimited. */
+/** Recipients per day by tier; null: unlimited. */
 export const tierLimits: Readonly<Record<string, number | null>> = {
   'tier-250': 250,
   'tier-1k': 1_000,
@@ -23,7 +23,7 @@ export const tierLimits: Readonly<Record<string, number | null>> = {
   'tier-unlimited': null,
 }
 
-/** What the provider says of the number's limit; null: none. */
+/** Stores the number's limit as reported by the provider; null: none. */
 export async function setNumberLimit(ctx: Context, numberId: string, atMost: number | null): Promise<void> {
   await ctx.db
     .insertInto('number_usage')
@@ -38,11 +38,11 @@ export interface NumberUsage {
   used: number
   /** Null: unlimited. */
   remaining: number | null
-  /** When the oldest counted recipient drops out, while nothing remains. */
+  /** When the oldest counted recipient expires, if none remain. */
   nextFreeAt: Date | null
 }
 
-const usageNow = prepared<
+const findUsage = prepared<
   { numberId: string; since: Date },
   { at_most: number | null; used: number; oldest: Date | null }
 >((db, values) => {
@@ -60,16 +60,16 @@ const usageNow = prepared<
   ])
 })
 
-/** Of one number, counted from its recipients. */
-export async function numberUsage(ctx: Context, numberId: string): Promise<NumberUsage> {
-  const [row] = await usageNow(ctx, { numberId, since: dayBefore(ctx.now()) })
+/** The usage of one number, from its counted recipients. */
+export async function readNumberUsage(ctx: Context, numberId: string): Promise<NumberUsage> {
+  const [row] = await findUsage(ctx, { numberId, since: getWindowStart(ctx.now()) })
   const { at_most: limit, used, oldest } = row!
   const remaining = limit === null ? null : Math.max(0, limit - used)
   const nextFreeAt = remaining === 0 && oldest ? new Date(oldest.getTime() + dayMs) : null
   return { limit, used, remaining, nextFreeAt }
 }
 
-const roomFor = prepared<
+const findRoom = prepared<
   { numberId: string; recipient: string; since: Date },
   { is_known: boolean; has_room: boolean }
 >((db, values) => {
@@ -92,53 +92,53 @@ const roomFor = prepared<
   ])
 })
 
-/** Whether a phone could get a template now; asked beforehand, for the answer. `takeRecipients` decides. */
+/** Whether a phone could get a template now: only a preview, `countRecipients` decides. */
 export async function hasRoom(ctx: Context, numberId: string, phone: string): Promise<boolean> {
-  const recipient = recipientOf(numberId, phoneKey(phone))
-  const values = { numberId, recipient, since: dayBefore(ctx.now()) }
-  const [row] = await roomFor(ctx, values)
+  const recipient = buildRecipientKey(numberId, phoneKey(phone))
+  const values = { numberId, recipient, since: getWindowStart(ctx.now()) }
+  const [row] = await findRoom(ctx, values)
   return row!.is_known || row!.has_room
 }
 
-export interface Recipients {
-  /** Whether a template may leave to this phone (E.164). */
+export interface CountedRecipients {
+  /** Whether a template may be sent to this phone (E.164). */
   has(phone: string): boolean
-  /** Uncounts those whose message did not leave after all. */
-  giveBack(phones: readonly string[]): Promise<void>
+  /** Uncounts recipients whose message was not sent. */
+  uncount(phones: readonly string[]): Promise<void>
 }
 
 /**
- * Counts the recipients of templates that are about to leave, in one short transaction of its own: known phones and
- * those with an open window always, others while there is room. Everybody passes on a connection without a limit.
+ * Counts the recipients of templates before they are sent, in a short transaction of its own: known phones and those
+ * with an open window always pass, others while the limit allows. Without a limit everybody passes.
  */
-export async function takeRecipients(
+export async function countRecipients(
   ctx: Context,
   connection: Connection,
   phones: readonly string[],
-): Promise<Recipients> {
+): Promise<CountedRecipients> {
   const keys = [...new Set(phones.map(phoneKey))]
-  const closed = connection.type === 'official' ? await withClosedWindow(ctx, keys) : []
-  if (closed.length === 0) return { has: () => true, giveBack: async () => {} }
+  const closed = connection.type === 'official' ? await findClosedWindows(ctx, keys) : []
+  if (closed.length === 0) return { has: () => true, uncount: async () => {} }
   const { numberId } = connection
   const at = ctx.now()
-  const refused = new Set(await ctx.transaction((tx) => take(tx, numberId, closed, at)))
+  const refused = new Set(await ctx.transaction((tx) => countKeys(tx, numberId, closed, at)))
   const counted = new Set(closed.filter((key) => !refused.has(key)))
   return {
     has: (phone) => !refused.has(phoneKey(phone)),
-    async giveBack(unsent) {
+    async uncount(unsent) {
       const back = [...new Set(unsent.map(phoneKey))].filter((key) => counted.has(key))
-      if (back.length > 0) await ctx.transaction((tx) => release(tx, numberId, back, at))
+      if (back.length > 0) await ctx.transaction((tx) => uncountKeys(tx, numberId, back, at))
     },
   }
 }
 
-async function withClosedWindow(ctx: Context, keys: readonly string[]): Promise<string[]> {
+async function findClosedWindows(ctx: Context, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return []
   const rows = await ctx.db
     .selectFrom('contact_windows')
     .select('phone_key')
     .where('phone_key', '=', among(keys))
-    .where('last_inbound_at', '>', dayBefore(ctx.now()))
+    .where('last_inbound_at', '>', getWindowStart(ctx.now()))
     .execute()
   const open = new Set(rows.map((row) => row.phone_key))
   return keys.filter((key) => !open.has(key))
@@ -146,10 +146,15 @@ async function withClosedWindow(ctx: Context, keys: readonly string[]): Promise<
 
 const among = (keys: readonly string[]) => sql<string>`any(${keys}::text[])`
 const recipientsAmong = (numberId: string, keys: readonly string[]) =>
-  among(keys.map((key) => recipientOf(numberId, key)))
+  among(keys.map((key) => buildRecipientKey(numberId, key)))
 
-/** Answers the phones there is no room for. */
-async function take(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<string[]> {
+/** Returns the phones that exceed the limit. */
+async function countKeys(
+  tx: Context,
+  numberId: string,
+  keys: readonly string[],
+  at: Date,
+): Promise<string[]> {
   const limit = await lockUsage(tx, numberId)
   const used = await dropExpired(tx, numberId, at)
   const rows = await tx.db
@@ -158,10 +163,10 @@ async function take(tx: Context, numberId: string, keys: readonly string[], at: 
     .where('recipient', '=', recipientsAmong(numberId, keys))
     .execute()
   const known = new Set(rows.map((row) => row.recipient))
-  const fresh = keys.filter((key) => !known.has(recipientOf(numberId, key)))
+  const fresh = keys.filter((key) => !known.has(buildRecipientKey(numberId, key)))
   const room = limit === null ? fresh.length : Math.max(0, limit - used)
   const added = fresh.slice(0, room)
-  const counted = [...known, ...added.map((key) => recipientOf(numberId, key))]
+  const counted = [...known, ...added.map((key) => buildRecipientKey(numberId, key))]
   if (counted.length > 0) {
     await tx.db
       .insertInto('number_recipients')
@@ -178,7 +183,7 @@ async function take(tx: Context, numberId: string, keys: readonly string[], at: 
       .onConflict((conflict) =>
         conflict.columns(['store_id', 'recipient']).doUpdateSet((eb) => ({
           before_at: eb.ref('number_recipients.counted_at'),
-          // A cluster loses the parameters of the rows where the conflict has one of its own.
+          // Citus drops the row parameters if the conflict clause has its own.
           counted_at: eb.ref('excluded.counted_at'),
         })),
       )
@@ -188,7 +193,7 @@ async function take(tx: Context, numberId: string, keys: readonly string[], at: 
   return fresh.slice(room)
 }
 
-/** Everybody who counts on this number takes turns. Answers its limit. */
+/** Locks the number's usage row, which serializes its counters. Returns its limit. */
 async function lockUsage(tx: Context, numberId: string): Promise<number | null> {
   const { at_most: limit } = await tx.db
     .insertInto('number_usage')
@@ -201,14 +206,14 @@ async function lockUsage(tx: Context, numberId: string): Promise<number | null> 
   return limit
 }
 
-/** Those that drop out at this instant. Answers how many count. */
+/** Deletes expired recipients. Returns how many still count. */
 async function dropExpired(tx: Context, numberId: string, at: Date): Promise<number> {
   const { used } = await tx.db
     .with('expired', (db) =>
       db
         .deleteFrom('number_recipients')
         .where('number_id', '=', numberId)
-        .where('counted_at', '<=', dayBefore(at))
+        .where('counted_at', '<=', getWindowStart(at))
         .returning('recipient'),
     )
     .updateTable('number_usage')
@@ -221,13 +226,13 @@ async function dropExpired(tx: Context, numberId: string, at: Date): Promise<num
   return used
 }
 
-async function release(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<void> {
+async function uncountKeys(tx: Context, numberId: string, keys: readonly string[], at: Date): Promise<void> {
   await lockUsage(tx, numberId)
   const gone = await tx.db
     .deleteFrom('number_recipients')
     .where('recipient', '=', recipientsAmong(numberId, keys))
     .where('counted_at', '=', at)
-    .where((eb) => eb.or([eb('before_at', 'is', null), eb('before_at', '<=', dayBefore(at))]))
+    .where((eb) => eb.or([eb('before_at', 'is', null), eb('before_at', '<=', getWindowStart(at))]))
     .returning('recipient')
     .execute()
   await tx.db

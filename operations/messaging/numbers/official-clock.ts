@@ -1,4 +1,4 @@
-/** Where an official number stands at an instant, by its row and the clock alone. */
+/** Derives the state of an official number at a given time from its row alone. */
 export const officialStatuses = ['none', 'setup-pending', 'verifying', 'connected', 'error'] as const
 type OfficialStatus = (typeof officialStatuses)[number]
 
@@ -16,24 +16,24 @@ export type OfficialIssue = (typeof officialIssues)[number]
 export interface OfficialRow {
   status: string
   issue_code: string | null
-  /** Of the last setup. */
+  /** Start of the last setup. */
   started_at: Date | null
   expires_at: Date | null
   ended_at: Date | null
 }
 
-export interface OfficialNow {
+export interface OfficialState {
   status: OfficialStatus
   issue: OfficialIssue | null
   setup: { startedAt: Date; expiresAt: Date } | null
 }
 
-/** While a setup's link is open, that is what counts; once it ran out, the status is the one before. */
-export function officialAt(row: OfficialRow, now: Date): OfficialNow {
+/** While a setup link is open, the status is `setup-pending`; after it expires, the previous status applies. */
+export function getOfficialState(row: OfficialRow, now: Date): OfficialState {
   const { started_at: startedAt, expires_at: expiresAt } = row
   const status = row.status as OfficialStatus
   const issue = row.issue_code as OfficialIssue | null
-  // A number that is well needs no setup, whatever became of one.
+  // A connected number needs no setup, whatever became of the last one.
   if (status === 'connected' || !startedAt || !expiresAt || row.ended_at)
     return { status, issue, setup: null }
   if (now < expiresAt) return { status: 'setup-pending', issue, setup: { startedAt, expiresAt } }
@@ -51,7 +51,7 @@ const issueTexts: Readonly<Record<OfficialIssue, string>> = {
   'display-name-declined': 'The provider declined the display name: choose another one there',
 }
 
-/** A code with its plain sentence. */
+/** An issue code with its text. */
 export const describeIssue = (code: OfficialIssue): { code: OfficialIssue; message: string } => ({
   code,
   message: issueTexts[code],

@@ -1,28 +1,28 @@
 /**
- * The PINs of numbers (two-step verification): set where a number connects, asked for where it connects anew, and kept
+ * PINs of numbers (two-step verification): set when a number connects, required when it connects again, and stored
  * sealed after a connection has ended.
  */
 import type { Context } from '#runtime/context'
 import { seal, unseal } from '#runtime/secrets'
 
-/** In the caller's transaction; null is nothing to keep. */
-export async function keepPin(ctx: Context, kept: { numberId: string; pin: string } | null): Promise<void> {
-  if (!kept) return
-  const change = { pin: seal(ctx.settings, contextOf(ctx), kept.pin), updated_at: ctx.now() }
+/** Saves a PIN in the caller's transaction; null: nothing to save. */
+export async function savePin(ctx: Context, pin: { numberId: string; pin: string } | null): Promise<void> {
+  if (!pin) return
+  const change = { pin: seal(ctx.settings, getSealContext(ctx), pin.pin), updated_at: ctx.now() }
   await ctx.db
     .insertInto('number_pins')
-    .values({ number_id: kept.numberId, ...change })
+    .values({ number_id: pin.numberId, ...change })
     .onConflict((conflict) => conflict.columns(['store_id', 'number_id']).doUpdateSet(change))
     .execute()
 }
 
-export async function pinOf(ctx: Context, numberId: string): Promise<string | null> {
+export async function readPin(ctx: Context, numberId: string): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('number_pins')
     .select('pin')
     .where('number_id', '=', numberId)
     .executeTakeFirst()
-  return row ? (unseal(ctx.settings, contextOf(ctx), row.pin) as string) : null
+  return row ? (unseal(ctx.settings, getSealContext(ctx), row.pin) as string) : null
 }
 
-const contextOf = ({ store }: Context): string => `${store.id}:number-pins`
+const getSealContext = ({ store }: Context): string => `${store.id}:number-pins`

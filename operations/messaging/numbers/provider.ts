@@ -1,23 +1,23 @@
-/** The messaging provider that new connections of this server are made with. */
+/** The messaging provider that this server uses for new connections. */
 import type { Context } from '#runtime/context'
 import { Unavailable } from '#runtime/ports/errors'
 import type { MessagingPort } from '../provider/port.ts'
 
 export interface Provider {
-  /** As a connection's row and the hook's address name it. */
+  /** The name in a connection's row and in the webhook's address. */
   name: string
   port: MessagingPort
 }
 
-export const defaultProvider = (ctx: Context): Provider =>
-  providerNamed(ctx, ctx.settings.messagingUrl.split(':')[0]!)
+export const getDefaultProvider = (ctx: Context): Provider =>
+  getProvider(ctx, ctx.settings.messagingUrl.split(':')[0]!)
 
-/** The adapter of a connection's row; throws where this server has none of that name. */
-export function providerNamed(ctx: Context, name: string): Provider {
+/** The adapter of a connection; throws if this server has none of that name. */
+export function getProvider(ctx: Context, name: string): Provider {
   const port = Object.hasOwn(ctx.adapters.messaging, name) ? ctx.adapters.messaging[name] : undefined
   if (!port) throw new Error(`This server has no messaging provider ${name}`)
   return { name, port }
 }
 
-/** Whether the provider did not answer: what it was asked to do may be asked again. */
-export const isSilent = (error: unknown): boolean => error instanceof Unavailable
+/** Whether the provider did not answer, so that the call may be retried. */
+export const isUnavailable = (error: unknown): boolean => error instanceof Unavailable

@@ -1,5 +1,5 @@
-/** Where a QR session stands at an instant, by its row and the clock alone (rule 2). */
-import { codeAfter, qrSessionMs } from '../provider/qr-times.ts'
+/** Derives the state of a QR session at a given time from its row alone (rule 2). */
+import { findCode, qrSessionMs } from '../provider/qr-times.ts'
 
 export const qrStatuses = [
   'none',
@@ -22,30 +22,30 @@ export interface SessionRow {
   end_reason: string | null
 }
 
-export interface SessionNow {
+export interface SessionState {
   status: QrStatus
   endedAt: Date | null
   endReason: EndReason | null
-  /** While a code lives: which of the six, until when. */
+  /** The current code, if any: which of the six, and its expiry. */
   code: { sequence: number; expiresAt: Date } | null
 }
 
-/** Also right when the job that writes the end is late. */
-export function sessionAt(row: SessionRow, now: Date): SessionNow {
+/** Correct even if the job that records the end runs late. */
+export function getSessionState(row: SessionRow, now: Date): SessionState {
   const { status, session_started_at: startedAt } = row
   if (status !== 'awaiting-scan' || startedAt === null) {
     const endReason = row.end_reason as EndReason | null
     return { status: status as QrStatus, endedAt: row.session_ended_at, endReason, code: null }
   }
-  const code = codeAfter(Math.max(0, now.getTime() - startedAt.getTime()))
-  if (!code) return { status: 'expired', endedAt: sessionEnd(startedAt), endReason: 'expired', code: null }
+  const code = findCode(Math.max(0, now.getTime() - startedAt.getTime()))
+  if (!code) return { status: 'expired', endedAt: getSessionEnd(startedAt), endReason: 'expired', code: null }
   const expiresAt = new Date(startedAt.getTime() + code.endsAfterMs)
   return { status, endedAt: null, endReason: null, code: { sequence: code.sequence, expiresAt } }
 }
 
-/** When the last code of a session that nobody scans runs out. */
-export const sessionEnd = (startedAt: Date): Date => new Date(startedAt.getTime() + qrSessionMs)
+/** When the last code of an unscanned session expires. */
+export const getSessionEnd = (startedAt: Date): Date => new Date(startedAt.getTime() + qrSessionMs)
 
-/** Those in which there is something to disconnect. */
+/** The statuses that can be disconnected. */
 export const isLive = (status: string): boolean =>
   ['awaiting-scan', 'connecting', 'connected', 'reconnecting'].includes(status)

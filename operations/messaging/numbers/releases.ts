@@ -1,36 +1,37 @@
 /**
- * What is over here and still to be ended at the provider: phones to log out, numbers to let go, templates to delete.
- * Each is written down in the transaction that ends it here, and tried until it is done or too old.
+ * Releases: cleanup that is still due at the provider, such as phones to log out, numbers to release and templates to
+ * delete. A release is recorded in the transaction that ends the connection, and retried until it succeeds or is too
+ * old.
  */
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
-import { events } from '#operations/store/door'
+import { events } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { dayMs, hourMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { unseal } from '#runtime/secrets'
 import { messagingCleanup } from '../handles.ts'
-import { isSilent, providerNamed } from './provider.ts'
+import { getProvider, isUnavailable } from './provider.ts'
+import { withProviderTimeout } from './provider-timeout.ts'
 import { isLive } from './qr-clock.ts'
-import { withinTime } from './within-time.ts'
 
 export interface NewRelease {
   kind: 'qr' | 'official' | 'shared' | 'templates'
   provider: string
-  /** As the connection's row had them, sealed. */
+  /** The sealed credentials of the connection's row. */
   credentials?: string | null
-  /** The session or account it is about. */
+  /** The session or account. */
   subject?: string | null
   templates?: readonly { name: string; providerId: string }[]
 }
 
 const jobAfterMs = 15_000
-const answerWithinMs = 8_000
-const givenUpMs = dayMs
+const providerTimeoutMs = 8_000
+const maxAgeMs = dayMs
 
-/** Writes a release down, in the caller's transaction, and queues the job that does it. Answers its id. */
+/** Records a release in the caller's transaction and queues its job. Returns its id. */
 export async function addRelease(ctx: Context, release: NewRelease, inMs = 0): Promise<string> {
   const id = ctx.newId()
   const { kind, provider, credentials = null, subject = null, templates = [] } = release
@@ -50,11 +51,11 @@ export async function addRelease(ctx: Context, release: NewRelease, inMs = 0): P
   return id
 }
 
-/** The same where the request tries first; the job is for when that fails, or dies. */
-export const addReleaseTriedHere = (ctx: Context, release: NewRelease): Promise<string> =>
+/** Records a release that the request tries itself; the job only runs if that fails or dies. */
+export const addReleaseForRequest = (ctx: Context, release: NewRelease): Promise<string> =>
   addRelease(ctx, release, jobAfterMs)
 
-/** Does one release; what the provider does not answer stays for the job. Answers whether it is done. */
+/** Tries one release; if the provider does not answer, the job retries. Returns whether it is done. */
 export async function tryRelease(ctx: Context, id: string): Promise<boolean> {
   const row = await ctx.db
     .selectFrom('messaging_releases')
@@ -63,16 +64,16 @@ export async function tryRelease(ctx: Context, id: string): Promise<boolean> {
     .executeTakeFirst()
   if (!row) return true
   try {
-    await withinTime(perform(ctx, row), answerWithinMs)
+    await withProviderTimeout(perform(ctx, row), providerTimeoutMs)
   } catch (error) {
-    const isOld = ctx.now().getTime() - row.created_at.getTime() >= givenUpMs
-    // Nor does a fault of ours say that there is nothing to end, such as a store of the account that cannot be asked now.
+    const isOld = ctx.now().getTime() - row.created_at.getTime() >= maxAgeMs
+    // Only a refusal by the provider ends the release: an error of ours does not.
     if (!(error instanceof Refused) && !isOld) {
-      if (!isSilent(error)) ctx.log.error({ err: error, kind: row.kind }, 'a release could not be done')
+      if (!isUnavailable(error)) ctx.log.error({ err: error, kind: row.kind }, 'release failed')
       return false
     }
-    // With it go the credentials, which nobody needs any more.
-    ctx.log.warn({ err: error, kind: row.kind }, 'what was to be ended at the provider is given up')
+    // The release row also holds the credentials, which are no longer needed.
+    ctx.log.warn({ err: error, kind: row.kind }, 'release abandoned')
   }
   await ctx.db.deleteFrom('messaging_releases').where('id', '=', id).execute()
   return true
@@ -81,7 +82,7 @@ export async function tryRelease(ctx: Context, id: string): Promise<boolean> {
 type ReleaseRow = Row<'messaging_releases'>
 
 async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
-  const { port } = providerNamed(ctx, row.provider)
+  const { port } = getProvider(ctx, row.provider)
   const credentials = row.credentials && unseal(ctx.settings, ctx.store.id, row.credentials)
   const store = { id: ctx.store.id, credentials: credentials || null }
   if (row.kind === 'qr') {
@@ -92,12 +93,12 @@ async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
     if (!(await isRunning(ctx, 'shared', null))) await port.leaveShared(store)
     return
   }
-  for (const template of await unused(ctx, row)) {
+  for (const template of await findUnusedTemplates(ctx, row)) {
     try {
       await port.deleteTemplate(store, template)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      ctx.log.warn({ err: error, template: template.name }, 'a template could not be deleted at the provider')
+      ctx.log.warn({ err: error, template: template.name }, 'template deletion at the provider failed')
     }
   }
   if (row.kind === 'official' && !(await isAccountUsed(ctx, row))) {
@@ -106,8 +107,8 @@ async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
 }
 
 /**
- * Whether a newer connection stands where the old one stood: ending that would end the newer one. A new QR session has
- * replaced the old one at the provider already.
+ * Whether a newer connection uses the same subject: ending the old one would end the newer one. A new QR session has
+ * already replaced the old one at the provider.
  */
 async function isRunning(ctx: Context, type: 'qr' | 'shared', subject: string | null): Promise<boolean> {
   const row = await ctx.db
@@ -120,7 +121,7 @@ async function isRunning(ctx: Context, type: 'qr' | 'shared', subject: string | 
   return row.status === 'connected'
 }
 
-/** What is told of an account is told for all its numbers, whichever store they are of. */
+/** Callbacks of an account concern all its numbers, of whichever store. */
 async function isAccountUsed(ctx: Context, { provider, subject }: ReleaseRow): Promise<boolean> {
   const row = await ctx.system
     .selectFrom('messaging_connections')
@@ -133,8 +134,14 @@ async function isAccountUsed(ctx: Context, { provider, subject }: ReleaseRow): P
   return row !== undefined
 }
 
-/** One may have been adopted with its id: by a number that connected since, or of another store in the same account. */
-async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; providerId: string }[]> {
+/**
+ * Leaves out templates that were adopted with their id, by a number connected since or by another store of the same
+ * account.
+ */
+async function findUnusedTemplates(
+  ctx: Context,
+  row: ReleaseRow,
+): Promise<{ name: string; providerId: string }[]> {
   const templates = row.templates as { name: string; providerId: string }[]
   if (templates.length === 0) return []
   const used = await ctx.system
@@ -150,45 +157,45 @@ async function unused(ctx: Context, row: ReleaseRow): Promise<{ name: string; pr
   return templates.filter((each) => !ids.has(each.providerId))
 }
 
-const batch = 100
-const keptMs = 90 * dayMs
+const batchSize = 100
+const retentionMs = 90 * dayMs
 
-/** Does all releases that wait, oldest first. Answers when to look again; null when none is left. */
+/** Processes all due releases, oldest first. Returns when to run again; null if none are left. */
 export async function doReleases(system: SystemContext, signal: AbortSignal): Promise<Date | null> {
   const rows = await system.root
     .selectFrom('messaging_releases')
     .select(['id', 'store_id', 'created_at'])
     .orderBy('created_at')
     .orderBy('id')
-    .limit(batch)
+    .limit(batchSize)
     .execute()
-  let left: Date | null = rows.length === batch ? system.now() : null
+  let left: Date | null = rows.length === batchSize ? system.now() : null
   for (const { id, store_id: storeId, created_at: createdAt } of rows) {
     if (signal.aborted) return system.now()
     const ctx = await system.forStore(storeId)
     if (!ctx || (await tryRelease(ctx, id))) continue
-    const again = againAt(createdAt, system.now())
+    const again = getNextTryAt(createdAt, system.now())
     if (!left || again < left) left = again
   }
   return left
 }
 
-/** A minute later at first, then after as long again as it has waited already. */
-const againAt = (createdAt: Date, now: Date): Date =>
+/** Backoff: one minute, then as long as the release has already waited. */
+const getNextTryAt = (createdAt: Date, now: Date): Date =>
   new Date(now.getTime() + Math.max(60_000, Math.min(hourMs, now.getTime() - createdAt.getTime())))
 
-/** Deletes what callbacks told more than 90 days ago, and setups, codes and talks with the assistant as old. */
+/** Deletes callbacks older than 90 days, and setups, codes and assistant conversations of the same age. */
 export async function pruneOld(system: SystemContext, signal: AbortSignal): Promise<void> {
-  const before = new Date(system.now().getTime() - keptMs)
+  const before = new Date(system.now().getTime() - retentionMs)
   await events.prune(system, 'messaging', before, signal)
   await system.root.deleteFrom('messaging_setups').where('expires_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_codes').where('created_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_requests').where('requested_at', '<', before).execute()
   await system.root.deleteFrom('chat_agent_replies').where('created_at', '<', before).execute()
-  const lastHeard = greatestKnown<Date>(
+  const lastActivity = greatestKnown<Date>(
     sql.ref('told_at'),
     sql.ref('silent_until'),
     sql`wrong_at[cardinality(wrong_at)]`,
   )
-  await system.root.deleteFrom('chat_agent_strangers').where(lastHeard, '<', before).execute()
+  await system.root.deleteFrom('chat_agent_strangers').where(lastActivity, '<', before).execute()
 }

@@ -1,5 +1,5 @@
-/** The way a message takes: the store's selected connection, the adapter behind it, its credentials. */
-import { entitlementOf, health } from '#operations/store/door'
+/** The route of a message: the store's selected connection, its adapter and credentials. */
+import { health, readEntitlement } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { ProviderStore } from '#runtime/ports/provider'
@@ -8,7 +8,7 @@ import type { ConnectionType, MessagingPort } from '../provider/port.ts'
 
 export interface Connection {
   type: ConnectionType
-  /** Of the number behind it: its pace is one over all stores that use it. */
+  /** The id of the number; its rate is shared by all stores that use it. */
   numberId: string
   phone: string | null
 }
@@ -31,62 +31,62 @@ const columns = [
   'c.connected_at',
 ] as const
 
-const selectedRow = prepared((db) =>
+const findSelectedRow = prepared((db) =>
   db
     .selectFrom('stores as s')
     .innerJoin('messaging_connections as c', 'c.type', 's.messaging_connection_type')
     .select(columns)
-    .select(health.isTroubledSql(db, 'messaging', 'c.type').as('is_troubled')),
+    .select(health.isUnhealthySql(db, 'messaging', 'c.type').as('is_troubled')),
 )
 
-const rowOfType = prepared((db, values: { type: string }) =>
+const findRowByType = prepared((db, values: { type: string }) =>
   db
     .selectFrom('messaging_connections as c')
     .select(columns)
-    .select(health.isTroubledSql(db, 'messaging', 'c.type').as('is_troubled'))
+    .select(health.isUnhealthySql(db, 'messaging', 'c.type').as('is_troubled'))
     .where('c.type', '=', values.type),
 )
 
-/** The selected connection's route when it can send now, else null. Official takes the feature `official-api`. */
-export async function selectedRoute(ctx: Context): Promise<Route | null> {
-  const [row] = await selectedRow(ctx, {})
-  return row ? usable(ctx, routeOf(ctx, row)) : null
+/** The selected connection's route, or null if it cannot send now. Official requires the feature `official-api`. */
+export async function findSelectedRoute(ctx: Context): Promise<Route | null> {
+  const [row] = await findSelectedRow(ctx, {})
+  return row ? checkUsable(ctx, toRoute(ctx, row)) : null
 }
 
-/** The way of the official number whatever is selected, else of the selected connection; null when it cannot send. */
-export async function routeFor(ctx: Context, via?: 'official'): Promise<Route | null> {
-  if (via === undefined) return selectedRoute(ctx)
-  const route = await routeOfType(ctx, via)
-  return route && usable(ctx, route)
+/** The official number's route if `via` says so, otherwise the selected connection's; null if it cannot send. */
+export async function findRoute(ctx: Context, via?: 'official'): Promise<Route | null> {
+  if (via === undefined) return findSelectedRoute(ctx)
+  const route = await findRouteByType(ctx, via)
+  return route && checkUsable(ctx, route)
 }
 
-/** The same, or why there is none. */
+/** The route, or why there is none. */
 export async function routeOrReason(
   ctx: Context,
   via?: 'official',
 ): Promise<Route | 'not-connected' | 'subscription-inactive'> {
-  const [row] = via === undefined ? await selectedRow(ctx, {}) : await rowOfType(ctx, { type: via })
-  const route = row ? routeOf(ctx, row) : null
+  const [row] = via === undefined ? await findSelectedRow(ctx, {}) : await findRowByType(ctx, { type: via })
+  const route = row ? toRoute(ctx, row) : null
   if (!route?.isConnected) return 'not-connected'
-  return (await usable(ctx, route)) ?? 'subscription-inactive'
+  return (await checkUsable(ctx, route)) ?? 'subscription-inactive'
 }
 
-async function usable(ctx: Context, route: Route): Promise<Route | null> {
+async function checkUsable(ctx: Context, route: Route): Promise<Route | null> {
   if (!route.isConnected || route.connection.type !== 'official') return route.isConnected ? route : null
-  const { features } = await entitlementOf(ctx)
+  const { features } = await readEntitlement(ctx)
   return features.has('official-api') ? route : null
 }
 
-/** The adapter of the selected connection, whether it can send now or not; null when none is selected. */
-export async function selectedPort(ctx: Context): Promise<MessagingPort | null> {
-  const [row] = await selectedRow(ctx, {})
+/** The adapter of the selected connection, even if it cannot send now; null if none is selected. */
+export async function findSelectedPort(ctx: Context): Promise<MessagingPort | null> {
+  const [row] = await findSelectedRow(ctx, {})
   return (row && ctx.adapters.messaging[row.provider]) ?? null
 }
 
-/** The route of one connection of the store, whether it can send now or not; null when there is none. */
-export async function routeOfType(ctx: Context, type: ConnectionType): Promise<Route | null> {
-  const [row] = await rowOfType(ctx, { type })
-  return row ? routeOf(ctx, row) : null
+/** The route of one connection, even if it cannot send now; null if it does not exist. */
+export async function findRouteByType(ctx: Context, type: ConnectionType): Promise<Route | null> {
+  const [row] = await findRowByType(ctx, { type })
+  return row ? toRoute(ctx, row) : null
 }
 
 interface ConnectionRow {
@@ -100,7 +100,7 @@ interface ConnectionRow {
   is_troubled: boolean
 }
 
-function routeOf(ctx: Context, row: ConnectionRow): Route {
+function toRoute(ctx: Context, row: ConnectionRow): Route {
   const port = ctx.adapters.messaging[row.provider]
   if (!port) throw new Error(`This server has no messaging provider ${row.provider}`)
   const credentials = row.credentials && unseal(ctx.settings, ctx.store.id, row.credentials)
@@ -117,7 +117,7 @@ function routeOf(ctx: Context, row: ConnectionRow): Route {
       credentials: credentials ?? null,
       connection: {
         ...{ port: 'messaging', part: row.type },
-        ...{ connectedAt: row.connected_at, isTroubled: row.is_troubled },
+        ...{ connectedAt: row.connected_at, isFailing: row.is_troubled },
       },
     },
     isConnected: row.status === 'connected',

@@ -1,8 +1,8 @@
-/** What the provider calls back about the official number and its account (rule 7). */
+/** Applies the provider's callbacks about the official number and its account (rule 7). */
 
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
-import type { events } from '#operations/store/door'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
+import type { events } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { officialRevalidate } from '../handles.ts'
@@ -13,40 +13,39 @@ import type {
   NumberNameData,
 } from '../provider/number-port.ts'
 import {
-  changeOfficial,
   lockOfficial,
+  markConnected,
+  markError,
   type OfficialNumberRow,
-  takeOverHealth,
-  toConnected,
-  toTrouble,
+  saveHealth,
+  updateOfficial,
 } from './state.ts'
 
 type StoredEvent = events.StoredEvent
-type Subject = { account: string; phone: string | null }
+type AccountSubject = { account: string; phone: string | null }
 
 /**
- * The stores of events about accounts, by event id: of several numbers of one account the one that is named, else the
- * one that was connected last, and the others ask the provider. An account that is unknown may be about to be written
- * down.
+ * Finds the stores of events about accounts, by event id. If several numbers share an account, the named one, otherwise
+ * the one connected last; the others ask the provider. An unknown account may not be committed yet.
  */
-export async function storesOfAccounts(
+export async function findAccountStores(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
 ): Promise<Map<string, string>> {
   if (stored.length === 0) return new Map()
-  const accounts = stored.map((event) => subjectOf(event).account)
+  const accounts = stored.map((event) => toSubject(event).account)
   const rows = await ctx.root
     .selectFrom('messaging_connections')
     .select(['account_id', 'phone_key', 'store_id'])
     .where('type', '=', 'official')
     .where('account_id', '=', sql<string>`any(${accounts}::text[])`)
-    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-account', accounts)))
+    .where(isInStores('store_id', await findStoreIds(ctx.root, 'messaging-account', accounts)))
     .orderBy('connected_at', (order) => order.desc().nullsLast())
     .execute()
   const asking = new Set<string>()
   const stores = new Map<string, string>()
   for (const event of stored) {
-    const { account, phone } = subjectOf(event)
+    const { account, phone } = toSubject(event)
     const ofAccount = rows.filter((row) => row.account_id === account)
     const found = ofAccount.find((row) => !phone || row.phone_key === phoneKey(phone)) ?? ofAccount[0]
     if (!found) continue
@@ -58,10 +57,10 @@ export async function storesOfAccounts(
   return stores
 }
 
-const subjectOf = (event: StoredEvent): Subject => event.data as Subject
+const toSubject = (event: StoredEvent): AccountSubject => event.data as AccountSubject
 
-/** Calls `apply` for each event that is about the number of now, in the order they happened. */
-async function applyEach<D extends Subject>(
+/** Calls `apply` for each event about the current number, in the order they happened. */
+async function applyEach<D extends AccountSubject>(
   ctx: Context,
   stored: StoredEvent[],
   apply: (row: OfficialNumberRow, data: D) => Promise<void>,
@@ -69,7 +68,7 @@ async function applyEach<D extends Subject>(
   const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
   for (const event of inOrder) {
     const data = event.data as D
-    // Read anew for each: the one before may have moved it.
+    // Read for each event, as the previous one may have changed it.
     const row = await lockOfficial(ctx)
     if (!row?.credentials || row.account_id !== data.account) continue
     if (data.phone && row.phone_key && phoneKey(data.phone) !== row.phone_key) continue
@@ -77,7 +76,7 @@ async function applyEach<D extends Subject>(
   }
 }
 
-const unknownHealth: NumberHealth = {
+const emptyHealth: NumberHealth = {
   qualityRating: 'unknown',
   numberStatus: 'connected',
   messagingLimitTier: 'tier-250',
@@ -86,8 +85,8 @@ const unknownHealth: NumberHealth = {
 
 export const applyNumberHealth = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
   applyEach<NumberHealthData>(ctx, stored, async (row, data) => {
-    const before = (row.health as NumberHealth | null) ?? unknownHealth
-    await takeOverHealth(
+    const before = (row.health as NumberHealth | null) ?? emptyHealth
+    await saveHealth(
       ctx,
       row,
       {
@@ -100,24 +99,24 @@ export const applyNumberHealth = (ctx: Context, stored: StoredEvent[]): Promise<
       null,
     )
     const { phone, display_name: displayName } = row
-    if (data.numberStatus === 'banned') await toTrouble(ctx, row, 'account-restricted')
+    if (data.numberStatus === 'banned') await markError(ctx, row, 'account-restricted')
     else if (data.numberStatus === 'connected' && row.status === 'verifying') {
-      await toConnected(ctx, row, { phone, displayName })
+      await markConnected(ctx, row, { phone, displayName })
     }
   })
 
 export const applyNumberName = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
   applyEach<NumberNameData>(ctx, stored, async (row, { status, displayName }) => {
     const name = status === 'approved' && displayName ? displayName : row.display_name
-    await changeOfficial(ctx, { display_name_status: status, display_name: name })
+    await updateOfficial(ctx, { display_name_status: status, display_name: name })
     if (row.status !== 'verifying') return
-    if (status === 'declined') await toTrouble(ctx, row, 'display-name-declined')
-    if (status === 'approved') await toConnected(ctx, row, { phone: row.phone, displayName: name })
+    if (status === 'declined') await markError(ctx, row, 'display-name-declined')
+    if (status === 'approved') await markConnected(ctx, row, { phone: row.phone, displayName: name })
   })
 
 export const applyNumberAccount = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
   applyEach<NumberAccountData>(ctx, stored, async (row, { issue }) => {
-    if (issue) await toTrouble(ctx, row, issue)
-    // Well again by this word; whether all is well, only the provider's answer tells.
+    if (issue) await markError(ctx, row, issue)
+    // The account recovered; only the provider can say whether the number did.
     else await ctx.queue(officialRevalidate, {})
   })

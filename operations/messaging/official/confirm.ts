@@ -1,41 +1,44 @@
-/** What comes back from the provider's setup page: a number, or nothing. */
+/** Confirms the result of the provider's setup page: a number, or nothing. */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { Refusal, refuse, refuseForNow } from '#runtime/errors'
+import { ApiError, refuse, refuseTemporarily } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { seal, unseal } from '#runtime/secrets'
 import { sha256 } from '#runtime/values/ids'
 import { phoneKey } from '#runtime/values/phone'
 import { templateSync } from '../handles.ts'
-import { claimPhone, welcome } from '../numbers/connected.ts'
-import { keepPin, pinOf } from '../numbers/pins.ts'
-import { type Provider, providerNamed } from '../numbers/provider.ts'
+import { announceNumber, claimPhone } from '../numbers/connected.ts'
+import { readPin, savePin } from '../numbers/pins.ts'
+import { getProvider, type Provider } from '../numbers/provider.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
 import { addRelease } from '../numbers/releases.ts'
-import { withinTime } from '../numbers/within-time.ts'
 import {
   type NumberHealth,
   type OfficialNumber,
   type OfficialSetup,
   SetupQuestion,
 } from '../provider/number-port.ts'
-import { forgetAllTemplates } from '../templates/moves.ts'
-import { changeOfficial, keepPinOf, lockOfficial, type OfficialNumberRow, takeOverHealth } from './state.ts'
+import { removeAllTemplates } from '../templates/transitions.ts'
+import { lockOfficial, type OfficialNumberRow, saveCurrentPin, saveHealth, updateOfficial } from './state.ts'
 
 export interface Confirmation {
   state: string
-  /** Exactly one of these two. */
+  /** Exactly one of `code` and `error`. */
   code?: string | undefined
   error?: string | undefined
-  /** What the merchant says where they were asked, or the provider's page told who opened it. */
+  /**
+   * The merchant's answer to a question of the setup, or what the provider's page reported to the window that opened
+   * it.
+   */
   pin?: string | undefined
   numberId?: string | undefined
   accountId?: string | undefined
 }
 
-/** The setup waits for something that only the merchant knows: the same confirmation, with it, goes on. */
-export class SetupWaits extends Refusal {
+/** The setup needs an answer from the merchant: the same confirmation with that answer continues it. */
+export class SetupQuestionError extends ApiError {
   readonly question: SetupQuestion
   constructor(question: SetupQuestion) {
     super('bad_request', `${question.field}: ${question.message}`)
@@ -43,14 +46,14 @@ export class SetupWaits extends Refusal {
   }
 }
 
-const answerWithinMs = 20_000
-/** A confirmation that runs longer belongs to a process that died. */
+const providerTimeoutMs = 20_000
+/** A confirmation that takes longer belongs to a dead process. */
 const deadAfterMs = minuteMs
 
 /**
- * Ends a setup: with a code the number connects (or is under review), with an error the status is the one before.
- * Outside a transaction. What only the merchant knows is asked for by the name of its field. Refuses a state that is not of this store, a link that is over, a code that the provider does
- * not take (the link stays open) and a number of another store.
+ * Ends a setup: with a code the number connects (or is under review), with an error the previous status applies. Runs
+ * outside a transaction. Asks for missing answers by the name of their field. Refuses a state of another store, an
+ * expired link, a code that the provider rejects (the link stays open) and a number of another store.
  */
 export async function confirmSetup(ctx: Context, confirmation: Confirmation): Promise<void> {
   const { state, code, error } = confirmation
@@ -60,7 +63,7 @@ export async function confirmSetup(ctx: Context, confirmation: Confirmation): Pr
   const setup = await claimSetup(ctx, sha256(state))
   if (code === undefined) return ctx.transaction((tx) => deny(tx, setup.id))
   try {
-    await connect(ctx, setup, code, answersOf(confirmation))
+    await connect(ctx, setup, code, readAnswers(confirmation))
   } catch (failure) {
     await ctx.db
       .updateTable('messaging_setups')
@@ -71,7 +74,7 @@ export async function confirmSetup(ctx: Context, confirmation: Confirmation): Pr
   }
 }
 
-const answersOf = ({ pin, numberId, accountId }: Confirmation): NonNullable<OfficialSetup['answers']> => ({
+const readAnswers = ({ pin, numberId, accountId }: Confirmation): NonNullable<OfficialSetup['answers']> => ({
   ...(pin === undefined ? {} : { pin }),
   ...(numberId === undefined ? {} : { numberId }),
   ...(accountId === undefined ? {} : { accountId }),
@@ -99,17 +102,17 @@ async function claimSetup(ctx: Context, stateHash: string): Promise<ClaimedSetup
     )
     .returning(['id', 'return_url', 'started_at', 'granted'])
     .executeTakeFirst()
-  if (!claimed) throw await refusalOf(ctx, stateHash)
+  if (!claimed) throw await toApiError(ctx, stateHash)
   const row = await ctx.db
     .selectFrom('messaging_connections')
     .select('provider')
     .where('type', '=', 'official')
     .executeTakeFirstOrThrow()
   const { id, return_url: returnUrl, started_at: startedAt, granted } = claimed
-  return { id, returnUrl, startedAt, granted, provider: providerNamed(ctx, row.provider) }
+  return { id, returnUrl, startedAt, granted, provider: getProvider(ctx, row.provider) }
 }
 
-async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
+async function toApiError(ctx: Context, stateHash: string): Promise<Error> {
   const setup = await ctx.db
     .selectFrom('messaging_setups')
     .select(['outcome', 'expires_at'])
@@ -123,14 +126,14 @@ async function refusalOf(ctx: Context, stateHash: string): Promise<Error> {
   if (setup.outcome || setup.expires_at <= ctx.now()) {
     return refuse('conflict', 'This setup is over: start a new one')
   }
-  return refuseForNow('conflict', 'This setup is being confirmed at this moment')
+  return refuseTemporarily('conflict', 'This setup is being confirmed at this moment')
 }
 
 async function deny(tx: Context, setupId: string): Promise<void> {
-  if (await endSetup(tx, setupId, 'denied')) await changeOfficial(tx, { issue_code: 'setup-denied' })
+  if (await endSetup(tx, setupId, 'denied')) await updateOfficial(tx, { issue_code: 'setup-denied' })
 }
 
-/** Answers whether it was open until now. */
+/** Returns whether the setup was still open. */
 async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'): Promise<boolean> {
   const ended = await tx.db
     .updateTable('messaging_setups')
@@ -149,43 +152,43 @@ async function connect(
   answers: OfficialSetup['answers'],
 ): Promise<void> {
   const { id: setupId, returnUrl, startedAt, provider } = setup
-  const keep = (granted: unknown) => keepGranted(ctx, setupId, { of: sha256(code), granted })
-  const store = { id: ctx.store.id, credentials: grantedFor(ctx, setup, code) }
-  const number = await withinTime(
+  const keep = (granted: unknown) => saveGrant(ctx, setupId, { of: sha256(code), granted })
+  const store = { id: ctx.store.id, credentials: findGrant(ctx, setup, code) }
+  const number = await withProviderTimeout(
     provider.port.finishOfficialSetup(store, {
       code,
       returnUrl,
       startedAt,
       answers: answers ?? {},
-      sharedAccounts: await accountsSharedSince(ctx, provider.name, startedAt),
-      pinOf: (numberId) => pinOf(ctx, numberId),
-      keepPin: (numberId, pin) => keepPin(ctx, { numberId, pin }),
-      keep,
+      sharedAccounts: await findSharedAccounts(ctx, provider.name, startedAt),
+      findPin: (numberId) => readPin(ctx, numberId),
+      savePin: (numberId, pin) => savePin(ctx, { numberId, pin }),
+      saveGrant: keep,
     }),
-    answerWithinMs,
+    providerTimeoutMs,
   ).catch(async (error: unknown) => {
     if (error instanceof SetupQuestion) {
       await keep(error.granted)
-      throw new SetupWaits(error)
+      throw new SetupQuestionError(error)
     }
     if (error instanceof Refused) {
       throw refuse('bad_request', `code: The provider refused it: ${error.message}`)
     }
     throw error
   })
-  const health = await healthOf(ctx, provider, number)
+  const health = await readHealth(ctx, provider, number)
   const refused = await ctx.transaction(async (tx) => {
     const row = await lockOfficial(tx)
     const isFree = await claimPhone(tx, number.phone)
     if (row && isFree && (await endSetup(tx, setupId, 'confirmed'))) {
-      await takeNumber(tx, row, provider, number, health)
+      await claimNumber(tx, row, provider, number, health)
       return null
     }
-    // It is ours at the provider and not here: let go of again.
+    // Ours at the provider but not stored here: release it again.
     await addRelease(tx, {
       kind: 'official',
       provider: provider.name,
-      credentials: sealed(tx, number.credentials),
+      credentials: sealCredentials(tx, number.credentials),
       subject: number.accountId,
     })
     return isFree
@@ -193,92 +196,93 @@ async function connect(
       : `${number.phone} is connected to another store: disconnect it there, or use another number`
   })
   if (refused) throw refuse('conflict', refused)
-  await askForHistory(ctx, provider, number)
+  await requestHistory(ctx, provider, number)
 }
 
-/** Of a code, which the merchant may have got anew meanwhile. */
-interface Kept {
+/** The grant of one code; the merchant may have obtained another code since. */
+interface SavedGrant {
   of: string
   granted: unknown
 }
 
-/** What came of this code before. One that a setup of an earlier release keeps is of the only code there was. */
-function grantedFor(ctx: Context, { granted }: ClaimedSetup, code: string): unknown {
-  const kept = granted && (unseal(ctx.settings, ctx.store.id, granted) as Kept | Record<string, unknown>)
-  if (!kept || !('of' in kept)) return kept || null
-  return kept.of === sha256(code) ? kept.granted : null
+/** The saved grant of this code. Setups of earlier releases saved it without the code, as there was only one. */
+function findGrant(ctx: Context, { granted }: ClaimedSetup, code: string): unknown {
+  const grant =
+    granted && (unseal(ctx.settings, ctx.store.id, granted) as SavedGrant | Record<string, unknown>)
+  if (!grant || !('of' in grant)) return grant || null
+  return grant.of === sha256(code) ? grant.granted : null
 }
 
-/** The code was exchanged: what came of it is kept until the setup is through, as long as the link holds. */
-async function keepGranted(ctx: Context, setupId: string, kept: Kept): Promise<void> {
+/** The code was exchanged: saves its grant until the setup completes, while the link is valid. */
+async function saveGrant(ctx: Context, setupId: string, grant: SavedGrant): Promise<void> {
   await ctx.db
     .updateTable('messaging_setups')
-    .set({ granted: sealed(ctx, kept) })
+    .set({ granted: sealCredentials(ctx, grant) })
     .where('id', '=', setupId)
     .where('ended_at', 'is', null)
     .execute()
 }
 
-const clocksDifferMs = 120_000
+const clockSkewMs = 120_000
 
-/** Accounts that callbacks said were shared with us, newest first: of several the one of this setup is among them. */
-async function accountsSharedSince(ctx: Context, provider: string, since: Date): Promise<string[]> {
+/** Accounts that callbacks reported as shared with us, newest first; the one of this setup is among them. */
+async function findSharedAccounts(ctx: Context, provider: string, since: Date): Promise<string[]> {
   const { rows } = await sql<{ account: string }>`select payload -> 'data' ->> 'account' as account
     from provider_events
-    where id > ${lowestId(since.getTime() - clocksDifferMs)}::uuid and port = 'messaging'
+    where id > ${toLowestId(since.getTime() - clockSkewMs)}::uuid and port = 'messaging'
       and provider = ${provider}::text and kind = 'account-shared'
     order by id desc limit 100`.execute(ctx.system)
   return rows.map((row) => row.account)
 }
 
-/** Below every id that was made from then on. */
-function lowestId(ms: number): string {
+/** The lowest id (UUIDv7) that can be created from then on. */
+function toLowestId(ms: number): string {
   const time = Math.floor(ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** A number goes on without it: there may be none, or the merchant does not share it. */
-async function askForHistory(
+/** The number works without history: there may be none, or the merchant does not share it. */
+async function requestHistory(
   ctx: Context,
   { port }: Provider,
   { credentials }: OfficialNumber,
 ): Promise<void> {
   try {
-    await withinTime(port.requestHistory({ id: ctx.store.id, credentials }), 8_000)
+    await withProviderTimeout(port.requestHistory({ id: ctx.store.id, credentials }), 8_000)
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the messages from before a number was connected cannot be had')
+    ctx.log.warn({ err: error }, 'message history request failed')
   }
 }
 
-const sealed = (ctx: Context, credentials: unknown): string =>
+const sealCredentials = (ctx: Context, credentials: unknown): string =>
   seal(ctx.settings, ctx.store.id, credentials ?? null)
 
-/** Asked on the way, for its limit; a number without an answer is asked again when it is needed. */
-async function healthOf(
+/** Reads the number's health now, because it contains the messaging limit. If the provider does not answer, it is read later. */
+async function readHealth(
   ctx: Context,
   { port }: Provider,
   { credentials }: OfficialNumber,
 ): Promise<NumberHealth | null> {
   try {
-    return await withinTime(port.phoneHealth({ id: ctx.store.id, credentials }), 5_000)
+    return await withProviderTimeout(port.phoneHealth({ id: ctx.store.id, credentials }), 5_000)
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the health of a new number is not known yet')
+    ctx.log.warn({ err: error }, 'health of the new number unavailable')
     return null
   }
 }
 
-/** Of the number that connects, and of the one before it. */
-async function keepPins(
+/** Saves the PINs of the new number and of the previous one. */
+async function savePins(
   tx: Context,
   row: OfficialNumberRow,
   { port }: Provider,
   { credentials }: OfficialNumber,
 ): Promise<void> {
-  await keepPinOf(tx, row)
-  await keepPin(tx, port.numberPin({ id: tx.store.id, credentials }))
+  await saveCurrentPin(tx, row)
+  await savePin(tx, port.numberPin({ id: tx.store.id, credentials }))
 }
 
-async function takeNumber(
+async function claimNumber(
   tx: Context,
   row: OfficialNumberRow,
   provider: Provider,
@@ -286,21 +290,21 @@ async function takeNumber(
   health: NumberHealth | null,
 ): Promise<void> {
   const { numberId, accountId, phone, displayName, ready } = number
-  await keepPins(tx, row, provider, number)
+  await savePins(tx, row, provider, number)
   if (row.credentials && row.phone_key !== phoneKey(phone)) {
     await addRelease(tx, {
       kind: row.account_id === accountId ? 'templates' : 'official',
       provider: row.provider,
       credentials: row.credentials,
       subject: row.account_id,
-      templates: await forgetAllTemplates(tx),
+      templates: await removeAllTemplates(tx),
     })
   }
   const now = tx.now()
-  await changeOfficial(tx, {
+  await updateOfficial(tx, {
     status: ready ? 'connected' : 'verifying',
     provider: provider.name,
-    credentials: sealed(tx, number.credentials),
+    credentials: sealCredentials(tx, number.credentials),
     number_id: numberId,
     account_id: accountId,
     phone,
@@ -313,7 +317,7 @@ async function takeNumber(
     health: null,
     health_at: null,
   })
-  if (health) await takeOverHealth(tx, { ...row, number_id: numberId, phone, health: null }, health, now)
-  if (ready) await welcome(tx, 'official', { phone, displayName })
+  if (health) await saveHealth(tx, { ...row, number_id: numberId, phone, health: null }, health, now)
+  if (ready) await announceNumber(tx, 'official', { phone, displayName })
   await tx.queue(templateSync, {})
 }

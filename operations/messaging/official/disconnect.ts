@@ -1,16 +1,16 @@
-/** Giving up the official number (rule 4). */
+/** Disconnects the official number (rule 4). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { officialAt } from '../numbers/official-clock.ts'
+import { getOfficialState } from '../numbers/official-clock.ts'
 import { addRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
-import { forgetAllTemplates } from '../templates/moves.ts'
+import { removeAllTemplates } from '../templates/transitions.ts'
 import { endSetups } from './setup.ts'
-import { changeOfficial, keepPinOf, lockOfficial } from './state.ts'
+import { lockOfficial, saveCurrentPin, updateOfficial } from './state.ts'
 
 /**
- * In the caller's transaction: status, credentials, templates and the inbox at once; at the provider by job. Refuses
- * where there is nothing to give up.
+ * Runs in the caller's transaction: status, credentials, templates and inbox at once; at the provider by a job. Refuses
+ * if there is nothing to disconnect.
  */
 export async function disconnectOfficial(ctx: Context): Promise<void> {
   const row = await lockOfficial(ctx)
@@ -22,17 +22,17 @@ export async function disconnectOfficial(ctx: Context): Promise<void> {
         .executeTakeFirst()
     : undefined
   const noSetup = { started_at: null, expires_at: null, ended_at: null }
-  const { status } = row ? officialAt({ ...row, ...(setup ?? noSetup) }, ctx.now()) : { status: 'none' }
+  const { status } = row ? getOfficialState({ ...row, ...(setup ?? noSetup) }, ctx.now()) : { status: 'none' }
   if (!row || status === 'none') throw refuse('conflict', 'There is no official number to disconnect')
-  await keepPinOf(ctx, row)
-  const templates = await forgetAllTemplates(ctx)
+  await saveCurrentPin(ctx, row)
+  const templates = await removeAllTemplates(ctx)
   if (row.credentials || templates.length > 0) {
     const { provider, credentials, account_id: subject } = row
     await addRelease(ctx, { kind: 'official', provider, credentials, subject, templates })
   }
   await endSetups(ctx, 'disconnected')
-  // The number's id stays: what became of its messages may still be told.
-  await changeOfficial(ctx, {
+  // The number's id stays: status events of its messages may still arrive.
+  await updateOfficial(ctx, {
     status: 'none',
     credentials: null,
     account_id: null,
@@ -48,5 +48,5 @@ export async function disconnectOfficial(ctx: Context): Promise<void> {
     health_at: null,
   })
   await deselectConnection(ctx, 'official')
-  for (const told of ctx.wired.officialDisconnected) await told(ctx)
+  for (const handler of ctx.extensions.officialDisconnected) await handler(ctx)
 }

@@ -1,20 +1,20 @@
-/** How the official number stands with its provider (rule 8). */
+/** The health of the official number at its provider (rule 8). */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
-import { numberUsage, tierLimits } from '../numbers/limit.ts'
-import { isSilent } from '../numbers/provider.ts'
-import { routeOfType } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
+import { readNumberUsage, tierLimits } from '../numbers/limit.ts'
+import { isUnavailable } from '../numbers/provider.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { findRouteByType } from '../numbers/route.ts'
 import type { NumberHealth } from '../provider/number-port.ts'
 import type { PhoneHealth } from './schema.ts'
-import { lockOfficial, takeOverHealth } from './state.ts'
+import { lockOfficial, saveHealth } from './state.ts'
 
 const freshMs = 5 * minuteMs
-const answerWithinMs = 8_000
+const providerTimeoutMs = 8_000
 
 type HealthRow = Pick<
   Row<'messaging_connections'>,
@@ -29,18 +29,18 @@ const findHealth = prepared((db) =>
     .$castTo<HealthRow>(),
 )
 
-/** Asks the provider where its last answer is older than five minutes. Refuses where there is no official number. */
+/** Asks the provider if its last answer is older than five minutes. Refuses if there is no official number. */
 export async function readHealth(ctx: Context): Promise<PhoneHealth> {
   const [row] = await findHealth(ctx, {})
   if (!row || row.status === 'none' || !row.number_id || !row.phone) {
     throw refuse('conflict', 'No official number is connected: connect one first')
   }
   const isFresh = row.health_at !== null && ctx.now().getTime() - row.health_at.getTime() <= freshMs
-  const asked = isFresh ? null : await askHealth(ctx, row)
-  const health = asked ?? row.health
-  const checkedAt = asked ? ctx.now() : row.health_at
+  const fresh = isFresh ? null : await requestHealth(ctx, row)
+  const health = fresh ?? row.health
+  const checkedAt = fresh ? ctx.now() : row.health_at
   if (!health || !checkedAt) throw refuse('unavailable', 'The provider does not answer: try again later')
-  const { used, nextFreeAt } = await numberUsage(ctx, row.number_id)
+  const { used, nextFreeAt } = await readNumberUsage(ctx, row.number_id)
   const limit = tierLimits[health.messagingLimitTier] ?? null
   const remaining = limit === null ? null : Math.max(0, limit - used)
   return {
@@ -55,30 +55,30 @@ export async function readHealth(ctx: Context): Promise<PhoneHealth> {
     nextFreeAt: remaining === 0 ? (nextFreeAt?.toISOString() ?? null) : null,
     throughput: health.throughput,
     checkedAt: checkedAt.toISOString(),
-    isStale: !isFresh && !asked,
+    isStale: !isFresh && !fresh,
   }
 }
 
-/** Null where the provider is silent, or the number was replaced meanwhile. */
-async function askHealth(ctx: Context, asked: HealthRow): Promise<NumberHealth | null> {
-  const route = await routeOfType(ctx, 'official')
+/** Null if the provider does not answer, or the number was replaced meanwhile. */
+async function requestHealth(ctx: Context, requested: HealthRow): Promise<NumberHealth | null> {
+  const route = await findRouteByType(ctx, 'official')
   if (!route) return null
   try {
-    const health = await withinTime(route.port.phoneHealth(route.store), answerWithinMs)
+    const health = await withProviderTimeout(route.port.phoneHealth(route.store), providerTimeoutMs)
     await ctx.transaction(async (tx) => {
       const row = await lockOfficial(tx)
-      if (row?.credentials === asked.credentials) await takeOverHealth(tx, row, health, tx.now())
+      if (row?.credentials === requested.credentials) await saveHealth(tx, row, health, tx.now())
     })
     return health
   } catch (error) {
-    if (!isSilent(error)) throw error
-    ctx.log.warn({ err: error }, 'the health of the official number is its last answer')
+    if (!isUnavailable(error)) throw error
+    ctx.log.warn({ err: error }, 'health request failed, using the last answer')
     return null
   }
 }
 
-/** New recipients that the official number may have in 24 hours; null: unlimited, or nothing is known of it. */
-export async function numberLimit(ctx: Context): Promise<number | null> {
+/** New recipients per 24 hours that the official number allows; null: unlimited or unknown. */
+export async function readNumberLimit(ctx: Context): Promise<number | null> {
   const [row] = await findHealth(ctx, {})
   return row?.health ? (tierLimits[row.health.messagingLimitTier] ?? null) : null
 }

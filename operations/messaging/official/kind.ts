@@ -1,14 +1,14 @@
-/** How numbers are probed and checked, and what follows from how they stand (store, rule 19). */
-import { health } from '#operations/store/door'
+/** Probes and checks numbers, and reacts to changes of their health (store, rule 19). */
+import { health } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
-import { unheard } from '#runtime/ports/heard'
-import type { Finding } from '#runtime/ports/provider'
+import { ApiError } from '#runtime/errors'
+import { unwrapAdapter } from '#runtime/ports/instrumentation'
+import type { Precondition } from '#runtime/ports/provider'
 import { officialRevalidate } from '../handles.ts'
-import { tellConnected } from '../numbers/connected.ts'
+import { notifyConnected } from '../numbers/connected.ts'
 import { describeIssue } from '../numbers/official-clock.ts'
-import { type Route, routeOfType } from '../numbers/route.ts'
-import { wakeLanes } from '../outbox/rows.ts'
+import { findRouteByType, type Route } from '../numbers/route.ts'
+import { wakeWaitingMessages } from '../outbox/rows.ts'
 import type { ConnectionType } from '../provider/port.ts'
 import { revalidate } from './revalidate.ts'
 
@@ -28,46 +28,46 @@ const findConnection = (ctx: Context, type: string) =>
 
 export const numberKind: health.ConnectionKind = {
   name: (part) => names[part] ?? 'the number',
-  // `official-number-issue` says more than that it is lost, and `messaging-connected` more than that it is back.
-  tellsItself: ['official'],
-  async current(tx, part) {
+  // `official-number-issue` and `messaging-connected` say more than the generic notifications.
+  notifiesItself: ['official'],
+  async connectedAt(tx, part) {
     const row = await findConnection(tx, part)
     const statuses = part === 'official' ? ['connected', 'verifying', 'error'] : ['connected']
     const isThere = row !== undefined && statuses.includes(row.status)
     return isThere && (part !== 'official' || row.credentials) ? row.connected_at : undefined
   },
   async probe(ctx, part) {
-    if (part === 'official') return reallyRevalidate(ctx)
-    const route = await routeOfType(ctx, part as ConnectionType)
-    // Without it, the next message shows it.
+    if (part === 'official') return revalidateIfConnected(ctx)
+    const route = await findRouteByType(ctx, part as ConnectionType)
+    // Without a check, the next message shows whether it works.
     const { check } = (route?.port ?? {}) as { check?(store: Route['store']): Promise<unknown> }
     await check?.call(route!.port, route!.store)
   },
   async check(ctx) {
-    const found: health.Checked[] = []
+    const found: health.ConnectionCheck[] = []
     for (const type of types) {
-      const route = await routeOfType(ctx, type)
-      if (!route || (await numberKind.current(ctx, type)) === undefined) continue
+      const route = await findRouteByType(ctx, type)
+      if (!route || (await numberKind.connectedAt(ctx, type)) === undefined) continue
       found.push({ ...{ port: 'messaging', part: type }, ...(await checkRoute(route, type)) })
     }
     return found.length > 0 ? found : [{ port: 'messaging', part: '', provider: null, findings: [] }]
   },
-  async moved(tx, { part, before, after }) {
+  async stateChanged(tx, { part, before, after }) {
     if (after === 'lost' && part === 'official' && (await findConnection(tx, part))?.status === 'connected') {
-      // The provider says more of what is wrong; then the merchant is told.
+      // The provider knows the cause; the merchant is notified after the revalidation.
       await tx.queue(officialRevalidate, {})
     }
     if (after !== 'connected') return
-    await (before === 'lost' ? tellConnected(tx, part as ConnectionType) : wakeLanes(tx))
+    await (before === 'lost' ? notifyConnected(tx, part as ConnectionType) : wakeWaitingMessages(tx))
   },
 }
 
 async function checkRoute(
   { port, store, provider }: Route,
   type: ConnectionType,
-): Promise<Pick<health.Checked, 'provider' | 'findings'>> {
-  const adapter: typeof port & { check?(of: typeof store): Promise<Finding[]> } = unheard(port)
-  const findings = await health.checking(async () => {
+): Promise<Pick<health.ConnectionCheck, 'provider' | 'findings'>> {
+  const adapter: typeof port & { check?(of: typeof store): Promise<Precondition[]> } = unwrapAdapter(port)
+  const findings = await health.runCheck(async () => {
     if (adapter.check) return adapter.check(store)
     if (type !== 'official') return adapter.sendLimits(store, type)
     const state = await adapter.officialState(store)
@@ -79,11 +79,11 @@ async function checkRoute(
   return { provider, findings }
 }
 
-/** A number that was given up meanwhile is nobody's to ask about. */
-async function reallyRevalidate(ctx: Context): Promise<void> {
+/** Ignores a number that was disconnected meanwhile. */
+async function revalidateIfConnected(ctx: Context): Promise<void> {
   try {
     await revalidate(ctx)
   } catch (error) {
-    if (!(error instanceof Refusal && error.code === 'conflict')) throw error
+    if (!(error instanceof ApiError && error.code === 'conflict')) throw error
   }
 }

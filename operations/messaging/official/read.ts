@@ -1,11 +1,11 @@
-/** The official number at the clock's now, without asking the provider. */
+/** Reads the current state of the official number, without asking the provider. */
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs } from '#runtime/durations'
-import { describeIssue, type OfficialRow, officialAt } from '../numbers/official-clock.ts'
+import { describeIssue, getOfficialState, type OfficialRow } from '../numbers/official-clock.ts'
 import type { OfficialConnection } from './schema.ts'
 
 const staleMs = dayMs
@@ -41,12 +41,12 @@ const findOfficial = prepared<object, FoundRow>((db) => {
     ])
 })
 
-const noTemplates = { approved: 0, pending: 0, rejected: 0, paused: 0, disabled: 0 }
+const zeroTemplates = { approved: 0, pending: 0, rejected: 0, paused: 0, disabled: 0 }
 
 export async function readOfficial(ctx: Context): Promise<OfficialConnection> {
   const [row] = await findOfficial(ctx, {})
   const now = ctx.now()
-  const { status, issue, setup } = officialAt(row!, now)
+  const { status, issue, setup } = getOfficialState(row!, now)
   const connected = status === 'connected'
   const { checked_at: checkedAt } = row!
   return {
@@ -60,7 +60,7 @@ export async function readOfficial(ctx: Context): Promise<OfficialConnection> {
       startedAt: setup.startedAt.toISOString(),
       expiresAt: setup.expiresAt.toISOString(),
     },
-    templates: { ...noTemplates, ...row!.templates },
+    templates: { ...zeroTemplates, ...row!.templates },
     connectedAt: row!.connected_at?.toISOString() ?? null,
     checkedAt: checkedAt?.toISOString() ?? null,
     isStale: connected && (checkedAt === null || now.getTime() - checkedAt.getTime() > staleMs),

@@ -1,14 +1,14 @@
-/** Asking the provider how the official number stands. */
+/** Asks the provider for the state of the official number. */
 import type { Context } from '#runtime/context'
-import { type Refusal, refuse } from '#runtime/errors'
+import { type ApiError, refuse } from '#runtime/errors'
 import { AccessLost } from '#runtime/ports/errors'
-import { type Route, routeOfType } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { findRouteByType, type Route } from '../numbers/route.ts'
 import type { NumberHealth, NumberIssue, OfficialState } from '../provider/number-port.ts'
 import { readOfficial } from './read.ts'
-import { lockOfficial, takeOverHealth, takeOverState } from './state.ts'
+import { applyState, lockOfficial, saveHealth } from './state.ts'
 
-const answerWithinMs = 20_000
+const providerTimeoutMs = 20_000
 const numberIssues: readonly NumberIssue[] = [
   'token-expired',
   'number-removed',
@@ -17,26 +17,26 @@ const numberIssues: readonly NumberIssue[] = [
 ]
 
 /**
- * Takes over what the provider says of state, names, issue and limits. Outside a transaction. Refuses where no number
- * was connected, or another one was meanwhile; a provider that does not answer changes nothing.
+ * Applies the provider's answer: state, names, issue and limits. Runs outside a transaction. Refuses if no number is
+ * connected, or if it was replaced meanwhile. If the provider does not answer, nothing changes.
  */
 export async function revalidate(ctx: Context): Promise<void> {
-  const asked = await connectionOf(ctx)
-  const route = asked?.credentials ? await routeOfType(ctx, 'official') : null
-  if (!asked || !route) throw await notConnected(ctx)
-  const { state, health } = await withinTime(ask(route), answerWithinMs)
+  const connectionError = await toConnectionError(ctx)
+  const route = connectionError?.credentials ? await findRouteByType(ctx, 'official') : null
+  if (!connectionError || !route) throw await buildNotConnected(ctx)
+  const { state, health } = await withProviderTimeout(requestState(route), providerTimeoutMs)
   await ctx.transaction(async (tx) => {
     const row = await lockOfficial(tx)
-    if (!row || row.credentials !== asked.credentials) {
+    if (!row || row.credentials !== connectionError.credentials) {
       throw refuse('conflict', 'The official number was disconnected or replaced meanwhile')
     }
-    await takeOverState(tx, row, state)
-    if (health) await takeOverHealth(tx, row, health, tx.now())
+    await applyState(tx, row, state)
+    if (health) await saveHealth(tx, row, health, tx.now())
   })
 }
 
-/** Told apart: a setup that waits to be finished, and none. */
-async function notConnected(ctx: Context): Promise<Refusal> {
+/** Distinguishes an unfinished setup from none. */
+async function buildNotConnected(ctx: Context): Promise<ApiError> {
   const { status, setup } = await readOfficial(ctx)
   return refuse(
     'conflict',
@@ -46,20 +46,23 @@ async function notConnected(ctx: Context): Promise<Refusal> {
   )
 }
 
-const connectionOf = (ctx: Context) =>
+const toConnectionError = (ctx: Context) =>
   ctx.db
     .selectFrom('messaging_connections')
     .select('credentials')
     .where('type', '=', 'official')
     .executeTakeFirst()
 
-/** A number in trouble has no health that could be asked for. */
-async function ask({ port, store }: Route): Promise<{ state: OfficialState; health: NumberHealth | null }> {
+/** Reads the health as well, unless the number has an issue. */
+async function requestState({
+  port,
+  store,
+}: Route): Promise<{ state: OfficialState; health: NumberHealth | null }> {
   try {
     const state = await port.officialState(store)
     return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
   } catch (error) {
-    // Access that is gone is a state too: the merchant is told of it.
+    // Lost access is a state as well, which the merchant is notified of.
     if (!(error instanceof AccessLost)) throw error
     const issue = numberIssues.find((each) => each === error.code) ?? 'token-expired'
     const unknown = { phone: '', displayName: '', displayNameStatus: null }

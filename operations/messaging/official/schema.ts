@@ -1,4 +1,3 @@
-/** The official number as it is answered. */
 import { count, instant, named, object, z } from '#runtime/schema'
 import { officialIssues, officialStatuses } from '../numbers/official-clock.ts'
 
@@ -20,7 +19,7 @@ export const officialConnection = named(
     isStale: z.boolean().describe('Connected, and not confirmed for 24 hours'),
   }),
   {
-    moves: [
+    volatileFields: [
       'status',
       'displayName',
       'displayNameStatus',

@@ -1,14 +1,14 @@
-/** The link with which a merchant connects an official number. */
+/** The setup link with which a merchant connects an official number. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { randomSecret, sha256 } from '#runtime/values/ids'
-import { defaultProvider } from '../numbers/provider.ts'
-import { withinTime } from '../numbers/within-time.ts'
+import { getDefaultProvider } from '../numbers/provider.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
 
-const lastsMs = 60 * minuteMs
-const answerWithinMs = 8_000
+const setupTtlMs = 60 * minuteMs
+const providerTimeoutMs = 8_000
 
 export interface OpenedSetup {
   setupUrl: string
@@ -17,27 +17,27 @@ export interface OpenedSetup {
 }
 
 /**
- * Opens a setup for 60 minutes; an older link is dead from then on. Outside a transaction. `returnUrl`: where the
- * provider sends the merchant back to. Refuses one of another host, and a number that is connected or under review.
+ * Opens a setup for 60 minutes and ends older ones. Runs outside a transaction. `returnUrl`: where the provider sends
+ * the merchant afterwards. Refuses another host, and a number that is connected or under review.
  */
 export async function startSetup(ctx: Context, returnUrl: string | undefined): Promise<OpenedSetup> {
   const backTo = returnUrl ?? `${ctx.settings.publicUrl}/messaging/return`
-  if (!isOwn(ctx, backTo)) {
+  if (!isOwnAddress(ctx, backTo)) {
     throw refuse(
       'bad_request',
       "returnUrl: must be an https address of this server's or the store's own host, or http on localhost",
     )
   }
   await refuseConnected(ctx)
-  const { name, port } = defaultProvider(ctx)
+  const { name, port } = getDefaultProvider(ctx)
   const state = randomSecret()
   const store = { id: ctx.store.id, credentials: null }
   const startedAt = ctx.now()
-  const { url } = await withinTime(
+  const { url } = await withProviderTimeout(
     port.startOfficialSetup(store, { state, returnUrl: backTo }),
-    answerWithinMs,
+    providerTimeoutMs,
   )
-  const expiresAt = new Date(startedAt.getTime() + lastsMs)
+  const expiresAt = new Date(startedAt.getTime() + setupTtlMs)
   await ctx.transaction((tx) => openSetup(tx, { name, state, returnUrl: backTo, startedAt, expiresAt }))
   return { setupUrl: url, expiresAt: expiresAt.toISOString(), status: 'setup-pending' }
 }
@@ -86,7 +86,7 @@ async function openSetup(
     .onConflict((conflict) =>
       conflict.columns(['store_id', 'type']).doUpdateSet((eb) => ({
         setup_id: id,
-        // What an earlier setup came to is over; a number's own trouble is not.
+        // Clears the result of an earlier setup, but not an issue of the number itself.
         issue_code: eb
           .case()
           .when('messaging_connections.issue_code', 'in', ['setup-denied', 'setup-expired'])
@@ -99,7 +99,7 @@ async function openSetup(
     .execute()
 }
 
-/** Ends every setup that is open; their links are dead. */
+/** Ends every open setup; their links become invalid. */
 export async function endSetups(
   tx: Context,
   outcome: 'replaced' | 'disconnected' | 'recovered',
@@ -111,8 +111,8 @@ export async function endSetups(
     .execute()
 }
 
-/** The state goes along with it: it must not end up with somebody else. */
-function isOwn(ctx: Context, address: string): boolean {
+/** The address receives the setup's state, so it must be our own. */
+function isOwnAddress(ctx: Context, address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || url.username || url.password || url.hash) return false
   if (url.protocol === 'http:') return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)

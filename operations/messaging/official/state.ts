@@ -1,23 +1,23 @@
-/** Where an official number goes by its provider's word, and what the merchant is told of it. */
+/** State transitions of an official number as reported by the provider, with their notifications. */
 
 import type { Row, RowChange } from '#db/tables'
-import { health, notify } from '#operations/store/door'
+import { health, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { unseal } from '#runtime/secrets'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { templateSync } from '../handles.ts'
-import { claimPhone, welcome } from '../numbers/connected.ts'
+import { announceNumber, claimPhone } from '../numbers/connected.ts'
 import { setNumberLimit, tierLimits } from '../numbers/limit.ts'
 import { describeIssue } from '../numbers/official-clock.ts'
-import { keepPin } from '../numbers/pins.ts'
-import { providerNamed } from '../numbers/provider.ts'
+import { savePin } from '../numbers/pins.ts'
+import { getProvider } from '../numbers/provider.ts'
 import type { NumberHealth, NumberIssue, OfficialState } from '../provider/number-port.ts'
 import { endSetups } from './setup.ts'
 
 export type OfficialNumberRow = Row<'messaging_connections'>
 
-/** The official number's row, locked until the transaction ends; null when there never was one. */
+/** Locks the official number's row until the transaction ends; null if there never was one. */
 export async function lockOfficial(ctx: Context): Promise<OfficialNumberRow | null> {
   const row = await ctx.db
     .selectFrom('messaging_connections')
@@ -28,15 +28,18 @@ export async function lockOfficial(ctx: Context): Promise<OfficialNumberRow | nu
   return row ?? null
 }
 
-/** Before its access is destroyed: the number is asked for its PIN when it connects anew. */
-export async function keepPinOf(ctx: Context, { credentials, provider }: OfficialNumberRow): Promise<void> {
+/** Saves the PIN before the credentials are destroyed: connecting the number again requires it. */
+export async function saveCurrentPin(
+  ctx: Context,
+  { credentials, provider }: OfficialNumberRow,
+): Promise<void> {
   if (!credentials) return
-  const { port } = providerNamed(ctx, provider)
+  const { port } = getProvider(ctx, provider)
   const unsealed = unseal(ctx.settings, ctx.store.id, credentials)
-  if (unsealed) await keepPin(ctx, port.numberPin({ id: ctx.store.id, credentials: unsealed }))
+  if (unsealed) await savePin(ctx, port.numberPin({ id: ctx.store.id, credentials: unsealed }))
 }
 
-export async function changeOfficial(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {
+export async function updateOfficial(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {
   await ctx.db
     .updateTable('messaging_connections')
     .set({ ...set, updated_at: ctx.now() })
@@ -44,35 +47,31 @@ export async function changeOfficial(ctx: Context, set: RowChange<'messaging_con
     .execute()
 }
 
-/** Takes over what the provider answers of a locked number. `checkedAt` is now. */
-export async function takeOverState(
-  ctx: Context,
-  row: OfficialNumberRow,
-  state: OfficialState,
-): Promise<void> {
+/** Applies the provider's answer to a locked number, and sets `checked_at`. */
+export async function applyState(ctx: Context, row: OfficialNumberRow, state: OfficialState): Promise<void> {
   const { displayNameStatus } = state
-  await changeOfficial(ctx, { display_name_status: displayNameStatus, checked_at: ctx.now() })
-  if (state.status === 'error') return toTrouble(ctx, row, state.issue ?? 'account-restricted')
+  await updateOfficial(ctx, { display_name_status: displayNameStatus, checked_at: ctx.now() })
+  if (state.status === 'error') return markError(ctx, row, state.issue ?? 'account-restricted')
   const phone = state.phone || row.phone
   const displayName = state.displayName || row.display_name
-  // One that sends goes on sending while, say, a new name is looked at.
+  // A connected number keeps sending while, for example, a new name is reviewed.
   if (state.status === 'verifying' && row.status !== 'connected') {
     const names = { phone, phone_key: phone && phoneKey(phone), display_name: displayName }
-    return changeOfficial(ctx, { status: 'verifying', issue_code: null, ...names })
+    return updateOfficial(ctx, { status: 'verifying', issue_code: null, ...names })
   }
-  await toConnected(ctx, row, { phone, displayName })
+  await markConnected(ctx, row, { phone, displayName })
 }
 
-/** A number that is ready, or well again; one that another store has connected meanwhile stays in trouble. */
-export async function toConnected(
+/** Marks a number as ready or recovered. If another store has connected it meanwhile, it keeps its error. */
+export async function markConnected(
   ctx: Context,
   row: OfficialNumberRow,
   number: { phone: string | null; displayName: string | null },
 ): Promise<void> {
   const { phone, displayName } = number
-  if (!phone || !(await claimPhone(ctx, phone))) return toTrouble(ctx, row, 'number-removed')
+  if (!phone || !(await claimPhone(ctx, phone))) return markError(ctx, row, 'number-removed')
   const isNew = row.status !== 'connected'
-  await changeOfficial(ctx, {
+  await updateOfficial(ctx, {
     status: 'connected',
     issue_code: null,
     phone,
@@ -82,20 +81,20 @@ export async function toConnected(
   })
   if (!isNew) return
   await endSetups(ctx, 'recovered')
-  await welcome(ctx, 'official', { phone, displayName })
+  await announceNumber(ctx, 'official', { phone, displayName })
   await ctx.queue(templateSync, {})
 }
 
-/** Told once a cause: while it stays the same, nobody hears of it again. */
-export async function toTrouble(ctx: Context, row: OfficialNumberRow, issue: NumberIssue): Promise<void> {
+/** Notifies once per cause, while it stays the same. */
+export async function markError(ctx: Context, row: OfficialNumberRow, issue: NumberIssue): Promise<void> {
   if (row.status === 'error' && row.issue_code === issue) return
-  await changeOfficial(ctx, { status: 'error', issue_code: issue })
+  await updateOfficial(ctx, { status: 'error', issue_code: issue })
   await connectedNumberChanged(ctx)
   const { message } = describeIssue(issue)
-  await health.moveConnection(
+  await health.applyHealthEvent(
     ctx,
     { port: 'messaging', part: 'official', provider: row.provider, connectedAt: row.connected_at },
-    { is: 'lost', code: issue, message: 'The number cannot send', remedy: message },
+    { kind: 'lost', code: issue, message: 'The number cannot send', remedy: message },
   )
   await notify(ctx, {
     type: 'official-number-issue',
@@ -109,8 +108,8 @@ export async function toTrouble(ctx: Context, row: OfficialNumberRow, issue: Num
 
 const tiers = Object.keys(tierLimits)
 
-/** Keeps a number's health, its limit with it, and tells of red quality or a lower tier. */
-export async function takeOverHealth(
+/** Saves a number's health and its limit; notifies of red quality or a lower tier. */
+export async function saveHealth(
   ctx: Context,
   row: OfficialNumberRow,
   health: NumberHealth,
@@ -118,7 +117,7 @@ export async function takeOverHealth(
 ): Promise<void> {
   const before = row.health as NumberHealth | null
   const at = askedAt ? { health_at: askedAt } : {}
-  await changeOfficial(ctx, { health: JSON.stringify(health), ...at })
+  await updateOfficial(ctx, { health: JSON.stringify(health), ...at })
   const { messagingLimitTier: tier } = health
   if (row.number_id) await setNumberLimit(ctx, row.number_id, tierLimits[tier] ?? null)
   if (!before) return

@@ -1,11 +1,11 @@
-/** Phones that nothing but what they asked for may be written to. Unique in a store by their match form. */
+/** Phones that opted out: only messages they asked for may be sent to them. Unique per store by match form. */
 import { type CommonTableExpressionOutput, type Kysely, type QueryCreator, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import { pagesOf } from '#runtime/database/list'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import { preparedPages } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
-import { phoneContaining, phoneLike } from '#runtime/database/search'
+import { phoneLike, toPhonePatterns } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
@@ -17,12 +17,12 @@ const optOutJson = (row: string) =>
     note: `${row}.note`,
     source: `${row}.source`,
     campaignId: `${row}.campaign_id`,
-    createdAt: instantOf(`${row}.created_at`),
-    updatedAt: instantOf(`${row}.updated_at`),
+    createdAt: isoInstant(`${row}.created_at`),
+    updatedAt: isoInstant(`${row}.updated_at`),
   })
 
 export interface OptOutFilters {
-  /** Digits within the phone. */
+  /** Digits contained in the phone. */
   search?: string | undefined
   source?: string | undefined
 }
@@ -33,10 +33,9 @@ interface Conditions {
   source?: string
 }
 
-/** Newest first. */
-export const listed = {
+export const optOutList = {
   filters: (ctx: Context, { search, source }: OptOutFilters): Conditions => ({
-    ...(search === undefined ? {} : { search: phoneContaining(search, ctx.store.country) ?? [] }),
+    ...(search === undefined ? {} : { search: toPhonePatterns(search, ctx.store.country) ?? [] }),
     ...(source === undefined ? {} : { source }),
   }),
   rows(db: Kysely<TenantTables>, values: Required<Conditions>, has: (name: keyof Conditions) => boolean) {
@@ -48,10 +47,13 @@ export const listed = {
   order: [['o.id', 'desc']],
 } as const
 
-/** A page of the opt-outs. */
-export const list = pagesOf(listed, () => ({ item: optOutJson('o'), page: 'o', table: 'opt_outs' }), {
-  text: ['search'],
-})
+export const list = preparedPages(
+  optOutList,
+  () => ({ item: optOutJson('o'), page: 'o', table: 'opt_outs' }),
+  {
+    text: ['search'],
+  },
+)
 
 interface NewOptOut {
   id: string
@@ -60,19 +62,22 @@ interface NewOptOut {
   note: string | null
   source: 'manual' | 'reply' | 'provider'
   campaignId: string | null
-  /** Text: a parameter with no type of its own costs the driver less. */
+  /** Sent as text: untyped parameters are cheaper for the driver. */
   now: string
 }
 
-/** The statement that changed opt-outs, with their rows as `changed`. */
-type Changed = TenantTables & { changed: { phone_key: string } }
-type Changing = QueryCreator<Changed>
-/** A part of each statement that changes opt-outs: moves what shows them. */
-export type Mark = (db: Changing, now: unknown) => CommonTableExpressionOutput<Changed, 'marked'>
+/** The tables, plus the changed opt-outs as `changed`. */
+type WithChanged = TenantTables & { changed: { phone_key: string } }
+type ChangeQuery = QueryCreator<WithChanged>
+/** A CTE added to each statement that changes opt-outs, to update what depends on them. */
+export type OptOutUpdate = (
+  db: ChangeQuery,
+  now: unknown,
+) => CommonTableExpressionOutput<WithChanged, 'marked'>
 
-const marksNothing: Mark = (db) => db.selectFrom('changed').select('changed.phone_key as id')
+const noUpdate: OptOutUpdate = (db) => db.selectFrom('changed').select('changed.phone_key as id')
 
-const insertOptOut = prepared((db, values: NewOptOut, wired) =>
+const insertOptOut = prepared((db, values: NewOptOut, extensions) =>
   db
     .with('changed', (inner) =>
       inner
@@ -90,22 +95,22 @@ const insertOptOut = prepared((db, values: NewOptOut, wired) =>
         .onConflict((conflict) => conflict.columns(['store_id', 'phone_key']).doNothing())
         .returningAll(),
     )
-    .with('marked', (inner) => (wired.optOutsChanged ?? marksNothing)(inner, values.now))
+    .with('marked', (inner) => (extensions.optOutsChanged ?? noUpdate)(inner, values.now))
     .selectFrom('changed')
     .select(sql<string>`${optOutJson('changed')}::text`.as('text')),
 )
 
-const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, wired) =>
+const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, extensions) =>
   db
     .with('changed', (inner) =>
       inner.deleteFrom('opt_outs').where('phone_key', '=', values.phoneKey).returningAll(),
     )
-    .with('marked', (inner) => (wired.optOutsChanged ?? marksNothing)(inner, values.now))
+    .with('marked', (inner) => (extensions.optOutsChanged ?? noUpdate)(inner, values.now))
     .selectFrom('changed')
     .select('changed.id'),
 )
 
-/** Opts a phone out by hand, in one statement. Refuses what is no phone, and one that is opted out already. */
+/** Opts a phone out by hand, in one statement. Refuses an invalid phone, and one that is opted out already. */
 export async function addByHand(
   ctx: Context,
   input: { phone: string; note?: string | null },
@@ -125,7 +130,7 @@ export async function addByHand(
   return new JsonText(added.text)
 }
 
-/** Lets campaigns write to a phone again. Refuses one that is not opted out, or no phone at all. */
+/** Removes an opt-out, so that campaigns may use the phone again. Refuses an unknown or invalid phone. */
 export async function remove(ctx: Context, text: string): Promise<void> {
   const phone = parsePhone(text, ctx.store.country)
   const now = ctx.now().toISOString()
@@ -133,8 +138,8 @@ export async function remove(ctx: Context, text: string): Promise<void> {
   if (deleted.length === 0) throw refuse('not_found', 'This phone is not opted out')
 }
 
-/** One look into the index for each phone, whatever the planner thinks of `= any(…)`. */
-const findAmong = prepared((db, values: { keys: string[] }) =>
+/** A lateral join forces one index lookup per phone; the planner may choose a scan for `= any(…)`. */
+const findOptedOutKeys = prepared((db, values: { keys: string[] }) =>
   db
     .selectFrom(sql<{ key: string }>`unnest(${values.keys}::text[])`.as<'k'>(sql`k(key)`))
     .innerJoinLateral(
@@ -150,17 +155,14 @@ const findAmong = prepared((db, values: { keys: string[] }) =>
     .select('k.key'),
 )
 
-/** Which of these phones are opted out. Takes E.164 or match forms (`phoneKey`), answers match forms. */
-export async function among(ctx: Context, phones: readonly string[]): Promise<Set<string>> {
+/** Finds the phones that are opted out. Takes E.164 or match forms (`phoneKey`), answers match forms. */
+export async function findOptedOut(ctx: Context, phones: readonly string[]): Promise<Set<string>> {
   if (phones.length === 0) return new Set()
-  const rows = await findAmong(ctx, { keys: [...new Set(phones.map(phoneKey))] })
+  const rows = await findOptedOutKeys(ctx, { keys: [...new Set(phones.map(phoneKey))] })
   return new Set(rows.map((row) => row.key))
 }
 
-/**
- * Opts a phone (E.164) out, in the caller's transaction where there is one. One that is opted out already stays as it
- * is. Answers whether it is new.
- */
+/** Opts a phone (E.164) out, in the caller's transaction if there is one. Returns whether the opt-out is new. */
 export async function add(
   ctx: Context,
   phone: string,

@@ -1,6 +1,6 @@
-import { withoutEnd, withoutStart } from '#runtime/values/ends'
+import { trimEndWhile, trimStartWhile } from '#runtime/values/trim'
 
-/** What a reply must be, exactly, to opt its sender out (rule 5). */
+/** A reply with exactly one of these words opts its sender out (rule 5). */
 const stopWords = new Set([
   'stop',
   'stopall',
@@ -13,13 +13,13 @@ const stopWords = new Set([
   'salir',
 ])
 
-/** Without accents, case, and spaces and punctuation around it. */
+/** Ignores accents, case, and surrounding spaces and punctuation. */
 export function isStopWord(text: string): boolean {
   const plain = text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
-  return stopWords.has(withoutEnd(withoutStart(plain, isNoWord), isNoWord))
+  return stopWords.has(trimEndWhile(trimStartWhile(plain, isNoWord), isNoWord))
 }
 
 const isNoWord = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)

@@ -1,23 +1,35 @@
-/** The outbox: how every message leaves, whatever its section (rule 10). */
-export { lane, single } from './declare.ts'
-export { type Handed, handOver, type Letter, type Told } from './hand.ts'
+/** The outbox sends every message, whatever its section (rule 10). */
+export { defineBatchSource, defineSingleSource } from './define-source.ts'
+export {
+  type DispatchReport,
+  type DispatchResult,
+  dispatch,
+  type OutgoingMessage,
+} from './dispatch.ts'
 export {
   deadAfterMs,
-  type Lane,
-  lostAfterMs,
-  type Move,
-  type Standing,
-  type Trouble,
-} from './lane.ts'
-export { endForgotten, type Fate, fated, move, settle, unknownOutcome } from './moves.ts'
-export { dueMessages, lock, markCalled, rowsOf } from './rows.ts'
-export { letterOf, type Said, shownAs } from './said.ts'
+  indeterminateAfterMs,
+  type MessageState,
+  type OutboxSource,
+  type RequeueReason,
+  type Transition,
+} from './outbox-source.ts'
+export { releaseUnits, reserveUpTo } from './quota-units.ts'
+export { campaignRateShare, defaultRateShare, getBatchSize } from './rate-shares.ts'
+export { findDueMessages, lockMessages, markCalled, selectMessages } from './rows.ts'
 export {
+  deadLetter,
+  dispatchOne,
   type Failure,
-  giveUp,
-  handOne,
-  type Ready,
-  type Single,
+  type Prepared,
+  type SingleState,
 } from './single.ts'
-export { campaignShare, share, turnSize } from './turns.ts'
-export { releaseUnits, reserveUpTo } from './units.ts'
+export { type StoredContent, toInboxFields, toOutgoing } from './stored-content.ts'
+export {
+  applyOutcome,
+  applyTransitions,
+  endForErasure,
+  indeterminate,
+  type Outcome,
+  recordOutcomes,
+} from './transitions.ts'

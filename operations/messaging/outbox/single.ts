@@ -1,199 +1,207 @@
 /**
- * Messages that leave one by one, each with its own times: claimed with its text, looked at again, handed over in its
- * turn, and written down (rule 10).
+ * Sends messages one by one, each on its own schedule: claims a message with its content, waits for a rate slot,
+ * dispatches it, and records the result (rule 10).
  */
 
-import { health } from '#operations/store/door'
+import { health } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { check } from '../sending/check.ts'
-import { errorOf } from '../sending/codes.ts'
-import { connectionFor, isIdempotent, reaches, takeTurn, throttled } from '../sending/deliver.ts'
-import { call, type Posted } from './hand.ts'
+import { toSingleError } from '../sending/codes.ts'
 import {
-  type Code,
+  findConnection,
+  isIdempotent,
+  pauseNumber,
+  reserveRateSlots,
+  waitForSlot,
+} from '../sending/deliver.ts'
+import { call, type Outgoing } from './dispatch.ts'
+import {
+  buildKey,
   deadAfterMs,
-  isLeaving,
-  keyOf,
-  type Lane,
-  lostAfterMs,
-  type Standing,
-  type Trouble,
-  usualColumns,
-} from './lane.ts'
-import { settle } from './moves.ts'
-import { lock, write, writeTry } from './rows.ts'
-import { share } from './turns.ts'
+  defaultColumns,
+  type FailureCode,
+  indeterminateAfterMs,
+  isInFlight,
+  type MessageState,
+  type OutboxSource,
+  type RequeueReason,
+} from './outbox-source.ts'
+import { defaultRateShare } from './rate-shares.ts'
+import { lockMessages, writeTransitions, writeTry } from './rows.ts'
+import { recordOutcomes } from './transitions.ts'
 
-/** A single message also has its own times. */
-export interface Single extends Standing {
-  /** How often it was handed over. */
+/** A single message also has its own schedule. */
+export interface SingleState extends MessageState {
   tries: number
-  /** Nobody touches it before. */
+  /** Not claimed before this time. */
   nextTryAt: Date | null
 }
 
-export const usualSingleColumns = {
-  ...usualColumns,
+export const defaultSingleColumns = {
+  ...defaultColumns,
   tries: ['attempts'],
   nextTryAt: ['next_try_at'],
 } as const
 
-/** Why it does not leave. */
+/** Why a message cannot be sent. */
 export interface Failure {
-  code: Code
+  code: FailureCode
   reason: string
 }
 
-export interface SingleLane<Row extends Single = Single> extends Lane<Row> {
-  /** After each try that certainly failed. */
-  retriesAfterMs: readonly number[]
-  /** How long a message waits for a number that cannot send now, looked at each hour; 0: it fails at once. */
-  waitsMs: number
-  /** In the claim's transaction, of one that certainly never left: why it stays. */
-  objection?(tx: Context, row: Row): Promise<Failure | null>
+export interface SingleOutboxSource<Row extends SingleState = SingleState> extends OutboxSource<Row> {
+  /** Delays between tries that certainly failed. */
+  retryDelaysMs: readonly number[]
+  /** How long a message waits for a number that cannot send, checked every hour; 0: it fails at once. */
+  maxWaitMs: number
+  /** Runs in the claim's transaction, for a message that certainly never left. Returns why it cannot be sent. */
+  checkPreconditions?(tx: Context, row: Row): Promise<Failure | null>
   /**
-   * In the claim's transaction: what leaves, the same at each try, and the row with what it had to be given first (its
-   * text, its unit).
+   * Runs in the claim's transaction. Returns the outgoing message, identical at each try, and the row with the values
+   * it needs first (its text, its unit).
    */
-  letter(tx: Context, row: Row): Promise<Ready<Row>>
-  /** To who wrote first, within their window, as the section knows. */
-  isAnswer?(row: Row): boolean
+  prepare(tx: Context, row: Row): Promise<Prepared<Row>>
+  /** Whether it answers a person within their 24-hour window, as the section knows. */
+  isReply?(row: Row): boolean
 }
-export type Ready<Row> = { row: Row; letter: Posted } | Failure
+export type Prepared<Row> = { row: Row; outgoing: Outgoing } | Failure
 
-/** When to look at it again; null: it has ended, or is not there. */
-export type Next = Date | null
+/** When to try again; null: it has ended, or does not exist. */
+export type NextTry = Date | null
 
-const holdsMs = 60 * minuteMs
-const downMs = 15 * minuteMs
-const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
+const numberRetryMs = 60 * minuteMs
+const outageRetryMs = 15 * minuteMs
+const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-interface Taken<Row> {
+interface Claimed<Row> {
   row: Row
-  letter: Posted
-  /** Of an earlier call whose end nobody knows. */
+  outgoing: Outgoing
+  /** When an earlier call with an unknown outcome was made. */
   calledBefore: Date | null
 }
 
 /**
- * Takes one message a step further; what another has in hand, or has ended, is left alone. `isOurs`: whoever had it in
- * hand is gone for certain.
+ * Advances one message. Does nothing if another worker has claimed it or it has ended. `isOurs`: the previous holder is
+ * certainly gone.
  */
-export async function handOne<Row extends Single>(
+export async function dispatchOne<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
+  source: SingleOutboxSource<Row>,
   id: string,
   { isOurs = false } = {},
-): Promise<Next> {
-  const taken = await take(ctx, lane, id, isOurs)
-  if (taken === null || taken instanceof Date) return taken
-  return 'mail' in taken.letter ? step(ctx, lane, taken) : inTurn(ctx, lane, taken)
+): Promise<NextTry> {
+  const claimed = await claim(ctx, source, id, isOurs)
+  if (claimed === null || claimed instanceof Date) return claimed
+  return 'mail' in claimed.outgoing ? sendNow(ctx, source, claimed) : sendAtRate(ctx, source, claimed)
 }
 
-/** Claims it, with the text that it will always have. Written down before the call: if this process dies in it, it may have left. */
-async function take<Row extends Single>(
+/**
+ * Claims a message with its final content. Records the call before it is made: if this process dies during it, the
+ * message may have been sent.
+ */
+async function claim<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
+  source: SingleOutboxSource<Row>,
   id: string,
   isOurs: boolean,
-): Promise<Taken<Row> | Next> {
+): Promise<Claimed<Row> | NextTry> {
   return ctx.transaction(async (tx) => {
-    const [row] = await lock(tx, lane, [id])
-    if (!row || !isLeaving(lane, row)) return null
+    const [row] = await lockMessages(tx, source, [id])
+    if (!row || !isInFlight(source, row)) return null
     const now = tx.now()
     if (!isOurs && row.nextTryAt && row.nextTryAt > now) return row.nextTryAt
     const { calledAt: calledBefore } = row
-    const objection = calledBefore === null ? await lane.objection?.(tx, row) : null
-    const ready = objection ?? (await lane.letter(tx, row))
+    const failed = calledBefore === null ? await source.checkPreconditions?.(tx, row) : null
+    const ready = failed ?? (await source.prepare(tx, row))
     if ('code' in ready) {
-      await settle(tx, lane, [id], () => ({ is: 'failed', ...ready }))
+      await recordOutcomes(tx, source, [id], () => ({ kind: 'failed', ...ready }))
       return null
     }
-    if (ready.row !== row) await write(tx, lane, [{ before: row, after: ready.row }])
-    const waits = 'mail' in ready.letter ? await health.mailWaits(tx) : null
-    if (waits && (calledBefore !== null || !(await isTooLate(tx, lane, row)))) {
-      await writeTry(tx, lane, { ...ready.row, nextTryAt: waits })
+    if (ready.row !== row) await writeTransitions(tx, source, [{ before: row, after: ready.row }])
+    const waits = 'mail' in ready.outgoing ? await health.mailBlockedUntil(tx) : null
+    if (waits && (calledBefore !== null || !(await isTooLate(tx, source, row)))) {
+      await writeTry(tx, source, { ...ready.row, nextTryAt: waits })
       return waits
     }
-    const taken = {
+    const claimed = {
       ...ready.row,
       tries: row.tries + 1,
       calledAt: calledBefore ?? now,
-      nextTryAt: later(now, deadAfterMs),
+      nextTryAt: addMs(now, deadAfterMs),
     }
-    await writeTry(tx, lane, taken)
-    return { row: taken, letter: ready.letter, calledBefore }
+    await writeTry(tx, source, claimed)
+    return { row: claimed, outgoing: ready.outgoing, calledBefore }
   })
 }
 
-/** A message of the number: what speaks against it is asked again, and it waits for its turn. */
-async function inTurn<Row extends Single>(
+/** Checks the preconditions again and waits for a rate slot of the number. */
+async function sendAtRate<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
-  taken: Taken<Row>,
-): Promise<Next> {
-  const { row, letter, calledBefore } = taken
-  if (!('phone' in letter)) return null
-  const { phone, content } = letter
-  const via = lane.via ?? letter.via
+  source: SingleOutboxSource<Row>,
+  claimed: Claimed<Row>,
+): Promise<NextTry> {
+  const { row, outgoing, calledBefore } = claimed
+  if (!('phone' in outgoing)) return null
+  const { phone, content } = outgoing
+  const via = source.via ?? outgoing.via
   if (calledBefore === null) {
-    const objection = await check(ctx, {
+    const failed = await check(ctx, {
       phone,
       content,
       ...(via ? { via } : {}),
-      isAnswer: lane.isAnswer?.(row) ?? false,
+      isAnswer: source.isReply?.(row) ?? false,
     })
-    if (objection?.code === 'not-connected') return back(ctx, lane, taken, { reason: 'disconnected' })
-    if (objection?.code === 'number-limit') return back(ctx, lane, taken, { reason: 'number-limit' })
-    if (objection) {
-      const { code, message: reason } = errorOf(objection)
-      return fail(ctx, lane, row, { code, reason })
+    if (failed?.code === 'not-connected') return requeue(ctx, source, claimed, { reason: 'disconnected' })
+    if (failed?.code === 'number-limit') return requeue(ctx, source, claimed, { reason: 'number-limit' })
+    if (failed) {
+      const { code, message: reason } = toSingleError(failed)
+      return fail(ctx, source, row, { code, reason })
     }
   } else if (!(await isIdempotent(ctx, via))) {
-    // Handed over before, to a provider that knows no keys: a callback may still prove it.
-    return wordless(ctx, lane, taken, calledBefore)
+    // An earlier attempt reached a provider without idempotency keys: only a status event shows whether it was accepted.
+    return awaitStatus(ctx, source, claimed, calledBefore)
   }
-  const connection = await connectionFor(ctx, via)
+  const connection = await findConnection(ctx, via)
   if (connection) {
-    const turn = await takeTurn(ctx, connection, 1, share)
-    if (!(await reaches(ctx, turn))) return putOff(ctx, lane, taken, turn, false)
+    const turn = await reserveRateSlots(ctx, connection, 1, defaultRateShare)
+    if (!(await waitForSlot(ctx, turn))) return reschedule(ctx, source, claimed, turn, false)
   }
-  return step(ctx, lane, taken, async (until) => {
-    if (connection) await throttled(ctx, connection, until)
+  return sendNow(ctx, source, claimed, async (until) => {
+    if (connection) await pauseNumber(ctx, connection, until)
   })
 }
 
-async function step<Row extends Single>(
+async function sendNow<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
-  taken: Taken<Row>,
+  source: SingleOutboxSource<Row>,
+  claimed: Claimed<Row>,
   slowDown: (until: Date) => Promise<void> = async () => {},
-): Promise<Next> {
-  const told = await call(ctx, taken.letter, keyOf(lane, taken.row))
-  if (told.is === 'back') {
-    const { because } = told
+): Promise<NextTry> {
+  const result = await call(ctx, claimed.outgoing, buildKey(source, claimed.row))
+  if (result.kind === 'requeued') {
+    const { because } = result
     if (because.reason === 'throttled' && !because.isOfRecipient) {
-      await slowDown(later(ctx.now(), because.afterMs))
+      await slowDown(addMs(ctx.now(), because.afterMs))
     }
-    return back(ctx, lane, taken, told.because)
+    return requeue(ctx, source, claimed, result.because)
   }
-  if (told.is === 'unknown') return keepHeld(ctx, lane, taken)
-  await settle(ctx, lane, [taken.row.id], () => told)
+  if (result.kind === 'unknown') return awaitConfirmation(ctx, source, claimed)
+  await recordOutcomes(ctx, source, [claimed.row.id], () => result)
   return null
 }
 
-async function fail<Row extends Single>(
+async function fail<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
+  source: SingleOutboxSource<Row>,
   { id }: Row,
   failure: Failure,
 ): Promise<null> {
-  await settle(ctx, lane, [id], () => ({ is: 'failed', ...failure }))
+  await recordOutcomes(ctx, source, [id], () => ({ kind: 'failed', ...failure }))
   return null
 }
 
-const failures: Record<Trouble['reason'], Failure> = {
+const failures: Record<RequeueReason['reason'], Failure> = {
   throttled: {
     code: 'provider-error',
     reason: 'The provider asked to slow down, however often it was tried',
@@ -209,83 +217,87 @@ const failures: Record<Trouble['reason'], Failure> = {
   disconnected: { code: 'disconnected', reason: 'No number that can send is connected' },
 }
 
-/** Certainly not taken this time: again later, as long as that makes sense. */
-async function back<Row extends Single>(
+/** Not accepted: tries again later, as long as that makes sense. */
+async function requeue<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
-  taken: Taken<Row>,
-  because: Trouble,
-): Promise<Next> {
-  const { row, calledBefore } = taken
+  source: SingleOutboxSource<Row>,
+  claimed: Claimed<Row>,
+  because: RequeueReason,
+): Promise<NextTry> {
+  const { row, calledBefore } = claimed
   if (because.reason === 'throttled')
-    return putOff(ctx, lane, taken, later(ctx.now(), because.afterMs), false)
-  // It may have left before: only its key, or a callback, tells.
-  if (calledBefore) return keepHeld(ctx, lane, taken)
-  const waits = lane.waitsMs > 0 && !(await isTooLate(ctx, lane, row))
+    return reschedule(ctx, source, claimed, addMs(ctx.now(), because.afterMs), false)
+  // It may have been sent before: only a retry under its key or a status event can prove it.
+  if (calledBefore) return awaitConfirmation(ctx, source, claimed)
+  const waits = source.maxWaitMs > 0 && !(await isTooLate(ctx, source, row))
   if (because.reason === 'provider-unavailable') {
-    if (because.until && waits) return putOff(ctx, lane, taken, because.until, false)
-    const afterMs = lane.retriesAfterMs[row.tries - 1]
-    if (afterMs !== undefined) return putOff(ctx, lane, taken, later(ctx.now(), afterMs))
-    // All have been tried; but it is down for everybody, which is not this message's fault.
-    if (!because.isDown || !waits) return fail(ctx, lane, row, failures[because.reason])
-    return putOff(ctx, lane, taken, later(ctx.now(), downMs), false)
+    if (because.until && waits) return reschedule(ctx, source, claimed, because.until, false)
+    const afterMs = source.retryDelaysMs[row.tries - 1]
+    if (afterMs !== undefined) return reschedule(ctx, source, claimed, addMs(ctx.now(), afterMs))
+    // The retries are used up, but the provider is down for everybody: the message keeps waiting.
+    if (!because.isDown || !waits) return fail(ctx, source, row, failures[because.reason])
+    return reschedule(ctx, source, claimed, addMs(ctx.now(), outageRetryMs), false)
   }
-  if (!waits) return fail(ctx, lane, row, failures[because.reason])
-  return putOff(ctx, lane, taken, later(ctx.now(), holdsMs), false)
+  if (!waits) return fail(ctx, source, row, failures[because.reason])
+  return reschedule(ctx, source, claimed, addMs(ctx.now(), numberRetryMs), false)
 }
 
-async function isTooLate<Row extends Single>(
+async function isTooLate<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
+  source: SingleOutboxSource<Row>,
   row: Row,
 ): Promise<boolean> {
   const createdAt = (row as Row & { createdAt?: Date }).createdAt
-  return createdAt !== undefined && ctx.now() >= later(createdAt, lane.waitsMs)
+  return createdAt !== undefined && ctx.now() >= addMs(createdAt, source.maxWaitMs)
 }
 
-/** It may have left: asked about again under its key, unless a callback proves it before. */
-function keepHeld<Row extends Single>(ctx: Context, lane: SingleLane<Row>, taken: Taken<Row>): Promise<Next> {
-  const { tries, calledAt } = taken.row
-  const held = { ...taken, calledBefore: calledAt }
-  const afterMs = lane.retriesAfterMs[tries - 1]
-  return afterMs === undefined
-    ? wordless(ctx, lane, held, calledAt!)
-    : putOff(ctx, lane, held, later(ctx.now(), afterMs))
-}
-
-/** Nothing more can be asked: a callback has until ten minutes after the call. */
-async function wordless<Row extends Single>(
+/** It may have been sent: retries under its key unless a status event proves it first. */
+function awaitConfirmation<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
-  taken: Taken<Row>,
+  source: SingleOutboxSource<Row>,
+  claimed: Claimed<Row>,
+): Promise<NextTry> {
+  const { tries, calledAt } = claimed.row
+  const pending = { ...claimed, calledBefore: calledAt }
+  const afterMs = source.retryDelaysMs[tries - 1]
+  return afterMs === undefined
+    ? awaitStatus(ctx, source, pending, calledAt!)
+    : reschedule(ctx, source, pending, addMs(ctx.now(), afterMs))
+}
+
+/** No more retries: a status event may arrive until ten minutes after the call. */
+async function awaitStatus<Row extends SingleState>(
+  ctx: Context,
+  source: SingleOutboxSource<Row>,
+  claimed: Claimed<Row>,
   at: Date,
-): Promise<Next> {
-  const lostAt = later(at, lostAfterMs)
-  if (ctx.now() < lostAt) return putOff(ctx, lane, taken, lostAt, false)
-  await settle(ctx, lane, [taken.row.id], () => ({ is: 'lost', at }))
+): Promise<NextTry> {
+  const givesUpAt = addMs(at, indeterminateAfterMs)
+  if (ctx.now() < givesUpAt) return reschedule(ctx, source, claimed, givesUpAt, false)
+  await recordOutcomes(ctx, source, [claimed.row.id], () => ({ kind: 'indeterminate', at }))
   return null
 }
 
-/** Ends one whose job was given up: what may have left counts. */
-export async function giveUp<Row extends Single>(
+/** Ends a message whose job was dead-lettered. If it may have been sent, it counts as sent. */
+export async function deadLetter<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
+  source: SingleOutboxSource<Row>,
   id: string,
 ): Promise<void> {
-  await settle(ctx, lane, [id], ({ calledAt: at }) =>
-    at ? { is: 'lost', at } : { is: 'failed', ...failures['provider-unavailable'] },
+  await recordOutcomes(ctx, source, [id], ({ calledAt: at }) =>
+    at ? { kind: 'indeterminate', at } : { kind: 'failed', ...failures['provider-unavailable'] },
   )
 }
 
-/** `isCounted` false: this time was no try. */
-async function putOff<Row extends Single>(
+/** `isCounted`: whether this counts as a try. */
+async function reschedule<Row extends SingleState>(
   ctx: Context,
-  lane: SingleLane<Row>,
-  { row, calledBefore }: Taken<Row>,
+  source: SingleOutboxSource<Row>,
+  { row, calledBefore }: Claimed<Row>,
   at: Date,
   isCounted = true,
-): Promise<Next> {
+): Promise<NextTry> {
   const tries = row.tries - (isCounted ? 0 : 1)
-  await writeTry(ctx, lane, { ...row, tries, calledAt: calledBefore, nextTryAt: at })
+  await writeTry(ctx, source, { ...row, tries, calledAt: calledBefore, nextTryAt: at })
   return at
 }

@@ -1,24 +1,31 @@
 /**
- * The body of a messaging provider's callbacks, in the form of the WhatsApp Business Cloud API, which the sandbox
- * speaks too: signed, read into events, and written.
+ * Webhook bodies of messaging providers, in the format of the WhatsApp Business Cloud API, which the sandbox uses too:
+ * verifies signatures, parses bodies into events, and builds bodies.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
-import { isPlausible, storable } from '#runtime/values/storable'
-import { addressBookEvents, echoEvent, fields, historyEvents, inboundEvent, Named } from './inbound-hooks.ts'
-import { numberEvent } from './number-hooks.ts'
-import { templateEvent } from './template-hooks.ts'
+import { isPlausible, sanitize } from '#runtime/values/sanitize'
+import {
+  fields,
+  PersonIndex,
+  toAddressBookEvents,
+  toEchoEvent,
+  toHistoryEvents,
+  toInboundEvent,
+} from './inbound-hooks.ts'
+import { toNumberEvent } from './number-hooks.ts'
+import { toTemplateEvent } from './template-hooks.ts'
 
 export const signatureHeader = 'x-hub-signature-256'
 
-const signatureOf = (secret: string, body: Uint8Array | string): string =>
+const sign = (secret: string, body: Uint8Array | string): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
-/** Compared in constant time; a missing or malformed header is wrong. */
+/** Compares in constant time; a missing or malformed header fails. */
 export function isSigned(secret: string, headers: Headers, body: Uint8Array): boolean {
   const given = Buffer.from(headers.get(signatureHeader) ?? '')
-  const right = Buffer.from(signatureOf(secret, body))
+  const right = Buffer.from(sign(secret, body))
   return given.length === right.length && timingSafeEqual(given, right)
 }
 
@@ -29,16 +36,16 @@ export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
 /** `data` of an event of kind `status`. */
 export interface StatusData {
   providerMessageId: string
-  /** The idempotency key of the send, echoed; null where the provider left it out. */
+  /** The idempotency key of the send, echoed; null if the provider left it out. */
   key: string | null
   status: MessageStatus
   failureCode: StatusFailure | null
   failureMessage: string | null
-  /** Whose phone it is that the message went to, where the provider names both. */
+  /** The recipient's phone and id, if the provider names both. */
   recipient: { phone: string; userId: string } | null
 }
 
-/** Why a message failed after it was accepted. */
+/** Why an accepted message failed later. */
 export type StatusFailure =
   | 'not-on-network'
   | 'undelivered'
@@ -52,7 +59,7 @@ export type StatusFailure =
   | 'number-limit'
   | 'provider-error'
 
-/** The network's numbers for why a message failed after it was accepted, and the code we keep. */
+/** The network's error codes for messages that failed after acceptance, mapped to ours. */
 const failures: Record<number, { code: StatusFailure; message: string }> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
   131026: { code: 'undelivered', message: 'The message could not be delivered' },
@@ -86,16 +93,16 @@ const failures: Record<number, { code: StatusFailure; message: string }> = {
   132016: { code: 'template-refused', message: 'The template was disabled' },
 }
 
-/** What is refused of a template has numbers of its own, and new ones now and then. */
-const ofTemplates = {
+/** Template errors have their own range of codes, which grows. */
+const templateFailure = {
   code: 'template-refused',
   message: 'The network does not send this template so',
 } as const
-const failureOf = (number: number) =>
-  failures[number] ?? (number >= 132_000 && number < 133_000 ? ofTemplates : undefined)
+const toFailure = (number: number) =>
+  failures[number] ?? (number >= 132_000 && number < 133_000 ? templateFailure : undefined)
 
-/** The network's number of a failure, for who writes bodies. */
-export function failureNumber(code: string): number {
+/** The network's error code of a failure, to build bodies. */
+export function toFailureNumber(code: string): number {
   const found = Object.entries(failures).find(([, each]) => each.code === code)
   return found ? Number(found[0]) : 131_000
 }
@@ -120,7 +127,7 @@ const valueShape = z
     contacts: z.array(z.unknown()),
     statuses: z.array(z.unknown()),
     messages: z.array(z.unknown()),
-    // Of the number or the app, not of a message.
+    // Errors of the number or the app, not of a message.
     errors: z.array(z.unknown()),
   })
   .partial()
@@ -134,8 +141,8 @@ const entryShape = z.object({
 })
 const changeShape = z.object({ field: z.string(), value: z.unknown() })
 
-/** The entries that can be read, with their changes; what cannot hides nothing that stands beside it. */
-function entriesOf(body: unknown) {
+/** Entries and changes that can be parsed; a malformed one does not affect the others. */
+function parseEntries(body: unknown) {
   return bodyShape.parse(body).entry.flatMap((given) => {
     const { data } = entryShape.safeParse(given)
     if (!data) return []
@@ -145,60 +152,62 @@ function entriesOf(body: unknown) {
 }
 
 /**
- * Every change of a body as an event of its own. One it does not know, or cannot read, is an event too, of the kind
- * that the provider named: nothing hides what stands beside it. `storeRef` is the id of the number, where it has one.
- * Throws where the whole is no JSON of that form.
+ * Parses every change of a body into an event of its own. An unknown or malformed change becomes an event of the kind
+ * that the provider named, so that it does not affect the others. `storeRef` is the number's id, if there is one.
+ * Throws if the body as a whole is not JSON of this format.
  */
 export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
-  const entries = entriesOf(storable(JSON.parse(Buffer.from(rawBody).toString('utf8'))))
+  const entries = parseEntries(sanitize(JSON.parse(Buffer.from(rawBody).toString('utf8'))))
   const events: ProviderEvent[] = []
   for (const entry of entries) {
     for (const { field, value } of entry.changes) {
-      const told =
+      const parsed =
         field === fields.history
-          ? historyEvents(value, instantOf)
+          ? toHistoryEvents(value, toInstant)
           : field === fields.addressBook
-            ? addressBookEvents(value, instantOf)
+            ? toAddressBookEvents(value, toInstant)
             : null
-      if (told) {
-        events.push(...told)
+      if (parsed) {
+        events.push(...parsed)
         continue
       }
       const echoes = field === fields.echo ? echoesShape.safeParse(value).data : undefined
       if (echoes) {
         const numberId = echoes.metadata?.phone_number_id ?? null
-        const named = new Named(echoes.contacts ?? [])
+        const named = new PersonIndex(echoes.contacts ?? [])
         for (const each of echoes.message_echoes) {
           events.push(
-            echoEvent(each, numberId, named, instantOf) ??
-              otherEvent('echo-unknown', entry.id, null, each, numberId),
+            toEchoEvent(each, numberId, named, toInstant) ??
+              toOtherEvent('echo-unknown', entry.id, null, each, numberId),
           )
         }
         continue
       }
       const read = field === 'messages' ? valueShape.safeParse(value) : null
       if (!read?.success) {
-        const at = entry.time == null ? null : instantOf(entry.time)
+        const at = entry.time == null ? null : toInstant(entry.time)
         const known =
-          at === null ? null : (templateEvent(field, value, at) ?? numberEvent(field, value, entry.id, at))
-        events.push(known ?? otherEvent(field, entry.id, entry.time ?? null, value, null))
+          at === null
+            ? null
+            : (toTemplateEvent(field, value, at) ?? toNumberEvent(field, value, entry.id, at))
+        events.push(known ?? toOtherEvent(field, entry.id, entry.time ?? null, value, null))
         continue
       }
       const { metadata, contacts = [], statuses = [], messages = [], errors = [] } = read.data
       const numberId = metadata?.phone_number_id ?? null
-      const named = new Named(contacts)
+      const named = new PersonIndex(contacts)
       for (const each of statuses) {
         events.push(
-          statusEvent(each, numberId) ?? otherEvent('status-unknown', entry.id, null, each, numberId),
+          toStatusEvent(each, numberId) ?? toOtherEvent('status-unknown', entry.id, null, each, numberId),
         )
       }
       for (const each of errors) {
-        events.push(otherEvent('number-error', entry.id, entry.time ?? null, each, numberId))
+        events.push(toOtherEvent('number-error', entry.id, entry.time ?? null, each, numberId))
       }
       for (const each of messages) {
         events.push(
-          inboundEvent(each, numberId, named, instantOf) ??
-            otherEvent('inbound-unknown', entry.id, null, each, numberId),
+          toInboundEvent(each, numberId, named, toInstant) ??
+            toOtherEvent('inbound-unknown', entry.id, null, each, numberId),
         )
       }
     }
@@ -206,14 +215,14 @@ export function parseHookBody(rawBody: Uint8Array): ProviderEvent[] {
   return events
 }
 
-function statusEvent(given: unknown, numberId: string | null): ProviderEvent | null {
+function toStatusEvent(given: unknown, numberId: string | null): ProviderEvent | null {
   const read = statusShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  const occurredAt = read.success ? toInstant(read.data.timestamp) : null
   if (!read.success || !occurredAt) return null
   const { id, status, biz_opaque_callback_data: key, errors } = read.data
   const { recipient_id: digits, recipient_user_id: userId } = read.data
   const error = status === 'failed' ? (errors?.[0] ?? null) : null
-  const failure = error ? failureOf(error.code) : undefined
+  const failure = error ? toFailure(error.code) : undefined
   const data: StatusData = {
     providerMessageId: id,
     key: key ?? null,
@@ -226,7 +235,7 @@ function statusEvent(given: unknown, numberId: string | null): ProviderEvent | n
   return { key: `status:${id}:${status}`, kind: 'status', occurredAt, storeRef: numberId, data }
 }
 
-function otherEvent(
+function toOtherEvent(
   kind: string,
   account: string,
   time: string | number | null,
@@ -238,29 +247,29 @@ function otherEvent(
   return {
     key: `${kind}:${account}:${time ?? ''}:${digest}`,
     kind,
-    occurredAt: (time === null ? null : instantOf(time)) ?? new Date(0).toISOString(),
+    occurredAt: (time === null ? null : toInstant(time)) ?? new Date(0).toISOString(),
     storeRef: numberId,
     data: { account, value: value ?? null },
   }
 }
 
-/** Seconds since 1970, as number or text; the sandbox's have decimals. */
-function instantOf(timestamp: string | number): string | null {
+/** Unix seconds, as number or text; the sandbox's have decimals. */
+function toInstant(timestamp: string | number): string | null {
   const ms = Math.round(Number(timestamp) * 1000)
   const at = new Date(ms)
   return ms > 0 && isPlausible(ms) ? at.toISOString() : null
 }
 
-export const timestampOf = (at: Date): string => String(at.getTime() / 1000)
+export const toTimestamp = (at: Date): string => String(at.getTime() / 1000)
 
-/** One number's changes, as they stand in a body. */
+/** The changes of one number in a body. */
 export interface NumberChanges {
   numberId: string
   account: string
   statuses: Record<string, unknown>[]
   messages: Record<string, unknown>[]
   contacts: Record<string, unknown>[]
-  /** Of the merchant's own app. */
+  /** Messages sent from the merchant's own app. */
   echoes?: Record<string, unknown>[]
 }
 
@@ -269,41 +278,41 @@ export interface SignedHook {
   body: Uint8Array
 }
 
-/** A signed body with changes of an account: of its templates, say. `time`: as `timestampOf` writes it. */
-export const signedChanges = (
+/** Builds a signed body with changes of an account, such as its templates. `time`: as written by `toTimestamp`. */
+export const buildAccountHook = (
   secret: string,
   account: string,
   time: string,
   changes: readonly { field: string; value: unknown }[],
 ): SignedHook =>
-  signed(secret, { object: 'whatsapp_business_account', entry: [{ id: account, time, changes }] })
+  signBody(secret, { object: 'whatsapp_business_account', entry: [{ id: account, time, changes }] })
 
-/** A signed body with the changes of one or more numbers. */
-export function hookBody(secret: string, numbers: readonly NumberChanges[]): SignedHook {
-  return signed(secret, {
+/** Builds a signed body with the changes of one or more numbers. */
+export function buildHook(secret: string, numbers: readonly NumberChanges[]): SignedHook {
+  return signBody(secret, {
     object: 'whatsapp_business_account',
-    entry: numbers.map((changes) => ({ id: changes.account, changes: fieldsOf(changes) })),
+    entry: numbers.map((changes) => ({ id: changes.account, changes: toChanges(changes) })),
   })
 }
 
-function fieldsOf({ numberId, statuses, messages, contacts, echoes = [] }: NumberChanges) {
+function toChanges({ numberId, statuses, messages, contacts, echoes = [] }: NumberChanges) {
   const head = { messaging_product: 'whatsapp', metadata: { phone_number_id: numberId } }
-  const told = {
+  const value = {
     ...head,
     ...(statuses.length > 0 ? { statuses } : {}),
     ...(messages.length > 0 ? { messages, contacts } : {}),
   }
-  if (echoes.length === 0) return [{ field: 'messages', value: told }]
+  if (echoes.length === 0) return [{ field: 'messages', value }]
   const echoed = { field: fields.echo, value: { ...head, message_echoes: echoes } }
-  return statuses.length + messages.length === 0 ? [echoed] : [{ field: 'messages', value: told }, echoed]
+  return statuses.length + messages.length === 0 ? [echoed] : [{ field: 'messages', value }, echoed]
 }
 
-function signed(secret: string, content: unknown): SignedHook {
+function signBody(secret: string, content: unknown): SignedHook {
   const body = Buffer.from(JSON.stringify(content))
   return {
     headers: new Headers({
       'content-type': 'application/json',
-      [signatureHeader]: signatureOf(secret, body),
+      [signatureHeader]: sign(secret, body),
     }),
     body,
   }

@@ -1,24 +1,24 @@
 /**
- * What people wrote, in the form of the WhatsApp Business Cloud API: to the number, by the merchant's own app, and
- * before the number was connected; and what they changed or took back of it.
+ * Inbound messages in the format of the WhatsApp Business Cloud API: to the number, from the merchant's own app, and
+ * from before the number was connected; with their edits and deletions.
  */
 
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
 
-/** `data` of an event of kind `inbound`, and of `echo`: what the merchant wrote in the provider's own app. */
+/** `data` of an event of kind `inbound`, and of `echo`: a message that the merchant wrote in the provider's own app. */
 export interface InboundData {
   providerMessageId: string
-  /** Who wrote, or to whom the merchant did: E.164, or `userId` of who shows no phone. */
+  /** The sender, or for an echo the recipient: E.164, or `userId` if the phone is hidden. */
   phone: string
-  /** The provider's own id of that person for this business; null where it names none. */
+  /** The provider's id of that person for this business; null if absent. */
   userId: string | null
   name: string | null
-  /** The provider's word: `text`, `image`, `button`, `reaction`… */
+  /** The provider's type: `text`, `image`, `button`, `reaction`… */
   type: string
-  /** Text, caption or the button that was pressed. */
+  /** Text, caption or the pressed button. */
   text: string | null
-  /** The provider's own parts of it (media ids, location…), as they came. */
+  /** The type-specific parts as received (media ids, location…). */
   content: unknown
 }
 
@@ -27,32 +27,32 @@ export interface HistoryData extends InboundData {
   direction: 'inbound' | 'outbound'
 }
 
-/** `data` of an event of kind `message-change`: its writer changed a message, or took it back. */
+/** `data` of an event of kind `message-change`: its sender edited or deleted a message. */
 export interface MessageChangeData {
-  /** Of the message that is changed. */
+  /** The message that is changed. */
   providerMessageId: string
-  /** Null: it was taken back. */
+  /** Null: it was deleted. */
   change: { text: string | null } | null
 }
 
-/** `data` of an event of kind `person-change`: somebody goes by another phone or id from now on. */
+/** `data` of an event of kind `person-change`: a person has a new phone or id. */
 export interface PersonChangeData {
   before: { phone: string | null; userId: string | null }
   now: { phone: string | null; userId: string | null }
 }
 
-/** `data` of an event of kind `address-book`: how the merchant's own app calls somebody. */
+/** `data` of an event of kind `address-book`: a person's name in the merchant's own app. */
 export interface AddressBookData {
   phone: string
   name: string | null
 }
 
 const phoneShape = z.string().regex(/^\+?\d{5,20}$/)
-/** As the network makes them: the country, a dot, and at most 128 letters and digits; of a group of businesses with `ENT`. */
+/** The network's format: the country, a dot, and at most 128 letters and digits; `ENT` for a group of businesses. */
 const userIdShape = z.string().regex(/^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/)
 const time = z.union([z.string(), z.number()])
 const words = z.object({ body: z.string() }).partial().nullish()
-// Their other parts are kept: media ids, ids of buttons.
+// Other parts (media ids, ids of buttons) are kept.
 const captioned = z.object({ caption: z.string() }).partial().passthrough().nullish()
 const titled = z.object({ title: z.string() }).partial().passthrough().nullish()
 const parts = {
@@ -121,7 +121,7 @@ const addressBookShape = z.object({
   ),
 })
 
-/** What the merchant wrote on the phone comes under names of its own. */
+/** Messages from the merchant's own app arrive in fields of their own. */
 export const fields = {
   echo: 'smb_message_echoes',
   history: 'history',
@@ -130,8 +130,8 @@ export const fields = {
 
 type Parts = { [K in keyof typeof parts]?: z.infer<(typeof parts)[K]> }
 
-/** Text, caption or what was pressed. */
-const wordsOf = ({ text, image, video, document, button, interactive }: Parts): string | null =>
+/** Text, caption or the pressed button. */
+const readText = ({ text, image, video, document, button, interactive }: Parts): string | null =>
   text?.body ??
   button?.text ??
   interactive?.button_reply?.title ??
@@ -141,10 +141,10 @@ const wordsOf = ({ text, image, video, document, button, interactive }: Parts): 
   document?.caption ??
   null
 
-/** Who is named beside the messages: by phone and by id. */
-export class Named {
+/** The people listed next to the messages, by phone and by id. */
+export class PersonIndex {
   readonly #names = new Map<string, string>()
-  /** The one person of the body; null where there are several, or none. */
+  /** The only person of the body; null if there are several, or none. */
   readonly #only: { phone: string | null; userId: string | null } | null
 
   constructor(contacts: readonly unknown[]) {
@@ -165,7 +165,7 @@ export class Named {
         : null
   }
 
-  /** The person of a message: what it says, and where it says nothing, what stands beside it. */
+  /** The person of a message: its own fields, completed from the listed people. */
   personOf(from: string | null, ofUser: string | null): Person | null {
     const userId = ofUser ?? this.#only?.userId ?? null
     const digits = (from ?? (ofUser ? null : this.#only?.phone) ?? '').replace(/^\+/, '')
@@ -177,19 +177,22 @@ export class Named {
 }
 
 type Person = Pick<InboundData, 'phone' | 'userId' | 'name'>
-type InstantOf = (timestamp: string | number) => string | null
+type ToInstant = (timestamp: string | number) => string | null
 
-/** A message to the number; a change of one, or of a person, is an event of its own. Null where it cannot be read. */
-export function inboundEvent(
+/**
+ * Parses a message to the number; an edit, a deletion or a person's change becomes an event of its own kind. Null if
+ * malformed.
+ */
+export function toInboundEvent(
   given: unknown,
   numberId: string | null,
-  named: Named,
-  instantOf: InstantOf,
+  named: PersonIndex,
+  toInstant: ToInstant,
 ): ProviderEvent | null {
-  const told = changeEvent(given, numberId, instantOf) ?? systemEvent(given, numberId, instantOf)
-  if (told) return told
+  const change = toChangeEvent(given, numberId, toInstant) ?? toSystemEvent(given, numberId, toInstant)
+  if (change) return change
   const read = messageShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  const occurredAt = read.success ? toInstant(read.data.timestamp) : null
   if (!read.success || !occurredAt || read.data.type === 'system') return null
   const { from, from_user_id: userId } = read.data
   const person = named.personOf(from ?? null, userId ?? null)
@@ -200,11 +203,11 @@ export function inboundEvent(
     kind: 'inbound',
     occurredAt,
     storeRef: numberId,
-    data: dataOf(read.data, person),
+    data: toInboundData(read.data, person),
   }
 }
 
-function dataOf(message: z.infer<typeof messageShape>, person: Person): InboundData {
+function toInboundData(message: z.infer<typeof messageShape>, person: Person): InboundData {
   const {
     id,
     from: _from,
@@ -215,60 +218,60 @@ function dataOf(message: z.infer<typeof messageShape>, person: Person): InboundD
     type,
     ...content
   } = message
-  return { providerMessageId: id, ...person, type, text: wordsOf(content), content }
+  return { providerMessageId: id, ...person, type, text: readText(content), content }
 }
 
-/** What the merchant wrote in the provider's own app. */
-export function echoEvent(
+/** Parses a message that the merchant wrote in the provider's own app. */
+export function toEchoEvent(
   given: unknown,
   numberId: string | null,
-  named: Named,
-  instantOf: InstantOf,
+  named: PersonIndex,
+  toInstant: ToInstant,
 ): ProviderEvent | null {
-  const told = changeEvent(given, numberId, instantOf)
-  if (told) return told
+  const change = toChangeEvent(given, numberId, toInstant)
+  if (change) return change
   const read = messageShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  const occurredAt = read.success ? toInstant(read.data.timestamp) : null
   if (!read.success || !occurredAt) return null
   const { id, to, to_user_id: userId } = read.data
   const person = named.personOf(to ?? null, userId ?? null)
   if (!person) return null
-  const data: InboundData = { ...dataOf(read.data, person), name: null }
+  const data: InboundData = { ...toInboundData(read.data, person), name: null }
   return { key: `echo:${id}`, kind: 'echo', occurredAt, storeRef: numberId, data }
 }
 
-function changeEvent(given: unknown, numberId: string | null, instantOf: InstantOf): ProviderEvent | null {
+function toChangeEvent(given: unknown, numberId: string | null, toInstant: ToInstant): ProviderEvent | null {
   const read = changeShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  const occurredAt = read.success ? toInstant(read.data.timestamp) : null
   if (!read.success || !occurredAt) return null
   const { id, type, edit, revoke } = read.data
   const original = (type === 'edit' ? edit : revoke)?.original_message_id
   if (!original) return null
   const data: MessageChangeData = {
     providerMessageId: original,
-    change: type === 'edit' ? { text: wordsOf(edit?.message ?? {}) } : null,
+    change: type === 'edit' ? { text: readText(edit?.message ?? {}) } : null,
   }
   return { key: `message-change:${id}`, kind: 'message-change', occurredAt, storeRef: numberId, data }
 }
 
-const plus = (digits: string | null | undefined): string | null =>
+const toE164 = (digits: string | null | undefined): string | null =>
   digits ? `+${digits.replace(/^\+/, '')}` : null
 
-function systemEvent(given: unknown, numberId: string | null, instantOf: InstantOf): ProviderEvent | null {
+function toSystemEvent(given: unknown, numberId: string | null, toInstant: ToInstant): ProviderEvent | null {
   const read = systemShape.safeParse(given)
-  const occurredAt = read.success ? instantOf(read.data.timestamp) : null
+  const occurredAt = read.success ? toInstant(read.data.timestamp) : null
   if (!read.success || !occurredAt) return null
   const { id, from, from_user_id: userId, system } = read.data
   if (!['user_changed_number', 'user_changed_user_id'].includes(system.type)) return null
   const data: PersonChangeData = {
-    before: { phone: plus(from), userId: userId ?? null },
-    now: { phone: plus(system.wa_id), userId: system.user_id ?? null },
+    before: { phone: toE164(from), userId: userId ?? null },
+    now: { phone: toE164(system.wa_id), userId: system.user_id ?? null },
   }
   return { key: `person-change:${id}`, kind: 'person-change', occurredAt, storeRef: numberId, data }
 }
 
-/** The messages of a body of the field `history`; null where it has another form. */
-export function historyEvents(value: unknown, instantOf: InstantOf): ProviderEvent[] | null {
+/** Parses the messages of a `history` body; null if malformed. */
+export function toHistoryEvents(value: unknown, toInstant: ToInstant): ProviderEvent[] | null {
   const read = historyShape.safeParse(value)
   if (!read.success) return null
   const { metadata, history } = read.data
@@ -276,25 +279,25 @@ export function historyEvents(value: unknown, instantOf: InstantOf): ProviderEve
   const own = (metadata?.display_phone_number ?? '').replace(/\D/g, '')
   return history.flatMap(({ threads }) =>
     threads.flatMap(({ id: other, messages }) => {
-      const named = new Named(other ? [{ wa_id: other }, { user_id: other }] : [])
+      const named = new PersonIndex(other ? [{ wa_id: other }, { user_id: other }] : [])
       return messages.flatMap((given) => {
         const message = messageShape.safeParse(given).data
-        const occurredAt = message ? instantOf(message.timestamp) : null
+        const occurredAt = message ? toInstant(message.timestamp) : null
         if (!message || !occurredAt || message.type === 'errors') return []
         const from = message.from?.replace(/^\+/, '')
         const isOwn = from !== undefined && from === own
         const person = isOwn
           ? named.personOf(
               message.to ?? phoneShape.safeParse(other).data ?? null,
-              message.to_user_id ?? userOf(other),
+              message.to_user_id ?? readUserId(other),
             )
           : named.personOf(
               message.from ?? null,
-              message.from_user_id ?? (message.from ? null : userOf(other)),
+              message.from_user_id ?? (message.from ? null : readUserId(other)),
             )
         if (!person) return []
         const data: HistoryData = {
-          ...dataOf(message, person),
+          ...toInboundData(message, person),
           direction: isOwn ? 'outbound' : 'inbound',
         }
         return [{ key: `history:${message.id}`, kind: 'history', occurredAt, storeRef: numberId, data }]
@@ -303,17 +306,18 @@ export function historyEvents(value: unknown, instantOf: InstantOf): ProviderEve
   )
 }
 
-const userOf = (text: string | null | undefined): string | null => userIdShape.safeParse(text).data ?? null
+const readUserId = (text: string | null | undefined): string | null =>
+  userIdShape.safeParse(text).data ?? null
 
-/** How the merchant's own app calls people; null where the body has another form. */
-export function addressBookEvents(value: unknown, instantOf: InstantOf): ProviderEvent[] | null {
+/** Parses the names in the merchant's own app; null if malformed. */
+export function toAddressBookEvents(value: unknown, toInstant: ToInstant): ProviderEvent[] | null {
   const read = addressBookShape.safeParse(value)
   if (!read.success) return null
   const { metadata, state_sync: entries } = read.data
   const numberId = metadata?.phone_number_id ?? null
-  return entries.flatMap(({ type, action, contact, metadata: told }) => {
-    const phone = plus(phoneShape.safeParse(contact?.phone_number?.replace(/[^\d+]/g, '')).data)
-    const occurredAt = told?.timestamp === undefined ? null : instantOf(told.timestamp)
+  return entries.flatMap(({ type, action, contact, metadata }) => {
+    const phone = toE164(phoneShape.safeParse(contact?.phone_number?.replace(/[^\d+]/g, '')).data)
+    const occurredAt = metadata?.timestamp === undefined ? null : toInstant(metadata.timestamp)
     if (type !== 'contact' || !phone || !occurredAt) return []
     const name = action === 'remove' ? null : contact?.full_name || contact?.first_name || null
     const data: AddressBookData = { phone, name }

@@ -1,6 +1,6 @@
 /**
- * Callbacks about numbers and accounts, in the form of the WhatsApp Business Cloud API: read into events, and written.
- * QR sessions are the sandbox's own.
+ * Callbacks about numbers and accounts, in the format of the WhatsApp Business Cloud API: parses and builds them. QR
+ * sessions exist in the sandbox only.
  */
 import { createHash } from 'node:crypto'
 import type { ProviderEvent } from '#runtime/ports/provider'
@@ -17,7 +17,7 @@ import type {
   QualityRating,
 } from './number-port.ts'
 
-/** A change as it stands in a body. */
+/** A change as part of a body. */
 export interface NumberChange {
   field: string
   value: Record<string, unknown>
@@ -38,7 +38,7 @@ const healthShape = z.object({
   event: z.string(),
   current_limit: z.string().nullish(),
   max_daily_conversations_per_business: z.string().nullish(),
-  // The sandbox says these two as well.
+  // Sent by the sandbox too.
   quality_rating: z.enum(['GREEN', 'YELLOW', 'RED', 'UNKNOWN']).nullish(),
   status: z.string().nullish(),
 })
@@ -74,15 +74,15 @@ const qrShape = z.object({
   name: z.string().nullish(),
 })
 
-type Read =
+type ParsedChange =
   | { kind: 'number-health'; data: NumberHealthData }
   | { kind: 'number-name'; data: NumberNameData }
   | { kind: 'number-account'; data: NumberAccountData }
   | { kind: 'account-shared'; data: AccountSharedData }
   | { kind: 'qr-session'; data: QrSessionData }
 
-/** The event of a change about a number; null where the field is another, or the change says nothing to us. */
-export function numberEvent(
+/** Parses a change about a number; null for other fields and irrelevant changes. */
+export function toNumberEvent(
   field: string,
   value: unknown,
   account: string,
@@ -91,15 +91,15 @@ export function numberEvent(
   const read = readChange(field, value, account)
   if (!read) return null
   const digest = createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24)
-  // The store is that of the account or the session: these changes carry no id of a number.
+  // These changes carry no number id: the store is found by the account or the session.
   return { key: `${read.kind}:${account}:${occurredAt}:${digest}`, ...read, occurredAt, storeRef: null }
 }
 
-function readChange(field: string, value: unknown, account: string): Read | null {
+function readChange(field: string, value: unknown, account: string): ParsedChange | null {
   switch (field) {
     case fields.health: {
       const read = healthShape.safeParse(value)
-      return read.success ? { kind: 'number-health', data: healthOf(read.data, account) } : null
+      return read.success ? { kind: 'number-health', data: toHealth(read.data, account) } : null
     }
     case fields.name: {
       const read = nameShape.safeParse(value)
@@ -107,19 +107,19 @@ function readChange(field: string, value: unknown, account: string): Read | null
       const { display_phone_number: phone, decision, requested_verified_name: name } = read.data
       const data = {
         account,
-        phone: phoneOf(phone),
+        phone: toPhone(phone),
         displayName: name ?? null,
-        status: nameStatusOf(decision),
+        status: toNameStatus(decision),
       }
       return { kind: 'number-name', data }
     }
     case fields.capability: {
       const read = capabilityShape.safeParse(value)
-      const told =
+      const rawLimit =
         read.data?.max_daily_conversations_per_business ?? read.data?.max_daily_conversation_per_phone
-      const messagingLimitTier = tierOfLimit(told)
+      const messagingLimitTier = toTierOfLimit(rawLimit)
       if (!messagingLimitTier) return null
-      return { kind: 'number-health', data: { account, ...nothingTold, messagingLimitTier } }
+      return { kind: 'number-health', data: { account, ...noHealth, messagingLimitTier } }
     }
     case fields.account: {
       const read = accountShape.safeParse(value)
@@ -127,11 +127,11 @@ function readChange(field: string, value: unknown, account: string): Read | null
       if (read.data?.event === 'PARTNER_ADDED' && shared !== undefined) {
         return { kind: 'account-shared', data: { account: String(shared) } }
       }
-      const issue = read.success ? issueOf(read.data) : undefined
+      const issue = read.success ? toIssue(read.data) : undefined
       if (!read.success || issue === undefined) return null
-      // Told under the business that is our partner, it names the account it is about.
+      // Sent for our business as the partner, it names the account it is about.
       const about = shared === undefined ? account : String(shared)
-      const data = { account: about, phone: phoneOf(read.data.phone_number), issue }
+      const data = { account: about, phone: toPhone(read.data.phone_number), issue }
       return { kind: 'number-account', data }
     }
     case fields.review: {
@@ -158,32 +158,32 @@ function readChange(field: string, value: unknown, account: string): Read | null
   }
 }
 
-function healthOf(change: z.infer<typeof healthShape>, account: string): NumberHealthData {
+function toHealth(change: z.infer<typeof healthShape>, account: string): NumberHealthData {
   const { event, current_limit: limit, max_daily_conversations_per_business: daily } = change
-  // A change of the throughput says TIER_UNLIMITED of it, and nothing of the limit.
-  const told = daily ?? (event === 'THROUGHPUT_UPGRADE' ? null : limit)
+  // A throughput change reports TIER_UNLIMITED, which says nothing about the limit.
+  const rawLimit = daily ?? (event === 'THROUGHPUT_UPGRADE' ? null : limit)
   return {
     account,
     throughput: event === 'THROUGHPUT_UPGRADE' ? 1_000 : null,
-    phone: phoneOf(change.display_phone_number),
+    phone: toPhone(change.display_phone_number),
     qualityRating:
-      qualityOf(change.quality_rating) ??
+      toQuality(change.quality_rating) ??
       (event === 'FLAGGED' ? 'red' : event === 'UNFLAGGED' ? 'unknown' : null),
     numberStatus:
-      numberStatusOf(change.status) ??
+      toNumberStatus(change.status) ??
       (event === 'FLAGGED' ? 'flagged' : event === 'UNFLAGGED' ? 'connected' : null),
-    messagingLimitTier: tierOf(told),
+    messagingLimitTier: toTier(rawLimit),
   }
 }
 
-const nothingTold = { phone: null, qualityRating: null, numberStatus: null, throughput: null }
+const noHealth = { phone: null, qualityRating: null, numberStatus: null, throughput: null }
 
-/** How many people a day: told as a number, -1 for as many as one likes, or as a tier. */
-function tierOfLimit(told: string | number | null | undefined): string | null {
-  if (told === null || told === undefined) return null
-  const named = tierOf(String(told))
+/** Recipients per day: a number (-1: unlimited) or a tier. */
+function toTierOfLimit(limit: string | number | null | undefined): string | null {
+  if (limit === null || limit === undefined) return null
+  const named = toTier(String(limit))
   if (named) return named
-  const many = Number(told)
+  const many = Number(limit)
   if (!Number.isFinite(many)) return null
   if (many < 0) return 'tier-unlimited'
   const tiers = [
@@ -196,9 +196,9 @@ function tierOfLimit(told: string | number | null | undefined): string | null {
 }
 
 /** Undefined: the event is about something else. */
-function issueOf(change: z.infer<typeof accountShape>): NumberIssue | null | undefined {
+function toIssue(change: z.infer<typeof accountShape>): NumberIssue | null | undefined {
   switch (change.event) {
-    // The app that the number is in as well has let it go, or it moved to another.
+    // The app that shares the number has released it, or the number moved to another app.
     case 'ACCOUNT_DELETED':
     case 'ACCOUNT_OFFBOARDED':
     case 'PARTNER_REMOVED':
@@ -214,7 +214,7 @@ function issueOf(change: z.infer<typeof accountShape>): NumberIssue | null | und
       return state.includes('SCHEDULE') ? undefined : 'account-restricted'
     }
     case 'ACCOUNT_RESTRICTION':
-      // Others forbid adding numbers, say, and leave sending alone.
+      // Other restrictions do not stop sending, such as one on adding numbers.
       return JSON.stringify(change.restriction_info ?? '').includes('INITIATED_MESSAGING')
         ? 'account-restricted'
         : undefined
@@ -223,13 +223,13 @@ function issueOf(change: z.infer<typeof accountShape>): NumberIssue | null | und
   }
 }
 
-const phoneOf = (given: string | number | null | undefined): string | null => {
+const toPhone = (given: string | number | null | undefined): string | null => {
   const found = String(given ?? '').replace(/\D/g, '')
   return /^\d{8,15}$/.test(found) ? `+${found}` : null
 }
 
-/** The provider's word for a quality; null for what is none. */
-export function qualityOf(word: string | null | undefined): QualityRating | null {
+/** Maps the provider's quality; null if unknown. */
+export function toQuality(value: string | null | undefined): QualityRating | null {
   const known: Record<string, QualityRating> = {
     GREEN: 'green',
     YELLOW: 'yellow',
@@ -237,11 +237,11 @@ export function qualityOf(word: string | null | undefined): QualityRating | null
     UNKNOWN: 'unknown',
     NA: 'unknown',
   }
-  return known[word ?? ''] ?? null
+  return known[value ?? ''] ?? null
 }
 
-/** The provider's word for how a number stands; null for what is none. */
-export function numberStatusOf(word: string | null | undefined): NumberStatus | null {
+/** Maps the provider's number status; null if unknown. */
+export function toNumberStatus(value: string | null | undefined): NumberStatus | null {
   const known: Record<string, NumberStatus> = {
     CONNECTED: 'connected',
     FLAGGED: 'flagged',
@@ -255,45 +255,45 @@ export function numberStatusOf(word: string | null | undefined): NumberStatus | 
     DELETED: 'banned',
     BANNED: 'banned',
   }
-  return known[word ?? ''] ?? null
+  return known[value ?? ''] ?? null
 }
 
-/** `TIER_2K` is `tier-2k`; one of 50 a day counts as the lowest we know. Null for what is none. */
-export function tierOf(word: string | null | undefined): string | null {
-  if (!word?.startsWith('TIER_')) return null
-  if (word === 'TIER_50' || word === 'TIER_NOT_SET') return 'tier-250'
-  const tier = word.toLowerCase().replace('_', '-')
+/** Maps `TIER_2K` to `tier-2k`; 50 a day counts as the lowest known tier. Null if unknown. */
+export function toTier(value: string | null | undefined): string | null {
+  if (!value?.startsWith('TIER_')) return null
+  if (value === 'TIER_50' || value === 'TIER_NOT_SET') return 'tier-250'
+  const tier = value.toLowerCase().replace('_', '-')
   return /^tier-(250|1k|2k|10k|100k|unlimited)$/.test(tier) ? tier : null
 }
 
-/** The provider's word for the review of a display name. */
-export function nameStatusOf(word: string): DisplayNameStatus {
-  if (word.startsWith('APPROVED') || word === 'AVAILABLE_WITHOUT_REVIEW') return 'approved'
-  return word === 'DECLINED' || word === 'REJECTED' || word === 'EXPIRED' ? 'declined' : 'pending'
+/** Maps the review status of a display name. */
+export function toNameStatus(value: string): DisplayNameStatus {
+  if (value.startsWith('APPROVED') || value === 'AVAILABLE_WITHOUT_REVIEW') return 'approved'
+  return value === 'DECLINED' || value === 'REJECTED' || value === 'EXPIRED' ? 'declined' : 'pending'
 }
 
-/** For who writes a body: what is null is left out. */
-export const healthChangeOf = (data: Omit<NumberHealthData, 'account' | 'throughput'>): NumberChange => ({
+/** Builds a webhook `change` about the number's health; null fields are left out. */
+export const buildHealthChange = (data: Omit<NumberHealthData, 'account' | 'throughput'>): NumberChange => ({
   field: fields.health,
   value: {
     display_phone_number: data.phone?.slice(1),
     event: data.numberStatus === 'flagged' ? 'FLAGGED' : 'UPDATE',
-    ...(data.messagingLimitTier ? { current_limit: wordOf(data.messagingLimitTier) } : {}),
-    ...(data.qualityRating ? { quality_rating: wordOf(data.qualityRating) } : {}),
-    ...(data.numberStatus ? { status: wordOf(data.numberStatus) } : {}),
+    ...(data.messagingLimitTier ? { current_limit: toProviderWord(data.messagingLimitTier) } : {}),
+    ...(data.qualityRating ? { quality_rating: toProviderWord(data.qualityRating) } : {}),
+    ...(data.numberStatus ? { status: toProviderWord(data.numberStatus) } : {}),
   },
 })
 
-export const nameChangeOf = (data: Omit<NumberNameData, 'account'>): NumberChange => ({
+export const buildNameChange = (data: Omit<NumberNameData, 'account'>): NumberChange => ({
   field: fields.name,
   value: {
     display_phone_number: data.phone?.slice(1),
-    decision: wordOf(data.status),
+    decision: toProviderWord(data.status),
     requested_verified_name: data.displayName,
   },
 })
 
-export const qrChangeOf = (data: QrSessionData): NumberChange => ({
+export const buildQrChange = (data: QrSessionData): NumberChange => ({
   field: fields.qr,
   value: {
     session_ref: data.sessionRef,
@@ -304,4 +304,4 @@ export const qrChangeOf = (data: QrSessionData): NumberChange => ({
   },
 })
 
-const wordOf = (code: string): string => code.toUpperCase().replaceAll('-', '_')
+const toProviderWord = (code: string): string => code.toUpperCase().replaceAll('-', '_')

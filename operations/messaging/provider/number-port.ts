@@ -1,4 +1,4 @@
-/** What a messaging provider does for the numbers of a store: linked by QR code, official, shared. */
+/** The part of the messaging port for a store's numbers: linked by QR code, official, shared. */
 import type { Readable } from 'node:stream'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
@@ -7,7 +7,7 @@ export type QualityRating = 'green' | 'yellow' | 'red' | 'unknown'
 export type NumberStatus = 'connected' | 'flagged' | 'restricted' | 'pending' | 'offline' | 'banned'
 export type DisplayNameStatus = 'pending' | 'approved' | 'declined'
 
-/** Why an official number cannot send, as far as its provider knows. */
+/** Why an official number cannot send, as reported by its provider. */
 export type NumberIssue =
   | 'token-expired'
   | 'number-removed'
@@ -16,42 +16,45 @@ export type NumberIssue =
   | 'display-name-declined'
 
 export interface OfficialNumber {
-  /** Kept sealed, and handed in again with every call. */
+  /** Stored encrypted, and passed with every call. */
   credentials: unknown
   numberId: string
   accountId: string
   /** E.164. */
   phone: string
   displayName: string
-  /** False while the provider still reviews number or name. */
+  /** False while the provider reviews the number or its name. */
   ready: boolean
 }
 
-/** What came back from a setup. */
+/** The result of a setup. */
 export interface OfficialSetup {
   code: string
-  /** The one that the setup was started with. */
+  /** As passed when the setup started. */
   returnUrl: string
   startedAt?: Date
-  /** What the merchant said where an earlier try asked them, or what the provider's page told who opened it. */
+  /**
+   * The merchant's answers to questions of an earlier try, or what the provider's page reported to the window that
+   * opened it.
+   */
   answers?: { pin?: string; numberId?: string; accountId?: string }
-  /** Accounts that the provider said were shared with us since the setup began, newest first. */
+  /** Accounts that the provider reported as shared with us since the setup began, newest first. */
   sharedAccounts?: readonly string[]
   /**
-   * Gets what the code was exchanged for at once: a code holds once, and whatever comes after may fail. It is handed in
-   * again as the store's credentials with the same code.
+   * Saves the result of the code exchange at once: a code works only once, and later steps may fail. It is passed back
+   * as the store's credentials with the same code.
    */
-  keep?(granted: unknown): Promise<void>
+  saveGrant?(granted: unknown): Promise<void>
   /** The PIN that a number had when it was last connected here. */
-  pinOf?(numberId: string): Promise<string | null>
-  /** Gets a PIN before the number does: where the answer is lost it may have it, and nobody else knows it. */
-  keepPin?(numberId: string, pin: string): Promise<void>
+  findPin?(numberId: string): Promise<string | null>
+  /** Saves a PIN before it is set: if the answer is lost, the number may have it and nobody else knows it. */
+  savePin?(numberId: string, pin: string): Promise<void>
 }
 
-/** The setup can go on once the merchant has said something; until then nothing is connected. */
+/** The setup needs an answer from the merchant; nothing is connected before. */
 export class SetupQuestion extends Refused {
   readonly field: 'pin' | 'numberId'
-  /** Handed in again as the store's credentials with the answer: the code holds once. */
+  /** Passed back as the store's credentials with the answer: the code works only once. */
   readonly granted: unknown
   readonly choices: readonly { value: string; label: string }[]
 
@@ -70,7 +73,7 @@ export class SetupQuestion extends Refused {
 export interface OfficialState {
   status: 'connected' | 'verifying' | 'error'
   issue: NumberIssue | null
-  /** E.164; empty where the provider would not say, as of a number that is gone. */
+  /** E.164; empty if the provider does not report it, for example of a deleted number. */
   phone: string
   displayName: string
   displayNameStatus: DisplayNameStatus | null
@@ -81,45 +84,45 @@ export interface NumberHealth {
   numberStatus: NumberStatus
   /** `tier-250` to `tier-unlimited`. */
   messagingLimitTier: string
-  /** Messages a second. */
+  /** Messages per second. */
   throughput: number
 }
 
 export interface NumberPort {
-  /** The first of the codes that a phone scans; ends what was linked before. */
+  /** The first QR code; ends the previous link. */
   startQr(store: ProviderStore): Promise<{ sessionRef: string; payload: string }>
   /** The session's next code. */
   refreshQr(store: ProviderStore, sessionRef: string): Promise<{ payload: string }>
-  /** Logs the phone out; what is gone is success. */
+  /** Logs the phone out; succeeds if it is gone already. */
   stopQr(store: ProviderStore): Promise<void>
-  /** The page where the merchant proves to own a number; it comes back to `returnUrl` with `state`. */
+  /** The page where the merchant proves ownership of a number; it returns to `returnUrl` with `state`. */
   startOfficialSetup(
     store: ProviderStore,
     setup: { state: string; returnUrl: string },
   ): Promise<{ url: string }>
   /**
-   * Exchanges the code, subscribes to callbacks and registers the number. Refuses a code that does not hold; what only the
-   * merchant knows is a `SetupQuestion`.
+   * Exchanges the code, subscribes to callbacks and registers the number. Refuses an invalid code; throws a
+   * `SetupQuestion` if the merchant has to answer one.
    */
   finishOfficialSetup(store: ProviderStore, setup: OfficialSetup): Promise<OfficialNumber>
-  /** The PIN of a connected number, which it is asked for when it is connected anew; null where it has none. */
+  /** The PIN of a connected number, required to connect it again; null if it has none. */
   numberPin(store: ProviderStore): { numberId: string; pin: string } | null
-  /** Has the messages from before the number was connected told by callbacks, where the provider has them. */
+  /** Requests the messages from before the number was connected, if the provider has them; they arrive as callbacks. */
   requestHistory(store: ProviderStore): Promise<void>
-  /** Also subscribes to callbacks again, where that was lost. Bad credentials are a state, not a failure. */
+  /** Also renews a lost subscription to callbacks. Bad credentials are a state, not an error. */
   officialState(store: ProviderStore): Promise<OfficialState>
   phoneHealth(store: ProviderStore): Promise<NumberHealth>
-  /** Ends the callbacks; what is gone is success. */
+  /** Ends the callbacks; succeeds if the number is gone already. */
   releaseOfficial(store: ProviderStore): Promise<void>
   joinShared(store: ProviderStore): Promise<{ numberId: string; phone: string; displayName: string }>
   leaveShared(store: ProviderStore): Promise<void>
   markRead(store: ProviderStore, message: { providerMessageId: string }): Promise<void>
-  /** Refuses with `media-gone` what is not there (any more). */
+  /** Refuses with `media-gone` if it does not exist (any more). */
   fetchMedia(
     store: ProviderStore,
     media: { mediaId: string },
   ): Promise<{ stream: Readable; contentType: string; size: number; fileName: string | null }>
-  /** What was written and what became of messages, as the callbacks told it or should have. */
+  /** Messages and status events, including those whose callback was lost. */
   history(
     store: ProviderStore,
     query: { since: Date; cursor?: string },
@@ -130,26 +133,26 @@ export interface NumberPort {
 export interface QrSessionData {
   sessionRef: string
   event: 'scanned' | 'linked' | 'lost' | 'back' | 'logout' | 'replaced'
-  /** Of `linked`. */
+  /** Set for `linked`. */
   numberId: string | null
-  /** E.164; of `linked`. */
+  /** E.164; set for `linked`. */
   phone: string | null
   name: string | null
 }
 
-/** `data` of an event of kind `number-health`: what is null was not told. */
+/** `data` of an event of kind `number-health`; null: not reported. */
 export interface NumberHealthData {
   account: string
-  /** E.164, where the provider names the number. */
+  /** E.164, if the provider names the number. */
   phone: string | null
   qualityRating: QualityRating | null
   numberStatus: NumberStatus | null
   messagingLimitTier: string | null
-  /** Messages a second. */
+  /** Messages per second. */
   throughput: number | null
 }
 
-/** `data` of an event of kind `account-shared`: a merchant's account was shared with us in a setup. */
+/** `data` of an event of kind `account-shared`: a merchant shared an account with us in a setup. */
 export interface AccountSharedData {
   account: string
 }
@@ -162,10 +165,10 @@ export interface NumberNameData {
   status: DisplayNameStatus
 }
 
-/** `data` of an event of kind `number-account`: trouble of the whole account, or its end. */
+/** `data` of an event of kind `number-account`: an issue of the whole account, or its end. */
 export interface NumberAccountData {
   account: string
   phone: string | null
-  /** Null: it is well again, as far as this event goes. */
+  /** Null if this event reports the issue as resolved. */
   issue: NumberIssue | null
 }

@@ -1,8 +1,8 @@
-/** The messaging providers of this server. */
+/** Opens the messaging providers of this server. */
 import type { PortSpec } from '#runtime/ports/spec'
-import { derivedKey } from '#runtime/secrets'
+import { deriveKey } from '#runtime/secrets'
 import type { MessagingPort } from './port.ts'
-import { sandboxMessaging } from './sandbox.ts'
+import { openSandbox } from './sandbox.ts'
 
 declare module '#runtime/ports/ports' {
   interface SectionPorts {
@@ -17,10 +17,10 @@ export const messagingPort: PortSpec<MessagingPort> = {
     method === 'officialState' ? (answer as { status?: unknown } | undefined)?.status !== 'error' : null,
   async open({ settings, database, clock }): Promise<Record<string, MessagingPort>> {
     const { messagingUrl, messagingAppSecret, publicUrl } = settings
-    const sandbox = sandboxMessaging({
+    const sandbox = openSandbox({
       db: database.root,
       clock,
-      appSecret: messagingAppSecret ?? derivedKey(settings.secretKey, 'messaging-app').toString('hex'),
+      appSecret: messagingAppSecret ?? deriveKey(settings.secretKey, 'messaging-app').toString('hex'),
       perSecond: settings.sandboxMessagesPerSecond,
       publicUrl,
     })
@@ -31,7 +31,7 @@ export const messagingPort: PortSpec<MessagingPort> = {
       ...readWhatsappUrl(messagingUrl, messagingAppSecret),
       callbackUrl: `${publicUrl}/hooks/messaging/whatsapp`,
     })
-    // The assistant's number is that of the first that has one.
+    // The first one with an assistant provides its number.
     return { whatsapp, sandbox }
   },
 }

@@ -1,20 +1,20 @@
 /**
- * What a messaging provider does for us. Calls throw `Refused`, `Unavailable`, and sends also `Throttled` and
- * `NumberLimit`, of runtime/ports/errors.ts.
+ * The port of messaging providers. Calls throw `Refused` and `Unavailable`, sends also `Throttled` and `NumberLimit`,
+ * from runtime/ports/errors.ts.
  */
-import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { NumberPort } from './number-port.ts'
 import type { TemplatePort } from './template-port.ts'
 
 export type ConnectionType = 'qr' | 'official' | 'shared'
 
 export interface Send {
-  /** E.164, or the provider's own id of who shows no phone, as it came with what they wrote. */
+  /** E.164, or the provider's own id of a person whose phone is hidden. */
   phone: string
-  /** Which connection it leaves through; the assistant's number is the server's own. */
+  /** The connection to send from; the assistant's number belongs to the server. */
   via: ConnectionType | 'assistant'
   replyTo?: string
-  /** The same key twice is one message, where `capabilities.idempotentSend`. */
+  /** Deduplicates, if `capabilities.idempotentSend`. */
   idempotencyKey: string
 }
 
@@ -28,10 +28,10 @@ export interface TemplateSend {
   template: { name: string; language: string }
   parameters: { header: string[]; body: string[]; buttons: string[] }
   headerMediaUrl: string | null
-  /** What the template's parts are, for providers that want to hear it with every message. */
+  /** The template's structure, for providers that need it with every message. */
   layout: {
     headerMediaType: 'image' | 'video' | 'document' | null
-    /** Those that take a parameter, in the order of `parameters.buttons`; `index`: among all buttons, from 0. */
+    /** Buttons with a parameter, in the order of `parameters.buttons`; `index` counts all buttons from 0. */
     dynamicButtons: { index: number; type: 'url' | 'coupon-code' }[]
   }
 }
@@ -42,20 +42,20 @@ export interface Accepted {
 
 export interface MessagingPort extends TemplatePort, NumberPort {
   capabilities: { idempotentSend: boolean; qr: boolean; shared: boolean }
-  /** The number that merchants talk to the assistant on; null where this server has none. `phone`: E.164. */
+  /** The server's number for the assistant; null if there is none. `phone`: E.164. */
   assistant: { numberId: string; phone: string } | null
   /**
-   * `isWindowOpen`: they wrote to the shared number in the last 24 hours, so that it may answer them plainly; otherwise
-   * the text goes inside the service's own template.
+   * `isWindowOpen`: the recipient wrote to the shared number in the last 24 hours, so plain text is allowed; otherwise
+   * the text is wrapped in the service's own template.
    */
   sendText(store: ProviderStore, message: Send & { text: string; isWindowOpen?: boolean }): Promise<Accepted>
   sendMedia(store: ProviderStore, message: Send & { media: Media; text: string | null }): Promise<Accepted>
   sendTemplate(store: ProviderStore, message: Send & TemplateSend): Promise<Accepted>
-  /** The pace of the number behind a connection. */
+  /** The rate of a connection's number. */
   sendLimits(store: ProviderStore, via: ConnectionType): Promise<{ perSecond: number; perDay: number | null }>
-  /** Says each thing that the store's connection lacks, the provider asked; changes nothing. */
-  check(store: ProviderStore): Promise<Finding[]>
-  /** Compared in constant time. */
+  /** Lists the unmet preconditions of the store's connection. Asks the provider, changes nothing. */
+  check(store: ProviderStore): Promise<Precondition[]>
+  /** Compares in constant time. */
   verifySignature(headers: Headers, rawBody: Uint8Array): boolean
   parseEvents(rawBody: Uint8Array): ProviderEvent[]
 }

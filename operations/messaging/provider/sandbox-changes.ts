@@ -1,5 +1,5 @@
-/** What becomes of the sandbox's messages, as changes of its callbacks. */
-import { failureNumber, type MessageStatus, type NumberChanges, timestampOf } from './hook-body.ts'
+/** Builds the status changes of the sandbox's messages. */
+import { type MessageStatus, type NumberChanges, toFailureNumber, toTimestamp } from './hook-body.ts'
 import type { Send } from './port.ts'
 import { sandboxFile } from './sandbox-media.ts'
 
@@ -8,16 +8,16 @@ export interface SandboxInbound {
   phone: string
   name?: string | null
   text?: string | null
-  /** Of the provider: `text` unless said. */
+  /** The provider's type; default `text`. */
   type?: string
-  /** Of an image, a video…: `image/jpeg` and its like; a common one of the type unless said. */
+  /** The MIME type of an image, a video…; by default a common one. */
   mediaType?: string
-  /** The message that a reaction is about, or that is answered. */
+  /** The message of a reaction, or the one replied to. */
   refersTo?: string
-  /** The merchant wrote it to that phone, in the provider's own app. */
+  /** True if the merchant sent it to that phone from the provider's app. */
   isEcho?: boolean
   occurredAt?: Date
-  /** The same id is the same message. */
+  /** Deduplicates. */
   providerMessageId?: string
 }
 
@@ -29,19 +29,19 @@ export const sandboxNumberId = (storeId: string, via: Send['via']): string => {
   return via === 'shared' ? sharedNumber : `sandbox-${storeId}`
 }
 
-/** What becomes of a message, in order, and how long after it was accepted. */
+/** A step of a message, and its delay after acceptance. */
 export interface Step {
   afterMs: number
   happens: MessageStatus | 'stop'
 }
-const fails: readonly Step[] = [{ afterMs: 500, happens: 'failed' }]
+const failed: readonly Step[] = [{ afterMs: 500, happens: 'failed' }]
 const isRead: readonly Step[] = [
   { afterMs: 500, happens: 'delivered' },
   { afterMs: 1_000, happens: 'read' },
 ]
-const stops: readonly Step[] = [...isRead, { afterMs: 2_500, happens: 'stop' }]
-export const stepsOf = (phone: string): readonly Step[] =>
-  phone.endsWith('0002') ? fails : phone.endsWith('0003') ? stops : isRead
+const stopReply: readonly Step[] = [...isRead, { afterMs: 2_500, happens: 'stop' }]
+export const getSteps = (phone: string): readonly Step[] =>
+  phone.endsWith('0002') ? failed : phone.endsWith('0003') ? stopReply : isRead
 
 export interface DueRow {
   id: string
@@ -54,8 +54,8 @@ export interface DueRow {
   sent_at: Date
 }
 
-/** The changes of some messages, by the number they left through: bodies of a real provider hold several too. */
-export function changesOf(moved: readonly { row: DueRow; over: readonly Step[] }[]): NumberChanges[] {
+/** Groups the changes of messages by number: real providers put several into one body too. */
+export function toNumberChanges(moved: readonly { row: DueRow; over: readonly Step[] }[]): NumberChanges[] {
   const numbers = new Map<string, NumberChanges>()
   for (const { row, over } of moved) {
     const numberId = sandboxNumberId(row.store_id, row.via)
@@ -90,10 +90,10 @@ export function statusChange(
   return {
     id: row.provider_message_id,
     status,
-    timestamp: timestampOf(at),
+    timestamp: toTimestamp(at),
     recipient_id: row.phone.slice(1),
     biz_opaque_callback_data: row.idempotency_key,
-    ...(status === 'failed' ? { errors: [{ code: failureNumber(code), title: code }] } : {}),
+    ...(status === 'failed' ? { errors: [{ code: toFailureNumber(code), title: code }] } : {}),
   }
 }
 
@@ -102,18 +102,18 @@ export function addInbound(
   message: Omit<SandboxInbound, 'numberId'> & { providerMessageId: string; at: Date },
 ): void {
   const { phone, name, type = 'text', text, refersTo, isEcho = false } = message
-  const words =
+  const parts =
     type === 'text'
       ? { text: { body: text ?? '' } }
       : type === 'button'
         ? { button: { text } }
-        : { [type]: partsOf(type, message) }
+        : { [type]: buildParts(type, message) }
   const written = {
     ...(refersTo && type !== 'reaction' ? { context: { id: refersTo } } : {}),
     id: message.providerMessageId,
-    timestamp: timestampOf(message.at),
+    timestamp: toTimestamp(message.at),
     type,
-    ...words,
+    ...parts,
   }
   if (isEcho) {
     changes.echoes = [...(changes.echoes ?? []), { ...written, from: changes.numberId, to: phone.slice(1) }]
@@ -123,8 +123,8 @@ export function addInbound(
   changes.contacts.push({ wa_id: phone.slice(1), profile: name ? { name } : {} })
 }
 
-/** The parts that the network sends of a type. */
-function partsOf(
+/** Builds the type-specific parts as the network sends them. */
+function buildParts(
   type: string,
   { text, mediaType, providerMessageId, refersTo }: Omit<SandboxInbound, 'numberId'>,
 ): Record<string, unknown> {

@@ -1,14 +1,14 @@
-/** What came in at the sandbox's provider: files, receipts, and the history of what was written and told. */
+/** The sandbox provider's inbox: files, read receipts, and the history of messages and events. */
 import { Readable } from 'node:stream'
 import type { RootDatabase } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
-import { hookBody, parseHookBody } from './hook-body.ts'
+import { buildHook, parseHookBody } from './hook-body.ts'
 import type { NumberPort } from './number-port.ts'
-import { changesOf, type DueRow, stepsOf } from './sandbox-changes.ts'
+import { type DueRow, getSteps, toNumberChanges } from './sandbox-changes.ts'
 import { sandboxFile } from './sandbox-media.ts'
-import { answering } from './sandbox-mode.ts'
+import { withMode } from './sandbox-mode.ts'
 
 const pageSize = 200
 
@@ -21,19 +21,19 @@ export class SandboxInbox implements Pick<NumberPort, 'markRead' | 'fetchMedia' 
     this.#secret = options.appSecret
   }
 
-  markRead: NumberPort['markRead'] = (store) => answering(this.#db, store, async () => {})
+  markRead: NumberPort['markRead'] = (store) => withMode(this.#db, store, async () => {})
 
   /** Media ids are `sandbox-<kind>-<anything>`. */
   fetchMedia: NumberPort['fetchMedia'] = (store, { mediaId }) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const file = sandboxFile(/^sandbox-([a-z]+)/.exec(mediaId)?.[1] ?? '')
       if (!file) throw new Refused('media-gone', 'There is no such file at the provider (any more)')
       const { bytes, contentType, fileName } = file
       return { stream: Readable.from([bytes]), contentType, size: bytes.byteLength, fileName }
     })
 
-  /** Remembers what somebody wrote to a store, whether its callback arrives or not. */
-  async keep(storeId: string, events: readonly ProviderEvent[]): Promise<void> {
+  /** Stores inbound messages, whether or not their callback arrives. */
+  async store(storeId: string, events: readonly ProviderEvent[]): Promise<void> {
     const rows = events
       .filter((event) => event.kind === 'inbound' || event.kind === 'echo')
       .map((event) => ({
@@ -51,13 +51,13 @@ export class SandboxInbox implements Pick<NumberPort, 'markRead' | 'fetchMedia' 
       .execute()
   }
 
-  /** Cursor: `in:<id>` while it walks what was written, then `out:<id>`. */
+  /** Cursor: `in:<id>` for inbound messages, then `out:<id>`. */
   history: NumberPort['history'] = (store, { since, cursor = 'in:' }) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const [, walk, after] = /^(in|out):(.*)$/s.exec(cursor) ?? []
       const page =
         walk === 'out'
-          ? await this.#told(store.id, since, after ?? '')
+          ? await this.#listEvents(store.id, since, after ?? '')
           : await this.#written(store.id, since, after ?? '')
       return { supported: true, ...page }
     })
@@ -78,7 +78,7 @@ export class SandboxInbox implements Pick<NumberPort, 'markRead' | 'fetchMedia' 
     }
   }
 
-  async #told(storeId: string, since: Date, after: string) {
+  async #listEvents(storeId: string, since: Date, after: string) {
     const rows = await this.#db
       .selectFrom('sandbox_messages')
       .select([
@@ -100,10 +100,10 @@ export class SandboxInbox implements Pick<NumberPort, 'markRead' | 'fetchMedia' 
       .execute()
     const moved = rows.map(({ content, ...row }) => {
       const { via } = content as { via: DueRow['via'] }
-      return { row: { ...row, via }, over: stepsOf(row.phone).slice(0, row.stage) }
+      return { row: { ...row, via }, over: getSteps(row.phone).slice(0, row.stage) }
     })
     return {
-      events: parseHookBody(hookBody(this.#secret, changesOf(moved)).body),
+      events: parseHookBody(buildHook(this.#secret, toNumberChanges(moved)).body),
       next: rows.length === pageSize ? `out:${rows.at(-1)!.id}` : null,
     }
   }

@@ -1,4 +1,4 @@
-/** Small real files, one of each kind that somebody may send to the sandbox's numbers. */
+/** Small valid files, one of each kind that can be sent to the sandbox's numbers. */
 
 export interface MediaFile {
   bytes: Uint8Array
@@ -6,11 +6,11 @@ export interface MediaFile {
   fileName: string | null
 }
 
-// A picture of one pixel each.
+// Images of a single pixel.
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const webp = 'UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA'
 
-/** The file of a kind (`image`, `video`, `audio`, `document`, `sticker`); null for another. */
+/** The file of a kind (`image`, `video`, `audio`, `document`, `sticker`); null for others. */
 export function sandboxFile(kind: string): MediaFile | null {
   switch (kind) {
     case 'image':
@@ -77,7 +77,7 @@ function emptyFilm(): Buffer {
   ])
 }
 
-/** A PDF of one empty page. */
+/** A PDF with one empty page. */
 function onePage(): Buffer {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

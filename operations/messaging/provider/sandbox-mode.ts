@@ -1,9 +1,9 @@
-/** Whether the sandbox's provider answers a store, as its tests set it. */
+/** The sandbox provider's behaviour towards a store, as set by its tests. */
 import type { RootDatabase } from '#db/database'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 
-async function modeOf(db: RootDatabase, store: ProviderStore): Promise<string> {
+async function readMode(db: RootDatabase, store: ProviderStore): Promise<string> {
   const row = await db
     .selectFrom('sandbox_modes')
     .select('mode')
@@ -13,13 +13,9 @@ async function modeOf(db: RootDatabase, store: ProviderStore): Promise<string> {
   return row?.mode ?? 'up'
 }
 
-/** Does what a call asks for, as the mode has it: down, slowed down, or with its answer lost. */
-export async function answering<T>(
-  db: RootDatabase,
-  store: ProviderStore,
-  act: () => Promise<T>,
-): Promise<T> {
-  const mode = await modeOf(db, store)
+/** Runs a call under the mode: down, throttled, or with its answer lost. */
+export async function withMode<T>(db: RootDatabase, store: ProviderStore, act: () => Promise<T>): Promise<T> {
+  const mode = await readMode(db, store)
   if (mode === 'down' || mode === 'throttle') throw new Unavailable('no', `The sandbox is set to ${mode}`)
   const answer = await act()
   if (mode === 'timeout') throw new Unavailable('unknown', 'The sandbox is set to lose its answers')

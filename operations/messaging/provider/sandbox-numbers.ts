@@ -1,5 +1,5 @@
 /**
- * Official numbers at the sandbox's provider, and its shared one. The last digit of a phone decides: 6 is gone at its
+ * Official numbers and the shared number at the sandbox's provider. The last digit of a phone decides: 6 is gone at its
  * first revalidation, 7 may write to 250 people a day, 8 has quality yellow, 9 red.
  */
 
@@ -9,10 +9,10 @@ import type { Clock } from '#runtime/clock'
 import { minuteMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { randomSecret } from '#runtime/values/ids'
-import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
-import { healthChangeOf, nameChangeOf } from './number-hooks.ts'
+import { buildAccountHook, type SignedHook, toTimestamp } from './hook-body.ts'
+import { buildHealthChange, buildNameChange } from './number-hooks.ts'
 import type { NumberHealth, NumberIssue, NumberPort, NumberStatus, QualityRating } from './number-port.ts'
-import { answering } from './sandbox-mode.ts'
+import { withMode } from './sandbox-mode.ts'
 
 const setupMs = 60 * minuteMs
 const reviewMs = 5_000
@@ -29,7 +29,7 @@ export interface SandboxNumberChange {
   messagingLimitTier?: string | undefined
   numberStatus?: NumberStatus | undefined
   displayNameStatus?: 'approved' | 'declined' | undefined
-  /** Nothing is called back about it: the next call finds out. */
+  /** Sends no callback: the next call fails. */
   tokenValid?: boolean | undefined
 }
 
@@ -69,7 +69,7 @@ export class SandboxNumbers
   }
 
   startOfficialSetup: NumberPort['startOfficialSetup'] = (store, { state, returnUrl }) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const now = this.#clock.now()
       const token = randomSecret()
       await this.#db
@@ -91,7 +91,7 @@ export class SandboxNumbers
       return { url: `${this.#publicUrl}/sandbox/messaging/setup/${token}` }
     })
 
-  /** A setup's page: whether it is open, and where it leads back to; null when there never was such a setup. */
+  /** Whether a setup's page is open, and where it returns to; null if there never was such a setup. */
   async findSetup(token: string): Promise<{ isOpen: boolean; returnUrl: string } | null> {
     const setup = await this.#db
       .selectFrom('sandbox_setups')
@@ -103,7 +103,7 @@ export class SandboxNumbers
     return { isOpen, returnUrl: setup.return_url }
   }
 
-  /** The merchant is done with the page; null when it is dead. `phone`: E.164. */
+  /** Ends the page; null if it has expired. `phone`: E.164. */
   async endSetup(
     token: string,
     given: { phone: string; displayName: string; outcome: SetupOutcome },
@@ -128,7 +128,7 @@ export class SandboxNumbers
   }
 
   finishOfficialSetup: NumberPort['finishOfficialSetup'] = (store, { code }) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const setup = await this.#db
         .selectFrom('sandbox_setups')
         .select(['phone', 'display_name', 'outcome'])
@@ -145,14 +145,14 @@ export class SandboxNumbers
       return {
         credentials: { token },
         numberId: `sandbox-${store.id}`,
-        accountId: accountOf(store.id),
+        accountId: toAccountId(store.id),
         phone,
         displayName,
         ready,
       }
     })
 
-  /** A number of the store from now on; answers its token. `readyAt`: when its review is over. */
+  /** Assigns a number to the store; answers its token. `readyAt`: when its review ends. */
   async put(
     storeId: string,
     number: { phone: string; displayName: string; readyAt?: Date | null },
@@ -178,9 +178,9 @@ export class SandboxNumbers
   }
 
   officialState: NumberPort['officialState'] = (store) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const row = await this.#find(store.id)
-      const issue = row ? issueOf(row) : 'number-removed'
+      const issue = row ? findIssue(row) : 'number-removed'
       const isReviewed = row ? this.#isReady(row) : true
       return {
         status: issue ? 'error' : isReviewed ? 'connected' : 'verifying',
@@ -196,14 +196,14 @@ export class SandboxNumbers
     })
 
   phoneHealth: NumberPort['phoneHealth'] = (store) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const row = await this.#find(store.id)
       if (!row?.is_token_valid) throw new Unavailable('no', 'The token does not hold any more')
       return this.#healthOf(row)
     })
 
   releaseOfficial: NumberPort['releaseOfficial'] = (store) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const { token } = (store.credentials ?? {}) as { token?: string }
       await this.#db
         .deleteFrom('sandbox_numbers')
@@ -212,10 +212,10 @@ export class SandboxNumbers
         .execute()
     })
 
-  joinShared: NumberPort['joinShared'] = (store) => answering(this.#db, store, async () => sharedNumber)
-  leaveShared: NumberPort['leaveShared'] = (store) => answering(this.#db, store, async () => {})
+  joinShared: NumberPort['joinShared'] = (store) => withMode(this.#db, store, async () => sharedNumber)
+  leaveShared: NumberPort['leaveShared'] = (store) => withMode(this.#db, store, async () => {})
 
-  /** The provider changes a number by hand: the signed body that tells of it; null when the store has none. */
+  /** Simulates a change by the provider; answers the signed body, or null if the store has no number. */
   async change(storeId: string, change: SandboxNumberChange): Promise<SignedHook | null> {
     const { qualityRating, messagingLimitTier, numberStatus, displayNameStatus, tokenValid } = change
     const row = await this.#db
@@ -237,7 +237,7 @@ export class SandboxNumbers
     const changes = []
     if (qualityRating || messagingLimitTier || numberStatus) {
       changes.push(
-        healthChangeOf({
+        buildHealthChange({
           phone,
           qualityRating: qualityRating ?? null,
           numberStatus: numberStatus ?? null,
@@ -245,8 +245,8 @@ export class SandboxNumbers
         }),
       )
     }
-    if (displayNameStatus) changes.push(nameChangeOf({ phone, displayName, status: displayNameStatus }))
-    return signedChanges(this.#secret, accountOf(storeId), timestampOf(this.#clock.now()), changes)
+    if (displayNameStatus) changes.push(buildNameChange({ phone, displayName, status: displayNameStatus }))
+    return buildAccountHook(this.#secret, toAccountId(storeId), toTimestamp(this.#clock.now()), changes)
   }
 
   #find(storeId: string): Promise<NumberRow | undefined> {
@@ -273,12 +273,12 @@ export class SandboxNumbers
   }
 }
 
-const accountOf = (storeId: string): string => `sandbox-account-${storeId}`
+const toAccountId = (storeId: string): string => `sandbox-account-${storeId}`
 
-function issueOf(row: NumberRow): NumberIssue | null {
+function findIssue(row: NumberRow): NumberIssue | null {
   if (!row.is_token_valid) return 'token-expired'
   if (row.phone.endsWith('6')) return 'number-removed'
   if (row.number_status === 'banned') return 'account-restricted'
-  // Declined later on, a number goes on under the name it has.
+  // A name declined later does not stop the number: it keeps its old name.
   return row.name_status === 'declined' && row.ready_at !== null ? 'display-name-declined' : null
 }

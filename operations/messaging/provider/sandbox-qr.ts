@@ -3,11 +3,11 @@ import type { RootDatabase } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { Refused } from '#runtime/ports/errors'
 import { randomSecret } from '#runtime/values/ids'
-import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
-import { qrChangeOf } from './number-hooks.ts'
+import { buildAccountHook, type SignedHook, toTimestamp } from './hook-body.ts'
+import { buildQrChange } from './number-hooks.ts'
 import type { NumberPort, QrSessionData } from './number-port.ts'
-import { codeStartsAt, qrCodes } from './qr-times.ts'
-import { answering } from './sandbox-mode.ts'
+import { getCodeStart, qrCodes } from './qr-times.ts'
+import { withMode } from './sandbox-mode.ts'
 
 export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'stopQr'> {
   readonly #db: RootDatabase
@@ -21,7 +21,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
   }
 
   startQr: NumberPort['startQr'] = (store) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const sessionRef = randomSecret()
       await this.#endCodes(store.id)
       const session = { session_ref: sessionRef, phone: null, name: null, is_linked: false }
@@ -35,7 +35,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     })
 
   refreshQr: NumberPort['refreshQr'] = (store, sessionRef) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       const codes = await this.#db
         .selectFrom('sandbox_qr_codes')
         .select(['sequence', 'lives_from'])
@@ -51,12 +51,12 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     })
 
   stopQr: NumberPort['stopQr'] = (store) =>
-    answering(this.#db, store, async () => {
+    withMode(this.#db, store, async () => {
       await this.#endCodes(store.id)
       await this.#db.deleteFrom('sandbox_qr_links').where('store_id', '=', store.id).execute()
     })
 
-  /** Whether a code can be scanned now; null when there never was such a code. */
+  /** Whether a code can be scanned now; null if it never existed. */
   async find(payload: string): Promise<'alive' | 'dead' | null> {
     const code = await this.#db
       .selectFrom('sandbox_qr_codes')
@@ -68,7 +68,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     return code.lives_from <= now && now < code.lives_until ? 'alive' : 'dead'
   }
 
-  /** A phone (E.164) scans a code: what the provider tells of it; null when the code is dead. */
+  /** Simulates a phone (E.164) that scans a code: answers the provider's callback, or null if the code has expired. */
   async scan(payload: string, phone: string, name: string | null): Promise<SignedHook | null> {
     const now = this.#clock.now()
     const link = await this.#db
@@ -84,11 +84,11 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
       .executeTakeFirst()
     if (!link) return null
     await this.#endCodes(link.store_id)
-    return this.#told(link.store_id, link.session_ref, ['scanned', 'linked'], phone, name)
+    return this.#buildSessionHook(link.store_id, link.session_ref, ['scanned', 'linked'], phone, name)
   }
 
-  /** The linked phone loses its link, finds it again, or logs out; null when the store has none. */
-  async happen(storeId: string, event: 'lost' | 'back' | 'logout'): Promise<SignedHook | null> {
+  /** Changes the link of the phone: lost, restored, or logged out; null if the store has none. */
+  async changeLink(storeId: string, event: 'lost' | 'back' | 'logout'): Promise<SignedHook | null> {
     const link = await this.#db
       .selectFrom('sandbox_qr_links')
       .select('session_ref')
@@ -99,10 +99,10 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     if (event === 'logout') {
       await this.#db.deleteFrom('sandbox_qr_links').where('store_id', '=', storeId).execute()
     }
-    return this.#told(storeId, link.session_ref, [event], null, null)
+    return this.#buildSessionHook(storeId, link.session_ref, [event], null, null)
   }
 
-  /** A phone that is linked without anybody scanning, for the demo and the tests. */
+  /** Links a phone without a scan, for the demo and the tests. */
   async put(storeId: string, sessionRef: string, phone: string): Promise<void> {
     const link = { session_ref: sessionRef, phone, name: null, is_linked: true }
     await this.#db
@@ -112,7 +112,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
       .execute()
   }
 
-  #told(
+  #buildSessionHook(
     storeId: string,
     sessionRef: string,
     events: readonly QrSessionData['event'][],
@@ -121,10 +121,10 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
   ): SignedHook {
     const numberId = `sandbox-${storeId}`
     const changes = events.map((event) =>
-      qrChangeOf({ sessionRef, event, ...(event === 'linked' ? { numberId, phone, name } : nobody) }),
+      buildQrChange({ sessionRef, event, ...(event === 'linked' ? { numberId, phone, name } : nobody) }),
     )
-    const at = timestampOf(this.#clock.now())
-    return signedChanges(this.#secret, `sandbox-account-${storeId}`, at, changes)
+    const at = toTimestamp(this.#clock.now())
+    return buildAccountHook(this.#secret, `sandbox-account-${storeId}`, at, changes)
   }
 
   async #addCode(storeId: string, sessionRef: string, sequence: number, startedAt: Date): Promise<string> {
@@ -137,8 +137,8 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
         store_id: storeId,
         session_ref: sessionRef,
         sequence,
-        lives_from: after(codeStartsAt(sequence)),
-        lives_until: after(codeStartsAt(sequence + 1)),
+        lives_from: after(getCodeStart(sequence)),
+        lives_until: after(getCodeStart(sequence + 1)),
       })
       .execute()
     return payload

@@ -1,6 +1,6 @@
 /**
- * Templates at the sandbox's provider: reviewed five seconds after they were handed in, by what their names say
- * (`reject`, `promo` in a utility, `hold`, `pause`).
+ * Templates at the sandbox's provider: reviewed five seconds after submission, by their names (`reject`, `promo` in a
+ * utility, `hold`, `pause`).
  */
 
 import { sql } from 'kysely'
@@ -11,8 +11,13 @@ import { hourMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { newId } from '#runtime/values/ids'
-import { type SignedHook, signedChanges, timestampOf } from './hook-body.ts'
-import { categoryChangeOf, qualityChangeOf, statusChangeOf, type TemplateChange } from './template-hooks.ts'
+import { buildAccountHook, type SignedHook, toTimestamp } from './hook-body.ts'
+import {
+  buildCategoryChange,
+  buildQualityChange,
+  buildStatusChange,
+  type TemplateChange,
+} from './template-hooks.ts'
 import type { ProviderTemplate, TemplateContent, TemplatePort, TemplateStatus } from './template-port.ts'
 
 type TemplateRow = Row<'sandbox_templates'>
@@ -22,8 +27,8 @@ const pauseMs = 3 * hourMs
 const pageSize = 50
 const eventsAtOnce = 100
 
-/** What a review says of a template of this name and category. */
-function verdictOf(name: string, category: string): string | null {
+/** The review result of a template, by name and category. */
+function decideReview(name: string, category: string): string | null {
   if (name.includes('hold')) return null
   if (name.includes('reject')) return 'invalid-format'
   if (category === 'utility' && name.includes('promo')) return 'incorrect-category'
@@ -52,7 +57,7 @@ export class SandboxTemplates implements TemplatePort {
         provider_id: providerId,
         name,
         language,
-        content: JSON.stringify(contentOf(template)),
+        content: JSON.stringify(toContent(template)),
         status: 'pending',
         ...this.#reviewOf(template),
       })
@@ -69,7 +74,7 @@ export class SandboxTemplates implements TemplatePort {
     const edited = await this.#db
       .updateTable('sandbox_templates')
       .set({
-        content: JSON.stringify(contentOf(template)),
+        content: JSON.stringify(toContent(template)),
         status: 'pending',
         reason: null,
         paused_until: null,
@@ -107,12 +112,12 @@ export class SandboxTemplates implements TemplatePort {
       .execute()
     await this.#mayLoseAnswer(store)
     return {
-      templates: rows.map(providerTemplate),
+      templates: rows.map(toProviderTemplate),
       next: rows.length === pageSize ? rows.at(-1)!.provider_id : null,
     }
   }
 
-  /** The provider decides by hand; null when it has no such template. `status` `gone`: it deletes it. */
+  /** Simulates a decision of the provider; null if it has no such template. `status` `gone`: deletes it. */
   async review(
     storeId: string,
     providerId: string,
@@ -127,14 +132,14 @@ export class SandboxTemplates implements TemplatePort {
     if (!row) return null
     const { status, reason, category, quality } = change
     const now = this.#clock.now()
-    const subject = subjectOf(row)
+    const subject = toSubject(row)
     const changes: TemplateChange[] = []
-    if (category) changes.push(categoryChangeOf(subject, category))
-    if (quality) changes.push(qualityChangeOf(subject, quality))
+    if (category) changes.push(buildCategoryChange(subject, category))
+    if (quality) changes.push(buildQualityChange(subject, quality))
     const pausedUntil = status === 'paused' ? new Date(now.getTime() + pauseMs) : null
     if (status) {
       const why = status === 'rejected' ? (reason ?? 'other') : null
-      changes.push(statusChangeOf(subject, wordOf[status], { reason: why, pausedUntil }))
+      changes.push(buildStatusChange(subject, providerWords[status], { reason: why, pausedUntil }))
     }
     if (status === 'gone') await this.#forget(row)
     else await this.#decide(row, { ...change, status: status ?? (row.status as TemplateStatus), pausedUntil })
@@ -142,8 +147,8 @@ export class SandboxTemplates implements TemplatePort {
   }
 
   /**
-   * What is due until this call, as signed bodies. A template moves on once the next body is asked for: who dies
-   * before gets it again, under the same key.
+   * Due events as signed bodies. A template advances once the next body is requested: after a crash the same body comes
+   * again, under the same key.
    */
   async *dueEvents(): AsyncGenerator<SignedHook, void, void> {
     const now = this.#clock.now()
@@ -163,7 +168,7 @@ export class SandboxTemplates implements TemplatePort {
         const pausedUntil = isPause ? new Date(at.getTime() + pauseMs) : null
         const status = isPause ? 'paused' : event === 'approved' ? 'approved' : 'rejected'
         const reason = status === 'rejected' ? event : null
-        const change = statusChangeOf(subjectOf(row), wordOf[status], { reason, pausedUntil })
+        const change = buildStatusChange(toSubject(row), providerWords[status], { reason, pausedUntil })
         yield this.#signed(row.store_id, at, [change])
         await this.#moveOn(row, { status, reason, pausedUntil })
       }
@@ -225,11 +230,11 @@ export class SandboxTemplates implements TemplatePort {
   }
 
   #signed(storeId: string, at: Date, changes: readonly TemplateChange[]): SignedHook {
-    return signedChanges(this.#secret, `sandbox-account-${storeId}`, timestampOf(at), changes)
+    return buildAccountHook(this.#secret, `sandbox-account-${storeId}`, toTimestamp(at), changes)
   }
 
   #reviewOf({ name, category }: TemplateContent) {
-    const verdict = verdictOf(name, category)
+    const verdict = decideReview(name, category)
     return {
       next_event: verdict,
       next_event_at: verdict === null ? null : new Date(this.#clock.ms() + reviewMs),
@@ -260,7 +265,7 @@ export class SandboxTemplates implements TemplatePort {
   }
 }
 
-const wordOf: Record<TemplateStatus | 'gone', string> = {
+const providerWords: Record<TemplateStatus | 'gone', string> = {
   pending: 'PENDING',
   approved: 'APPROVED',
   rejected: 'REJECTED',
@@ -269,18 +274,18 @@ const wordOf: Record<TemplateStatus | 'gone', string> = {
   gone: 'DELETED',
 }
 
-const subjectOf = (row: TemplateRow) => ({
+const toSubject = (row: TemplateRow) => ({
   providerId: row.provider_id,
   name: row.name,
   language: row.language,
 })
 
-function contentOf(template: TemplateContent): Omit<TemplateContent, 'name' | 'language'> {
+function toContent(template: TemplateContent): Omit<TemplateContent, 'name' | 'language'> {
   const { category, header, body, footer, buttons, examples } = template
   return { category, header, body, footer, buttons, examples }
 }
 
-function providerTemplate(row: TemplateRow): ProviderTemplate {
+function toProviderTemplate(row: TemplateRow): ProviderTemplate {
   return {
     ...(row.content as Omit<TemplateContent, 'name' | 'language'>),
     providerId: row.provider_id,

@@ -1,6 +1,6 @@
 /**
- * The messaging provider of the sandbox: what it accepts is kept in the database, one row a key. A phone that ends in
- * `0001` is not on the network, `0002` fails after it was accepted, `0003` reads and answers STOP, all others read.
+ * The sandbox's messaging provider: stores accepted messages in the database, one row per key. A phone that ends in
+ * `0001` is not on the network, `0002` fails after acceptance, `0003` reads and answers STOP, all others read.
  */
 import { CompiledQuery } from 'kysely'
 import type { RootDatabase } from '#db/database'
@@ -8,18 +8,18 @@ import type { Clock } from '#runtime/clock'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import { newId } from '#runtime/values/ids'
-import { hookBody, isSigned, type MessageStatus, parseHookBody, type SignedHook } from './hook-body.ts'
+import { buildHook, isSigned, type MessageStatus, parseHookBody, type SignedHook } from './hook-body.ts'
 import type { Accepted, MessagingPort, Send } from './port.ts'
 import {
   addInbound,
   assistant,
-  changesOf,
   type DueRow,
   emptyChanges,
+  getSteps,
   type SandboxInbound,
   sandboxNumberId,
   statusChange,
-  stepsOf,
+  toNumberChanges,
 } from './sandbox-changes.ts'
 import { SandboxInbox } from './sandbox-inbox.ts'
 import { SandboxNumbers } from './sandbox-numbers.ts'
@@ -28,7 +28,7 @@ import { SandboxTemplates } from './sandbox-templates.ts'
 
 export { type SandboxInbound, sandboxNumberId }
 
-/** `down`: nothing is taken. `timeout`: taken, but the answer is lost. `throttle`: asked to slow down. */
+/** `down`: accepts nothing. `timeout`: accepts, but the answer is lost. `throttle`: asks to slow down. */
 export type SandboxMode = 'up' | 'down' | 'timeout' | 'throttle'
 
 export interface SandboxMessage {
@@ -40,17 +40,17 @@ export interface SandboxMessage {
   phone: string
   kind: 'text' | 'media' | 'template'
   via: Send['via']
-  /** As it was given: text, media, template and parameters. */
+  /** As received: text, media, template and parameters. */
   content: Record<string, unknown>
   sentAt: Date
 }
 
 const throttleMs = 2_000
 const hookMessages = 500
-/** Of the assistant's answers to who belongs to no store. */
+/** The store of the assistant's answers to phones that belong to no store. */
 const noStore = '00000000-0000-0000-0000-000000000000'
 
-// One statement a send: a campaign makes hundreds a second, on PGlite too.
+// One statement per send: a campaign makes hundreds a second, on PGlite too.
 const sendText = `
   with mode as (
     select case when $11::boolean and exists (
@@ -71,7 +71,7 @@ interface SandboxOptions {
   clock: Clock
   appSecret: string
   perSecond: number
-  /** Of this server, whose pages its scan and setup are. */
+  /** This server's address, for the scan and setup pages. */
   publicUrl?: string
 }
 
@@ -100,7 +100,7 @@ export class SandboxMessaging implements MessagingPort {
     this.inbox = new SandboxInbox(options)
   }
 
-  /** The same, writing in a transaction of ours: for the demo and the tests. */
+  /** A copy that writes in the caller's transaction, for the demo and the tests. */
   within(db: RootDatabase): SandboxMessaging {
     return new SandboxMessaging({ ...this.#options, db })
   }
@@ -125,7 +125,7 @@ export class SandboxMessaging implements MessagingPort {
     { code: 'sandbox', isFine: true, message: 'The sandbox needs nothing' },
   ]
   numberPin: MessagingPort['numberPin'] = () => null
-  /** It never had another app. */
+  /** Sandbox numbers have no history. */
   requestHistory: MessagingPort['requestHistory'] = async () => {}
   officialState: MessagingPort['officialState'] = (store) => this.numbers.officialState(store)
   phoneHealth: MessagingPort['phoneHealth'] = (store) => this.numbers.phoneHealth(store)
@@ -169,7 +169,7 @@ export class SandboxMessaging implements MessagingPort {
         kind,
         JSON.stringify({ ...content, via: message.via, replyTo: message.replyTo ?? null }),
         new Date(now),
-        new Date(now + stepsOf(message.phone)[0]!.afterMs),
+        new Date(now + getSteps(message.phone)[0]!.afterMs),
         isReachable,
         message.via === 'official',
       ]),
@@ -196,8 +196,8 @@ export class SandboxMessaging implements MessagingPort {
   }
 
   /**
-   * What has happened to messages until this call, oldest first, as signed bodies of at most `atMost` messages. A
-   * body's messages move on once the next one is asked for: who dies before gets them again, under the same keys.
+   * Due status changes, oldest first, as signed bodies of at most `atMost` messages. The messages of a body advance
+   * once the next one is requested: after a crash the same bodies come again, under the same keys.
    */
   async *dueEvents(atMost = hookMessages): AsyncGenerator<SignedHook, void, void> {
     const now = this.#clock.ms()
@@ -205,14 +205,14 @@ export class SandboxMessaging implements MessagingPort {
       const due = await this.#due(now, atMost)
       if (due.length === 0) return
       const moved = due.map((row) => {
-        const steps = stepsOf(row.phone)
+        const steps = getSteps(row.phone)
         const sentAt = row.sent_at.getTime()
         const over = steps.filter((step, at) => at >= row.stage && sentAt + step.afterMs <= now)
         const stage = row.stage + over.length
         const next = steps[stage]
         return { row, over, stage, nextAt: next ? new Date(sentAt + next.afterMs).toISOString() : null }
       })
-      yield hookBody(this.#secret, changesOf(moved))
+      yield buildHook(this.#secret, toNumberChanges(moved))
       await this.#moveOn(moved.map(({ row, stage, nextAt }) => ({ id: row.id, stage, next_at: nextAt })))
     }
   }
@@ -232,7 +232,7 @@ export class SandboxMessaging implements MessagingPort {
     await this.#db.executeQuery(CompiledQuery.raw(text, [JSON.stringify(moved)]))
   }
 
-  /** The signed body of a message that somebody writes to a number. */
+  /** Builds the signed body of a message to a number. */
   inbound(message: SandboxInbound): SignedHook {
     const at = message.occurredAt ?? this.#clock.now()
     const changes = emptyChanges(message.numberId, 'sandbox')
@@ -241,10 +241,10 @@ export class SandboxMessaging implements MessagingPort {
       providerMessageId: message.providerMessageId ?? `wamid.${newId(at.getTime())}`,
       at,
     })
-    return hookBody(this.#secret, [changes])
+    return buildHook(this.#secret, [changes])
   }
 
-  /** The signed body of one status of a message that left; null when there is no such message. `code`: of a failure. */
+  /** Builds the signed body of one status of a sent message; null if there is no such message. `code`: for a failure. */
   async status(
     storeId: string,
     change: { providerMessageId: string; status: MessageStatus; code?: string },
@@ -259,12 +259,12 @@ export class SandboxMessaging implements MessagingPort {
     const { via } = row.content as { via: Send['via'] }
     const changes = emptyChanges(sandboxNumberId(storeId, via), `sandbox-account-${storeId}`)
     changes.statuses.push(statusChange(row, change.status, this.#clock.now(), change.code))
-    return hookBody(this.#secret, [changes])
+    return buildHook(this.#secret, [changes])
   }
 
   /**
-   * The messages of a store that left, newest first; `phone` in E.164, with which what the assistant answered it before
-   * it was paired is there too.
+   * The sent messages of a store, newest first. With `phone` (E.164) it includes the assistant's answers to that phone
+   * before it was paired.
    */
   async outbox(storeId: string, phone?: string): Promise<SandboxMessage[]> {
     let query = this.#db.selectFrom('sandbox_messages').selectAll()
@@ -290,7 +290,7 @@ export class SandboxMessaging implements MessagingPort {
     })
   }
 
-  /** How the provider behaves for a store from now on. */
+  /** Sets the provider's behaviour towards a store. */
   async setMode(storeId: string, mode: SandboxMode): Promise<void> {
     await this.#db
       .insertInto('sandbox_modes')
@@ -300,12 +300,11 @@ export class SandboxMessaging implements MessagingPort {
   }
 }
 
-export const sandboxMessaging = (
-  options: ConstructorParameters<typeof SandboxMessaging>[0],
-): SandboxMessaging => new SandboxMessaging(options)
+export const openSandbox = (options: ConstructorParameters<typeof SandboxMessaging>[0]): SandboxMessaging =>
+  new SandboxMessaging(options)
 
-/** The sandbox among the adapters, with what only it can do. */
-export function sandboxOf(adapters: Readonly<Record<string, MessagingPort>>): SandboxMessaging {
+/** The sandbox among the adapters, with its additional methods. */
+export function getSandbox(adapters: Readonly<Record<string, MessagingPort>>): SandboxMessaging {
   const port = adapters.sandbox
   if (!(port instanceof SandboxMessaging)) throw new Error('This server has no messaging sandbox')
   return port

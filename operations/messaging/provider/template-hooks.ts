@@ -1,9 +1,9 @@
-/** Callbacks about templates, in the form of the WhatsApp Business Cloud API: read into events, and written. */
+/** Callbacks about templates, in the format of the WhatsApp Business Cloud API: parses and builds them. */
 
 import { hourMs } from '#runtime/durations'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
-import { isPlausible } from '#runtime/values/storable'
+import { isPlausible } from '#runtime/values/sanitize'
 import type {
   TemplateCategoryData,
   TemplateFlaggedData,
@@ -31,7 +31,7 @@ const statusShape = subject.extend({
 const qualityShape = subject.extend({ new_quality_score: z.string() })
 const categoryShape = subject.extend({
   new_category: z.string(),
-  // Of a change that is still to come: then `new_category` is the one it has now.
+  // Set for a future change: then `new_category` is the current one.
   correct_category: z.string().nullish(),
   category_update_timestamp: z.union([z.string(), z.number()]).nullish(),
 })
@@ -45,10 +45,10 @@ const statuses: Record<string, TemplateStatusData['status']> = {
   PENDING: 'pending',
   IN_APPEAL: 'pending',
   PAUSED: 'paused',
-  // Nothing leaves with it, and it cannot be changed.
+  // It cannot be sent or changed.
   LOCKED: 'paused',
   DISABLED: 'disabled',
-  // For want of use; a month later it is deleted.
+  // Unused; deleted a month later.
   ARCHIVED: 'disabled',
   DELETED: 'gone',
   PENDING_DELETION: 'gone',
@@ -68,14 +68,14 @@ const reasons = new Set([
   'tag-content-mismatch',
 ])
 
-/** The code of a provider's reason of rejection. */
-export function reasonOf(reason: string | null | undefined): string {
+/** Maps the provider's rejection reason. */
+export function toRejectionReason(reason: string | null | undefined): string {
   const code = (reason ?? '').toLowerCase().replaceAll('_', '-')
   return reasons.has(code) ? code : 'other'
 }
 
-/** The event of a change about a template; null where the field is another, or the change cannot be read. */
-export function templateEvent(field: string, value: unknown, occurredAt: string): ProviderEvent | null {
+/** Parses a change about a template; null for other fields and malformed changes. */
+export function toTemplateEvent(field: string, value: unknown, occurredAt: string): ProviderEvent | null {
   const read = readChange(field, value, occurredAt)
   if (!read) return null
   const { kind, word, data } = read
@@ -83,7 +83,7 @@ export function templateEvent(field: string, value: unknown, occurredAt: string)
     key: `${kind}:${data.providerId}:${word}:${occurredAt}`,
     kind,
     occurredAt,
-    // The store is that of the template: these changes name an account, not a number.
+    // These changes name an account, not a number: the store is found by the template.
     storeRef: null,
     data,
   }
@@ -102,7 +102,7 @@ function readChange(
     const read = statusShape.safeParse(value)
     if (read.success && read.data.event === 'FLAGGED') {
       const { message_template_id: id, disable_info: info } = read.data
-      const data = { providerId: String(id), disabledAt: instantOf(info?.disable_date) }
+      const data = { providerId: String(id), disabledAt: toInstant(info?.disable_date) }
       return { kind: 'template-flagged', word: 'FLAGGED', data }
     }
     const status = read.success ? statuses[read.data.event] : undefined
@@ -111,8 +111,8 @@ function readChange(
     const data: TemplateStatusData = {
       providerId: String(id),
       status,
-      rejectionReason: status === 'rejected' ? reasonOf(reason) : null,
-      pausedUntil: status === 'paused' ? pauseEnd(read.data, occurredAt) : null,
+      rejectionReason: status === 'rejected' ? toRejectionReason(reason) : null,
+      pausedUntil: status === 'paused' ? toPauseEnd(read.data, occurredAt) : null,
     }
     return { kind: 'template-status', word: event, data }
   }
@@ -131,7 +131,7 @@ function readChange(
     if (!read.success) return null
     const { message_template_id: id, new_category: current, correct_category: correct } = read.data
     const category = correct ?? current
-    const from = correct ? instantOf(read.data.category_update_timestamp) : null
+    const from = correct ? toInstant(read.data.category_update_timestamp) : null
     return {
       kind: 'template-category',
       word: correct ? `${category}@${from ?? ''}` : category,
@@ -141,29 +141,29 @@ function readChange(
   return null
 }
 
-/** Seconds since 1970, or a date as it is written. */
-function instantOf(given: string | number | null | undefined): string | null {
+/** Unix seconds, or a date string. */
+function toInstant(given: string | number | null | undefined): string | null {
   if (given === null || given === undefined) return null
   const seconds = Number(given)
   const at = new Date(Number.isFinite(seconds) ? seconds * 1000 : given)
   return isPlausible(at.getTime()) ? at.toISOString() : null
 }
 
-/** The network says which pause it is: the first lasts three hours, the second six. */
-function pauseEnd(change: z.infer<typeof statusShape>, occurredAt: string): string | null {
-  const told = change.paused_until ? new Date(change.paused_until) : null
-  if (told && isPlausible(told.getTime())) return told.toISOString()
+/** The network reports which pause it is: the first lasts three hours, the second six. */
+function toPauseEnd(change: z.infer<typeof statusShape>, occurredAt: string): string | null {
+  const pausedUntil = change.paused_until ? new Date(change.paused_until) : null
+  if (pausedUntil && isPlausible(pausedUntil.getTime())) return pausedUntil.toISOString()
   const hours = { FIRST_PAUSE: 3, SECOND_PAUSE: 6 }[change.other_info?.title ?? '']
   return hours ? new Date(Date.parse(occurredAt) + hours * hourMs).toISOString() : null
 }
 
-/** A change as it stands in a body, for who writes one. */
+/** A change as part of a body, to build one. */
 export interface TemplateChange {
   field: string
   value: Record<string, unknown>
 }
 
-export const statusChangeOf = (
+export const buildStatusChange = (
   template: { providerId: string; name: string; language: string },
   event: string,
   more: { reason?: string | null; pausedUntil?: Date | null } = {},
@@ -171,29 +171,29 @@ export const statusChangeOf = (
   field: fields.status,
   value: {
     event,
-    ...subjectOf(template),
+    ...toSubject(template),
     reason: more.reason ? more.reason.toUpperCase().replaceAll('-', '_') : 'NONE',
     ...(more.pausedUntil ? { paused_until: more.pausedUntil.toISOString() } : {}),
   },
 })
 
-export const categoryChangeOf = (
+export const buildCategoryChange = (
   template: { providerId: string; name: string; language: string },
   category: string,
 ): TemplateChange => ({
   field: fields.category,
-  value: { ...subjectOf(template), new_category: category.toUpperCase() },
+  value: { ...toSubject(template), new_category: category.toUpperCase() },
 })
 
-export const qualityChangeOf = (
+export const buildQualityChange = (
   template: { providerId: string; name: string; language: string },
   quality: string,
 ): TemplateChange => ({
   field: fields.quality,
-  value: { ...subjectOf(template), new_quality_score: quality.toUpperCase() },
+  value: { ...toSubject(template), new_quality_score: quality.toUpperCase() },
 })
 
-const subjectOf = ({
+const toSubject = ({
   providerId,
   name,
   language,

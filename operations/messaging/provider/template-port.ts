@@ -1,4 +1,4 @@
-/** What a messaging provider does for an official number's templates. */
+/** The part of the messaging port for an official number's templates. */
 import type { ProviderStore } from '#runtime/ports/provider'
 
 export interface TemplateContent {
@@ -24,7 +24,7 @@ export interface ProviderTemplate extends TemplateContent {
 }
 
 export interface TemplatePort {
-  /** Refuses with `template-exists` where (name, language) is taken there. */
+  /** Refuses with `template-exists` if (name, language) is taken at the provider. */
   createTemplate(
     store: ProviderStore,
     template: TemplateContent,
@@ -34,7 +34,7 @@ export interface TemplatePort {
     providerId: string,
     template: TemplateContent,
   ): Promise<{ status: TemplateStatus }>
-  /** That language only; what is gone is success. */
+  /** Deletes that language only; succeeds if it is gone already. */
   deleteTemplate(store: ProviderStore, template: { name: string; providerId: string }): Promise<void>
   listTemplates(
     store: ProviderStore,
@@ -61,13 +61,13 @@ export interface TemplateQualityData {
 export interface TemplateCategoryData {
   providerId: string
   category: string
-  /** It is not of that category yet. */
+  /** The change is announced, not in effect yet. */
   isToCome?: boolean
-  /** When it will be, where the provider says so. */
+  /** When it takes effect, if the provider says so. */
   from?: string | null
 }
 
-/** `data` of an event of kind `template-flagged`: it will be disabled unless people like it better. */
+/** `data` of an event of kind `template-flagged`: it will be disabled unless its ratings improve. */
 export interface TemplateFlaggedData {
   providerId: string
   disabledAt: string | null

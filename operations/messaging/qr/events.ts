@@ -1,32 +1,32 @@
-/** What the provider tells of a QR session: scanned, linked, lost, back, logged out. */
+/** Applies the provider's events of a QR session: scanned, linked, link lost, link restored, logged out. */
 
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
 import type { RowChange } from '#db/tables'
-import { type events, notify } from '#operations/store/door'
+import { type events, notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { qrLinkLost } from '../handles.ts'
-import { claimPhone, tellConnected, welcome } from '../numbers/connected.ts'
-import { type EndReason, sessionAt } from '../numbers/qr-clock.ts'
+import { announceNumber, claimPhone, notifyConnected } from '../numbers/connected.ts'
+import { type EndReason, getSessionState } from '../numbers/qr-clock.ts'
 import { addRelease } from '../numbers/releases.ts'
 import type { QrSessionData } from '../provider/number-port.ts'
 
 type StoredEvent = events.StoredEvent
 
 const lostForMs = 30 * minuteMs
-/** The queue goes by the database's clock: a job that came early would tell too soon. */
-const marginMs = 250
+/** The queue uses the database's clock: without this margin a job could run too early. */
+const clockMarginMs = 250
 
-async function queueLoss(ctx: Context, lostAt: Date): Promise<void> {
-  const at = new Date(lostAt.getTime() + lostForMs + marginMs)
+async function queueLinkLost(ctx: Context, lostAt: Date): Promise<void> {
+  const at = new Date(lostAt.getTime() + lostForMs + clockMarginMs)
   await ctx.queue(qrLinkLost, { lostAt: lostAt.toISOString() }, { at })
 }
 
-/** The stores of QR sessions, by event id; a session that is unknown may be about to be written down. */
-export async function storesOfSessions(
+/** Finds the stores of QR sessions, by event id. An unknown session may not be committed yet. */
+export async function findSessionStores(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
 ): Promise<Map<string, string>> {
@@ -36,7 +36,7 @@ export async function storesOfSessions(
     .selectFrom('messaging_connections')
     .select(['session_ref', 'store_id'])
     .where('session_ref', '=', sql<string>`any(${stored.map(refOf)}::text[])`)
-    .where(amongStores('store_id', await storesListed(ctx.root, 'messaging-session', stored.map(refOf))))
+    .where(isInStores('store_id', await findStoreIds(ctx.root, 'messaging-session', stored.map(refOf))))
     .execute()
   const stores = new Map(rows.map((row) => [row.session_ref, row.store_id]))
   return new Map(
@@ -47,7 +47,7 @@ export async function storesOfSessions(
   )
 }
 
-/** In the order they happened. */
+/** Applies events in the order they happened. */
 export async function applySessionEvents(ctx: Context, stored: StoredEvent[]): Promise<void> {
   const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
   for (const { data, occurredAt } of inOrder) await applyOne(ctx, data as QrSessionData, occurredAt)
@@ -61,51 +61,51 @@ async function applyOne(ctx: Context, data: QrSessionData, at: Date): Promise<vo
     .where('session_ref', '=', data.sessionRef)
     .forUpdate()
     .executeTakeFirst()
-  // Another session has taken its place.
+  // Another session has replaced it.
   if (!row) return
-  // By the time of the scan: an event that is applied late was not made late.
-  const { status } = sessionAt(row, at)
+  // Judged at the time of the scan, as the event may be applied late.
+  const { status } = getSessionState(row, at)
   const isWaiting = status === 'awaiting-scan' || status === 'connecting'
   switch (data.event) {
     case 'scanned':
-      if (status === 'awaiting-scan') await change(ctx, { status: 'connecting' })
+      if (status === 'awaiting-scan') await updateSession(ctx, { status: 'connecting' })
       return
     case 'linked':
-      if (isWaiting) await link(ctx, row.provider, data, at)
-      // Ended here while the phone was scanning.
+      if (isWaiting) await recordLink(ctx, row.provider, data, at)
+      // The session ended while the phone was scanning.
       else if (status !== 'connected' && status !== 'reconnecting') {
         await addRelease(ctx, { kind: 'qr', provider: row.provider, subject: data.sessionRef })
       }
       return
     case 'lost':
       if (status !== 'connected') return
-      await change(ctx, { status: 'reconnecting', lost_at: at })
+      await updateSession(ctx, { status: 'reconnecting', lost_at: at })
       await connectedNumberChanged(ctx)
-      await queueLoss(ctx, at)
+      await queueLinkLost(ctx, at)
       return
     case 'back':
       if (status !== 'reconnecting') return
-      await change(ctx, { status: 'connected', lost_at: null })
-      await tellConnected(ctx, 'qr')
+      await updateSession(ctx, { status: 'connected', lost_at: null })
+      await notifyConnected(ctx, 'qr')
       return
     case 'logout':
     case 'replaced':
       if (!isWaiting && status !== 'connected' && status !== 'reconnecting') return
-      await end(ctx, data.event === 'logout' ? 'logged-out' : 'replaced', at)
+      await recordEnd(ctx, data.event === 'logout' ? 'logged-out' : 'replaced', at)
       if (isWaiting) return
       await connectedNumberChanged(ctx)
-      await tellOfEnd(ctx, row.phone)
+      await notifyEnd(ctx, row.phone)
   }
 }
 
-async function link(ctx: Context, provider: string, data: QrSessionData, at: Date): Promise<void> {
+async function recordLink(ctx: Context, provider: string, data: QrSessionData, at: Date): Promise<void> {
   const { phone, name, numberId, sessionRef } = data
   if (!phone || !(await claimPhone(ctx, phone))) {
-    await end(ctx, 'number-in-use', at)
+    await recordEnd(ctx, 'number-in-use', at)
     await addRelease(ctx, { kind: 'qr', provider, subject: sessionRef })
     return
   }
-  await change(ctx, {
+  await updateSession(ctx, {
     status: 'connected',
     number_id: numberId,
     phone,
@@ -115,11 +115,11 @@ async function link(ctx: Context, provider: string, data: QrSessionData, at: Dat
     checked_at: ctx.now(),
     session_codes: null,
   })
-  await welcome(ctx, 'qr', { phone, displayName: name })
+  await announceNumber(ctx, 'qr', { phone, displayName: name })
 }
 
-const end = (ctx: Context, reason: EndReason, at: Date): Promise<void> =>
-  change(ctx, {
+const recordEnd = (ctx: Context, reason: EndReason, at: Date): Promise<void> =>
+  updateSession(ctx, {
     status: 'disconnected',
     end_reason: reason,
     session_ended_at: at,
@@ -127,7 +127,7 @@ const end = (ctx: Context, reason: EndReason, at: Date): Promise<void> =>
     lost_at: null,
   })
 
-async function change(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {
+async function updateSession(ctx: Context, set: RowChange<'messaging_connections'>): Promise<void> {
   await ctx.db
     .updateTable('messaging_connections')
     .set({ ...set, updated_at: ctx.now() })
@@ -135,7 +135,7 @@ async function change(ctx: Context, set: RowChange<'messaging_connections'>): Pr
     .execute()
 }
 
-async function tellOfEnd(ctx: Context, phone: string | null): Promise<void> {
+async function notifyEnd(ctx: Context, phone: string | null): Promise<void> {
   await notify(ctx, {
     type: 'messaging-disconnected',
     level: 'error',
@@ -146,9 +146,9 @@ async function tellOfEnd(ctx: Context, phone: string | null): Promise<void> {
   })
 }
 
-/** Tells of a link that has been lost for 30 minutes and is still lost. */
-export async function tellOfLoss(ctx: Context, lostAt: Date): Promise<void> {
-  if (ctx.now().getTime() < lostAt.getTime() + lostForMs) return queueLoss(ctx, lostAt)
+/** Notifies the merchant of a link that has been lost for 30 minutes. */
+export async function notifyLinkLost(ctx: Context, lostAt: Date): Promise<void> {
+  if (ctx.now().getTime() < lostAt.getTime() + lostForMs) return queueLinkLost(ctx, lostAt)
   await ctx.transaction(async (tx) => {
     const row = await tx.db
       .selectFrom('messaging_connections')

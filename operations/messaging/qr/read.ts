@@ -1,11 +1,11 @@
-/** The messaging session at the clock's now, without asking the provider. */
+/** Reads the current messaging session, without asking the provider. */
 import type { Row } from '#db/tables'
-import { entitlementOf } from '#operations/store/door'
+import { readEntitlement } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { unseal } from '#runtime/secrets'
-import { describeIssue, officialAt } from '../numbers/official-clock.ts'
-import { sessionAt } from '../numbers/qr-clock.ts'
+import { describeIssue, getOfficialState } from '../numbers/official-clock.ts'
+import { getSessionState } from '../numbers/qr-clock.ts'
 import { qrCodes } from '../provider/qr-times.ts'
 import type { MessagingSession } from './schema.ts'
 
@@ -52,7 +52,7 @@ const findConnections = prepared<object, FoundRow>((db) =>
     ]),
 )
 
-const untouched: ConnectionRow = {
+const emptyRow: ConnectionRow = {
   status: 'none',
   provider: '',
   phone: null,
@@ -68,19 +68,19 @@ const untouched: ConnectionRow = {
   ended_at: null,
 }
 
-/** Codes of a QR session only for a key that may start one: whoever has a code can link a phone. */
+/** Shows QR codes only to keys that may start a session: the code can link a phone. */
 export async function readSession(ctx: Context): Promise<MessagingSession> {
   const rows = await findConnections(ctx, {})
   const now = ctx.now()
   const of = (type: string): ConnectionRow =>
-    (rows.find((row) => row.type === type) as ConnectionRow | undefined) ?? untouched
+    (rows.find((row) => row.type === type) as ConnectionRow | undefined) ?? emptyRow
   const type = (rows[0]?.selected ?? null) as MessagingSession['type']
   const parts = {
-    qr: qrPart(ctx, of('qr'), now),
-    official: officialPart(of('official'), now),
+    qr: toQrPart(ctx, of('qr'), now),
+    official: toOfficialPart(of('official'), now),
     shared: { status: of('shared').status as 'none' | 'connected', ...held(of('shared')) },
   }
-  const issue = type === null ? null : await issueOf(ctx, type, of(type), now)
+  const issue = type === null ? null : await findIssue(ctx, type, of(type), now)
   const connected = type !== null && issue === null
   const { phone, displayName, connectedAt } = connected ? parts[type] : nothing
   return { type, connected, phone, displayName, connectedAt, issue, ...parts }
@@ -94,12 +94,12 @@ const held = (row: ConnectionRow) => ({
   connectedAt: text(row.connected_at),
 })
 
-function officialPart(row: ConnectionRow, now: Date): MessagingSession['official'] {
-  return { status: officialAt(row, now).status, ...held(row) }
+function toOfficialPart(row: ConnectionRow, now: Date): MessagingSession['official'] {
+  return { status: getOfficialState(row, now).status, ...held(row) }
 }
 
-function qrPart(ctx: Context, row: ConnectionRow, now: Date): MessagingSession['qr'] {
-  const { status, endedAt, endReason, code } = sessionAt(row, now)
+function toQrPart(ctx: Context, row: ConnectionRow, now: Date): MessagingSession['qr'] {
+  const { status, endedAt, endReason, code } = getSessionState(row, now)
   return {
     status,
     phone: row.phone,
@@ -108,19 +108,19 @@ function qrPart(ctx: Context, row: ConnectionRow, now: Date): MessagingSession['
     connectedAt: text(row.connected_at),
     endedAt: text(endedAt),
     endReason,
-    code: code && row.session_codes && mayStart(ctx) ? codeShown(ctx, row, code) : null,
+    code: code && row.session_codes && mayStart(ctx) ? readCode(ctx, row, code) : null,
   }
 }
 
-/** Sealed: who reads the database cannot link a phone. */
-export const codesContext = (ctx: Context): string => `${ctx.store.id}:qr-codes`
+/** Codes are sealed, so that database access alone cannot link a phone. */
+export const getCodesContext = (ctx: Context): string => `${ctx.store.id}:qr-codes`
 
-function codeShown(
+function readCode(
   ctx: Context,
   row: ConnectionRow,
   { sequence, expiresAt }: { sequence: number; expiresAt: Date },
 ): MessagingSession['qr']['code'] {
-  const payloads = unseal(ctx.settings, codesContext(ctx), row.session_codes!) as string[]
+  const payloads = unseal(ctx.settings, getCodesContext(ctx), row.session_codes!) as string[]
   const payload = payloads[sequence - 1]!
   return {
     payload,
@@ -141,13 +141,13 @@ function mayStart(ctx: Context): boolean {
 
 const notConnected = { code: 'not-connected', message: 'The selected number is not connected' } as const
 
-async function issueOf(
+async function findIssue(
   ctx: Context,
   type: 'qr' | 'official' | 'shared',
   row: ConnectionRow,
   now: Date,
 ): Promise<MessagingSession['issue']> {
-  if (type === 'official') return officialIssue(ctx, row, now)
+  if (type === 'official') return findOfficialIssue(ctx, row, now)
   if (row.status === 'connected') return null
   if (type === 'shared') return notConnected
   if (row.status === 'reconnecting') {
@@ -159,14 +159,14 @@ async function issueOf(
   return notConnected
 }
 
-async function officialIssue(
+async function findOfficialIssue(
   ctx: Context,
   row: ConnectionRow,
   now: Date,
 ): Promise<MessagingSession['issue']> {
-  const { status, issue } = officialAt(row, now)
+  const { status, issue } = getOfficialState(row, now)
   if (status !== 'connected') return issue ? describeIssue(issue) : notConnected
-  const { features } = await entitlementOf(ctx)
+  const { features } = await readEntitlement(ctx)
   if (features.has('official-api')) return null
   return {
     ...notConnected,

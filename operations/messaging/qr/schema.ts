@@ -1,4 +1,3 @@
-/** The messaging session as it is answered. */
 import { instant, named, object, z } from '#runtime/schema'
 import { officialIssues, officialStatuses } from '../numbers/official-clock.ts'
 import { endReasons, qrStatuses } from '../numbers/qr-clock.ts'
@@ -43,7 +42,7 @@ export const messagingSession = named(
     official: object({ status: z.enum(officialStatuses), ...held }),
     shared: object({ status: z.enum(['none', 'connected']), ...held }),
   }),
-  { moves: ['displayName', 'issue', 'qr', 'official', 'shared'] },
+  { volatileFields: ['displayName', 'issue', 'qr', 'official', 'shared'] },
 )
 
 export type MessagingSession = z.infer<typeof messagingSession>

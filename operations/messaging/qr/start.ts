@@ -1,35 +1,35 @@
-/** Starting and ending a QR session (rule 2). */
+/** Starts and ends a QR session (rule 2). */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseTemporarily } from '#runtime/errors'
 import { seal } from '#runtime/secrets'
 import { qrSessionExpire } from '../handles.ts'
-import { defaultProvider, type Provider } from '../numbers/provider.ts'
-import { isLive, sessionAt, sessionEnd } from '../numbers/qr-clock.ts'
-import { addReleaseTriedHere, tryRelease } from '../numbers/releases.ts'
+import { getDefaultProvider, type Provider } from '../numbers/provider.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { getSessionEnd, getSessionState, isLive } from '../numbers/qr-clock.ts'
+import { addReleaseForRequest, tryRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
-import { withinTime } from '../numbers/within-time.ts'
 import { qrCodes } from '../provider/qr-times.ts'
-import { codesContext } from './read.ts'
+import { getCodesContext } from './read.ts'
 
-const answerWithinMs = 20_000
-/** A start that runs longer belongs to a process that died. */
+const providerTimeoutMs = 20_000
+/** A start that takes longer belongs to a dead process. */
 const deadAfterMs = minuteMs
 
 /**
- * Asks the provider for a session and its codes, and replaces a session that nobody has scanned yet. Outside a
- * transaction. Refuses where a phone is linked, where the provider has no QR connection, and of two starts at once one.
+ * Requests a session and its codes from the provider, and replaces a session that nobody has scanned. Runs outside a
+ * transaction. Refuses if a phone is linked, if the provider has no QR connection, and if another start is running.
  */
 export async function startSession(ctx: Context): Promise<void> {
-  const provider = defaultProvider(ctx)
+  const provider = getDefaultProvider(ctx)
   if (!provider.port.capabilities.qr) {
     throw refuse('conflict', 'The provider of this server links no phones by QR code: use another connection')
   }
   const claimedAt = await claimStart(ctx)
   try {
     const startedAt = ctx.now()
-    const session = await withinTime(askCodes(ctx, provider), answerWithinMs)
+    const session = await withProviderTimeout(requestCodes(ctx, provider), providerTimeoutMs)
     await ctx.transaction((tx) => writeSession(tx, { ...session, provider, claimedAt, startedAt }))
   } catch (error) {
     await ctx.db
@@ -71,11 +71,14 @@ async function claimStart(ctx: Context): Promise<Date> {
   if (isLive(status) && status !== 'awaiting-scan') {
     throw refuse('conflict', `A phone is ${status} already: end that session first`)
   }
-  throw refuseForNow('conflict', 'A session is being started at this moment: look at it in a few seconds')
+  throw refuseTemporarily(
+    'conflict',
+    'A session is being started at this moment: look at it in a few seconds',
+  )
 }
 
-/** All codes at once: later ones are shown by the clock, whether a job runs or not. */
-async function askCodes(
+/** Requests all codes at once: the clock selects the current one, whether or not a job runs. */
+async function requestCodes(
   ctx: Context,
   { port }: Provider,
 ): Promise<{ sessionRef: string; payloads: string[] }> {
@@ -97,7 +100,7 @@ async function writeSession(
       status: 'awaiting-scan',
       provider: provider.name,
       session_ref: sessionRef,
-      session_codes: seal(tx.settings, codesContext(tx), payloads),
+      session_codes: seal(tx.settings, getCodesContext(tx), payloads),
       session_started_at: startedAt,
       session_claimed_at: null,
       session_ended_at: null,
@@ -117,15 +120,15 @@ async function writeSession(
   await queueExpiry(tx, startedAt)
 }
 
-/** The queue goes by the database's clock: a job that came early would find nothing to end. */
-const marginMs = 250
+/** The queue uses the database's clock: without this margin the job could run before the session ends. */
+const clockMarginMs = 250
 
 async function queueExpiry(ctx: Context, startedAt: Date): Promise<void> {
-  const at = new Date(sessionEnd(startedAt).getTime() + marginMs)
+  const at = new Date(getSessionEnd(startedAt).getTime() + clockMarginMs)
   await ctx.queue(qrSessionExpire, { startedAt: startedAt.toISOString() }, { at })
 }
 
-/** Ends the store's QR session; the phone is logged out now, or by job. Refuses where there is none. */
+/** Ends the store's QR session; the phone is logged out now, or by a job. Refuses if there is none. */
 export async function endSession(ctx: Context): Promise<void> {
   const releaseId = await ctx.transaction(async (tx) => {
     const row = await tx.db
@@ -134,7 +137,7 @@ export async function endSession(ctx: Context): Promise<void> {
       .where('type', '=', 'qr')
       .forUpdate()
       .executeTakeFirst()
-    if (!row || !isLive(sessionAt(row, tx.now()).status)) {
+    if (!row || !isLive(getSessionState(row, tx.now()).status)) {
       throw refuse('conflict', 'There is no QR session to end')
     }
     await tx.db
@@ -150,14 +153,14 @@ export async function endSession(ctx: Context): Promise<void> {
       .where('type', '=', 'qr')
       .execute()
     await deselectConnection(tx, 'qr')
-    return addReleaseTriedHere(tx, { kind: 'qr', provider: row.provider, subject: row.session_ref })
+    return addReleaseForRequest(tx, { kind: 'qr', provider: row.provider, subject: row.session_ref })
   })
   await tryRelease(ctx, releaseId)
 }
 
-/** Writes the end of a session whose last code ran out, and frees what the provider keeps for it. */
+/** Records the end of a session whose last code expired, and releases it at the provider. */
 export async function expireSession(ctx: Context, startedAt: Date): Promise<void> {
-  if (ctx.now() < sessionEnd(startedAt)) return queueExpiry(ctx, startedAt)
+  if (ctx.now() < getSessionEnd(startedAt)) return queueExpiry(ctx, startedAt)
   const releaseId = await ctx.transaction(async (tx) => {
     const ended = await tx.db
       .updateTable('messaging_connections')
@@ -165,7 +168,7 @@ export async function expireSession(ctx: Context, startedAt: Date): Promise<void
         status: 'expired',
         end_reason: 'expired',
         session_codes: null,
-        session_ended_at: sessionEnd(startedAt),
+        session_ended_at: getSessionEnd(startedAt),
         updated_at: tx.now(),
       })
       .where('type', '=', 'qr')
@@ -175,7 +178,7 @@ export async function expireSession(ctx: Context, startedAt: Date): Promise<void
       .executeTakeFirst()
     if (!ended) return null
     const release = { kind: 'qr', provider: ended.provider, subject: ended.session_ref } as const
-    return addReleaseTriedHere(tx, release)
+    return addReleaseForRequest(tx, release)
   })
   if (releaseId) await tryRelease(ctx, releaseId)
 }

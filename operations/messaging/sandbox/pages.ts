@@ -1,13 +1,16 @@
-/** The pages of the sandbox's outside world: the phone that scans a code, the provider's setup of an official number. */
-import { escaped, htmlAnswer } from '#operations/store/door'
+/**
+ * Pages that simulate the outside world for the sandbox: the phone that scans a code, the provider's setup of an
+ * official number.
+ */
+import { answerHtml, escapeHtml } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { line, object, z } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
 import { receiveHook } from '../callbacks/receive.ts'
-import { sandboxOf } from '../provider/sandbox.ts'
+import { getSandbox } from '../provider/sandbox.ts'
 
-/** Where a number without a prefix is from. */
+/** The country of numbers without a prefix. */
 const sandboxCountry = 'BR'
 
 const phone = z
@@ -25,20 +28,27 @@ export const setupBody = object(setupFields)
 
 export const e164 = (text: string): string => parsePhone(text, sandboxCountry)!
 
-/** A phone scans a code; what that means to the store comes in through the signed hook. Answers whether it lives. */
+/**
+ * Simulates a phone that scans a code; the store is updated through the signed webhook. Returns whether the code is
+ * valid.
+ */
 export async function scanCode(
   ctx: SystemContext,
   payload: string,
   given: { phone: string; name?: string | null | undefined },
 ): Promise<boolean> {
-  const hook = await sandboxOf(ctx.adapters.messaging).qr.scan(payload, e164(given.phone), given.name || null)
+  const hook = await getSandbox(ctx.adapters.messaging).qr.scan(
+    payload,
+    e164(given.phone),
+    given.name || null,
+  )
   if (!hook) return false
   await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
   return true
 }
 
 export const scanForm = (): Response =>
-  htmlAnswer(
+  answerHtml(
     'Link a phone',
     '<p>This page stands for the phone that scans the QR code. Say which phone it is.</p>' +
       '<form method="post"><label for="phone">Phone</label>' +
@@ -49,23 +59,23 @@ export const scanForm = (): Response =>
   )
 
 export const scannedPage = (given: { phone: string }): Response =>
-  htmlAnswer(
+  answerHtml(
     'Scanned',
-    `<p>${escaped(e164(given.phone))} scanned the code. The store hears of it in a moment.</p>`,
+    `<p>${escapeHtml(e164(given.phone))} scanned the code. The store hears of it in a moment.</p>`,
   )
 
 export const deadCodePage = (): Response =>
-  htmlAnswer(
+  answerHtml(
     'This code does not live any more',
     '<p>It ran out, was replaced, or was scanned already. Nothing was linked: scan the newest code of the session.</p>',
     410,
   )
 
 export const unknownCodePage = (): Response =>
-  htmlAnswer('There is no such code', '<p>Look whether the address is complete.</p>', 404)
+  answerHtml('There is no such code', '<p>Look whether the address is complete.</p>', 404)
 
 export const setupForm = (returnUrl: string): Response =>
-  htmlAnswer(
+  answerHtml(
     'Connect an official number',
     '<p>This page stands for the provider, where a merchant proves to own a number.</p>' +
       '<form method="post"><label for="phone">Phone</label>' +
@@ -82,15 +92,15 @@ export const setupForm = (returnUrl: string): Response =>
   )
 
 export const deadSetupPage = (): Response =>
-  htmlAnswer(
+  answerHtml(
     'This setup is over',
     '<p>It was used, replaced by a newer one, or more than 60 minutes have passed. Start the setup again.</p>',
     410,
   )
 
 export const unknownSetupPage = (): Response =>
-  htmlAnswer('There is no such setup', '<p>Look whether the address is complete.</p>', 404)
+  answerHtml('There is no such setup', '<p>Look whether the address is complete.</p>', 404)
 
-/** A JSON answer for what is over, as its page has it. */
+/** A 410 answer in JSON. */
 export const goneAnswer = (message: string): Response =>
   jsonAnswer({ error: { code: 'conflict', message } }, 410)

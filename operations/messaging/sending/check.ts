@@ -1,4 +1,4 @@
-/** Whether a message may leave now: everything but the quota, which `metering.reserve` knows (rules 1, 5, 6). */
+/** Checks the preconditions of a message, except the quota, which `metering.reserve` checks (rules 1, 5, 6). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -9,31 +9,33 @@ import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
 import { isOptedOut } from '../opt-outs/match.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
-import type { ObjectionCode } from './codes.ts'
-import { type Content, unfitFor } from './deliver.ts'
+import type { PreconditionCode } from './codes.ts'
+import { type Content, checkContent } from './deliver.ts'
 
-export interface Objection {
-  code: ObjectionCode
+export interface FailedPrecondition {
+  code: PreconditionCode
   message: string
 }
 
 const windowMs = dayMs
 
-const standing = prepared<{ phoneKey: string }, { opted_out: boolean; last_inbound_at: Date | null }>(
-  (db, values) =>
-    db.selectNoFrom((eb) => [
-      isOptedOut(db, sql.val(values.phoneKey)).as('opted_out'),
-      eb
-        .selectFrom('contact_windows')
-        .select('last_inbound_at')
-        .where('phone_key', '=', values.phoneKey)
-        .as('last_inbound_at'),
-    ]),
+const readRecipientState = prepared<
+  { phoneKey: string },
+  { opted_out: boolean; last_inbound_at: Date | null }
+>((db, values) =>
+  db.selectNoFrom((eb) => [
+    isOptedOut(db, sql.val(values.phoneKey)).as('opted_out'),
+    eb
+      .selectFrom('contact_windows')
+      .select('last_inbound_at')
+      .where('phone_key', '=', values.phoneKey)
+      .as('last_inbound_at'),
+  ]),
 )
 
 /** Whether the 24-hour window to a phone is open on the official number. */
 export async function isWindowOpen(ctx: Context, phone: string): Promise<boolean> {
-  const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
+  const [row] = await readRecipientState(ctx, { phoneKey: phoneKey(phone) })
   return isOpenAt(row?.last_inbound_at ?? null, ctx.now())
 }
 
@@ -41,24 +43,24 @@ const isOpenAt = (lastInboundAt: Date | null, now: Date): boolean =>
   lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
 
 /**
- * Null, or the first of what speaks against it: connection, type, template, opt-out, window, number limit. `via`
- * official: whatever is selected (template tests, the inbox). `isAnswer`: to who wrote first, within
- * their window, as its section knows: neither an opt-out nor the window holds it.
+ * The first unmet precondition, or null: connection, type, template, opt-out, window, number limit. `via`: the official
+ * number whatever is selected (template tests, the inbox). `isAnswer`: a reply within the person's window, as its
+ * section knows; neither an opt-out nor the window applies.
  */
 export async function check(
   ctx: Context,
   message: { phone: string; content: Content; via?: 'official'; isAnswer?: boolean },
-): Promise<Objection | null> {
+): Promise<FailedPrecondition | null> {
   const route = await checkRoute(ctx, message.via)
   if ('code' in route) return route
   const { content } = message
   const template = content.kind === 'template' ? await templateOf(ctx, content.templateId) : null
-  const unfit = unfitFor(route.connection.type, content, template)
+  const unfit = checkContent(route.connection.type, content, template)
   return unfit ?? (message.isAnswer ? null : checkRecipient(ctx, route, template, message))
 }
 
-/** The way it would take, or why it has none. */
-export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route | Objection> {
+/** The route a message would take, or why there is none. */
+export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route | FailedPrecondition> {
   const found = await routeOrReason(ctx, via)
   if (found === 'not-connected') return { code: found, message: 'No number that can send is connected' }
   if (found === 'subscription-inactive') {
@@ -67,14 +69,14 @@ export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route 
   return found
 }
 
-/** What speaks against this person: opt-out, window, number limit. */
+/** Checks the person: opt-out, window, number limit. */
 export async function checkRecipient(
   ctx: Context,
   { connection }: Route,
   template: Template | null,
   { phone }: { phone: string },
-): Promise<Objection | null> {
-  const [row] = await standing(ctx, { phoneKey: phoneKey(phone) })
+): Promise<FailedPrecondition | null> {
+  const [row] = await readRecipientState(ctx, { phoneKey: phoneKey(phone) })
   const isUtility = template?.status === 'approved' && template.category === 'utility'
   if (row!.opted_out && !isUtility) {
     return { code: 'opted-out', message: `${phone} does not want messages any more` }

@@ -1,8 +1,8 @@
-/** Why a message does not leave, or did not arrive (rule 5). No database. */
+/** Codes of messages that were not sent or did not arrive (rule 5). No database. */
 
 import type { MailRefusal } from '#runtime/ports/mail/port'
 
-export const refusalCodes = [
+export const providerErrorCodes = [
   'not-on-network',
   'undelivered',
   'window-closed',
@@ -13,38 +13,38 @@ export const refusalCodes = [
   'too-long',
   'provider-error',
 ] as const
-/** For good, and for one recipient only. */
-export type RefusalCode = (typeof refusalCodes)[number]
+/** Permanent, and for one recipient only. */
+export type ProviderErrorCode = (typeof providerErrorCodes)[number]
 
-/** What a provider says, as far as it is known. */
-export const refusalCode = (code: string): RefusalCode =>
-  refusalCodes.find((each) => each === code) ?? 'provider-error'
+/** Unknown codes become `provider-error`. */
+export const toProviderErrorCode = (code: string): ProviderErrorCode =>
+  providerErrorCodes.find((each) => each === code) ?? 'provider-error'
 
-/** What speaks against a message before it is handed over. */
-export type ObjectionCode =
-  | RefusalCode
+/** Why a message cannot be dispatched. */
+export type PreconditionCode =
+  | ProviderErrorCode
   | 'not-connected'
   | 'subscription-inactive'
   | 'opted-out'
   | 'number-limit'
 
-/** Why a message that was taken on at once (a single send, one of the inbox) failed. */
+/** Why a message failed that was accepted at once (a single send, an inbox message). */
 type SingleFailure =
-  | Exclude<ObjectionCode, 'opted-out' | 'not-connected'>
+  | Exclude<PreconditionCode, 'opted-out' | 'not-connected'>
   | 'disconnected'
   | 'unknown-outcome'
 
-/** What the API says of a failed message. */
+/** The error of a failed message in the API. */
 export interface SingleError {
   code: SingleFailure
   message: string
 }
 
-/** What speaks against a message, as the error that it fails with. */
-export function errorOf({ code, message }: { code: ObjectionCode; message: string }): SingleError {
+/** Converts an unmet precondition to the error that the message fails with. */
+export function toSingleError({ code, message }: { code: PreconditionCode; message: string }): SingleError {
   if (code === 'opted-out') return { code: 'recipient-stopped', message }
   return { code: code === 'not-connected' ? 'disconnected' : code, message }
 }
 
-/** Why a message failed, in every lane of the outbox (rule 5). */
-export type LaneFailure = SingleFailure | 'quota-exceeded' | MailRefusal
+/** Why a message failed, in any source of the outbox (rule 5). */
+export type OutboxFailure = SingleFailure | 'quota-exceeded' | MailRefusal

@@ -1,6 +1,6 @@
-/** The one door that every message leaves through, whatever the section. */
+/** Every message is sent through this file, whatever its section. */
 
-import { attribution, metering } from '#operations/store/door'
+import { attribution, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { pause } from '#runtime/pause'
@@ -12,46 +12,46 @@ import {
   Throttled,
   Unavailable,
 } from '#runtime/ports/errors'
-import { isInTrouble } from '#runtime/ports/waiting'
+import { isConnectionFailure } from '#runtime/ports/retry-delay'
 import { officialRevalidate } from '../handles.ts'
-import { takeRecipients } from '../numbers/limit.ts'
-import { holdNumber, takePlaces } from '../numbers/pace.ts'
+import { countRecipients } from '../numbers/limit.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { takeRateSlots, throttleNumber } from '../numbers/rate-slots.ts'
 import {
   type Connection,
+  findRoute,
+  findRouteByType,
+  findSelectedPort,
+  findSelectedRoute,
   type Route,
-  routeFor,
-  routeOfType,
-  selectedPort,
-  selectedRoute,
 } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
 import type { StatusFailure } from '../provider/hook-body.ts'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '../provider/port.ts'
 import { type Template, get as templateOf } from '../templates/read.ts'
-import { type RefusalCode, refusalCode } from './codes.ts'
-import { recently } from './recently.ts'
-import { sharedTextFor } from './shared-text.ts'
+import { type ProviderErrorCode, toProviderErrorCode } from './codes.ts'
+import { memoize } from './memoize.ts'
+import { buildSharedText } from './shared-text.ts'
 
-export { isAhead } from '../numbers/pace.ts'
+export { isTooFarAhead } from '../numbers/rate-slots.ts'
 
 export type { Connection }
 
-const answerWithinMs = 8_000
-const tryAgainMs = 15_000
+const providerTimeoutMs = 8_000
+const retryAfterMs = 15_000
 
-/** The selected connection when it can send now, else null. */
-export async function selected(ctx: Context): Promise<Connection | null> {
-  return (await selectedRoute(ctx))?.connection ?? null
+/** The selected connection, or null if it cannot send now. */
+export async function findSelected(ctx: Context): Promise<Connection | null> {
+  return (await findSelectedRoute(ctx))?.connection ?? null
 }
 
-/** The connection that a message leaves through, when it can send now, else null. */
-export async function connectionFor(ctx: Context, via?: 'official'): Promise<Connection | null> {
-  return (await routeFor(ctx, via))?.connection ?? null
+/** The connection that a message would use, or null if it cannot send now. */
+export async function findConnection(ctx: Context, via?: 'official'): Promise<Connection | null> {
+  return (await findRoute(ctx, via))?.connection ?? null
 }
 
-/** Whether the provider takes the same idempotency key twice for one message. */
+/** Whether the provider deduplicates by idempotency key. */
 export async function isIdempotent(ctx: Context, via?: 'official'): Promise<boolean> {
-  const port = via ? (await routeOfType(ctx, via))?.port : await selectedPort(ctx)
+  const port = via ? (await findRouteByType(ctx, via))?.port : await findSelectedPort(ctx)
   return port?.capabilities.idempotentSend ?? false
 }
 
@@ -65,87 +65,87 @@ export type Content =
     }
 
 export interface OutgoingMessage {
-  /** E.164, or the provider's own id of who shows none. */
+  /** E.164, or the provider's own id for a person without a visible phone. */
   phone: string
   content: Content
-  /** The official number whatever is selected (template tests, the inbox); without it the selected connection. */
+  /** The official number whatever is selected (template tests, the inbox); by default the selected connection. */
   via?: 'official'
-  /** `takeRecipients` has counted it against the number's limit already. */
+  /** `countRecipients` already counted it against the number's limit. */
   isCounted?: boolean
-  /** The provider's id of the message that it answers. */
+  /** The provider's id of the message it replies to. */
   replyTo?: string
 }
 
-export type Outcome =
+export type SendOutcome =
   | { outcome: 'accepted'; providerMessageId: string }
-  /** For good, this recipient only; codes of rule 5. */
-  | { outcome: 'refused'; code: RefusalCode; message: string }
-  /** Certainly not accepted: may be tried again. `numberLimit`: not before the number's day is over. */
-  /** `isDown`: it is the connection, not this message. */
+  /** Permanent, for this recipient only; codes of rule 5. */
+  | { outcome: 'refused'; code: ProviderErrorCode; message: string }
+  /** Not accepted: may be retried. `number-limit`: not before the number's day is over. */
+  /** `isDown`: the connection fails, not this message. */
   | { outcome: 'retry'; afterMs: number; reason: 'provider-unavailable' | 'number-limit'; isDown?: true }
-  /** The same; `isOfRecipient`: others may be written to meanwhile. */
+  /** `isOfRecipient`: other recipients are not throttled. */
   | { outcome: 'retry'; afterMs: number; reason: 'throttled'; isOfRecipient?: true }
   /** Not selected or not connected any more. */
   | { outcome: 'disconnected' }
-  /** Nobody knows whether it was accepted. */
+  /** It is unknown whether it was accepted. */
   | { outcome: 'unknown' }
 
-/**
- * Hands one message to the provider, outside any transaction, at most 8 s. `key`: `<kind>_<message
- * id>_<attempt>`.
- */
-export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<Outcome> {
+/** Sends one message to the provider, outside any transaction, within 8 s. `key`: `<kind>_<message id>_<attempt>`. */
+export async function deliver(ctx: Context, message: OutgoingMessage, key: string): Promise<SendOutcome> {
   const { via } = message
-  const route = await recently(ctx, `route ${via ?? ''}`, () => routeFor(ctx, via))
+  const route = await memoize(ctx, `route ${via ?? ''}`, () => findRoute(ctx, via))
   if (!route) return { outcome: 'disconnected' }
   const { content } = message
   const { type } = route.connection
   const template =
     content.kind === 'template'
-      ? await recently(ctx, `template ${content.templateId}`, () => templateOf(ctx, content.templateId))
+      ? await memoize(ctx, `template ${content.templateId}`, () => templateOf(ctx, content.templateId))
       : null
-  const unfit = unfitFor(type, content, template)
+  const unfit = checkContent(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }
-  if (!template || message.isCounted) return hand(ctx, route, message, template, key)
-  const recipients = await takeRecipients(ctx, route.connection, [message.phone])
+  if (!template || message.isCounted) return callProvider(ctx, route, message, template, key)
+  const recipients = await countRecipients(ctx, route.connection, [message.phone])
   if (!recipients.has(message.phone)) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
-  const outcome = await hand(ctx, route, message, template, key)
+  const outcome = await callProvider(ctx, route, message, template, key)
   if (outcome.outcome !== 'accepted' && outcome.outcome !== 'unknown') {
-    await recipients.giveBack([message.phone])
+    await recipients.uncount([message.phone])
   }
   return outcome
 }
 
-async function hand(
+async function callProvider(
   ctx: Context,
   route: Route,
   message: OutgoingMessage,
   template: Template | null,
   key: string,
-): Promise<Outcome> {
+): Promise<SendOutcome> {
   try {
-    const { providerMessageId } = await withinTime(send(ctx, route, message, template, key), answerWithinMs)
+    const { providerMessageId } = await withProviderTimeout(
+      send(ctx, route, message, template, key),
+      providerTimeoutMs,
+    )
     return { outcome: 'accepted', providerMessageId }
   } catch (error) {
-    // Bad credentials: once revalidated, the number says so, and the merchant is told.
+    // Bad credentials: the revalidation updates the number's status and notifies the merchant.
     if (isDisconnection(error) && route.connection.type === 'official') {
       await ctx.queue(officialRevalidate, {})
     }
-    return outcomeOf(ctx, error)
+    return toSendOutcome(ctx, error)
   }
 }
 
 const isDisconnection = (error: unknown): boolean =>
   error instanceof AccessLost || (error instanceof Refused && error.code === 'disconnected')
 
-const sharedTextAtMost = 900
+const maxSharedTextLength = 900
 
-/** What the connection cannot carry, known without asking the provider. */
-export function unfitFor(
+/** Checks what the connection can carry, without asking the provider. */
+export function checkContent(
   type: ConnectionType,
   content: Content,
   template: Template | null,
-): { code: RefusalCode; message: string } | null {
+): { code: ProviderErrorCode; message: string } | null {
   if (content.kind === 'template') {
     const message = 'Templates leave through the official number, once they are approved'
     return type === 'official' && template?.status === 'approved'
@@ -156,8 +156,8 @@ export function unfitFor(
   if (content.media) {
     return { code: 'media-refused', message: 'The shared number sends no pictures, videos or documents' }
   }
-  const message = `The shared number sends at most ${sharedTextAtMost} characters`
-  return content.text.length > sharedTextAtMost ? { code: 'too-long', message } : null
+  const message = `The shared number sends at most ${maxSharedTextLength} characters`
+  return content.text.length > maxSharedTextLength ? { code: 'too-long', message } : null
 }
 
 async function send(
@@ -176,18 +176,18 @@ async function send(
       template: { name, language },
       parameters: content.parameters,
       headerMediaUrl: media?.url ?? header?.mediaUrl ?? null,
-      layout: layoutOf(template!),
+      layout: toLayout(template!),
     })
   }
   if (connection.type === 'shared') {
-    const shared = await sharedTextFor(ctx, connection.numberId, { phone, text: content.text })
+    const shared = await buildSharedText(ctx, connection.numberId, { phone, text: content.text })
     return port.sendText(store, { ...head, ...shared })
   }
   if (!media) return port.sendText(store, { ...head, text: content.text })
   return port.sendMedia(store, { ...head, media, text: content.text || null })
 }
 
-function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
+function toLayout({ header, buttons }: Template): TemplateSend['layout'] {
   const mediaTypes = ['image', 'video', 'document'] as const
   return {
     headerMediaType: mediaTypes.find((type) => type === header?.type) ?? null,
@@ -197,64 +197,67 @@ function layoutOf({ header, buttons }: Template): TemplateSend['layout'] {
   }
 }
 
-function outcomeOf(ctx: Context, error: unknown): Outcome {
+function toSendOutcome(ctx: Context, error: unknown): SendOutcome {
   if (isDisconnection(error)) return { outcome: 'disconnected' }
   if (error instanceof Refused) {
-    const code = refusalCode(error.code)
+    const code = toProviderErrorCode(error.code)
     return { outcome: 'refused', code, message: error.message }
   }
   if (error instanceof Throttled) {
-    const told = { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' } as const
-    return error instanceof RecipientThrottled ? { ...told, isOfRecipient: true } : told
+    const throttled = { outcome: 'retry', afterMs: error.retryAfterMs, reason: 'throttled' } as const
+    return error instanceof RecipientThrottled ? { ...throttled, isOfRecipient: true } : throttled
   }
   if (error instanceof NumberLimit) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
   if (error instanceof Unavailable && error.accepted === 'no') {
-    const down = isInTrouble(error) ? ({ isDown: true } as const) : {}
-    return { outcome: 'retry', afterMs: tryAgainMs, reason: 'provider-unavailable', ...down }
+    const down = isConnectionFailure(error) ? ({ isDown: true } as const) : {}
+    return { outcome: 'retry', afterMs: retryAfterMs, reason: 'provider-unavailable', ...down }
   }
-  if (!(error instanceof Unavailable)) ctx.log.error({ err: error }, 'a send ended in an unforeseen way')
+  if (!(error instanceof Unavailable)) ctx.log.error({ err: error }, 'unexpected send error')
   return { outcome: 'unknown' }
 }
 
 /**
- * Takes `units` places on the number at `share` (0 to 1) of its rate, atomically over all workers and
- * stores. Those with one share queue behind each other, apart from those with another. Answers when the
- * batch may leave: a date not after now means at once. `perSecond`: the whole rate, for who is in a transaction, where
- * no provider may be asked.
+ * Reserves `units` rate slots on the number at `share` (0 to 1) of its rate, atomically across all workers and stores.
+ * Batches with the same share queue behind each other, independent of other shares. Returns when the batch may be sent;
+ * a date in the past means at once. `perSecond`: the whole rate, for callers in a transaction, which must not ask the
+ * provider.
  */
-export async function takeTurn(
+export async function reserveRateSlots(
   ctx: Context,
   connection: Connection,
   units: number,
   share: number,
   perSecond?: number,
 ): Promise<Date> {
-  const rate = perSecond ?? (await ratePerSecond(ctx, connection))
-  return takePlaces(ctx, connection.numberId, String(share), units, rate * share)
+  const rate = perSecond ?? (await readRatePerSecond(ctx, connection))
+  return takeRateSlots(ctx, connection.numberId, String(share), units, rate * share)
 }
 
-/** Messages a second that the number behind the connection takes. */
-export async function ratePerSecond(ctx: Context, connection: Connection): Promise<number> {
-  return recently(ctx, `rate ${connection.type}`, async () => {
-    const route = await routeOfType(ctx, connection.type)
-    // Disconnected meanwhile: nothing leaves, at whatever pace.
+/** Messages per second that the connection's number accepts. */
+export async function readRatePerSecond(ctx: Context, connection: Connection): Promise<number> {
+  return memoize(ctx, `rate ${connection.type}`, async () => {
+    const route = await findRouteByType(ctx, connection.type)
+    // Disconnected meanwhile: nothing is sent, so any rate will do.
     if (!route) return 1
     return (await route.port.sendLimits(route.store, connection.type)).perSecond
   })
 }
 
-const nearMs = 2_500
+const maxSlotWaitMs = 2_500
 
-/** Waits for a turn that is near. False where it is not, or the job is to end: the message is then queued for that instant. */
-export async function reaches({ clock, services }: Context, turn: Date): Promise<boolean> {
+/**
+ * Waits for a slot that is near. Returns false if it is not, or if the job is being stopped: the message is then queued
+ * for that time.
+ */
+export async function waitForSlot({ clock, services }: Context, turn: Date): Promise<boolean> {
   const ahead = turn.getTime() - clock.ms()
-  if (ahead > nearMs) return false
-  return ahead <= 0 || pause(ahead, services.ending)
+  if (ahead > maxSlotWaitMs) return false
+  return ahead <= 0 || pause(ahead, services.abortSignal)
 }
 
-/** A provider's 429: nobody sends on this number before `until`. */
-export async function throttled(ctx: Context, connection: Connection, until: Date): Promise<void> {
-  await holdNumber(ctx, connection.numberId, until)
+/** After a 429 of the provider: nobody sends on this number before `until`. */
+export async function pauseNumber(ctx: Context, connection: Connection, until: Date): Promise<void> {
+  await throttleNumber(ctx, connection.numberId, until)
 }
 
 export interface SentMessage {
@@ -264,27 +267,27 @@ export interface SentMessage {
   phone: string
   providerMessageId: string | null
   sentAt: Date
-  /** False for an unknown outcome: it counts, as failed and without a touch. */
+  /** False for an indeterminate outcome: it counts as failed, without a touch. */
   isKnown: boolean
-  /** Of an automation, for its conversions. */
+  /** The type of the automation, for its conversions. */
   automationType?: string
-  /** Issued for this message alone: an order with it is its. */
+  /** A coupon issued for this message alone: an order that uses it is attributed to the message. */
   couponCode?: string
-  /** What it was about, and what the order brings back by which it is known. `messageId`: of a second attempt's touch. */
+  /** The product, and the click token by which an order is attributed. `messageId`: the touch of a second attempt. */
   touch?: { productId: string; clickToken: string; messageId?: string }
-  /** How it reads, for the inbox; where it is left out the inbox looks it up. */
+  /** The rendered text for the inbox; if absent, the inbox looks it up. */
   text?: string | null
   officialapiTemplateId?: number | null
-  /** The member who asked for it by hand. */
+  /** The member who sent it by hand. */
   sentBy?: string | null
-  /** The official number whatever is selected. */
+  /** Always uses the official number. */
   via?: 'official'
 }
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
 
-/** In the caller's transaction, in bulk: `metering.commit`, the touches and the inbox at once. */
-export async function accepted(
+/** Records sent messages in the caller's transaction, in bulk: ledger and units, touches, inbox. */
+export async function recordSentMessages(
   ctx: Context,
   source: SentSource,
   reservationId: string,
@@ -307,13 +310,13 @@ export async function accepted(
         sentAt: message.sentAt,
       })),
     )
-    for (const told of ctx.wired.departures) {
-      await told(
+    for (const handler of ctx.extensions.departures) {
+      await handler(
         tx,
         messages.map((message) => ({ ...message, source })),
       )
     }
-    if (!bringsOrders(source)) return
+    if (!isAttributed(source)) return
     const touches = messages
       .filter((message) => message.isKnown)
       .map((message) => ({
@@ -337,14 +340,14 @@ export interface Departure extends SentMessage {
   source: SentSource
 }
 
-/** Tests, inbox and single sends make no touch, nor do requests and news of an exchange. */
-export const bringsOrders = (
+/** Tests, inbox messages, single sends, review requests and exchange notices create no touch. */
+export const isAttributed = (
   source: SentSource,
 ): source is 'automation' | 'messaging-campaign' | 'stock-notification' =>
   source === 'automation' || source === 'messaging-campaign' || source === 'stock-notification'
 
 export interface DeliveryStatus {
-  /** From the idempotency key: id and attempt of the message. */
+  /** Parsed from the idempotency key, like `attempt`. */
   messageId: string
   attempt: number
   status: 'sent' | 'delivered' | 'read' | 'failed'
@@ -354,31 +357,31 @@ export interface DeliveryStatus {
   failureMessage: string | null
 }
 
-/** Who sends messages, by the first part of the keys that it sends with. */
+/** A section that sends messages, registered under the prefix of its keys. */
 export interface Sender {
-  /** What the ledger calls its messages. */
-  source: SentSource
-  /** In bulk, in the transaction that applies the events. */
+  /** The ledger's name for its messages. */
+  messageSource: SentSource
+  /** Applies status events in bulk, in the transaction that processes them. */
   applyStatuses(ctx: Context, statuses: DeliveryStatus[]): Promise<void>
-  /** Its messages that the ledger does not know, as they did not leave through here. */
-  elsewhere?: {
-    /** Ids of messages by those that the provider gave them. */
-    byProviderIds(ctx: Context, providerIds: readonly string[]): Promise<ReadonlyMap<string, string>>
-    /** Which of these are there. */
-    among(ctx: Context, messageIds: readonly string[]): Promise<readonly string[]>
+  /** Finds messages that the ledger does not know, because they were sent elsewhere. */
+  external?: {
+    /** Message ids by the provider's ids. */
+    findByProviderIds(ctx: Context, providerIds: readonly string[]): Promise<ReadonlyMap<string, string>>
+    /** Filters those that exist. */
+    filterExisting(ctx: Context, messageIds: readonly string[]): Promise<readonly string[]>
   }
 }
 
 export interface InboundMessage {
-  /** E.164, or the provider's own id of who shows no phone: an answer goes to it as it is. */
+  /** E.164, or the provider's own id for a person without a visible phone; replies go to it unchanged. */
   phone: string
   text: string | null
   at: Date
   providerMessageId: string
   via: ConnectionType
-  /** What they call themselves, where the provider says it. */
+  /** The person's profile name, if the provider reports it. */
   name: string | null
-  /** The provider's word for its type, and its parts as they came. */
+  /** The provider's message type, with its parts unchanged. */
   type: string
   content: unknown
 }

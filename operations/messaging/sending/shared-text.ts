@@ -1,23 +1,28 @@
-/** What leaves through the shared number: inside the service's own template, with the store's name before it (rule 1). */
+/**
+ * Text sent through the shared number: wrapped in the service's own template, prefixed with the store's name (rule 1).
+ */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { dayMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
-import { asParameter } from '#runtime/values/variables'
+import { toParameter } from '#runtime/values/variables'
 
 const windowMs = dayMs
 
-/** The text as the recipient reads it: a parameter of a template where it opens a conversation, as written in an answer. */
-function sharedText(storeName: string, text: string, isWindowOpen: boolean): string {
-  // An asterisk in the name would end the bold there.
-  const name = `*${asParameter(storeName.replaceAll('*', ' '))}*`
-  return isWindowOpen ? `${name}\n${text}` : asParameter(`${name} ${text}`)
+/** The text as the recipient reads it: a template parameter if it opens a conversation, unchanged in a reply. */
+function formatSharedText(storeName: string, text: string, isWindowOpen: boolean): string {
+  // An asterisk in the name would end the bold text early.
+  const name = `*${toParameter(storeName.replaceAll('*', ' '))}*`
+  return isWindowOpen ? `${name}\n${text}` : toParameter(`${name} ${text}`)
 }
 
-/** The same for one recipient, by whether they wrote to the shared number in the last 24 hours, to whatever store. */
-export async function sharedTextFor(
+/**
+ * Builds the text for one recipient, depending on whether they wrote to the shared number in the last 24 hours, to any
+ * store.
+ */
+export async function buildSharedText(
   ctx: Context,
   numberId: string,
   message: { phone: string; text: string },
@@ -29,10 +34,10 @@ export async function sharedTextFor(
     .where('phone_key', '=', phoneKey(message.phone))
     .executeTakeFirst()
   const isWindowOpen = row !== undefined && ctx.now().getTime() < row.last_inbound_at.getTime() + windowMs
-  return { text: sharedText(ctx.store.name, message.text, isWindowOpen), isWindowOpen }
+  return { text: formatSharedText(ctx.store.name, message.text, isWindowOpen), isWindowOpen }
 }
 
-/** Notes who wrote to a shared number, in the transaction that applies it. */
+/** Records who wrote to a shared number, in the transaction that applies the message. */
 export async function openSharedWindows(
   ctx: Context,
   messages: readonly { numberId: string; phone: string; at: Date }[],

@@ -1,12 +1,12 @@
-/** What a single message is made of: its fields put together, or refused where they do not fit its type. */
+/** Parses the content of a single message, and refuses fields that do not fit its type. */
 import { refuse } from '#runtime/errors'
-import { cut } from '#runtime/values/cut'
 import { isHttpsAddress } from '#runtime/values/https'
+import { truncate } from '#runtime/values/truncate'
 import type { Content } from '../sending/deliver.ts'
 import type { SendInput } from './schema.ts'
 
 const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
-const captionAtMost = 1024
+const maxCaptionLength = 1024
 
 export interface Parameters {
   header: string[]
@@ -14,8 +14,8 @@ export interface Parameters {
   buttons: string[]
 }
 
-/** The content of a message; a template's parameters are looked at once it is known. */
-export function contentOf(input: SendInput, publicUrl: string): Content {
+/** The content of a message. A template's parameters are checked later, once the template is loaded. */
+export function parseContent(input: SendInput, publicUrl: string): Content {
   const { text = null, mediaUrl = null, officialapiTemplateId: templateId = null } = input
   const type = input.type ?? (templateId === null ? 'text' : 'template')
   const misfit = (field: string) => bad(field, `does not belong to a message of type ${type}`)
@@ -35,13 +35,13 @@ export function contentOf(input: SendInput, publicUrl: string): Content {
   }
   if (mediaUrl === null) throw bad('mediaUrl', `is required for a message of type ${type}`)
   refuseForeignAddress(mediaUrl, publicUrl)
-  if (text !== null && text.length > captionAtMost) {
-    throw bad('text', `must have at most ${captionAtMost} characters as a caption`)
+  if (text !== null && text.length > maxCaptionLength) {
+    throw bad('text', `must have at most ${maxCaptionLength} characters as a caption`)
   }
   return {
     kind: 'text',
     text: text ?? '',
-    media: { type, url: mediaUrl, fileName: fileNameOf(type, mediaUrl) },
+    media: { type, url: mediaUrl, fileName: parseFileName(type, mediaUrl) },
   }
 }
 
@@ -51,10 +51,10 @@ function refuseForeignAddress(url: string, publicUrl: string): void {
   }
 }
 
-/** How a document is called on the phone. */
-function fileNameOf(type: string, url: string): string | null {
+/** The file name shown on the phone. */
+function parseFileName(type: string, url: string): string | null {
   if (type !== 'document') return null
   const [path = ''] = url.split(/[?#]/)
   const last = path.slice(path.lastIndexOf('/') + 1)
-  return cut(last, 200) || null
+  return truncate(last, 200) || null
 }

@@ -1,7 +1,6 @@
-/** Rows of single sends. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 
@@ -24,19 +23,19 @@ const byId = prepared(
           status: 'm.status',
           error: sql`case when m.error_code is not null
             then json_build_object('code', m.error_code, 'message', m.error_message) end`,
-          sentAt: instantOf('m.sent_at'),
-          deliveredAt: instantOf('m.delivered_at'),
-          readAt: instantOf('m.read_at'),
-          failedAt: instantOf('m.failed_at'),
-          createdAt: instantOf('m.created_at'),
-          updatedAt: instantOf('m.updated_at'),
+          sentAt: isoInstant('m.sent_at'),
+          deliveredAt: isoInstant('m.delivered_at'),
+          readAt: isoInstant('m.read_at'),
+          failedAt: isoInstant('m.failed_at'),
+          createdAt: isoInstant('m.created_at'),
+          updatedAt: isoInstant('m.updated_at'),
         })}::text`.as('text'),
       )
       .where('m.id', '=', values.id),
   { plan: 'once' },
 )
 
-/** The JSON of a SentMessage. */
+/** Reads a single send as the JSON of a SentMessage. */
 export async function readSend(ctx: Context, id: string): Promise<JsonText> {
   const [row] = await byId(ctx, { id })
   if (!row) throw new Error(`No single send ${id}`)

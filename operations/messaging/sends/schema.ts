@@ -1,5 +1,6 @@
 import { reference } from '#runtime/references'
 import { id, instant, named, object, text, z } from '#runtime/schema'
+import { messageReason } from '../sending/message-reasons.ts'
 
 const parameterList = z.array(text(1, 1024)).max(20)
 export const templateParameters = object({
@@ -25,7 +26,7 @@ export const sentMessage = named(
     templateParameters: object({ header: parameters, body: parameters, buttons: parameters }).nullable(),
     connectionType: z.enum(['qr', 'official', 'shared']).describe('What it left through'),
     status: z.enum(['queued', 'sent', 'delivered', 'read', 'failed']),
-    error: object({ code: z.string(), message: z.string() }).nullable(),
+    error: object({ code: messageReason, message: z.string() }).nullable(),
     sentAt: instant.nullable(),
     deliveredAt: instant.nullable(),
     readAt: instant.nullable(),

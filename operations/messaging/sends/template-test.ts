@@ -1,11 +1,11 @@
 import type { Context } from '#runtime/context'
 import type { JsonText } from '#runtime/operation'
-import { templateIdOf } from '../templates/json.ts'
-import { contentOf, findTemplate } from '../templates/rows.ts'
+import { parseTemplateId } from '../templates/json.ts'
+import { findTemplate, toContent } from '../templates/rows.ts'
 import type { Parameters } from './content.ts'
-import { sendOne } from './start.ts'
+import { sendOne } from './send.ts'
 
-/** Sends a template to one phone. Refuses one that there is not; else as a single send. */
+/** Sends a template to one phone. Refuses an unknown template. */
 export async function testTemplate(
   ctx: Context,
   idText: string,
@@ -14,8 +14,8 @@ export async function testTemplate(
     templateParameters?: { [K in keyof Parameters]?: string[] | undefined } | null | undefined
   },
 ): Promise<JsonText> {
-  const id = templateIdOf(idText)
-  const { examples } = contentOf(await findTemplate(ctx, id))
+  const id = parseTemplateId(idText)
+  const { examples } = toContent(await findTemplate(ctx, id))
   const given = input.templateParameters ?? {}
   const parameters: Parameters = {
     header: given.header ?? examples.header,

@@ -1,17 +1,17 @@
-/** The service's shared number: joined and left. */
+/** Joins and leaves the service's shared number. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { tellConnected } from '../numbers/connected.ts'
-import { defaultProvider } from '../numbers/provider.ts'
-import { addReleaseTriedHere, tryRelease } from '../numbers/releases.ts'
+import { notifyConnected } from '../numbers/connected.ts'
+import { getDefaultProvider } from '../numbers/provider.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { addReleaseForRequest, tryRelease } from '../numbers/releases.ts'
 import { deselectConnection, selectConnection } from '../numbers/select.ts'
-import { withinTime } from '../numbers/within-time.ts'
 
-const answerWithinMs = 8_000
+const providerTimeoutMs = 8_000
 
-/** Connects and selects the shared number; other connections stay. Outside a transaction. */
+/** Connects and selects the shared number; other connections stay. Runs outside a transaction. */
 export async function joinShared(ctx: Context): Promise<void> {
-  const { name, port } = defaultProvider(ctx)
+  const { name, port } = getDefaultProvider(ctx)
   if (!port.capabilities.shared) throw refuse('conflict', 'This server has no shared number')
   const taken = refuse('conflict', 'The store uses the shared number already')
   const row = await ctx.db
@@ -21,7 +21,10 @@ export async function joinShared(ctx: Context): Promise<void> {
     .executeTakeFirst()
   if (row?.status === 'connected') throw taken
   const store = { id: ctx.store.id, credentials: null }
-  const { phone, displayName, numberId } = await withinTime(port.joinShared(store), answerWithinMs)
+  const { phone, displayName, numberId } = await withProviderTimeout(
+    port.joinShared(store),
+    providerTimeoutMs,
+  )
   await ctx.transaction(async (tx) => {
     const now = tx.now()
     const change = {
@@ -47,11 +50,11 @@ export async function joinShared(ctx: Context): Promise<void> {
       .executeTakeFirst()
     if (!joined) throw taken
     await selectConnection(tx, 'shared')
-    await tellConnected(tx, 'shared')
+    await notifyConnected(tx, 'shared')
   })
 }
 
-/** Leaves the shared number; the provider is told now, or by job. Refuses where it is not connected. */
+/** Leaves the shared number; the provider is notified now, or by a job. Refuses if it is not connected. */
 export async function leaveShared(ctx: Context): Promise<void> {
   const releaseId = await ctx.transaction(async (tx) => {
     const left = await tx.db
@@ -63,7 +66,7 @@ export async function leaveShared(ctx: Context): Promise<void> {
       .executeTakeFirst()
     if (!left) throw refuse('conflict', 'The store does not use the shared number')
     await deselectConnection(tx, 'shared')
-    return addReleaseTriedHere(tx, { kind: 'shared', provider: left.provider })
+    return addReleaseForRequest(tx, { kind: 'shared', provider: left.provider })
   })
   await tryRelease(ctx, releaseId)
 }

@@ -1,8 +1,8 @@
-/** What the provider calls back about templates (rule 7): status, quality, category. */
+/** Applies the provider's callbacks about templates (rule 7): status, quality, category. */
 
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
-import type { events } from '#operations/store/door'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
+import type { events } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { templateSync } from '../handles.ts'
 import type {
@@ -11,19 +11,19 @@ import type {
   TemplateQualityData,
   TemplateStatusData,
 } from '../provider/template-port.ts'
+import type { TemplateRow } from './rows.ts'
 import {
-  forgetTemplate,
   lockByProviderIds,
   moveCategory,
   moveStatus,
-  warnOfCategory,
-  warnOfEnd,
-} from './moves.ts'
-import type { TemplateRow } from './rows.ts'
+  notifyPlannedCategory,
+  notifyPlannedDisabling,
+  removeTemplate,
+} from './transitions.ts'
 
 type StoredEvent = events.StoredEvent
 
-/** Answers the events about templates that are not known (yet). */
+/** Returns the events about templates that do not exist (yet). */
 async function applyEach<D extends { providerId: string }>(
   ctx: Context,
   stored: StoredEvent[],
@@ -33,7 +33,7 @@ async function applyEach<D extends { providerId: string }>(
   const inOrder = [...stored].sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
   for (const event of inOrder) {
     const data = event.data as D
-    // Read anew for each: the one before may have moved it.
+    // Read for each event, as the previous one may have changed it.
     const [row] = await lockByProviderIds(ctx, [data.providerId])
     if (row) await apply(row, data, event.occurredAt)
     else unknown.push(event.id)
@@ -44,7 +44,7 @@ async function applyEach<D extends { providerId: string }>(
 export const applyTemplateStatuses = (ctx: Context, stored: StoredEvent[]) =>
   applyEach<TemplateStatusData>(ctx, stored, async (row, data, at) => {
     const { status, rejectionReason, pausedUntil } = data
-    if (status === 'gone') return forgetTemplate(ctx, row, true)
+    if (status === 'gone') return removeTemplate(ctx, row, true)
     await moveStatus(ctx, row, {
       status,
       rejectionReason,
@@ -65,20 +65,20 @@ export const applyTemplateQualities = (ctx: Context, stored: StoredEvent[]) =>
 
 export const applyTemplateCategories = (ctx: Context, stored: StoredEvent[]) =>
   applyEach<TemplateCategoryData>(ctx, stored, async (row, { category, isToCome = false, from = null }) => {
-    if (isToCome) await warnOfCategory(ctx, row, category, from)
+    if (isToCome) await notifyPlannedCategory(ctx, row, category, from)
     else await moveCategory(ctx, row, category)
   })
 
 export const applyTemplateFlags = (ctx: Context, stored: StoredEvent[]) =>
   applyEach<TemplateFlaggedData>(ctx, stored, async (row, { disabledAt }) => {
-    await warnOfEnd(ctx, row, disabledAt)
+    await notifyPlannedDisabling(ctx, row, disabledAt)
   })
 
 /**
- * The stores of templates, by the provider's id. An event is one store's: others that share its account compare theirs
- * with the provider's.
+ * Finds the stores of templates, by the provider's id. An event goes to one store: others that share its account
+ * reconcile with the provider.
  */
-export async function storesOfTemplates(
+export async function findTemplateStores(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
 ): Promise<Map<string, string>> {
@@ -89,7 +89,7 @@ export async function storesOfTemplates(
     .selectFrom('message_templates')
     .select(['provider_id', 'store_id'])
     .where('provider_id', '=', sql<string>`any(${ids}::text[])`)
-    .where(amongStores('store_id', await storesListed(ctx.root, 'message-template', ids)))
+    .where(isInStores('store_id', await findStoreIds(ctx.root, 'message-template', ids)))
     .orderBy('store_id', 'desc')
     .execute()
   const stores = new Map(rows.map((row) => [row.provider_id!, row.store_id]))

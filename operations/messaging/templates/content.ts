@@ -1,4 +1,4 @@
-/** Numbered placeholders of templates: counted and filled (rule 3). Pure. */
+/** Counts and fills the numbered placeholders of templates (rule 3). Pure. */
 
 export interface TemplateButton {
   type: string
@@ -29,12 +29,16 @@ export interface Rendered {
 
 const placeholder = /\{\{(\d+)\}\}/g
 
-/** How many different placeholders a text has: `{{1}}` twice is one. */
+/** Counts different placeholders: `{{1}}` twice is one. */
 export const countPlaceholders = (text: string): number =>
   new Set([...text.matchAll(placeholder)].map(([, number]) => Number(number))).size
 
-/** How many parameters each part takes; a button takes one when its address has a placeholder or it shows a coupon. */
-export function placeholdersOf(template: TemplateText): { header: number; body: number; buttons: number } {
+/** The number of parameters of each part. A button takes one if its address has a placeholder or it shows a coupon. */
+export function countTemplatePlaceholders(template: TemplateText): {
+  header: number
+  body: number
+  buttons: number
+} {
   return {
     header: countPlaceholders(template.header?.text ?? ''),
     body: countPlaceholders(template.body),
@@ -43,10 +47,10 @@ export function placeholdersOf(template: TemplateText): { header: number; body: 
 }
 
 /**
- * Where parameters are fewer or more than the placeholders of their part, as the rest of a sentence that begins with
- * the part's name; null where they fit. The one place that counts them.
+ * Compares the number of parameters and placeholders of each part. Returns the mismatch as text to follow the part's
+ * name, or null if they match. The only place that does this.
  */
-export function miscounted(
+export function describeMiscount(
   template: { name: string; placeholders: { header: number; body: number; buttons: number } },
   parameters: Parameters,
 ): { part: keyof Parameters; fault: string } | null {
@@ -63,10 +67,10 @@ const takesParameter = (button: TemplateButton): boolean =>
   button.type === 'coupon-code' || (button.type === 'url' && countPlaceholders(button.url ?? '') > 0)
 
 /**
- * Fills the placeholders in one pass: a value is never filled again. A coupon button's text is its code; a parameter
- * that was not given leaves nothing.
+ * Fills the placeholders in one pass, so that values are not filled again. A coupon button's text is its code; a
+ * missing parameter leaves nothing.
  */
-export function fill(template: TemplateText, parameters: Parameters): Rendered {
+export function fillTemplate(template: TemplateText, parameters: Parameters): Rendered {
   let dynamic = 0
   return {
     header: template.header?.text == null ? null : fillText(template.header.text, parameters.header),

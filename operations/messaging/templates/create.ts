@@ -1,57 +1,57 @@
-/** A new template, handed in at the provider. */
+/** Creates a template and submits it to the provider. */
 
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseTemporarily } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import { pagesOf } from '#runtime/ports/pages'
+import { readPages } from '#runtime/ports/pagination'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
 import type { Route } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
 import type { TemplateContent, TemplateStatus } from '../provider/template-port.ts'
 import { headerUses, requireHeaderFile } from './header-media.ts'
-import { templateOwner } from './moves.ts'
-import { requireOfficial } from './route.ts'
-import { contentColumns } from './rows.ts'
-import { isSameToReaders, newContent, refuseUnfit } from './rules.ts'
+import { requireOfficialRoute } from './route.ts'
+import { toColumns } from './rows.ts'
+import { buildContent, isSameToReaders, refuseInvalid } from './rules.ts'
 import type { TemplateChange } from './schema.ts'
+import { toFileOwner } from './transitions.ts'
 
-const templatesAtMost = 250
-const createdAnHourAtMost = 100
-/** A hand-in that is open longer belongs to a process that died. */
-const openMs = minuteMs
-const answerWithinMs = 20_000
+const maxTemplates = 250
+const maxCreatedPerHour = 100
+/** A submission that takes longer belongs to a dead process. */
+const creationTimeoutMs = minuteMs
+const providerTimeoutMs = 20_000
 
-/** Refuses what the rules do not allow, a name that is taken or blocked, too many. Answers its id. */
+/** Refuses content that breaks the rules, a name that is taken or blocked, and too many templates. Returns the new id. */
 export async function createTemplate(
   ctx: Context,
   input: TemplateChange & { name: string; language: string; category: string; body: string },
 ): Promise<number> {
-  const content = newContent(input, ctx.store.country)
-  refuseUnfit(content)
-  const route = await requireOfficial(ctx)
+  const content = buildContent(input, ctx.store.country)
+  refuseInvalid(content)
+  const route = await requireOfficialRoute(ctx)
   await requireHeaderFile(ctx, content.header)
   const creation = await openCreation(ctx, content)
   try {
     const handedInAt = ctx.now()
-    const { providerId, status } = await handIn(route, content)
+    const { providerId, status } = await submit(route, content)
     return await ctx.transaction(async (tx) => {
       const id = await insertTemplate(tx, content, providerId, status, handedInAt)
       await closeCreation(tx, creation)
       return id
     })
   } catch (error) {
-    // It counts no more: nothing was made, or it was there already.
+    // No longer counts against the limits: nothing was created, or it existed already.
     await ctx.db.deleteFrom('message_template_creations').where('id', '=', creation).execute()
     if (error instanceof Refused) throw refuse('bad_request', `The provider refused it: ${error.message}`)
     throw error
   }
 }
 
-const nameTaken = ({ name, language }: TemplateContent) =>
+const toNameTaken = ({ name, language }: TemplateContent) =>
   refuse('conflict', `There is a template ${name} in ${language} already`)
 
-/** Written down before the provider is asked, so that two at once never pass a limit together. */
+/** Reserved before the provider is asked, so that parallel requests never exceed a limit together. */
 async function openCreation(ctx: Context, { name, language }: TemplateContent): Promise<string> {
   return ctx.transaction(async (tx) => {
     await tx.lockStore()
@@ -68,7 +68,7 @@ async function openCreation(ctx: Context, { name, language }: TemplateContent): 
           .selectFrom('message_template_creations')
           .select((e) => e.fn.countAll<number>().as('n'))
           .where('is_open', '=', true)
-          .where('created_at', '>', ago(openMs))
+          .where('created_at', '>', ago(creationTimeoutMs))
           .as('open'),
         eb
           .selectFrom('message_template_creations')
@@ -100,13 +100,13 @@ async function openCreation(ctx: Context, { name, language }: TemplateContent): 
         `A template ${name} in ${language} was deleted: the name is free again at ${facts.free_at.toISOString()}`,
       )
     }
-    if ((facts.templates ?? 0) + (facts.open ?? 0) >= templatesAtMost) {
-      throw refuse('conflict', `There are ${templatesAtMost} templates, which is the most: delete one first`)
+    if ((facts.templates ?? 0) + (facts.open ?? 0) >= maxTemplates) {
+      throw refuse('conflict', `There are ${maxTemplates} templates, which is the most: delete one first`)
     }
-    if ((facts.lately ?? 0) >= createdAnHourAtMost) {
-      throw refuseForNow(
+    if ((facts.lately ?? 0) >= maxCreatedPerHour) {
+      throw refuseTemporarily(
         'conflict',
-        `${createdAnHourAtMost} templates were created in the last hour, which is the most: try again later`,
+        `${maxCreatedPerHour} templates were created in the last hour, which is the most: try again later`,
       )
     }
     const id = tx.newId()
@@ -122,18 +122,18 @@ async function closeCreation(tx: Context, id: string): Promise<void> {
   await tx.db.updateTable('message_template_creations').set({ is_open: false }).where('id', '=', id).execute()
 }
 
-/** One that is there with the same content is what a lost answer left behind: it is taken over. */
-async function handIn(
+/** If a template with the same content exists, an earlier answer was lost: it is adopted. */
+async function submit(
   { port, store }: Route,
   content: TemplateContent,
 ): Promise<{ providerId: string; status: TemplateStatus }> {
   try {
-    return await withinTime(port.createTemplate(store, content), answerWithinMs)
+    return await withProviderTimeout(port.createTemplate(store, content), providerTimeoutMs)
   } catch (error) {
     if (!(error instanceof Refused) || error.code !== 'template-exists') throw error
     const read = (cursor: string | null) =>
-      withinTime(port.listTemplates(store, cursor ?? undefined), answerWithinMs)
-    for await (const { templates } of pagesOf(read, ({ next }) => next)) {
+      withProviderTimeout(port.listTemplates(store, cursor ?? undefined), providerTimeoutMs)
+    for await (const { templates } of readPages(read, ({ next }) => next)) {
       const found = templates.find((each) => each.name === content.name && each.language === content.language)
       if (found) {
         const { providerId, status, rejectionReason: _r, quality: _q, pausedUntil: _p, ...theirs } = found
@@ -141,7 +141,7 @@ async function handIn(
         break
       }
     }
-    throw nameTaken(content)
+    throw toNameTaken(content)
   }
 }
 
@@ -160,7 +160,7 @@ async function insertTemplate(
       provider_id: providerId,
       name: content.name,
       language: content.language,
-      ...contentColumns(content),
+      ...toColumns(content),
       status,
       was_approved: status === 'approved',
       submitted_at: handedInAt,
@@ -172,19 +172,19 @@ async function insertTemplate(
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst()
-  const { id } = made ?? (await takeSynced(tx, content, providerId, handedInAt))
+  const { id } = made ?? (await adoptSynced(tx, content, providerId, handedInAt))
   await tx.db
     .deleteFrom('message_template_names')
     .where('name', '=', content.name)
     .where('language', '=', content.language)
     .execute()
   const url = content.header?.mediaUrl
-  if (url) await files.setUses(tx, templateOwner(id), headerUses(url))
+  if (url) await files.setUses(tx, toFileOwner(id), headerUses(url))
   return id
 }
 
-/** A sync that ran while the provider's answer was on its way has found it there: it is the one that was asked for. */
-async function takeSynced(
+/** A sync that ran while the provider's answer was under way already found the template. */
+async function adoptSynced(
   tx: Context,
   content: TemplateContent,
   providerId: string,
@@ -192,11 +192,11 @@ async function takeSynced(
 ): Promise<{ id: number }> {
   const synced = await tx.db
     .updateTable('message_templates')
-    .set({ ...contentColumns(content), submitted_at: handedInAt, updated_at: tx.now() })
+    .set({ ...toColumns(content), submitted_at: handedInAt, updated_at: tx.now() })
     .where('provider_id', '=', providerId)
     .where('submitted_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  if (!synced) throw nameTaken(content)
+  if (!synced) throw toNameTaken(content)
   return synced
 }

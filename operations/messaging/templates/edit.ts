@@ -1,29 +1,32 @@
-/** Templates changed and deleted, here and at the provider. */
+/** Edits and deletes templates, here and at the provider. */
 
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import { routeOfType } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
+import { findRouteByType } from '../numbers/route.ts'
 import type { TemplateContent, TemplateStatus } from '../provider/template-port.ts'
-import { placeholdersOf } from './content.ts'
+import { countTemplatePlaceholders } from './content.ts'
 import { headerUses, requireHeaderFile } from './header-media.ts'
-import { noTemplate } from './json.ts'
-import { forgetTemplate, lockTemplate, templateOwner, warnOfMisfits } from './moves.ts'
-import { requireOfficial } from './route.ts'
-import { contentColumns, contentOf, findTemplate, type TemplateRow } from './rows.ts'
-import { changedContent, isSameContent, refuseUnfit } from './rules.ts'
+import { toNotFound } from './json.ts'
+import { requireOfficialRoute } from './route.ts'
+import { findTemplate, type TemplateRow, toColumns, toContent } from './rows.ts'
+import { applyChange, isSameContent, refuseInvalid } from './rules.ts'
 import type { TemplateChange } from './schema.ts'
-import { usesOf } from './uses.ts'
+import { lockTemplate, notifyMisfits, removeTemplate, toFileOwner } from './transitions.ts'
+import { findUses } from './uses.ts'
 
-const answerWithinMs = 20_000
+const providerTimeoutMs = 20_000
 
-/** Hands the template in anew where something really changed. Refuses what may not be changed now, or not so. */
+/**
+ * Submits the template again if something really changed. Refuses a template that cannot be edited now, and changes
+ * that are not allowed.
+ */
 export async function editTemplate(ctx: Context, id: number, change: TemplateChange): Promise<void> {
   const before = await findTemplate(ctx, id)
   for (const field of ['name', 'language'] as const) {
@@ -31,26 +34,26 @@ export async function editTemplate(ctx: Context, id: number, change: TemplateCha
       throw refuse('bad_request', `${field}: cannot be changed: create another template`)
     }
   }
-  const old = contentOf(before)
-  const content = changedContent(old, change, ctx.store.country)
+  const old = toContent(before)
+  const content = applyChange(old, change, ctx.store.country)
   if (isSameContent(old, content)) return
   refuseUneditable(ctx, before, content)
-  refuseUnfit(content)
-  const { port, store } = await requireOfficial(ctx)
+  refuseInvalid(content)
+  const { port, store } = await requireOfficialRoute(ctx)
   if (content.header?.mediaUrl !== old.header?.mediaUrl) await requireHeaderFile(ctx, content.header)
   const submission = await claimEdit(ctx, before, content)
-  const { status } = await handedIn(ctx, before, submission, () =>
-    withinTime(port.editTemplate(store, before.provider_id!, content), answerWithinMs),
+  const { status } = await submitEdit(ctx, before, submission, () =>
+    withProviderTimeout(port.editTemplate(store, before.provider_id!, content), providerTimeoutMs),
   )
-  // The provider has it: whatever of ours fails from here on, it is not undone.
-  const [took, takes] = [placeholdersOf(old), placeholdersOf(content)]
+  // Accepted by the provider: a later failure here does not undo the edit.
+  const [countBefore, countAfter] = [countTemplatePlaceholders(old), countTemplatePlaceholders(content)]
   await ctx.transaction(async (tx) => {
-    if (status !== 'pending') await takeOver(tx, id, submission, status)
-    if (!isDeepStrictEqual(took, takes)) await warnOfMisfits(tx, before, took, takes)
+    if (status !== 'pending') await applyReview(tx, id, submission, status)
+    if (!isDeepStrictEqual(countBefore, countAfter)) await notifyMisfits(tx, before, countBefore, countAfter)
   })
 }
 
-async function handedIn<T>(
+async function submitEdit<T>(
   ctx: Context,
   before: TemplateRow,
   submission: number,
@@ -59,7 +62,7 @@ async function handedIn<T>(
   try {
     return await call()
   } catch (error) {
-    // Whether a silent provider took it is seen at the next sync; certainly refused, all is as it was.
+    // After a timeout the next sync shows whether the edit was accepted; after a refusal it is undone.
     await undoEdit(ctx, before, submission)
     if (!(error instanceof Refused)) throw error
     if (error.code === 'template-unknown') {
@@ -92,7 +95,7 @@ function refuseUneditable(ctx: Context, row: TemplateRow, content: TemplateConte
   }
 }
 
-/** One of two at once gets it; answers the number of this hand-in. */
+/** Lets one of two parallel edits win; answers its submission number. */
 async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateContent): Promise<number> {
   const now = ctx.now()
   return ctx.transaction(async (tx) => {
@@ -100,7 +103,7 @@ async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateCon
     const claimed = await tx.db
       .updateTable('message_templates')
       .set({
-        ...contentColumns(content),
+        ...toColumns(content),
         status: 'pending',
         rejection_reason: null,
         paused_until: null,
@@ -108,7 +111,7 @@ async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateCon
         submitted_at: now,
         reviewed_at: null,
         status_at: now,
-        ...(counts ? { edited_at: editsWith(now), next_edit_at: nextEditAfter(now) } : {}),
+        ...(counts ? { edited_at: addEdit(now), next_edit_at: getNextEditAt(now) } : {}),
         updated_at: now,
       })
       .where('id', '=', before.id)
@@ -118,18 +121,18 @@ async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateCon
       .executeTakeFirst()
     if (!claimed) throw refuse('conflict', 'The template was changed meanwhile: read it again')
     const url = content.header?.mediaUrl
-    await files.setUses(tx, templateOwner(before.id), headerUses(url))
+    await files.setUses(tx, toFileOwner(before.id), headerUses(url))
     return claimed.submission
   })
 }
 
 const monthMs = 30 * dayMs
-const editsWith = (now: Date) => sql<Date[]>`(
+const addEdit = (now: Date) => sql<Date[]>`(
   select coalesce(array_agg(e), '{}') || ${now}::timestamptz from unnest(edited_at) e
   where e > ${new Date(now.getTime() - monthMs)}::timestamptz)`
 
-/** A day from now; with nine others in the last 30 days, 30 days after the oldest of the ten. */
-const nextEditAfter = (now: Date) =>
+/** In a day; after nine others in the last 30 days, 30 days after the oldest of the ten. */
+const getNextEditAt = (now: Date) =>
   greatestKnown<Date>(
     sql`${new Date(now.getTime() + dayMs)}::timestamptz`,
     sql`(select e + interval '720 hours' from unnest(edited_at) e
@@ -137,12 +140,12 @@ const nextEditAfter = (now: Date) =>
   )
 
 async function undoEdit(ctx: Context, before: TemplateRow, submission: number): Promise<void> {
-  const old = contentOf(before)
+  const old = toContent(before)
   await ctx.transaction(async (tx) => {
     const undone = await tx.db
       .updateTable('message_templates')
       .set({
-        ...contentColumns(old),
+        ...toColumns(old),
         status: before.status,
         rejection_reason: before.rejection_reason,
         paused_until: before.paused_until,
@@ -160,12 +163,17 @@ async function undoEdit(ctx: Context, before: TemplateRow, submission: number): 
       .execute()
     if (undone.length === 0) return
     const url = old.header?.mediaUrl
-    await files.setUses(tx, templateOwner(before.id), headerUses(url))
+    await files.setUses(tx, toFileOwner(before.id), headerUses(url))
   })
 }
 
-/** A provider that needs no review says so at once. */
-async function takeOver(ctx: Context, id: number, submission: number, status: TemplateStatus): Promise<void> {
+/** Applies the status at once if the provider needs no review. */
+async function applyReview(
+  ctx: Context,
+  id: number,
+  submission: number,
+  status: TemplateStatus,
+): Promise<void> {
   const now = ctx.now()
   await ctx.db
     .updateTable('message_templates')
@@ -175,25 +183,25 @@ async function takeOver(ctx: Context, id: number, submission: number, status: Te
     .execute()
 }
 
-/** That language only. Refuses one that something uses, saying where. */
+/** Deletes that language only. Refuses a template in use, naming the uses. */
 export async function deleteTemplate(ctx: Context, id: number): Promise<void> {
   const row = await findTemplate(ctx, id)
   await refuseUsed(ctx, id)
-  const route = await routeOfType(ctx, 'official')
+  const route = await findRouteByType(ctx, 'official')
   const { name, provider_id: providerId } = row
   if (route && providerId !== null) {
-    await deleteThere(() => route.port.deleteTemplate(route.store, { name, providerId }))
+    await deleteAtProvider(() => route.port.deleteTemplate(route.store, { name, providerId }))
   }
   await ctx.transaction(async (tx) => {
     const there = await lockTemplate(tx, id)
-    if (!there) throw noTemplate()
-    await forgetTemplate(tx, there)
+    if (!there) throw toNotFound()
+    await removeTemplate(tx, there)
   })
 }
 
-async function deleteThere(call: () => Promise<void>): Promise<void> {
+async function deleteAtProvider(call: () => Promise<void>): Promise<void> {
   try {
-    await withinTime(call(), answerWithinMs)
+    await withProviderTimeout(call(), providerTimeoutMs)
   } catch (error) {
     if (error instanceof Refused && error.code === 'template-unknown') return
     if (error instanceof Refused) throw refuse('conflict', `The provider refused it: ${error.message}`)
@@ -202,7 +210,7 @@ async function deleteThere(call: () => Promise<void>): Promise<void> {
 }
 
 async function refuseUsed(ctx: Context, id: number): Promise<void> {
-  const uses = await usesOf(ctx, id)
+  const uses = await findUses(ctx, id)
   if (uses.length > 0) {
     throw refuse('conflict', `The template is used by ${uses.join(', ')}: choose another one there first`)
   }

@@ -1,5 +1,5 @@
-/** Pictures and videos of templates' headers. */
-import { files } from '#operations/store/door'
+/** Pictures and videos of template headers. */
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { TemplateContent } from '../provider/template-port.ts'
@@ -13,11 +13,11 @@ export const headerFiles: files.Purpose = {
   visibility: 'public',
 }
 
-/** What a header's file is named by in the uses of files. */
+/** The file uses of a header. */
 export const headerUses = (url: string | null | undefined): files.FileUse[] =>
   url ? [{ url, purpose: headerPurpose, field: 'header.mediaUrl' }] : []
 
-/** Refuses a header whose file was not uploaded by this store, or is of the other kind. Not inside a transaction. */
+/** Refuses a header file that this store has not uploaded, or that is of the other kind. Not inside a transaction. */
 export async function requireHeaderFile(ctx: Context, header: TemplateContent['header']): Promise<void> {
   if (!header?.mediaUrl) return
   const { contentType } = await files.requireUploaded(ctx, headerPurpose, header.mediaUrl, 'header.mediaUrl')

@@ -1,17 +1,21 @@
-/** Templates as they are read: their JSON made by the database. */
+/** Reads templates; the database builds their JSON. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
+import type { MergedExtensions } from '#runtime/extensions'
 import { JsonText } from '#runtime/operation'
-import type { Wired } from '#runtime/wiring'
 import { isUsed } from './uses.ts'
 
-/** Needs the alias `t`; `now`: the clock's. */
-const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>, wired: Wired): RawBuilder<unknown> =>
+/** Needs the alias `t`; `now`: the current time. */
+const templateJson = (
+  db: Kysely<TenantTables>,
+  now: RawBuilder<Date>,
+  extensions: MergedExtensions,
+): RawBuilder<unknown> =>
   jsonObject({
     id: 't.id',
     name: 't.name',
@@ -26,38 +30,40 @@ const templateJson = (db: Kysely<TenantTables>, now: RawBuilder<Date>, wired: Wi
     rejectionReason: 't.rejection_reason',
     quality: 't.quality',
     placeholders: 't.placeholders',
-    pausedUntil: instantOf('t.paused_until'),
+    pausedUntil: isoInstant('t.paused_until'),
     nextEditAt: sql`case when t.status in ('approved', 'pending') and t.next_edit_at > ${now}
-      then ${instantOf('t.next_edit_at')} end`,
-    inUse: isUsed(db, sql<number>`t.id`, wired),
-    submittedAt: instantOf('t.submitted_at'),
-    reviewedAt: instantOf('t.reviewed_at'),
-    syncedAt: instantOf('t.synced_at'),
-    createdAt: instantOf('t.created_at'),
-    updatedAt: instantOf('t.updated_at'),
+      then ${isoInstant('t.next_edit_at')} end`,
+    inUse: isUsed(db, sql<number>`t.id`, extensions),
+    submittedAt: isoInstant('t.submitted_at'),
+    reviewedAt: isoInstant('t.reviewed_at'),
+    syncedAt: isoInstant('t.synced_at'),
+    createdAt: isoInstant('t.created_at'),
+    updatedAt: isoInstant('t.updated_at'),
   })
 
 const byId = prepared(
-  (db, values: { id: number; now: Date }, wired) =>
+  (db, values: { id: number; now: Date }, extensions) =>
     db
       .selectFrom('message_templates as t')
-      .select(sql<string>`${templateJson(db, sql<Date>`${values.now}::timestamptz`, wired)}::text`.as('text'))
+      .select(
+        sql<string>`${templateJson(db, sql<Date>`${values.now}::timestamptz`, extensions)}::text`.as('text'),
+      )
       .where('t.id', '=', values.id),
   { plan: 'once' },
 )
 
-export const noTemplate = () => refuse('not_found', 'There is no such template')
+export const toNotFound = () => refuse('not_found', 'There is no such template')
 
-/** The number in a path; refuses what cannot be one. */
-export function templateIdOf(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text) || Number(text) > 2_147_483_647) throw noTemplate()
+/** Parses the id of a path; refuses an invalid one. */
+export function parseTemplateId(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text) || Number(text) > 2_147_483_647) throw toNotFound()
   return Number(text)
 }
 
-/** Refuses one that there is not. */
+/** Refuses an unknown template. */
 export async function readTemplate(ctx: Context, id: number): Promise<JsonText> {
   const [row] = await byId(ctx, { id, now: ctx.now() })
-  if (!row) throw noTemplate()
+  if (!row) throw toNotFound()
   return new JsonText(row.text)
 }
 
@@ -65,12 +71,12 @@ export interface TemplateFilters {
   status?: string[] | undefined
   category?: string | undefined
   language?: string | undefined
-  /** Within name and body, without case. */
+  /** Matches name and body, ignoring case. */
   search?: string | undefined
 }
 
-/** Newest first. `now`: the clock's. */
-export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, values, has, wired) => {
+/** Newest first. `now`: the current time. */
+export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, values, has, extensions) => {
   let rows = db.selectFrom('message_templates as t')
   if (has('status')) rows = rows.where('t.status', '=', sql<string>`any(${values.status}::text[])`)
   if (has('category')) rows = rows.where('t.category', '=', values.category!)
@@ -83,7 +89,7 @@ export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, 
   }
   return {
     rows,
-    item: templateJson(db, sql<Date>`${values.now}::timestamptz`, wired),
+    item: templateJson(db, sql<Date>`${values.now}::timestamptz`, extensions),
     order: [['t.id', 'desc']],
     page: 't',
   }

@@ -1,6 +1,6 @@
-/** What of templates waits for the merchant. */
+/** Templates that need the merchant's attention. */
 import { sql } from 'kysely'
-import type { home } from '#operations/store/door'
+import type { home } from '#operations/store/index'
 
 export const rejectedTemplates: home.PendingPart = {
   feature: 'messaging',

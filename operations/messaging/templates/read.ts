@@ -2,12 +2,18 @@
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
-import { asParameter } from '#runtime/values/variables'
-import { fill, miscounted, type Parameters, placeholdersOf, type Rendered } from './content.ts'
+import { toParameter } from '#runtime/values/variables'
+import {
+  countTemplatePlaceholders,
+  describeMiscount,
+  fillTemplate,
+  type Parameters,
+  type Rendered,
+} from './content.ts'
 
 export { isMiscounted, type Placeholders, type TemplateUse } from './uses.ts'
 export type { Rendered }
-export { miscounted }
+export { describeMiscount }
 
 export interface Template {
   id: number
@@ -44,24 +50,24 @@ export async function get(ctx: Context, id: number): Promise<Template | null> {
     ...row,
     header,
     buttons,
-    placeholders: placeholdersOf({ header, body: row.body, footer: row.footer, buttons }),
+    placeholders: countTemplatePlaceholders({ header, body: row.body, footer: row.footer, buttons }),
   }
 }
 
-/** Refuses parameters too few or too many, by the name of their part below `field`. */
+/** Refuses too few or too many parameters, by the name of their part below `field`. */
 export function refuseMiscounted(template: Template, parameters: Parameters, field: string): void {
-  const wrong = miscounted(template, parameters)
+  const wrong = describeMiscount(template, parameters)
   if (wrong) throw refuse('bad_request', `${field}.${wrong.part}: ${wrong.fault}`)
 }
 
 /**
- * Parameters that somebody typed, as the network takes them. Refuses, by the name of their part below `field`, too few or
- * too many, and one of which nothing is left.
+ * Normalizes entered parameters for the network. Refuses too few or too many, and one that ends up empty, by the name
+ * of their part below `field`.
  */
-export function fitted<P extends Parameters>(template: Template, given: P, field: string): P {
+export function fitParameters<P extends Parameters>(template: Template, given: P, field: string): P {
   refuseMiscounted(template, given, field)
   const parts = given as Parameters
-  const entries = Object.entries(parts).map(([part, values]) => [part, values?.map(asParameter)] as const)
+  const entries = Object.entries(parts).map(([part, values]) => [part, values?.map(toParameter)] as const)
   for (const [part, values] of entries) {
     const empty = values?.indexOf('') ?? -1
     if (empty >= 0) throw refuse('bad_request', `${field}.${part}.${empty}: must not be blank`)
@@ -69,10 +75,9 @@ export function fitted<P extends Parameters>(template: Template, given: P, field
   return Object.fromEntries(entries) as unknown as P
 }
 
-/** Fills the numbered placeholders; pure. */
 export function render(
   template: Template,
   parameters: { header: string[]; body: string[]; buttons: string[] },
 ): Rendered {
-  return fill(template, parameters)
+  return fillTemplate(template, parameters)
 }

@@ -1,10 +1,10 @@
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { type Route, routeOfType } from '../numbers/route.ts'
+import { findRouteByType, type Route } from '../numbers/route.ts'
 
-/** The way to the official number's provider; refuses where none is connected. */
-export async function requireOfficial(ctx: Context): Promise<Route> {
-  const route = await routeOfType(ctx, 'official')
+/** The route to the official number's provider; refuses if none is connected. */
+export async function requireOfficialRoute(ctx: Context): Promise<Route> {
+  const route = await findRouteByType(ctx, 'official')
   if (route?.isConnected) return route
   throw refuse('conflict', 'No official number is connected: connect one first')
 }

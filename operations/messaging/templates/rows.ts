@@ -1,13 +1,13 @@
-/** Rows of templates: read, locked, made from content. */
+/** Reads and locks template rows, and converts them from and to content. */
 import type { NewRow, Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { TemplateContent } from '../provider/template-port.ts'
-import { placeholdersOf } from './content.ts'
-import { noTemplate } from './json.ts'
+import { countTemplatePlaceholders } from './content.ts'
+import { toNotFound } from './json.ts'
 
 export type TemplateRow = Row<'message_templates'>
 
-export function contentOf(row: TemplateRow): TemplateContent {
+export function toContent(row: TemplateRow): TemplateContent {
   return {
     name: row.name,
     language: row.language,
@@ -25,8 +25,8 @@ export function contentOf(row: TemplateRow): TemplateContent {
   }
 }
 
-/** The columns of a content, its placeholders counted. */
-export function contentColumns(
+/** The columns of a content, with its placeholders counted. */
+export function toColumns(
   content: TemplateContent,
 ): Pick<
   NewRow<'message_templates'>,
@@ -39,13 +39,13 @@ export function contentColumns(
     footer: content.footer,
     buttons: JSON.stringify(content.buttons),
     examples: JSON.stringify(content.examples),
-    placeholders: JSON.stringify(placeholdersOf(content)),
+    placeholders: JSON.stringify(countTemplatePlaceholders(content)),
   }
 }
 
-/** Refuses one that there is not. */
+/** Refuses an unknown template. */
 export async function findTemplate(ctx: Context, id: number): Promise<TemplateRow> {
   const row = await ctx.db.selectFrom('message_templates').selectAll().where('id', '=', id).executeTakeFirst()
-  if (!row) throw noTemplate()
+  if (!row) throw toNotFound()
   return row
 }

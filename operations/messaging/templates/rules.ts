@@ -1,15 +1,15 @@
-/** What a template may be (rule 3), and how a change is laid over one. No database. */
+/** The rules of templates (rule 3), and how a change is merged. No database. */
 import { refuse } from '#runtime/errors'
 import { isHttpsAddress } from '#runtime/values/https'
 import { parsePhone } from '#runtime/values/phone'
 import type { TemplateContent } from '../provider/template-port.ts'
-import { placeholdersOf, type TemplateButton } from './content.ts'
+import { countTemplatePlaceholders, type TemplateButton } from './content.ts'
 import { languages, type TemplateChange } from './schema.ts'
 
 const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
 
-/** The content of a new template; what was left out has its default. `country`: of the store's phones. */
-export function newContent(
+/** Builds the content of a new template with its defaults. `country`: of the store's phones. */
+export function buildContent(
   input: TemplateChange & { name: string; language: string; category: string; body: string },
   country: string,
 ): TemplateContent {
@@ -28,11 +28,11 @@ export function newContent(
     throw bad('language', `must be one of ${languages.join(', ')}`)
   }
   if (category === 'authentication') throw bad('category', 'must be marketing or utility')
-  return changedContent(empty, input, country)
+  return applyChange(empty, input, country)
 }
 
-/** The content after a change: what is left out stays, at every depth; the buttons are replaced. */
-export function changedContent(
+/** Merges a change at every depth; the buttons are replaced. */
+export function applyChange(
   before: TemplateContent,
   change: TemplateChange,
   country: string,
@@ -41,30 +41,30 @@ export function changedContent(
   return {
     ...before,
     category: change.category ?? before.category,
-    header: header === undefined ? before.header : header && changedHeader(before.header, header),
+    header: header === undefined ? before.header : header && applyHeaderChange(before.header, header),
     body: change.body ?? before.body,
     footer: change.footer === undefined ? before.footer : change.footer,
-    buttons: buttons?.map((button, at) => wholeButton(button, at, country)) ?? before.buttons,
-    examples: { ...before.examples, ...withoutGaps(examples ?? {}) },
+    buttons: buttons?.map((button, at) => buildButton(button, at, country)) ?? before.buttons,
+    examples: { ...before.examples, ...dropMissing(examples ?? {}) },
   }
 }
 
-function changedHeader(
+function applyHeaderChange(
   before: TemplateContent['header'],
   change: NonNullable<TemplateChange['header']>,
 ): NonNullable<TemplateContent['header']> {
   const type = change.type ?? before?.type
   if (type === undefined) throw bad('header.type', 'is required')
-  // Of another type, the text or the file of the old one is none of its own.
-  const kept = before?.type === type ? before : { text: null, mediaUrl: null }
+  // With another type, the old text or file is dropped.
+  const base = before?.type === type ? before : { text: null, mediaUrl: null }
   return {
     type,
-    text: change.text === undefined ? kept.text : change.text,
-    mediaUrl: change.mediaUrl === undefined ? kept.mediaUrl : change.mediaUrl,
+    text: change.text === undefined ? base.text : change.text,
+    mediaUrl: change.mediaUrl === undefined ? base.mediaUrl : change.mediaUrl,
   }
 }
 
-function wholeButton(
+function buildButton(
   button: NonNullable<TemplateChange['buttons']>[number],
   at: number,
   country: string,
@@ -76,11 +76,11 @@ function wholeButton(
   return { type, text, url, phone: parsed }
 }
 
-const withoutGaps = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+const dropMissing = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
-/** Refuses content that the rules do not allow, by the name of its field. */
-export function refuseUnfit(content: TemplateContent): void {
+/** Refuses content that breaks the rules, by the name of its field. */
+export function refuseInvalid(content: TemplateContent): void {
   checkHeader(content.header)
   checkBody(content.body)
   if (content.footer !== null) {
@@ -93,19 +93,19 @@ export function refuseUnfit(content: TemplateContent): void {
 
 const placeholder = /\{\{([1-9]\d*)\}\}/g
 
-/** Refuses braces that are no placeholder, and numbers with gaps. Answers how many there are. */
+/** Counts placeholders. Refuses braces that are not a placeholder, and gaps in the numbering. */
 function countNumbered(field: string, text: string): number {
   const numbers = [...text.matchAll(placeholder)].map(([, number]) => Number(number))
   if (/[{}]/.test(text.replaceAll(placeholder, ''))) {
     throw bad(field, 'may have braces in placeholders such as {{1}} only')
   }
   const most = Math.max(0, ...numbers)
-  const missing = new Set(numbers).size === most ? null : firstMissing(numbers)
+  const missing = new Set(numbers).size === most ? null : findFirstMissing(numbers)
   if (missing !== null) throw bad(field, `has {{${most}}} without {{${missing}}}`)
   return most
 }
 
-function firstMissing(numbers: readonly number[]): number {
+function findFirstMissing(numbers: readonly number[]): number {
   let next = 1
   while (numbers.includes(next)) next += 1
   return next
@@ -127,24 +127,24 @@ function checkHeader(header: TemplateContent['header']): void {
   }
 }
 
-/** What parameters and the small parts of a template may be. */
+/** Checks parameters and the small parts of a template. */
 function checkLine(field: string, text: string): void {
   if (/[\r\n]/.test(text)) throw bad(field, 'must be one line')
   if (/\t| {5}/.test(text)) throw bad(field, 'must have no tab, and at most four blanks in a row')
 }
 
-/** Headers and buttons are shown as they are: the network takes nothing in them that phones would draw. */
+/** Headers and buttons are shown unchanged: the network allows no formatting in them. */
 function checkPlainLine(field: string, text: string): void {
   checkLine(field, text)
   if (/[*_~`]/.test(text)) throw bad(field, 'must have none of the signs * _ ~ `')
   if (/\p{Emoji_Presentation}|\uFE0F/u.test(text)) throw bad(field, 'must have no emoji')
 }
 
-const placeholdersAtMost = 20
+const maxPlaceholders = 20
 
 function checkBody(body: string): void {
-  if (countNumbered('body', body) > placeholdersAtMost) {
-    throw bad('body', `may have at most ${placeholdersAtMost} placeholders`)
+  if (countNumbered('body', body) > maxPlaceholders) {
+    throw bad('body', `may have at most ${maxPlaceholders} placeholders`)
   }
   const trimmed = body.trim()
   if (trimmed === '') throw bad('body', 'must not be empty')
@@ -157,8 +157,8 @@ function checkBody(body: string): void {
   if (/(?:\r\n|\r|\n){3}/.test(body)) throw bad('body', 'may have at most two line breaks in a row')
 }
 
-const buttonsAtMost: Record<string, number> = { url: 2, phone: 1, 'coupon-code': 1 }
-const fieldsOf: Record<string, readonly ('text' | 'url' | 'phone')[]> = {
+const maxButtons: Record<string, number> = { url: 2, phone: 1, 'coupon-code': 1 }
+const buttonFields: Record<string, readonly ('text' | 'url' | 'phone')[]> = {
   'quick-reply': ['text'],
   url: ['text', 'url'],
   phone: ['text', 'phone'],
@@ -170,7 +170,7 @@ function checkButtons({ buttons, category }: TemplateContent): void {
   for (const [at, button] of buttons.entries()) {
     const place = `buttons.${at}`
     for (const field of ['text', 'url', 'phone'] as const) {
-      const belongs = fieldsOf[button.type]!.includes(field)
+      const belongs = buttonFields[button.type]!.includes(field)
       if (belongs && !button[field]?.trim()) throw bad(`${place}.${field}`, 'must not be empty')
       if (!belongs && button[field] !== null) {
         throw bad(`${place}.${field}`, `does not belong to a button of type ${button.type}: leave it out`)
@@ -187,7 +187,7 @@ function checkButtons({ buttons, category }: TemplateContent): void {
       throw bad(`${place}.type`, 'coupon-code is for marketing templates')
     }
   }
-  for (const [type, atMost] of Object.entries(buttonsAtMost)) {
+  for (const [type, atMost] of Object.entries(maxButtons)) {
     if (buttons.filter((button) => button.type === type).length > atMost) {
       throw bad('buttons', `may have at most ${atMost} of type ${type}`)
     }
@@ -209,7 +209,7 @@ function checkUrl(field: string, url: string): void {
 }
 
 function checkExamples(content: TemplateContent): void {
-  const needed = placeholdersOf(content)
+  const needed = countTemplatePlaceholders(content)
   for (const part of ['header', 'body', 'buttons'] as const) {
     const has = content.examples[part].length
     if (has !== needed[part]) {
@@ -222,14 +222,14 @@ function checkExamples(content: TemplateContent): void {
   }
 }
 
-/** Whatever the order of their keys. */
+/** Ignores the order of keys. */
 export const isSameContent = (a: TemplateContent, b: TemplateContent): boolean => sorted(a) === sorted(b)
 
-/** As the network keeps it: examples and the files of headers come back from it in another form. */
+/** Compares what the network keeps unchanged: it returns examples and header files in another form. */
 export const isSameToReaders = (a: TemplateContent, b: TemplateContent): boolean =>
-  sorted(shown(a)) === sorted(shown(b))
+  sorted(toReaderView(a)) === sorted(toReaderView(b))
 
-const shown = ({ examples: _examples, header, ...content }: TemplateContent): unknown => ({
+const toReaderView = ({ examples: _examples, header, ...content }: TemplateContent): unknown => ({
   ...content,
   header: header && { type: header.type, text: header.text },
 })

@@ -1,18 +1,18 @@
-/** Our templates compared with the provider's, which is right. */
+/** Reconciles our templates with the provider's, which are authoritative. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import { Unavailable } from '#runtime/ports/errors'
-import { pagesOf } from '#runtime/ports/pages'
+import { readPages } from '#runtime/ports/pagination'
+import { withProviderTimeout } from '../numbers/provider-timeout.ts'
 import type { Route } from '../numbers/route.ts'
-import { withinTime } from '../numbers/within-time.ts'
 import type { ProviderTemplate, TemplateContent } from '../provider/template-port.ts'
-import { placeholdersOf } from './content.ts'
-import { forgetTemplate, isReview, moveCategory, moveStatus, warnOfMisfits } from './moves.ts'
-import { requireOfficial } from './route.ts'
-import { contentColumns, contentOf, type TemplateRow } from './rows.ts'
+import { countTemplatePlaceholders } from './content.ts'
+import { requireOfficialRoute } from './route.ts'
+import { type TemplateRow, toColumns, toContent } from './rows.ts'
 import { isSameToReaders } from './rules.ts'
+import { isReview, moveCategory, moveStatus, notifyMisfits, removeTemplate } from './transitions.ts'
 
 export interface SyncResult {
   added: number
@@ -23,17 +23,17 @@ export interface SyncResult {
   syncedAt: string
 }
 
-const answerWithinMs = 20_000
-/** A sync that runs longer belongs to a process that died. */
+const providerTimeoutMs = 20_000
+/** A sync that takes longer belongs to a dead process. */
 const deadAfterMs = minuteMs
 
-/** Takes over what the provider has. Refuses where no official number is connected, or a sync is running. */
+/** Applies the provider's templates. Refuses if no official number is connected, or a sync is running. */
 export async function syncTemplates(ctx: Context): Promise<SyncResult> {
-  const route = await requireOfficial(ctx)
+  const route = await requireOfficialRoute(ctx)
   const startedAt = await claimSync(ctx)
   try {
-    const theirs = await withinTime(listAll(ctx, route), answerWithinMs)
-    return await ctx.transaction((tx) => compare(tx, theirs, startedAt))
+    const theirs = await withProviderTimeout(listAll(ctx, route), providerTimeoutMs)
+    return await ctx.transaction((tx) => reconcile(tx, theirs, startedAt))
   } finally {
     await ctx.db
       .updateTable('message_template_syncs')
@@ -63,25 +63,25 @@ async function claimSync(ctx: Context): Promise<Date> {
     .returning('started_at')
     .executeTakeFirst()
   if (!claimed)
-    throw refuseForNow('conflict', 'The templates are being synced already: wait until it is done')
+    throw refuseTemporarily('conflict', 'The templates are being synced already: wait until it is done')
   return claimed.started_at
 }
 
 async function listAll(ctx: Context, { port, store }: Route): Promise<ProviderTemplate[]> {
-  const until = performance.now() + answerWithinMs
+  const until = performance.now() + providerTimeoutMs
   const all: ProviderTemplate[] = []
   const read = (cursor: string | null) => port.listTemplates(store, cursor ?? undefined)
-  for await (const page of pagesOf(read, ({ next }) => next)) {
+  for await (const page of readPages(read, ({ next }) => next)) {
     all.push(...page.templates)
     if (page.next && performance.now() > until) {
-      ctx.log.warn({ templates: all.length }, 'the provider has more templates than could be read in time')
+      ctx.log.warn({ templates: all.length }, 'template list truncated')
       throw new Unavailable('no')
     }
   }
   return all
 }
 
-async function compare(
+async function reconcile(
   tx: Context,
   theirs: readonly ProviderTemplate[],
   startedAt: Date,
@@ -98,16 +98,16 @@ async function compare(
       continue
     }
     seen.add(row.id)
-    if (isHandedInSince(row, startedAt)) result.unchanged += 1
-    else if (await takeOver(tx, row, template, startedAt)) result.updated += 1
+    if (isSubmittedSince(row, startedAt)) result.unchanged += 1
+    else if (await applyProviderState(tx, row, template, startedAt)) result.updated += 1
     else result.unchanged += 1
   }
   for (const row of rows) {
     if (seen.has(row.id)) continue
-    // Handed in while the list was read: it could not be on it yet.
-    if (isHandedInSince(row, startedAt)) result.unchanged += 1
+    // Submitted while the list was read, so it could not contain it.
+    if (isSubmittedSince(row, startedAt)) result.unchanged += 1
     else {
-      await forgetTemplate(tx, row, true)
+      await removeTemplate(tx, row, true)
       result.removed += 1
     }
   }
@@ -118,38 +118,44 @@ async function compare(
 
 const nameKey = ({ name, language }: { name: string; language: string }): string => `${name} ${language}`
 
-const isHandedInSince = (row: TemplateRow, at: Date): boolean =>
+const isSubmittedSince = (row: TemplateRow, at: Date): boolean =>
   row.submitted_at !== null && row.submitted_at > at
 
-/** A review that came in while the list was read on which it still waits, whenever the provider says that it was. */
+/** A review arrived while the list was read that still shows the template as pending; it wins whatever its time. */
 const isReviewedSince = (row: TemplateRow, listed: TemplateRow['status'], at: Date): boolean =>
   listed === 'pending' && isReview(row.status) && row.updated_at >= at
 
-function contentIn(template: ProviderTemplate): TemplateContent {
+function toStoredContent(template: ProviderTemplate): TemplateContent {
   const { name, language, category, header, body, footer, buttons, examples } = template
   return { name, language, category, header, body, footer, buttons, examples }
 }
 
-/** Answers whether something changed. */
-async function takeOver(
+/** Returns whether something changed. */
+async function applyProviderState(
   tx: Context,
   row: TemplateRow,
   template: ProviderTemplate,
   at: Date,
 ): Promise<boolean> {
   const { status, rejectionReason, pausedUntil, quality, providerId } = template
-  const before = { ...contentOf(row), category: template.category }
-  const isOther = !isSameToReaders(before, contentIn(template))
+  const before = { ...toContent(row), category: template.category }
+  const isOther = !isSameToReaders(before, toStoredContent(template))
   const isSmall = row.quality !== quality || row.provider_id !== providerId
   if (isOther || isSmall) {
-    const { category: _told, ...columns } = contentColumns(contentIn(template))
+    const { category: _told, ...columns } = toColumns(toStoredContent(template))
     await tx.db
       .updateTable('message_templates')
       .set({ ...(isOther ? columns : {}), quality, provider_id: providerId, updated_at: tx.now() })
       .where('id', '=', row.id)
       .execute()
   }
-  if (isOther) await warnOfMisfits(tx, row, placeholdersOf(before), placeholdersOf(contentIn(template)))
+  if (isOther)
+    await notifyMisfits(
+      tx,
+      row,
+      countTemplatePlaceholders(before),
+      countTemplatePlaceholders(toStoredContent(template)),
+    )
   const moved =
     !isReviewedSince(row, status, at) &&
     (await moveStatus(tx, row, {
@@ -162,7 +168,7 @@ async function takeOver(
   return isOther || isSmall || moved || recategorised
 }
 
-/** False: whoever has it handed in has just written it down. */
+/** False: a parallel submission has just inserted it. */
 async function addTemplate(tx: Context, template: ProviderTemplate): Promise<boolean> {
   const { status, rejectionReason, pausedUntil, quality, providerId } = template
   const now = tx.now()
@@ -172,7 +178,7 @@ async function addTemplate(tx: Context, template: ProviderTemplate): Promise<boo
       provider_id: providerId,
       name: template.name,
       language: template.language,
-      ...contentColumns(contentIn(template)),
+      ...toColumns(toStoredContent(template)),
       status,
       rejection_reason: rejectionReason,
       paused_until: pausedUntil,

@@ -1,8 +1,8 @@
-/** Who sends a template: each section says where it looks. */
+/** Finds the uses of a template; each section contributes a query. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import type { Wired } from '#runtime/wiring'
+import type { MergedExtensions } from '#runtime/extensions'
 
 export interface Placeholders {
   header: number
@@ -11,9 +11,9 @@ export interface Placeholders {
 }
 
 /**
- * The uses of a template as a query whose column `name` says where, such as `the campaign Summer sale`. `templateId`
- * is a column or a value of the query it stands in. With `placeholders` only the uses that fill in another number of
- * them than these, for whom the template changed.
+ * A query for the uses of a template, whose column `name` describes the place, such as `the campaign Summer sale`.
+ * `templateId` is a column or a value of the enclosing query. With `placeholders` only the uses that fill in a
+ * different number of them.
  */
 export type TemplateUse = (
   db: Kysely<TenantTables>,
@@ -22,7 +22,7 @@ export type TemplateUse = (
   // biome-ignore lint/suspicious/noExplicitAny: the builder's type names the tables of the section
 ) => SelectQueryBuilder<any, any, { name: string }>
 
-/** Whether the parameters at a place of some JSON are not as many as the placeholders. */
+/** Whether the number of parameters in some JSON differs from the placeholders. */
 export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Placeholders) => {
   const differs = (['header', 'body', 'buttons'] as const).map(
     (part) =>
@@ -31,25 +31,25 @@ export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Plac
   return sql<boolean>`(${sql.join(differs, sql` or `)})`
 }
 
-/** Whether something uses it, as an expression. */
+/** Whether a template is used, as an expression. */
 export function isUsed(
   db: Kysely<TenantTables>,
   templateId: RawBuilder<number>,
-  { templateUses }: Wired,
+  { templateUses }: MergedExtensions,
 ): RawBuilder<boolean> {
   if (templateUses.length === 0) return sql<boolean>`false`
   const found = templateUses.map((use) => sql`exists (${use(db, templateId)})`)
   return sql<boolean>`(${sql.join(found, sql` or `)})`
 }
 
-/** Where it is used, in words; the first few. With `placeholders`: where it no longer fits. */
-export async function usesOf(
+/** Describes the first few uses; with `placeholders`, only uses that no longer fit them. */
+export async function findUses(
   ctx: Context,
   templateId: number,
   placeholders?: Placeholders,
 ): Promise<string[]> {
   const names: string[] = []
-  for (const use of ctx.wired.templateUses) {
+  for (const use of ctx.extensions.templateUses) {
     const rows = await use(ctx.db, sql<number>`${templateId}::int`, placeholders).limit(3).execute()
     for (const row of rows) names.push(row.name)
   }

@@ -5,7 +5,7 @@ import { newNotificationBody, notification } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/notifications/create',
-  description: 'Tell every member of the store something; for its author it is read already.',
+  description: 'Create a notification for every member of the store; for its author it is read already.',
   words: 'tell the whole team something',
   scopes: ['platform:write'],
   readOnly: false,

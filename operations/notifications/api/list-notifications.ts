@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { queryFlag, queryList, walking } from '#runtime/schema'
+import { cursorQuery, queryFlag, queryList } from '#runtime/schema'
 import { listNotifications } from '../notifications.ts'
 import { notificationLevel, notificationList, notificationType } from '../schema.ts'
 
@@ -13,7 +13,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   input: {
-    query: walking({
+    query: cursorQuery({
       isRead: queryFlag.optional().describe('Only those you have read, or have not'),
       level: queryList(notificationLevel).optional().describe('One or more, comma-separated'),
       type: queryList(notificationType).optional().describe('One or more, comma-separated'),

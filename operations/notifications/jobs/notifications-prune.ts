@@ -9,6 +9,6 @@ export default serverJob(handle('notifications-prune', object({})), {
   timeoutSeconds: 1800,
   everySeconds: 24 * 3600,
   oneAtATimePer: () => 'all',
-  safeTwice: 'It deletes; what is gone is not found again.',
+  safeTwice: 'It only deletes, so a second run finds nothing.',
   run: (ctx, _payload, { signal }) => pruneNotifications(ctx, signal),
 })

@@ -1,64 +1,68 @@
-/** From the key that a merchant shows to the code that the client gets for it. */
+/** From the merchant's key to the authorization code for the client. */
 
 import { findAccesses } from '#db/access'
-import { childKeys } from '#operations/store/door'
+import { childKeys } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import type { Scope } from '#runtime/roles'
 import { seal } from '#runtime/secrets'
 import { randomSecret, sha256 } from '#runtime/values/ids'
-import { cut } from '../clients/metadata.ts'
-import { placeOf } from '../clients/redirects.ts'
-import { type Asked, Astray, opened, words } from './asked.ts'
+import { truncateCharacters } from '../clients/metadata.ts'
+import { describeRedirect } from '../clients/redirects.ts'
+import { type AuthorizationRequest, PageError, unsealForm, words } from './authorization-request.ts'
 
-/** What a key that was shown may pass on. */
-export interface Shown {
-  asked: Asked
+/** A checked key and the authorization request; sealed into the consent form. */
+export interface ShownKey {
+  asked: AuthorizationRequest
   storeId: string
   keyId: string
 }
 
-export type Fault = 'unknown-key' | 'child-key' | 'no-scope'
+export type KeyRefusal = 'unknown-key' | 'child-key' | 'no-scope'
 
-/** Looks the key up; it goes no further than this. */
-export async function showKey(ctx: SystemContext, asked: Asked, key: string): Promise<Shown | Fault> {
+/** Looks up the key by its hash; the key itself is passed no further. */
+export async function checkKey(
+  ctx: SystemContext,
+  asked: AuthorizationRequest,
+  key: string,
+): Promise<ShownKey | KeyRefusal> {
   const hash = sha256(key.trim())
   const access = await (await findAccesses(ctx.services.database, [hash]))[0]
   if (!access || (access.expiresAt !== null && ctx.clock.ms() >= access.expiresAt)) return 'unknown-key'
   if (access.parentKeyId !== null) return 'child-key'
-  if (passedOn(asked, access.scopes).length === 0) return 'no-scope'
+  if (intersectScopes(asked, access.scopes).length === 0) return 'no-scope'
   return { asked, storeId: access.storeId, keyId: access.keyId }
 }
 
 const consentContext = 'oauth-consent'
-const consentForMs = 10 * minuteMs
+const consentLifetimeMs = 10 * minuteMs
 
-export const sealedShown = (ctx: SystemContext, shown: Shown): string =>
-  seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentForMs })
+export const sealShownKey = (ctx: SystemContext, shown: ShownKey): string =>
+  seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentLifetimeMs })
 
-/** The form of the key, and the key as it is now. Throws `Astray` for what is none of ours or too old. */
-export async function openedShown(ctx: SystemContext, sealed: string | undefined) {
-  const shown = opened<Shown & { until: number }>(ctx, consentContext, sealed)
-  const parent = await childKeys.findLiving(ctx.root, ctx.now(), shown.storeId, shown.keyId)
-  if (!parent) throw new Astray(words.late, 'The key has ended meanwhile')
+/** Opens the sealed consent form and reads the key as it is now. Throws `PageError` for a foreign or expired form. */
+export async function unsealShownKey(ctx: SystemContext, sealed: string | undefined) {
+  const shown = unsealForm<ShownKey & { until: number }>(ctx, consentContext, sealed)
+  const parent = await childKeys.findActiveKey(ctx.root, ctx.now(), shown.storeId, shown.keyId)
+  if (!parent) throw new PageError(words.late, 'The key has ended meanwhile')
   return { shown, parent }
 }
 
-/** What the client asked for and the key has: nothing else can be granted. What needs another scope comes with it. */
-export const grantable = (asked: Asked, parent: childKeys.Living): Scope[] =>
-  passedOn(asked, new Set(parent.scopes))
+/** The requested scopes that the key has: only these can be granted. A scope that needs another comes only with it. */
+export const listGrantableScopes = (asked: AuthorizationRequest, parent: childKeys.ActiveKey): Scope[] =>
+  intersectScopes(asked, new Set(parent.scopes))
 
-function passedOn({ scopes }: Asked, has: ReadonlySet<string>): Scope[] {
+function intersectScopes({ scopes }: AuthorizationRequest, has: ReadonlySet<string>): Scope[] {
   const both = scopes.filter((scope) => has.has(scope))
   return both.includes('platform:write') ? both : both.filter((scope) => scope.startsWith('platform:'))
 }
 
-const codeForMs = minuteMs
+const codeLifetimeMs = minuteMs
 
-/** Makes a code, good once and for a minute. Only its hash is kept. */
-export async function makeCode(
+/** Creates a code, valid once and for a minute. Only its hash is stored. */
+export async function createCode(
   ctx: SystemContext,
-  { asked, storeId, keyId }: Shown,
+  { asked, storeId, keyId }: ShownKey,
   scopes: readonly Scope[],
   grantEndsAt: Date,
 ): Promise<string> {
@@ -70,27 +74,27 @@ export async function makeCode(
       client_id: asked.clientId,
       redirect_uri: asked.redirectUri,
       challenge: asked.challenge,
-      name: nameOf(asked),
+      name: buildKeyName(asked),
       store_id: storeId,
       parent_id: keyId,
       scopes: [...scopes],
       grant_ends_at: grantEndsAt,
-      expires_at: new Date(ctx.clock.ms() + codeForMs),
+      expires_at: new Date(ctx.clock.ms() + codeLifetimeMs),
     })
     .execute()
   return code
 }
 
-/** What the key is listed as: what the client calls itself, and who gets what it is sent. */
-function nameOf({ name, redirectUri }: Asked): string {
-  const place = placeOf(redirectUri)
-  return place === null || place === name ? name : `${cut(name, 40)} (${place})`
+/** The name of the key in lists: the client's own name and the host that receives the answers. */
+function buildKeyName({ name, redirectUri }: AuthorizationRequest): string {
+  const place = describeRedirect(redirectUri)
+  return place === null || place === name ? name : `${truncateCharacters(name, 40)} (${place})`
 }
 
-/** The client's own address with an answer: whose it is says `iss` (RFC 9207), and `state` comes back as it was. */
-export function sentBack(
+/** Redirects to the client with an answer; `iss` names this server (RFC 9207), `state` is returned unchanged. */
+export function redirectToClient(
   { settings }: SystemContext,
-  { redirectUri, state }: Pick<Asked, 'redirectUri' | 'state'>,
+  { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
   answer: Record<string, string>,
 ): Response {
   const query = new URLSearchParams({
@@ -98,7 +102,7 @@ export function sentBack(
     ...(state === null ? {} : { state }),
     iss: settings.publicUrl,
   })
-  // As it was registered, letter by letter: an address that is taken apart and put together may be another.
+  // Uses the registered string as it is: parsing and serializing a URL may change it.
   const location = `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${query}`
   const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
   return new Response(null, { status: 303, headers })

@@ -1,4 +1,4 @@
-/** What the pages say on which a merchant connects an assistant. */
+/** Texts of the pages on which a merchant connects an assistant. */
 
 export const pageWords = {
   connect: { en: 'Connect {{client}}', 'pt-BR': 'Conectar {{client}}', es: 'Conectar {{client}}' },

@@ -1,4 +1,4 @@
-/** Who asks for keys: programs that registered, and programs whose id is the address of their document. */
+/** Clients: registered programs, and programs whose id is the URL of their metadata document. */
 
 import type { SystemContext } from '#runtime/context'
 import { z } from '#runtime/schema'
@@ -22,7 +22,7 @@ export async function findClient(ctx: SystemContext, id: string): Promise<Client
     : null
 }
 
-/** Keeps one that registered. */
+/** Stores a registered client. */
 export async function register(ctx: SystemContext, client: Client): Promise<void> {
   await ctx.root
     .insertInto('oauth_clients')

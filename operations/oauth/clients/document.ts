@@ -1,19 +1,19 @@
-/** A client whose id is the address of a document that says who it is (OAuth Client ID Metadata Document). */
+/** A client whose id is the URL of its metadata document (OAuth Client ID Metadata Document). */
 
-import { Refusal } from '#runtime/errors'
-import { parseJson, read } from '#runtime/gateway/input'
+import { ApiError } from '#runtime/errors'
+import { parseInput, parseJson } from '#runtime/gateway/input'
 import { utf8Text } from '#runtime/http/body'
-import { fetchPublic, type Means, NotFetched } from '#runtime/http/public-fetch'
+import { FetchFailed, type FetchOverrides, fetchPublic } from '#runtime/http/public-fetch'
 import { z } from '#runtime/schema'
 import { OauthError } from '../errors.ts'
-import { type Client, clientMetadata, clientOf } from './metadata.ts'
+import { type Client, clientMetadata, toClient } from './metadata.ts'
 
 const document = clientMetadata.extend({
   client_id: z.string().max(2000),
   client_secret: z.undefined({ invalid_type_error: 'must not be there: everybody may read this document' }),
 })
 
-/** An https address with a path, and nothing in it that could be written another way. */
+/** Whether the id is an https URL with a path, in its canonical form. */
 export function isDocumentAddress(id: string): boolean {
   if (!id.startsWith('https://') || id.length > 2000 || !URL.canParse(id)) return false
   const url = new URL(id)
@@ -22,8 +22,8 @@ export function isDocumentAddress(id: string): boolean {
   )
 }
 
-/** Reads it. Throws `invalid_request` with what is in the way: it is nowhere on the public internet, or is none. */
-export async function readDocument(id: string, means: Means = {}): Promise<Client> {
+/** Fetches and validates the document. Throws `invalid_request` when it is not on the public internet or is invalid. */
+export async function readDocument(id: string, overrides: FetchOverrides = {}): Promise<Client> {
   try {
     const { bytes } = await fetchPublic(
       id,
@@ -31,19 +31,20 @@ export async function readDocument(id: string, means: Means = {}): Promise<Clien
         accept: 'application/json',
         withinMs: 5000,
         bytesAtMost: 16 * 1024,
-        // Who is answered for it is who the address names.
+        // Without redirects, so that the named host itself vouches for the client.
         redirectsAtMost: 0,
         checkType(contentType) {
-          if (!/^application\/(?:[\w.-]+\+)?json$/.test(contentType)) throw new NotFetched('it is no JSON')
+          if (!/^application\/(?:[\w.-]+\+)?json$/.test(contentType)) throw new FetchFailed('it is no JSON')
         },
       },
-      means,
+      overrides,
     )
-    const found = read(document, parseJson(utf8Text(bytes)) ?? {}, 'body')
-    if (found.client_id !== id) throw new NotFetched('its client_id names another address')
-    return { ...clientOf(id, found), document: new URL(id).host }
+    const found = parseInput(document, parseJson(utf8Text(bytes)) ?? {}, 'body')
+    if (found.client_id !== id) throw new FetchFailed('its client_id names another address')
+    return { ...toClient(id, found), document: new URL(id).host }
   } catch (error) {
-    if (!(error instanceof NotFetched || error instanceof Refusal || error instanceof OauthError)) throw error
+    if (!(error instanceof FetchFailed || error instanceof ApiError || error instanceof OauthError))
+      throw error
     throw new OauthError('invalid_request', `client_id: its document cannot be used: ${error.message}`)
   }
 }

@@ -1,17 +1,17 @@
-/** What a client that knows the address of `/mcp` alone finds out from there. */
+/** Metadata documents, from which a client that only knows `/mcp` finds the authorization server. */
 import { allScopes } from '#runtime/roles'
-import { resourceOf } from '../resource.ts'
+import { getResourceUrl } from '../resource.ts'
 
-/** Where RFC 9728 puts that of `/mcp`. */
+/** The path that RFC 9728 defines for the metadata of `/mcp`. */
 export const metadataPath = '/.well-known/oauth-protected-resource/mcp'
 
-interface Place {
+interface ServerAddress {
   publicUrl: string
 }
 
-/** RFC 9728, of `/mcp`. */
-export const protectedResource = ({ publicUrl }: Place) => ({
-  resource: resourceOf(publicUrl),
+/** Protected resource metadata of `/mcp` (RFC 9728). */
+export const buildProtectedResource = ({ publicUrl }: ServerAddress) => ({
+  resource: getResourceUrl(publicUrl),
   authorization_servers: [publicUrl],
   scopes_supported: allScopes,
   bearer_methods_supported: ['header'],
@@ -19,8 +19,8 @@ export const protectedResource = ({ publicUrl }: Place) => ({
   resource_documentation: `${publicUrl}/docs/guides/assistants`,
 })
 
-/** RFC 8414. */
-export const authorizationServer = ({ publicUrl }: Place) => ({
+/** Authorization server metadata (RFC 8414). */
+export const buildAuthorizationServer = ({ publicUrl }: ServerAddress) => ({
   issuer: publicUrl,
   authorization_endpoint: `${publicUrl}/oauth/authorize`,
   token_endpoint: `${publicUrl}/oauth/token`,

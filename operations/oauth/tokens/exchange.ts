@@ -1,10 +1,10 @@
-/** A code for a key, once (RFC 6749, section 4.1.3, and RFC 7636). */
+/** Exchanges a code for a key, once (RFC 6749, section 4.1.3, and RFC 7636). */
 import { createHash } from 'node:crypto'
 import type { SystemContext } from '#runtime/context'
-import { equalText } from '#runtime/secrets'
+import { equalsInConstantTime } from '#runtime/secrets'
 import { sha256 } from '#runtime/values/ids'
 import { OauthError } from '../errors.ts'
-import { endGrant, type Granted, grant } from './grants.ts'
+import { createGrant, endGrant, type TokenResponse } from './grants.ts'
 
 export interface Exchange {
   code: string
@@ -13,14 +13,14 @@ export interface Exchange {
   verifier: string
 }
 
-const noGood = 'code: is unknown, too old or spent, or is not for this client, address and verifier'
+const invalidCode = 'code: is unknown, too old or spent, or is not for this client, address and verifier'
 
-/** Refuses in one sentence whatever is wrong: whoever found a code learns nothing of it. */
-export async function exchange(ctx: SystemContext, given: Exchange): Promise<Granted> {
+/** Refuses every fault with the same sentence, so that a stolen code reveals nothing. */
+export async function exchangeCode(ctx: SystemContext, given: Exchange): Promise<TokenResponse> {
   const hash = sha256(given.code)
   const now = ctx.now()
   const spend = await ctx.root.transaction().execute(async (tx) => {
-    // Spent by whoever comes first, also with a wrong verifier: there is one try.
+    // The first attempt spends the code, even with a wrong verifier.
     const [code] = await tx
       .updateTable('oauth_codes')
       .set({ used_at: now })
@@ -29,23 +29,23 @@ export async function exchange(ctx: SystemContext, given: Exchange): Promise<Gra
       .returningAll()
       .execute()
     if (!code) return 'not-there'
-    if (now >= code.expires_at || !isFor(code, given)) return 'not-theirs'
-    return grant(ctx, tx, code)
+    if (now >= code.expires_at || !matchesCode(code, given)) return 'not-theirs'
+    return createGrant(ctx, tx, code)
   })
   if (typeof spend !== 'string') return spend
   if (spend === 'not-there') await endReplayed(ctx, hash)
-  throw new OauthError('invalid_grant', noGood)
+  throw new OauthError('invalid_grant', invalidCode)
 }
 
-const isFor = (
+const matchesCode = (
   code: { client_id: string; redirect_uri: string; challenge: string },
   { clientId, redirectUri, verifier }: Exchange,
 ): boolean =>
   code.client_id === clientId &&
   code.redirect_uri === redirectUri &&
-  equalText(createHash('sha256').update(verifier).digest('base64url'), code.challenge)
+  equalsInConstantTime(createHash('sha256').update(verifier).digest('base64url'), code.challenge)
 
-/** A code that comes again is in two hands: what the first got for it ends. */
+/** A replayed code was leaked: ends the grant of the first exchange. */
 async function endReplayed(ctx: SystemContext, hash: string): Promise<void> {
   const code = await ctx.root
     .selectFrom('oauth_codes')

@@ -1,9 +1,9 @@
-/** The parameters of a form that a program sends: each once, none too long. */
+/** The form parameters of a program: each at most once, of limited length. */
 import type { PageRequest } from '#runtime/page'
 import { OauthError } from '../errors.ts'
 
 export interface Fields {
-  /** Refuses where it is not there. */
+  /** Refuses a missing parameter. */
   required(name: string): string
   optional(name: string): string | null
 }

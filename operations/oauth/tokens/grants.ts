@@ -1,24 +1,24 @@
 /**
- * A grant: a key of the store that its client renews. The access token is that key's text; the refresh token is a half
- * that stays and a half that is made anew with it, so that one of before is known for what it is.
+ * Grants: keys of the store that their client renews. The access token is the key's text. The refresh token has a constant
+ * half and a half that is replaced at each renewal, so that an old one is recognized as a replay.
  */
 
 import type { RootDatabase } from '#db/database'
 import type { Row } from '#db/tables'
-import { childKeys } from '#operations/store/door'
+import { childKeys } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { dayMs, hourMs } from '#runtime/durations'
 import { allScopes } from '#runtime/roles'
 import { newId, randomSecret, sha256 } from '#runtime/values/ids'
 import { OauthError } from '../errors.ts'
 
-/** How long an access token holds. */
-const tokenForMs = hourMs
-/** A client that asks twice at once, or lost the answer, is no thief: refused, and nothing of it ended. */
-const twiceAtOnceMs = 30_000
+/** Lifetime of an access token. */
+const accessTokenMs = hourMs
+/** Grace period for a client that sends a request twice or lost the answer: refused, but the grant stays. */
+const reuseGraceMs = 30_000
 
-/** What RFC 6749 calls a successful response (section 5.1). */
-export interface Granted {
+/** The successful response of RFC 6749, section 5.1. */
+export interface TokenResponse {
   access_token: string
   token_type: 'Bearer'
   /** In seconds. */
@@ -27,24 +27,24 @@ export interface Granted {
   scope: string
 }
 
-/** Makes the key of a code that is spent, within the transaction that spends it. */
-export async function grant(
+/** Creates the key of a code, in the transaction that spends the code. */
+export async function createGrant(
   ctx: SystemContext,
   tx: RootDatabase,
   code: Row<'oauth_codes'>,
-): Promise<Granted> {
+): Promise<TokenResponse> {
   const now = ctx.now()
   await childKeys.lockKeys(tx, code.store_id)
-  const parent = await childKeys.findLiving(tx, now, code.store_id, code.parent_id)
+  const parent = await childKeys.findActiveKey(tx, now, code.store_id, code.parent_id)
   if (!parent) throw new OauthError('invalid_grant', 'code: the key that granted it has ended')
   const keyId = newId(now.getTime())
   const scopes = allScopes.filter((scope) => code.scopes.includes(scope))
-  const text = await childKeys.makeChild(tx, now, parent, {
+  const text = await childKeys.createChildKey(tx, now, parent, {
     id: keyId,
     name: code.name,
     scopes,
     endsAt: code.grant_ends_at,
-    tokenEndsAt: tokenEnd(now),
+    tokenEndsAt: computeTokenEnd(now),
   })
   const family = randomSecret()
   const refresh = `${family}.${randomSecret()}`
@@ -64,11 +64,15 @@ export async function grant(
   await tx.updateTable('oauth_codes').set({ key_id: keyId }).where('hash', '=', code.hash).execute()
   await touchClient(tx, code.client_id, now)
   const until = [code.grant_ends_at, parent.endsAt].flatMap((at) => (at ? [at] : []))
-  return granted(now, text.key, refresh, scopes, until)
+  return toTokenResponse(now, text.key, refresh, scopes, until)
 }
 
-/** Gives the key a new text for a refresh token. One of before ends the key: two have it, and one of them stole it. */
-export async function renew(ctx: SystemContext, token: string, clientId: string): Promise<Granted> {
+/** Renews the key's text for a refresh token. A replaced token ends the key: two parties have it, one of them stole it. */
+export async function renewGrant(
+  ctx: SystemContext,
+  token: string,
+  clientId: string,
+): Promise<TokenResponse> {
   const refused = new OauthError('invalid_grant', 'refresh_token: is none that is good for this client')
   const family = sha256(token.split('.')[0]!)
   const now = ctx.now()
@@ -84,11 +88,11 @@ export async function renew(ctx: SystemContext, token: string, clientId: string)
       .returning(['store_id', 'key_id', 'expires_at'])
       .execute()
     if (!row) return null
-    const child = await childKeys.findLiving(tx, now, row.store_id, row.key_id)
+    const child = await childKeys.findActiveKey(tx, now, row.store_id, row.key_id)
     if (!child) throw refused
-    const text = await childKeys.renewChild(tx, now, child, tokenEnd(now))
+    const text = await childKeys.rotateChildKey(tx, now, child, computeTokenEnd(now))
     await touchClient(tx, clientId, now)
-    return granted(now, text.key, next, child.scopes, child.endsAt ? [child.endsAt] : [])
+    return toTokenResponse(now, text.key, next, child.scopes, child.endsAt ? [child.endsAt] : [])
   })
   if (renewed) return renewed
   await endReplayed(ctx, family, sha256(token))
@@ -101,34 +105,34 @@ async function endReplayed(ctx: SystemContext, family: string, refreshHash: stri
     .select(['store_id', 'key_id', 'refresh_hash', 'renewed_at'])
     .where('family_hash', '=', family)
     .executeTakeFirst()
-  // The good one in the hands of another client is refused, and no reason to end it.
+  // The current token sent by another client is refused, but does not end the grant.
   if (!row || row.refresh_hash === refreshHash) return
-  if (ctx.clock.ms() - row.renewed_at.getTime() < twiceAtOnceMs) return
+  if (ctx.clock.ms() - row.renewed_at.getTime() < reuseGraceMs) return
   await endGrant(ctx, row.store_id, row.key_id, 'replayed')
 }
 
-/** Ends the key for good, and what would renew it. Done once no gateway takes it. */
+/** Ends the key and its grant for good. Returns once no gateway accepts the key. */
 export async function endGrant(
   ctx: SystemContext,
   storeId: string,
   keyId: string,
   reason: 'client-revoked' | 'replayed',
 ): Promise<void> {
-  // The key first: by what is left of a failure in between it can be ended again.
-  await childKeys.endChild(ctx, storeId, keyId, reason)
+  // The key first: after a failure in between, the remaining grant allows another attempt.
+  await childKeys.revokeChildKey(ctx, storeId, keyId, reason)
   await ctx.root.deleteFrom('oauth_grants').where('key_id', '=', keyId).execute()
 }
 
-const tokenEnd = (now: Date): Date => new Date(now.getTime() + tokenForMs)
+const computeTokenEnd = (now: Date): Date => new Date(now.getTime() + accessTokenMs)
 
-function granted(
+function toTokenResponse(
   now: Date,
   key: string,
   refresh: string,
   scopes: readonly string[],
   ends: readonly Date[],
-): Granted {
-  const until = Math.min(tokenEnd(now).getTime(), ...ends.map((at) => at.getTime()))
+): TokenResponse {
+  const until = Math.min(computeTokenEnd(now).getTime(), ...ends.map((at) => at.getTime()))
   return {
     access_token: key,
     token_type: 'Bearer',
@@ -138,7 +142,7 @@ function granted(
   }
 }
 
-/** Clients that registered are kept while they are used. */
+/** Marks a registered client as used, which keeps it from the sweep. */
 async function touchClient(tx: RootDatabase, id: string, now: Date): Promise<void> {
   const dayAgo = new Date(now.getTime() - dayMs)
   await tx

@@ -1,20 +1,21 @@
-/** A client lets go of what it was granted (RFC 7009). */
+/** Revocation of a grant by its client (RFC 7009). */
 import { findAccesses } from '#db/access'
 import type { SystemContext } from '#runtime/context'
 import { sha256 } from '#runtime/values/ids'
 import { endGrant } from './grants.ts'
 
 /**
- * Ends the grant of a refresh or access token, as a whole. What is unknown, ended or another client's is passed over,
- * as the RFC wants it; a key that no assistant was granted is not ended here.
+ * Ends the whole grant of a refresh or access token. Ignores an unknown, ended or foreign token, as the RFC requires, and a
+ * key that is not a grant.
  */
-export async function revoke(ctx: SystemContext, token: string, clientId: string): Promise<void> {
-  const found = (await byRefresh(ctx, token, clientId)) ?? (await byAccess(ctx, token, clientId))
+export async function revokeToken(ctx: SystemContext, token: string, clientId: string): Promise<void> {
+  const found =
+    (await findByRefreshToken(ctx, token, clientId)) ?? (await findByAccessToken(ctx, token, clientId))
   if (found) await endGrant(ctx, found.store_id, found.key_id, 'client-revoked')
 }
 
-/** By the half that stays: one that was replaced meanwhile is of the same grant. */
-const byRefresh = (ctx: SystemContext, token: string, clientId: string) =>
+/** Finds the grant by the constant half, so that a replaced refresh token works too. */
+const findByRefreshToken = (ctx: SystemContext, token: string, clientId: string) =>
   ctx.root
     .selectFrom('oauth_grants')
     .select(['store_id', 'key_id'])
@@ -22,7 +23,7 @@ const byRefresh = (ctx: SystemContext, token: string, clientId: string) =>
     .where('client_id', '=', clientId)
     .executeTakeFirst()
 
-async function byAccess(ctx: SystemContext, token: string, clientId: string) {
+async function findByAccessToken(ctx: SystemContext, token: string, clientId: string) {
   const hash = sha256(token)
   const access = await (await findAccesses(ctx.services.database, [hash]))[0]
   if (!access?.parentKeyId) return undefined

@@ -1,33 +1,36 @@
-/** Content blocks: made, changed, switched, ordered and deleted. */
+/** Content blocks: create, change, enable, order and delete. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import {
   always,
-  changed,
+  deleteCounts,
   everyProduct,
   findTarget,
-  forgetCounted,
-  mergedSchedule,
-  mergedTargeting,
-  phaseOf,
+  getPhase,
+  markStorefrontChanged,
+  mergeSchedule,
+  mergeTargeting,
   requireTargets,
   type Schedule,
-} from '#operations/storefront/door'
+} from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import type { Paging } from '#runtime/database/list'
-import { countRows, reorder, requireRoom } from '#runtime/database/rows'
+import { countRows, reorder, requireCapacity } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { settledWrite } from '../settled-write.ts'
-import { assetsOf, checkedDesign, mergedDesign } from './design.ts'
+import { optimisticWrite } from '../optimistic-write.ts'
+import { checkDesign, listAssets, mergeDesign } from './design.ts'
 import type { BlockType, Design } from './designs.ts'
 import { type Block, type BlockContent, blockList, findBlock, noSuchBlock } from './rows.ts'
 import type { BlockChange, NewBlock } from './schema.ts'
 
 const blocksAtMost = 100
 
-/** Of a product that neither mirror nor platform knows: none. May ask the platform: not inside a transaction. */
+/**
+ * Empty for a product that neither the catalog cache nor the platform knows. May call the platform: not inside a
+ * transaction.
+ */
 export async function listBlocks(
   ctx: Context,
   query: Paging & {
@@ -40,14 +43,14 @@ export async function listBlocks(
   const now = ctx.now()
   if (productId === undefined) return blockList(ctx, { ...filters, now })
   const product = await findTarget(ctx, productId)
-  if (!product) return noneOf(query)
+  if (!product) return emptyPage(query)
   return blockList(ctx, { ...filters, now, productId, categoryIds: [...product.categoryIds] })
 }
 
-const noneOf = ({ page, limit }: Paging): JsonText =>
+const emptyPage = ({ page, limit }: Paging): JsonText =>
   new JsonText(JSON.stringify({ data: [], page, limit, total: 0 }))
 
-/** What a change makes of a block, before the platform is asked. */
+/** A block after a change, before its references are checked. */
 interface Draft extends Schedule {
   name: string
   content: BlockContent
@@ -56,29 +59,29 @@ interface Draft extends Schedule {
 
 const defaultContent: BlockContent = { ...everyProduct, placement: 'below-description', device: 'all' }
 
-function merged(ctx: Context, before: Block | null, type: BlockType, change: BlockChange): Draft {
+function mergeDraft(ctx: Context, before: Block | null, type: BlockType, change: BlockChange): Draft {
   const base = before?.content ?? defaultContent
   const { name, design, startsAt, endsAt, placement, device, ...targeting } = change
   return {
     name: name ?? before!.name,
-    ...mergedSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
+    ...mergeSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
     content: {
-      ...mergedTargeting(base, targeting),
+      ...mergeTargeting(base, targeting),
       placement: placement ?? base.placement,
       device: device ?? base.device,
     },
-    whole: mergedDesign(type, before?.design ?? null, design ?? {}),
+    whole: mergeDesign(type, before?.design ?? null, design ?? {}),
   }
 }
 
-/** With what it names asked of platform and storage, and its HTML clean. */
-async function checked(ctx: Context, before: Block | null, draft: Draft): Promise<Draft> {
+/** Checks references with platform and storage, and cleans the HTML. */
+async function checkDraft(ctx: Context, before: Block | null, draft: Draft): Promise<Draft> {
   await requireTargets(ctx, before?.content ?? null, draft.content)
   const saved = before ? ({ type: before.type, design: before.design } as Design) : null
-  return { ...draft, whole: await checkedDesign(ctx, saved, draft.whole) }
+  return { ...draft, whole: await checkDesign(ctx, saved, draft.whole) }
 }
 
-const columnsOf = ({ name, content, whole, startsAt, endsAt }: Draft) => ({
+const toColumns = ({ name, content, whole, startsAt, endsAt }: Draft) => ({
   name,
   design: JSON.stringify(whole.design),
   content: JSON.stringify(content),
@@ -86,45 +89,48 @@ const columnsOf = ({ name, content, whole, startsAt, endsAt }: Draft) => ({
   ends_at: endsAt,
 })
 
-const keepFiles = (ctx: Context, id: string, whole: Design | null): Promise<void> =>
+const retainFiles = (ctx: Context, id: string, whole: Design | null): Promise<void> =>
   files.setUses(
     ctx,
     `content-block:${id}`,
-    (whole ? assetsOf(whole) : []).map((use) => ({ ...use, purpose: null })),
+    (whole ? listAssets(whole) : []).map((use) => ({ ...use, purpose: null })),
     undefined,
     whole,
   )
 
-/** Paused, after all others. Answers its id. Not inside a transaction. Refuses the 101st. */
+/** Creates a paused block after all others and returns its id. Not inside a transaction. Refuses the 101st. */
 export async function createBlock(ctx: Context, input: NewBlock): Promise<string> {
   const { type, ...change } = input
-  const draft = await checked(ctx, null, merged(ctx, null, type, change))
+  const draft = await checkDraft(ctx, null, mergeDraft(ctx, null, type, change))
   return ctx.transaction(async (tx) => {
     const full = `There are ${blocksAtMost} blocks, and there cannot be more: delete one first`
-    const count = await requireRoom(tx, tx.db.selectFrom('content_blocks'), blocksAtMost, full)
+    const count = await requireCapacity(tx, tx.db.selectFrom('content_blocks'), blocksAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     const row = { id, type, is_active: false, priority: count + 1, created_at: now, updated_at: now }
     await tx.db
       .insertInto('content_blocks')
-      .values({ ...row, ...columnsOf(draft) })
+      .values({ ...row, ...toColumns(draft) })
       .execute()
-    await keepFiles(tx, id, draft.whole)
-    await changed(tx)
+    await retainFiles(tx, id, draft.whole)
+    await markStorefrontChanged(tx)
     return id
   })
 }
 
-/** What is left out stays; the same again changes nothing. Not inside a transaction. Refuses another type. */
+/**
+ * Fields left out keep their value; an unchanged block is not written. Not inside a transaction. Refuses a change of
+ * type.
+ */
 export async function changeBlock(ctx: Context, id: string, change: BlockChange): Promise<void> {
   const { type, ...fields } = change
-  await settledWrite(ctx, {
+  await optimisticWrite(ctx, {
     read: (at) => findBlock(at, id),
     async prepare(before) {
       if (type !== undefined && type !== before.type) {
         throw refuse('bad_request', `type: is ${before.type} and stays so; create another block instead`)
       }
-      return checked(ctx, before, merged(ctx, before, before.type, fields))
+      return checkDraft(ctx, before, mergeDraft(ctx, before, before.type, fields))
     },
     async write(tx, before, draft) {
       const { name, content, startsAt, endsAt } = before
@@ -135,18 +141,18 @@ export async function changeBlock(ctx: Context, id: string, change: BlockChange)
       if (isDeepStrictEqual(saved, draft)) return
       await tx.db
         .updateTable('content_blocks')
-        .set({ ...columnsOf(draft), updated_at: tx.now() })
+        .set({ ...toColumns(draft), updated_at: tx.now() })
         .where('id', '=', before.id)
         .execute()
-      await keepFiles(tx, before.id, draft.whole)
-      if (before.isActive) await changed(tx)
+      await retainFiles(tx, before.id, draft.whole)
+      if (before.isActive) await markStorefrontChanged(tx)
     },
   })
 }
 
 /**
- * Switches a block on or off, moves it to a place (the last where there are fewer), or both. In the caller's
- * transaction. Refuses neither, and switching on what has ended.
+ * Enables or disables a block, moves it to a position (the last if there are fewer), or both. In the caller's
+ * transaction. Refuses a change with neither, and enabling an ended block.
  */
 export async function moveBlock(
   ctx: Context,
@@ -159,28 +165,28 @@ export async function moveBlock(
   await ctx.lockStore()
   const before = await findBlock(ctx, id)
   const turned = isActive ?? before.isActive
-  if (turned && !before.isActive && phaseOf(before, ctx.now()) === 'ended') {
+  if (turned && !before.isActive && getPhase(before, ctx.now()) === 'ended') {
     throw refuse('conflict', 'The block has ended: change its endsAt first')
   }
   const last = priority === undefined ? 0 : await countRows(ctx.db.selectFrom('content_blocks'))
   const place = priority === undefined ? before.priority : Math.min(priority, last)
   if (turned === before.isActive && place === before.priority) return
-  await shift(ctx, before.priority, place)
+  await shiftPriorities(ctx, before.priority, place)
   await ctx.db
     .updateTable('content_blocks')
     .set({ is_active: turned, priority: place, updated_at: ctx.now() })
     .where('id', '=', before.id)
     .execute()
-  await changed(ctx)
+  await markStorefrontChanged(ctx)
 }
 
-/** Events lock the blocks that they count by id: who writes several does the same, so that neither waits for ever. */
+/** Locks all blocks in the order of their ids, as event counting does, so that they cannot deadlock. */
 async function lockBlocks(ctx: Context): Promise<void> {
   await ctx.db.selectFrom('content_blocks').select('id').orderBy('id').forUpdate().execute()
 }
 
-/** The blocks between two places make room. */
-async function shift(ctx: Context, from: number, to: number): Promise<void> {
+/** Shifts the blocks between two positions. */
+async function shiftPriorities(ctx: Context, from: number, to: number): Promise<void> {
   if (from === to) return
   await lockBlocks(ctx)
   const [first, last, step] = from < to ? [from + 1, to, -1] : [to, from - 1, 1]
@@ -193,8 +199,8 @@ async function shift(ctx: Context, from: number, to: number): Promise<void> {
 }
 
 /**
- * All blocks in a new order. In the caller's transaction; two at once take turns. Refuses an id given twice
- * (`bad_request`), one that is not there (`not_found`), and a block left out (`conflict`).
+ * Puts all blocks in a new order. In the caller's transaction; concurrent calls run one after the other. Refuses a
+ * duplicate id (`bad_request`), an unknown one (`not_found`), and a missing block (`conflict`).
  */
 export async function reorderBlocks(
   ctx: Context,
@@ -205,11 +211,11 @@ export async function reorderBlocks(
     none: noSuchBlock,
     leftOut: 'There are blocks that the order leaves out: read the list again',
   })
-  if (order.isMoved) await changed(ctx)
+  if (order.isMoved) await markStorefrontChanged(ctx)
   return { data: order.ids.map((id, at) => ({ id, priority: at + 1 })) }
 }
 
-/** With its counters, and the gap in the order closed. In the caller's transaction. */
+/** Deletes a block with its counters and closes the gap in the order. In the caller's transaction. */
 export async function deleteBlock(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known, priority } = await findBlock(ctx, id)
@@ -220,7 +226,7 @@ export async function deleteBlock(ctx: Context, id: string): Promise<void> {
     .set({ priority: sql`priority - 1`, updated_at: ctx.now() })
     .where('priority', '>', priority)
     .execute()
-  await keepFiles(ctx, known, null)
-  await forgetCounted(ctx, 'content-block', known)
-  await changed(ctx)
+  await retainFiles(ctx, known, null)
+  await deleteCounts(ctx, 'content-block', known)
+  await markStorefrontChanged(ctx)
 }

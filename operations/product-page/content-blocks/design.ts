@@ -1,30 +1,33 @@
-/** A block's design as it is saved: whole, valid for its type, its HTML clean. */
-import { requireAssets } from '#operations/storefront/door'
+/** Prepares a block's design for saving: complete, valid for its type, with clean HTML. */
+import { requireAssets } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/gateway/input'
-import { namedIn, requireReferences } from '#runtime/references'
+import { parseInput } from '#runtime/gateway/input'
+import { findReferences, requireReferences } from '#runtime/references'
 import { object, z } from '#runtime/schema'
-import { cleanTexts, type HtmlText, picturesUsed } from '../rich-text.ts'
+import { cleanTexts, type HtmlText, listUsedPictures } from '../rich-text.ts'
 import { type BlockType, blockDesigns, type Design, htmlLimits } from './designs.ts'
 
-/** `change` over what was saved, at every depth of object; lists are replaced. Refuses what the type cannot be. */
-export function mergedDesign(type: BlockType, before: object | null, change: object): Design {
-  const { design } = read(
+/**
+ * Merges `change` into the saved design, at every depth of object; lists are replaced. Refuses designs that are invalid
+ * for the type.
+ */
+export function mergeDesign(type: BlockType, before: object | null, change: object): Design {
+  const { design } = parseInput(
     object({ design: blockDesigns[type] }),
-    { design: overlaid(before ?? {}, change) },
+    { design: mergeDeep(before ?? {}, change) },
     'body',
   )
-  const whole = { type, design: emptied(design) } as Design
-  requireWhole(whole)
+  const whole = { type, design: emptyToNull(design) } as Design
+  requireConsistent(whole)
   return whole
 }
 
-function overlaid(before: object, change: object): object {
+function mergeDeep(before: object, change: object): object {
   const whole: Record<string, unknown> = { ...before }
   for (const [key, value] of Object.entries(change)) {
     const there = whole[key]
-    whole[key] = isPlain(there) && isPlain(value) ? overlaid(there, value) : value
+    whole[key] = isPlain(there) && isPlain(value) ? mergeDeep(there, value) : value
   }
   return whole
 }
@@ -32,8 +35,8 @@ function overlaid(before: object, change: object): object {
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Texts that may be missing: an empty one is none. */
-function emptied<T extends { title: string | null; subtitle: string | null }>(design: T): T {
+/** Stores an empty optional text as null. */
+function emptyToNull<T extends { title: string | null; subtitle: string | null }>(design: T): T {
   const whole = { ...design, title: design.title || null, subtitle: design.subtitle || null }
   if (!('items' in whole)) return whole
   const items = (whole.items as object[]).map((item) =>
@@ -42,7 +45,7 @@ function emptied<T extends { title: string | null; subtitle: string | null }>(de
   return { ...whole, items }
 }
 
-function requireWhole({ type, design }: Design): void {
+function requireConsistent({ type, design }: Design): void {
   if (type === 'warranty' && (design.linkText === null) !== (design.linkUrl === null)) {
     const missing = design.linkText === null ? 'linkText' : 'linkUrl'
     throw refuse('bad_request', `design.${missing}: linkText and linkUrl are given both or neither`)
@@ -51,48 +54,51 @@ function requireWhole({ type, design }: Design): void {
   if (design.columns.filter((column) => column.isHighlighted).length > 1) {
     throw refuse('bad_request', 'design.columns: at most one may be highlighted')
   }
-  const wanted = design.columns.length
+  const columnCount = design.columns.length
   for (const [at, { cells }] of design.rows.entries()) {
-    if (cells.length < wanted) {
+    if (cells.length < columnCount) {
       throw refuse(
         'bad_request',
-        `design.rows.${at}.cells.${cells.length}: is missing; each row needs ${wanted} cells, one for each column`,
+        `design.rows.${at}.cells.${cells.length}: is missing; each row needs ${columnCount} cells, one for each column`,
       )
     }
-    if (cells.length > wanted) {
-      throw refuse('bad_request', `design.rows.${at}.cells: must have ${wanted} cells, one for each column`)
+    if (cells.length > columnCount) {
+      throw refuse(
+        'bad_request',
+        `design.rows.${at}.cells: must have ${columnCount} cells, one for each column`,
+      )
     }
   }
 }
 
 /**
- * The design with its HTML clean. Asks storage and platform for pictures and products that `before` did not name: not
- * inside a transaction. Refuses them by their field.
+ * Returns the design with clean HTML. Calls storage and platform for pictures and products that `findStoredAnswer` did not name,
+ * so not inside a transaction. Refusals name the field.
  */
-export async function checkedDesign(ctx: Context, before: Design | null, given: Design): Promise<Design> {
-  const texts = htmlOf(given)
+export async function checkDesign(ctx: Context, before: Design | null, given: Design): Promise<Design> {
+  const texts = listHtml(given)
   const cleaned = await cleanTexts(ctx, texts)
   const clean = new Map(texts.map(({ field }, at) => [field, cleaned[at]!]))
   const design = withHtml(given, (field) => clean.get(field)!)
-  await requireReferences(ctx, schemaOf(design), {
+  await requireReferences(ctx, getDesignSchema(design), {
     before: before && { design: before.design },
     after: { design: design.design },
     kinds: ['file', 'product'],
     live: true,
   })
-  const known = new Set(before ? picturesOf(before).map((use) => use.url) : [])
+  const known = new Set(before ? listHtmlPictures(before).map((use) => use.url) : [])
   await requireAssets(
     ctx,
-    picturesOf(design).filter(({ url }) => !known.has(url)),
+    listHtmlPictures(design).filter(({ url }) => !known.has(url)),
   )
   return design
 }
 
-/** The marks of a design say what it names; the pictures of its HTML have none. */
-const schemaOf = ({ type }: Design) => z.object({ design: blockDesigns[type] as z.ZodTypeAny })
+/** The schema whose marks show what a design names; pictures in its HTML have no mark. */
+const getDesignSchema = ({ type }: Design) => z.object({ design: blockDesigns[type] as z.ZodTypeAny })
 
-/** Its HTML, each by its field. */
-function htmlOf(whole: Design): HtmlText[] {
+/** All HTML texts of a design, with their fields. */
+function listHtml(whole: Design): HtmlText[] {
   const { type, design } = whole
   switch (type) {
     case 'warranty':
@@ -142,13 +148,13 @@ function withHtml(whole: Design, htmlOfField: (field: string) => string): Design
   }
 }
 
-/** Every picture it shows, by its field. */
-export const assetsOf = (whole: Design): { url: string; field: string }[] => [
-  ...namedIn(schemaOf(whole), { design: whole.design }).flatMap(({ kind, field, value }) =>
+/** All pictures of a design, with their fields. */
+export const listAssets = (whole: Design): { url: string; field: string }[] => [
+  ...findReferences(getDesignSchema(whole), { design: whole.design }).flatMap(({ kind, field, value }) =>
     kind === 'file' ? [{ field, url: String(value) }] : [],
   ),
-  ...picturesOf(whole),
+  ...listHtmlPictures(whole),
 ]
 
-const picturesOf = (whole: Design): { url: string; field: string }[] =>
-  htmlOf(whole).flatMap(({ field, html }) => picturesUsed(field, html))
+const listHtmlPictures = (whole: Design): { url: string; field: string }[] =>
+  listHtml(whole).flatMap(({ field, html }) => listUsedPictures(field, html))

@@ -1,11 +1,11 @@
-/** What each type of content block looks like: one schema a type, for what is saved and for what is shown. */
-import { assetUrl, linkUrl, platformId } from '#operations/storefront/door'
-import { readOn, seenOn } from '#runtime/contrast'
+/** Designs of content blocks: one schema per type, for saving and for showing. */
+import { assetUrl, linkUrl, platformId } from '#operations/storefront/index'
+import { graphicColourOn, textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from '../rich-text.ts'
 
-/** Built in. */
+/** Default texts. */
 export const beforeAfterWords = {
   beforeLabel: { en: 'Before', 'pt-BR': 'Antes', es: 'Antes' },
   afterLabel: { en: 'After', 'pt-BR': 'Depois', es: 'Después' },
@@ -18,9 +18,9 @@ const blockStyle = named(
   'BlockStyle',
   object({
     backgroundColor: colour.nullable().default(null),
-    textColor: readOn('backgroundColor').default('#111827'),
-    titleColor: readOn('backgroundColor').default('#111827'),
-    accentColor: seenOn('backgroundColor').default('#2563eb'),
+    textColor: textColourOn('backgroundColor').default('#111827'),
+    titleColor: textColourOn('backgroundColor').default('#111827'),
+    accentColor: graphicColourOn('backgroundColor').default('#2563eb'),
     borderColor: colour.nullable().default(null),
     borderRadius: whole(0, 50).default(8),
     padding: whole(0, 100).default(16),
@@ -29,7 +29,7 @@ const blockStyle = named(
   }),
 )
 
-/** Fields that every design may have. */
+/** Fields of every design. */
 const common = {
   title: optionalText(120),
   subtitle: optionalText(200),
@@ -144,7 +144,7 @@ export const blockDesigns = {
 export type BlockType = keyof typeof blockDesigns
 export const blockTypes = Object.keys(blockDesigns) as [BlockType, ...BlockType[]]
 
-/** A design, whole. */
+/** A complete design. */
 export type Design = { [T in BlockType]: { type: T; design: z.output<(typeof blockDesigns)[T]> } }[BlockType]
 
 const nameOfType = (type: string): string =>

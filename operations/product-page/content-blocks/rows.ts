@@ -1,11 +1,11 @@
-/** Content blocks as they are kept, and as JSON made by the database. */
+/** Content blocks as stored, and as JSON built by the database. */
 import { sql } from 'kysely'
-import { type Schedule, type Targeting, targetingFields } from '#operations/storefront/door'
+import { type Schedule, type Targeting, targetingFields } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonFields, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { oneRow, preparedOne } from '#runtime/database/rows'
-import { takes } from '../target-sql.ts'
+import { preparedOne, requireRow } from '#runtime/database/rows'
+import { targetsProduct } from '../target-sql.ts'
 import type { BlockType, Design } from './designs.ts'
 
 export interface BlockContent extends Targeting {
@@ -23,7 +23,7 @@ export interface Block extends Schedule {
   priority: number
 }
 
-/** Of a row `b`; the end comes first, then the switch. */
+/** For a row `b`; the end date comes first, then the switch. */
 const statusIn = (now: unknown) => sql<string>`case when b.ends_at <= ${now}::timestamptz then 'ended'
   when not b.is_active then 'paused' when b.starts_at > ${now}::timestamptz then 'scheduled' else 'active' end`
 
@@ -33,15 +33,15 @@ const blockJson = (now: unknown) =>
     name: 'b.name',
     type: 'b.type',
     design: 'b.design',
-    ...fieldsOf('b.content', Object.keys(targetingFields)),
-    startsAt: instantOf('b.starts_at'),
-    endsAt: instantOf('b.ends_at'),
-    ...fieldsOf('b.content', ['placement', 'device']),
+    ...jsonFields('b.content', Object.keys(targetingFields)),
+    startsAt: isoInstant('b.starts_at'),
+    endsAt: isoInstant('b.ends_at'),
+    ...jsonFields('b.content', ['placement', 'device']),
     isActive: 'b.is_active',
     priority: 'b.priority',
     status: statusIn(now),
-    createdAt: instantOf('b.created_at'),
-    updatedAt: instantOf('b.updated_at'),
+    createdAt: isoInstant('b.created_at'),
+    updatedAt: isoInstant('b.updated_at'),
   })
 
 export const noSuchBlock = 'There is no such content block'
@@ -60,7 +60,7 @@ interface Filters {
   type?: BlockType | undefined
   isActive?: boolean | undefined
   productId?: string | undefined
-  /** Those of the product, with all above them. */
+  /** The product's categories with all their ancestors. */
   categoryIds?: string[] | undefined
 }
 
@@ -69,7 +69,7 @@ export const blockList = preparedList<Filters>((db, values, has) => {
   let rows = db.selectFrom('content_blocks as b')
   if (has('type')) rows = rows.where('b.type', '=', sql<string>`${values.type}`)
   if (has('isActive')) rows = rows.where('b.is_active', '=', sql<boolean>`${values.isActive}::boolean`)
-  if (has('productId')) rows = rows.where(takes('b', values.productId, values.categoryIds))
+  if (has('productId')) rows = rows.where(targetsProduct('b', values.productId, values.categoryIds))
   return {
     rows,
     item: blockJson(values.now),
@@ -81,13 +81,13 @@ export const blockList = preparedList<Filters>((db, values, has) => {
   }
 })
 
-/** As it is saved; refuses with `not_found`. */
+/** As stored; refuses with `not_found`. */
 export async function findBlock(ctx: Context, id: string): Promise<Block> {
   const saved = ctx.db
     .selectFrom('content_blocks')
     .select(['id', 'name', 'type', 'design', 'content', 'starts_at', 'ends_at'])
     .select(['is_active as isActive', 'priority'])
-  const { starts_at, ends_at, ...columns } = await oneRow(saved, id, noSuchBlock)
+  const { starts_at, ends_at, ...columns } = await requireRow(saved, id, noSuchBlock)
   return {
     ...(columns as Omit<Block, keyof Schedule>),
     startsAt: starts_at?.toISOString() ?? null,

@@ -1,4 +1,4 @@
-import { scheduleFields, targetingFields } from '#operations/storefront/door'
+import { scheduleFields, targetingFields } from '#operations/storefront/index'
 import { count, day, freeObject, id, instant, line, named, object, writeBody, z } from '#runtime/schema'
 import { anyDesign, blockTypes } from './designs.ts'
 
@@ -36,7 +36,7 @@ export const contentBlock = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['status'] },
+  { volatileFields: ['status'] },
 )
 
 const keys = Object.keys(contentBlock.shape)

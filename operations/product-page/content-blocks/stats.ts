@@ -1,15 +1,15 @@
-/** What shoppers saw and clicked of content blocks, by the days of the store. */
+/** Impressions and clicks of content blocks, by the store's days. */
 import { sql } from 'kysely'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 
 const daysAtMost = 365
 
-/** Every block that exists, zeros too, and every day of the range. Refuses a range that is none or too long. */
-export async function blockStatistics(ctx: Context, query: days.AskedDays): Promise<JsonText> {
-  const [row] = await figures(ctx, days.dayRange(ctx, query, daysAtMost))
+/** Every existing block and every day of the range, zeros included. Refuses an empty range and one that is too long. */
+export async function readBlockStatistics(ctx: Context, query: days.DayRangeQuery): Promise<JsonText> {
+  const [row] = await figures(ctx, days.parseDayRange(ctx, query, daysAtMost))
   return new JsonText(row!.text)
 }
 
@@ -55,7 +55,7 @@ const figures = prepared<days.DayRange, { text: string }>((db, range) =>
 )
 
 const countsOf = sql`'impressions', coalesce(x.impressions, 0), 'clicks', coalesce(x.clicks, 0)`
-/** Per cent, halves up; null without impressions. */
+/** Per cent, half up; null without impressions. */
 // biome-ignore lint/plugin/cents: a rate of clicks, not money
 const clickRate = sql`round(x.clicks * 100.0 / nullif(x.impressions, 0), 2)`
 

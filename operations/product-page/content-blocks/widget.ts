@@ -1,26 +1,26 @@
-/** Content blocks as the storefront gets them. */
+/** The content blocks widget. */
 import { sql } from 'kysely'
-import type { Widget, WidgetQuery } from '#operations/storefront/door'
-import { nextTurn, phaseOf, shownProducts } from '#operations/storefront/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/index'
+import { findNextChange, findShownProducts, getPhase } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { inWords, type Words } from '#runtime/values/wording'
-import { takes } from '../target-sql.ts'
+import { translateBuiltIn, type Words } from '#runtime/values/wording'
+import { targetsProduct } from '../target-sql.ts'
 import { beforeAfterWords } from './designs.ts'
 import type { BlockContent } from './rows.ts'
 
 interface Row {
   id: string
   type: string
-  /** Null of one that has not begun. */
+  /** Null if the block has not started. */
   design: object | null
   content: BlockContent
   starts_at: Date | null
   ends_at: Date | null
 }
 
-/** Those switched on that have not ended, of one product or of all. */
-const candidates = (ofProduct: boolean) =>
+/** Enabled blocks that have not ended, for one product or for all. */
+const prepareCandidates = (ofProduct: boolean) =>
   prepared<{ now: Date; productId: string | null }, Row>((db, { now, productId }) => {
     const rows = db
       .selectFrom('content_blocks as b')
@@ -43,13 +43,13 @@ const candidates = (ofProduct: boolean) =>
       .selectFrom('product_snapshots as p')
       .where('p.product_id', '=', sql<string>`${productId}`)
       .select('p.category_ids')
-    return rows.where(takes('b', productId, sql`(${categories})`))
+    return rows.where(targetsProduct('b', productId, sql`(${categories})`))
   })
-const ofProduct = candidates(true)
-const ofAll = candidates(false)
+const ofProduct = prepareCandidates(true)
+const ofAll = prepareCandidates(false)
 
-/** Blocks stand on product pages alone; without a product, each says which it is for. */
-export async function contentBlocksWidget(
+/** Blocks appear only on product pages; without a product, each carries its own targeting. */
+export async function buildContentBlocksWidget(
   ctx: Context,
   { page, productId }: WidgetQuery,
 ): Promise<Widget | null> {
@@ -61,38 +61,38 @@ export async function contentBlocksWidget(
     startsAt: starts_at?.toISOString() ?? null,
     endsAt: ends_at?.toISOString() ?? null,
   }))
-  const running = rows.filter((row) => phaseOf(row, now) === 'running')
-  const compared = running.flatMap(({ design }) => columnsOf(design))
-  const products = await shownProducts(
+  const running = rows.filter((row) => getPhase(row, now) === 'running')
+  const compared = running.flatMap(({ design }) => listColumns(design))
+  const products = await findShownProducts(
     ctx,
     compared.flatMap((column) => column.productId ?? []),
   )
   const items = running
-    .map((row) => ({ ...row, design: withProducts(worded(ctx, row), products) }))
+    .map((row) => ({ ...row, design: withProducts(translateDefaults(ctx, row), products) }))
     .map(({ id, type, design, content: { placement, device, ...targeting } }) => ({
       ...{ id, type, placement, device, design },
       ...(productId === null ? targeting : {}),
     }))
-  const until = nextTurn(rows, now)
+  const until = findNextChange(rows, now)
   if (items.length === 0) return until ? { value: null, until } : null
   return { value: { items }, until }
 }
 
-const worded = (ctx: Context, { type, design }: Pick<Row, 'type' | 'design'>): object | null =>
+const translateDefaults = (ctx: Context, { type, design }: Pick<Row, 'type' | 'design'>): object | null =>
   type === 'before-after'
-    ? inWords(design, beforeAfterWords as Words<object | null>, ctx.store.locale)
+    ? translateBuiltIn(design, beforeAfterWords as Words<object | null>, ctx.store.locale)
     : design
 
 interface Column {
   productId: string | null
 }
 
-const columnsOf = (design: object | null): readonly Column[] =>
+const listColumns = (design: object | null): readonly Column[] =>
   design && 'columns' in design && Array.isArray(design.columns) ? design.columns : []
 
-/** A column of a comparison leads to its product while shoppers can see that. */
-function withProducts(design: object | null, products: Awaited<ReturnType<typeof shownProducts>>) {
-  const columns = columnsOf(design)
+/** A column of a comparison links to its product as long as shoppers can see it. */
+function withProducts(design: object | null, products: Awaited<ReturnType<typeof findShownProducts>>) {
+  const columns = listColumns(design)
   if (columns.every(({ productId }) => productId === null)) return design
   return {
     ...design,

@@ -1,8 +1,8 @@
-/** How badges are shown, and the price of paying by another method (rule 1). */
-import { platformId, variableLine, widgetSettings } from '#operations/storefront/door'
+/** Settings of badges, and of the price of paying by another method (rule 1). */
+import { platformId, variableLine, widgetSettings } from '#operations/storefront/index'
 import { reference } from '#runtime/references'
 import { colour, decimals, instant, line, moneyAtLeast0, named, object, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 const featuredPriceFields = {
   isEnabled: z.boolean(),
@@ -61,7 +61,7 @@ export const defaultBadgeSettings: BadgeSettings = {
   featuredPrice: {
     isEnabled: false,
     discountPercentage: 10,
-    ...english(words).featuredPrice,
+    ...getEnglishTexts(words).featuredPrice,
     minAmount: 0,
     applyToSalePrice: true,
     showInProductPage: true,
@@ -72,10 +72,10 @@ export const defaultBadgeSettings: BadgeSettings = {
   },
 }
 
-/** Products that are left out anew are looked for at the platform. */
+/** Newly excluded products are checked at the platform. */
 export const badgeWidget = widgetSettings(badgeSettingsKey, {
   defaults: defaultBadgeSettings,
   words,
   schema: badgeSettings,
-  names: { kinds: ['product'], live: true },
+  references: { kinds: ['product'], live: true },
 })

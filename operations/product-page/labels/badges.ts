@@ -1,4 +1,4 @@
-/** Badges: small texts beside the name or price of a product. */
+/** Badges: small texts next to the name or price of a product. */
 import { sql } from 'kysely'
 import { badgeSettingsKey, defaultBadgeSettings } from './badge-settings.ts'
 import { labelKind } from './labels.ts'
@@ -17,7 +17,7 @@ export const {
   fields: badgeOwn,
   defaults: badgeDefaults,
   schema: badge,
-  beside(db) {
+  extraColumns(db) {
     const saved = db
       .selectFrom('widget_settings as w')
       .where('w.key', '=', sql.lit(badgeSettingsKey))

@@ -1,59 +1,59 @@
-/** The price of paying by another method (rule 1), and what badges say of a product. Pure. */
-import { amounts } from '#operations/store/door'
-import type { snapshots } from '#operations/storefront/door'
-import { moneyText, numberText } from '#runtime/values/localized'
+/** The price of paying by another method (rule 1), and the values of badge variables. Pure. */
+import { amounts } from '#operations/store/index'
+import type { snapshots } from '#operations/storefront/index'
+import { formatMoney, formatNumber } from '#runtime/values/localized'
 import type { Values } from '#runtime/values/variables'
 import type { BadgeSettings } from './badge-settings.ts'
 
 type Featured = BadgeSettings['featuredPrice']
 
-/** Where prices and numbers are written. */
-export interface Place {
+/** Currency and language for prices and numbers. */
+export interface PriceFormat {
   currency: string
   locale: string
 }
 
-/** In cents; null where the product shows none. */
-export function featuredCents(settings: Featured, product: snapshots.Snapshot): bigint | null {
+/** In cents; null if the product shows none. */
+export function calculateFeaturedCents(settings: Featured, product: snapshots.Snapshot): bigint | null {
   if (!settings.isEnabled || !product.exists) return null
   if (settings.excludedProductIds.includes(product.productId)) return null
-  if (!settings.applyToSalePrice && salePercentage(product) !== null) return null
+  if (!settings.applyToSalePrice && calculateSalePercentage(product) !== null) return null
   const base = amounts.toCents(product.price)
   if (base < amounts.toCents(settings.minAmount)) return null
   // 199.90 at 10 % is 179.91.
-  return amounts.percentageOf(base, 100 - settings.discountPercentage)
+  return amounts.applyPercentage(base, 100 - settings.discountPercentage)
 }
 
-/** What the product is reduced by, in whole per cent, of its variant that is reduced most; null where none is. */
-function salePercentage(product: snapshots.Snapshot): number | null {
+/** The largest reduction among the product's variants, in whole per cent; null if none is reduced. */
+function calculateSalePercentage(product: snapshots.Snapshot): number | null {
   let most: number | null = null
   for (const { price, compareAtPrice } of [product, ...product.variants]) {
     if (compareAtPrice === null) continue
     const [now, before] = [amounts.toCents(price), amounts.toCents(compareAtPrice)]
     if (before <= now) continue
-    const percentage = amounts.percentOf(before - now, before, 0)!
+    const percentage = amounts.toPercent(before - now, before, 0)!
     if (most === null || percentage > most) most = percentage
   }
   return most
 }
 
-/** The values of a badge's variables; one that the product does not have is null. */
-export function badgeValues(settings: Featured, product: snapshots.Snapshot, place: Place): Values {
-  const featured = featuredCents(settings, product)
-  const sale = salePercentage(product)
+/** The values of a badge's variables; null for a value that the product does not have. */
+export function toBadgeValues(settings: Featured, product: snapshots.Snapshot, place: PriceFormat): Values {
+  const featured = calculateFeaturedCents(settings, product)
+  const sale = calculateSalePercentage(product)
   return {
     discountPercentage: sale === null ? null : String(sale),
-    stock: product.stock === null ? null : numberText(product.stock, place.locale),
-    price: priceText(amounts.toCents(product.price), place),
-    transferPrice: featured === null ? null : priceText(featured, place),
+    stock: product.stock === null ? null : formatNumber(product.stock, place.locale),
+    price: formatPrice(amounts.toCents(product.price), place),
+    transferPrice: featured === null ? null : formatPrice(featured, place),
   }
 }
 
-export const featuredValues = (settings: Featured, cents: bigint, place: Place): Values => ({
-  price: priceText(cents, place),
+export const toFeaturedValues = (settings: Featured, cents: bigint, place: PriceFormat): Values => ({
+  price: formatPrice(cents, place),
   method: settings.method,
-  discountPercentage: numberText(settings.discountPercentage, place.locale, { maximumFractionDigits: 4 }),
+  discountPercentage: formatNumber(settings.discountPercentage, place.locale, { maximumFractionDigits: 4 }),
 })
 
-const priceText = (cents: bigint, { currency, locale }: Place): string =>
-  moneyText(amounts.toNumber(cents), currency, locale)
+const formatPrice = (cents: bigint, { currency, locale }: PriceFormat): string =>
+  formatMoney(amounts.toNumber(cents), currency, locale)

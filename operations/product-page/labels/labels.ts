@@ -1,16 +1,16 @@
-/** Stickers and badges as rows: read, made, changed and deleted alike. */
+/** Stickers and badges: read, create, change and delete share one implementation. */
 import { isDeepStrictEqual } from 'node:util'
 import type { RawBuilder } from 'kysely'
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import {
   always,
   type Condition,
-  changed,
   conditionFields,
   everyProduct,
-  mergedCondition,
-  mergedSchedule,
-  mergedTargeting,
+  markStorefrontChanged,
+  mergeCondition,
+  mergeSchedule,
+  mergeTargeting,
   requireTargets,
   type Schedule,
   type ScheduleChange,
@@ -18,24 +18,24 @@ import {
   type TargetingChange,
   targetingFields,
   unconditional,
-} from '#operations/storefront/door'
+} from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonFields, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
+import { preparedOne, requireCapacity, requireRow } from '#runtime/database/rows'
 import { requireReferences } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
-import { settledWrite } from '../settled-write.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { optimisticWrite } from '../optimistic-write.ts'
 
 const labelsAtMost = 50
 
 export type LabelKind = 'sticker' | 'badge'
 
-/** What a kind keeps as `content`: the fields of both, and its own. */
+/** The `content` of a kind: the common fields and its own. */
 export type LabelContent<Own> = Own & Targeting & Condition
 
-/** What is written of a label. */
+/** The writable fields of a label. */
 interface Label<Own> extends Schedule {
   name: string
   isActive: boolean
@@ -51,39 +51,39 @@ export interface LabelChange extends TargetingChange, ScheduleChange {
   conditionValue?: number | null | undefined
 }
 
-/** What is a kind's own. */
-export interface Kind<Own extends object> {
+/** The differences between the kinds. */
+export interface KindSpec<Own extends object> {
   name: LabelKind
-  /** Its own fields, in the order in which they are shown. */
+  /** The kind's own fields, in the order in which they are shown. */
   fields: z.AnyZodObject
-  /** Beside what a new one must give. */
+  /** Defaults of fields that a new label may leave out. */
   defaults: Partial<Own>
-  /** Its own as it is kept; refuses what cannot be. */
-  whole?(own: Own): Own
-  /** Whose marks say what it names. */
+  /** Normalizes the kind's own fields before they are stored; refuses invalid ones. */
+  normalize?(own: Own): Own
+  /** The schema whose marks show which products and files a label names. */
   schema: z.ZodTypeAny
-  /** What its list has beside the labels. */
-  beside?(db: Context['db']): Record<string, RawBuilder<unknown>>
+  /** Extra columns of the kind's list. */
+  extraColumns?(db: Context['db']): Record<string, RawBuilder<unknown>>
 }
 
-/** Of a row `l`. */
-const labelJson = <Own extends object>(kind: Kind<Own>) =>
+/** For a row `l`. */
+const labelJson = <Own extends object>(kind: KindSpec<Own>) =>
   jsonObject({
     id: 'l.id',
     name: 'l.name',
-    ...fieldsOf('l.content', Object.keys({ ...targetingFields, ...conditionFields, ...kind.fields.shape })),
-    startsAt: instantOf('l.starts_at'),
-    endsAt: instantOf('l.ends_at'),
+    ...jsonFields('l.content', Object.keys({ ...targetingFields, ...conditionFields, ...kind.fields.shape })),
+    startsAt: isoInstant('l.starts_at'),
+    endsAt: isoInstant('l.ends_at'),
     isActive: 'l.is_active',
     priority: 'l.priority',
-    createdAt: instantOf('l.created_at'),
-    updatedAt: instantOf('l.updated_at'),
+    createdAt: isoInstant('l.created_at'),
+    updatedAt: isoInstant('l.updated_at'),
   })
 
 const noSuch = (kind: LabelKind) => `There is no such ${kind}`
 
-/** A kind of labels as its operations have it. */
-export const labelKind = <Own extends object, Change extends LabelChange>(kind: Kind<Own>) => ({
+/** The functions that the operations of a kind use. */
+export const labelKind = <Own extends object, Change extends LabelChange>(kind: KindSpec<Own>) => ({
   read: preparedOne(noSuch(kind.name), (db, { id }) => ({
     rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
     item: labelJson(kind),
@@ -101,14 +101,14 @@ export const labelKind = <Own extends object, Change extends LabelChange>(kind: 
         ['l.priority', 'asc'],
         ['l.id', 'desc'],
       ],
-      extra: kind.beside?.(db) ?? {},
+      extra: kind.extraColumns?.(db) ?? {},
     }
   }),
 
-  /** Answers its id. Not inside a transaction. Refuses the 51st. */
+  /** Returns the new id. Not inside a transaction. Refuses the 51st. */
   create: (ctx: Context, input: Change & { name: string }): Promise<string> => createLabel(ctx, kind, input),
 
-  /** What is left out stays; the same again changes nothing. Not inside a transaction. */
+  /** Fields left out keep their value; an unchanged label is not written. Not inside a transaction. */
   change: (ctx: Context, id: string, change: Change): Promise<void> => changeLabel(ctx, kind, id, change),
 
   /** In the caller's transaction. */
@@ -120,7 +120,7 @@ async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Lab
     .selectFrom('product_labels')
     .select(['id', 'name', 'content', 'starts_at', 'ends_at', 'is_active', 'priority'])
     .where('kind', '=', kind)
-  const row = await oneRow(saved, id, noSuch(kind))
+  const row = await requireRow(saved, id, noSuch(kind))
   return {
     id: row.id,
     name: row.name,
@@ -132,33 +132,33 @@ async function find<Own>(ctx: Context, kind: LabelKind, id: string): Promise<Lab
   }
 }
 
-function merged<Own extends object>(
+function mergeLabel<Own extends object>(
   ctx: Context,
-  kind: Kind<Own>,
+  kind: KindSpec<Own>,
   before: Label<Own> | null,
   change: LabelChange & object,
 ): Label<Own> {
   const { name, isActive, priority, startsAt, endsAt, condition, conditionValue, ...rest } = change
   const { scope, categoryIds, productIds, excludedProductIds, ...own } = rest
   const saved = before?.content ?? null
-  const kept = { ...kind.defaults, ...saved, ...given(own) } as Own
+  const kept = { ...kind.defaults, ...saved, ...omitUndefined(own) } as Own
   return {
     name: name ?? before!.name,
     isActive: isActive ?? before?.isActive ?? true,
     priority: priority ?? before?.priority ?? 100,
-    ...mergedSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
+    ...mergeSchedule(ctx.now(), before ?? always, { startsAt, endsAt }),
     content: {
-      ...(kind.whole?.(kept) ?? kept),
-      ...mergedTargeting(saved ?? everyProduct, { scope, categoryIds, productIds, excludedProductIds }),
-      ...mergedCondition(saved ?? unconditional, { condition, conditionValue }),
+      ...(kind.normalize?.(kept) ?? kept),
+      ...mergeTargeting(saved ?? everyProduct, { scope, categoryIds, productIds, excludedProductIds }),
+      ...mergeCondition(saved ?? unconditional, { condition, conditionValue }),
     },
   }
 }
 
-/** Asks platform and storage for what is new: not inside a transaction. */
+/** Checks new references with platform and storage: not inside a transaction. */
 async function check<Own extends object>(
   ctx: Context,
-  kind: Kind<Own>,
+  kind: KindSpec<Own>,
   before: Label<Own> | null,
   after: Label<Own>,
 ): Promise<void> {
@@ -167,7 +167,7 @@ async function check<Own extends object>(
   await requireReferences(ctx, kind.schema, { ...named, kinds: ['file'] })
 }
 
-const columnsOf = <Own>({ name, isActive, priority, startsAt, endsAt, content }: Label<Own>) => ({
+const toColumns = <Own>({ name, isActive, priority, startsAt, endsAt, content }: Label<Own>) => ({
   name,
   is_active: isActive,
   priority,
@@ -176,46 +176,46 @@ const columnsOf = <Own>({ name, isActive, priority, startsAt, endsAt, content }:
   content: JSON.stringify(content),
 })
 
-const keepFiles = <Own extends object>(
+const retainFiles = <Own extends object>(
   ctx: Context,
-  kind: Kind<Own>,
+  kind: KindSpec<Own>,
   id: string,
   named: { before: Own | null; after: Own | null },
-) => files.keepNamed(ctx, `product-${kind.name}:${id}`, kind.schema, named)
+) => files.trackFiles(ctx, `product-${kind.name}:${id}`, kind.schema, named)
 
 async function createLabel<Own extends object>(
   ctx: Context,
-  kind: Kind<Own>,
+  kind: KindSpec<Own>,
   input: LabelChange & { name: string },
 ): Promise<string> {
-  const label = merged(ctx, kind, null, input)
+  const label = mergeLabel(ctx, kind, null, input)
   await check(ctx, kind, null, label)
   return ctx.transaction(async (tx) => {
     const all = tx.db.selectFrom('product_labels').where('kind', '=', kind.name)
     const full = `There are ${labelsAtMost} ${kind.name}s, and there cannot be more: delete one first`
-    await requireRoom(tx, all, labelsAtMost, full)
+    await requireCapacity(tx, all, labelsAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     await tx.db
       .insertInto('product_labels')
-      .values({ id, kind: kind.name, ...columnsOf(label), created_at: now, updated_at: now })
+      .values({ id, kind: kind.name, ...toColumns(label), created_at: now, updated_at: now })
       .execute()
-    await keepFiles(tx, kind, id, { before: null, after: label.content })
-    await changed(tx)
+    await retainFiles(tx, kind, id, { before: null, after: label.content })
+    await markStorefrontChanged(tx)
     return id
   })
 }
 
 async function changeLabel<Own extends object>(
   ctx: Context,
-  kind: Kind<Own>,
+  kind: KindSpec<Own>,
   id: string,
   change: LabelChange,
 ): Promise<void> {
-  await settledWrite(ctx, {
+  await optimisticWrite(ctx, {
     read: (at) => find<Own>(at, kind.name, id),
     async prepare(before) {
-      const after = merged(ctx, kind, before, change)
+      const after = mergeLabel(ctx, kind, before, change)
       await check(ctx, kind, before, after)
       return after
     },
@@ -223,19 +223,19 @@ async function changeLabel<Own extends object>(
       if (isDeepStrictEqual(before, after)) return
       await tx.db
         .updateTable('product_labels')
-        .set({ ...columnsOf(after), updated_at: tx.now() })
+        .set({ ...toColumns(after), updated_at: tx.now() })
         .where('id', '=', known)
         .execute()
-      await keepFiles(tx, kind, known, { before: before.content, after: after.content })
-      await changed(tx)
+      await retainFiles(tx, kind, known, { before: before.content, after: after.content })
+      await markStorefrontChanged(tx)
     },
   })
 }
 
-async function deleteLabel<Own extends object>(ctx: Context, kind: Kind<Own>, id: string): Promise<void> {
+async function deleteLabel<Own extends object>(ctx: Context, kind: KindSpec<Own>, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, kind.name, id)
   await ctx.db.deleteFrom('product_labels').where('id', '=', known).execute()
-  await keepFiles(ctx, kind, known, { before: null, after: null })
-  await changed(ctx)
+  await retainFiles(ctx, kind, known, { before: null, after: null })
+  await markStorefrontChanged(ctx)
 }

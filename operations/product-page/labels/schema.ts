@@ -1,12 +1,12 @@
-/** Stickers and badges: what both have, and what is each one's own. */
+/** Schemas of stickers and badges: common fields, and those of each kind. */
 import {
   assetUrl,
   conditionFields,
   scheduleFields,
   targetingFields,
   variableLine,
-} from '#operations/storefront/door'
-import { readOn } from '#runtime/contrast'
+} from '#operations/storefront/index'
+import { textColourOn } from '#runtime/contrast'
 import { colour, id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import { featureIcons } from '../content-blocks/designs.ts'
 
@@ -29,7 +29,7 @@ const stickerFields = {
   position: z.enum(['top-left', 'top-right', 'bottom-left', 'bottom-right']),
   widthPercentage: z.number().int().min(5).max(60).describe("Of the picture's width"),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
 }
 
 const badgeVariables = ['discountPercentage', 'stock', 'price', 'transferPrice']
@@ -39,7 +39,7 @@ const badgeFields = {
   icon: z.enum(featureIcons).nullable(),
   placement: z.enum(['above-title', 'below-title', 'below-price', 'below-buy-button']),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   borderRadius: z.number().int().min(0).max(40),
 }
 

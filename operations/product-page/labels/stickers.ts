@@ -1,4 +1,4 @@
-/** Stickers: on the picture of a product. */
+/** Stickers: labels on the picture of a product. */
 import { refuse } from '#runtime/errors'
 import { labelKind } from './labels.ts'
 import { type StickerChange, type StickerOwn, sticker, stickerDefaults, stickerOwn } from './schema.ts'
@@ -16,19 +16,19 @@ export const {
   fields: stickerOwn,
   defaults: stickerDefaults,
   schema: sticker,
-  whole(own) {
+  normalize(own) {
     const { kind, imageUrl, text, preset } = own
-    const kept: StickerOwn = {
+    const normalized: StickerOwn = {
       ...own,
-      // What the kind has no use for is emptied.
+      // Fields that the kind does not use are set to null.
       imageUrl: kind === 'image' ? imageUrl : null,
       text: kind === 'text' ? text || null : null,
       preset: kind === 'preset' ? preset : null,
     }
     const needed = needs[kind]
-    if (kept[needed] === null) {
+    if (normalized[needed] === null) {
       throw refuse('bad_request', `${needed}: is required while kind is ${kind}`)
     }
-    return kept
+    return normalized
   },
 })

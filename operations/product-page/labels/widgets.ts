@@ -1,24 +1,24 @@
-/** Stickers and badges as the storefront gets them. */
+/** Widgets of stickers and badges. */
 
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import {
   type Condition,
+  findNextChange,
+  getPhase,
   isTargeted,
   meetsCondition,
-  nextTurn,
-  phaseOf,
   type Schedule,
   snapshots,
   type Widget,
   type WidgetQuery,
-} from '#operations/storefront/door'
+} from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs } from '#runtime/durations'
 import { renderText } from '#runtime/values/variables'
 import { type BadgeSettings, badgeWidget } from './badge-settings.ts'
-import { badgeValues, featuredCents, featuredValues } from './featured-price.ts'
+import { calculateFeaturedCents, toBadgeValues, toFeaturedValues } from './featured-price.ts'
 import type { LabelContent, LabelKind } from './labels.ts'
 import type { BadgeOwn, StickerOwn } from './schema.ts'
 
@@ -29,7 +29,7 @@ interface Row {
   ends_at: Date | null
 }
 
-/** Those switched on that have not ended; lowest priority first, then oldest. */
+/** Enabled labels that have not ended; lowest priority first, then oldest. */
 const switchedOn = prepared<{ kind: LabelKind; now: Date }, Row>((db, { kind, now }) =>
   db
     .selectFrom('product_labels as l')
@@ -48,7 +48,7 @@ interface Shown<Own> {
 
 interface Saved<Own> extends Shown<Own>, Schedule {}
 
-const savedOf = async <Own>(ctx: Context, kind: LabelKind): Promise<Saved<Own>[]> =>
+const readSaved = async <Own>(ctx: Context, kind: LabelKind): Promise<Saved<Own>[]> =>
   (await switchedOn(ctx, { kind, now: ctx.now() })).map(({ id, content, starts_at, ends_at }) => ({
     id,
     content: content as LabelContent<Own>,
@@ -56,8 +56,8 @@ const savedOf = async <Own>(ctx: Context, kind: LabelKind): Promise<Saved<Own>[]
     endsAt: ends_at?.toISOString() ?? null,
   }))
 
-/** Those that are on now, of the product where there is one, and when that will be others. */
-function labelsOn<Own>(
+/** The labels shown now (of the product, if there is one), and when that changes. */
+function selectActiveLabels<Own>(
   ctx: Context,
   rows: readonly Saved<Own>[],
   productId: string | null,
@@ -66,26 +66,29 @@ function labelsOn<Own>(
   const now = ctx.now()
   const target = product ?? (productId === null ? null : { productId, categoryIds: [] })
   const targeting = rows.filter(({ content }) => target === null || isTargeted(content, target))
-  const running = targeting.filter((row) => phaseOf(row, now) === 'running')
+  const running = targeting.filter((row) => getPhase(row, now) === 'running')
   const labels = running.filter(({ content }) => productId === null || isMet(content, product, now))
-  const turns = [nextTurn(targeting, now), ...labels.map(({ content }) => agesAt(content, product))]
-  return { labels, until: earliest(turns.filter((at) => at !== null && at > now)) }
+  const changes = [
+    findNextChange(targeting, now),
+    ...labels.map(({ content }) => getExpiryOfNew(content, product)),
+  ]
+  return { labels, until: findEarliest(changes.filter((at) => at !== null && at > now)) }
 }
 
-/** When what the cards show will be another by itself: a product in a list is new no longer. */
-async function turnOfCards(
+/** When the cards of a list change next because a product stops being new. */
+async function findCardsChange(
   ctx: Context,
   rows: readonly Saved<object>[],
   { cards }: WidgetQuery,
 ): Promise<Date | null> {
   if (!rows.some(({ content }) => content.condition === 'new')) return null
   const products = await snapshots.find(ctx, cards)
-  return earliest(
-    [...products.values()].map((product) => labelsOn(ctx, rows, product.productId, product).until),
+  return findEarliest(
+    [...products.values()].map((product) => selectActiveLabels(ctx, rows, product.productId, product).until),
   )
 }
 
-const earliest = (instants: readonly (Date | null)[]): Date | null => {
+const findEarliest = (instants: readonly (Date | null)[]): Date | null => {
   const known = instants.flatMap((at) => at?.getTime() ?? [])
   return known.length === 0 ? null : new Date(Math.min(...known))
 }
@@ -93,22 +96,25 @@ const earliest = (instants: readonly (Date | null)[]): Date | null => {
 const isMet = (condition: Condition, product: snapshots.Snapshot | null, now: Date): boolean =>
   condition.condition === 'always' || (product !== null && meetsCondition(condition, product, now))
 
-/** When a new product is new no longer. */
-const agesAt = ({ condition, conditionValue }: Condition, product: snapshots.Snapshot | null): Date | null =>
+/** When a new product stops being new. */
+const getExpiryOfNew = (
+  { condition, conditionValue }: Condition,
+  product: snapshots.Snapshot | null,
+): Date | null =>
   condition === 'new' && product !== null
     ? new Date(product.createdAt.getTime() + conditionValue! * dayMs)
     : null
 
-async function productOf(ctx: Context, productId: string | null): Promise<snapshots.Snapshot | null> {
+async function findProduct(ctx: Context, productId: string | null): Promise<snapshots.Snapshot | null> {
   if (productId === null) return null
-  return existing((await snapshots.find(ctx, [productId])).get(productId))
+  return toExisting((await snapshots.find(ctx, [productId])).get(productId))
 }
 
-const existing = (found: snapshots.Snapshot | undefined): snapshots.Snapshot | null =>
+const toExisting = (found: snapshots.Snapshot | undefined): snapshots.Snapshot | null =>
   found?.exists ? found : null
 
-/** Without a product, each label says which products it is for, and when. */
-const rulesOf = ({
+/** Without a product, each label carries its own targeting and condition. */
+const toTargeting = ({
   scope,
   categoryIds,
   productIds,
@@ -119,47 +125,47 @@ const rulesOf = ({
   ...{ scope, categoryIds, productIds, excludedProductIds, condition, conditionValue },
 })
 
-const stickerOf = ({ id, content }: Shown<StickerOwn>) => {
+const toSticker = ({ id, content }: Shown<StickerOwn>) => {
   const { kind, imageUrl, text, preset, position, widthPercentage, backgroundColor, textColor } = content
   return { id, kind, imageUrl, text, preset, position, widthPercentage, backgroundColor, textColor }
 }
 
-/** Where there are cards, they may show some though the page's own product shows none. */
-export async function stickersWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
+/** With cards, the widget is not empty even if the page's own product shows no sticker. */
+export async function buildStickersWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
   const { productId, cards } = query
-  const product = await productOf(ctx, productId)
-  const rows = await savedOf<StickerOwn>(ctx, 'sticker')
-  const { labels, until: turn } = labelsOn(ctx, rows, productId, product)
-  const until = earliest([turn, await turnOfCards(ctx, rows, query)])
+  const product = await findProduct(ctx, productId)
+  const rows = await readSaved<StickerOwn>(ctx, 'sticker')
+  const { labels, until: turn } = selectActiveLabels(ctx, rows, productId, product)
+  const until = findEarliest([turn, await findCardsChange(ctx, rows, query)])
   const items = labels.map((label) => ({
-    ...stickerOf(label),
-    ...(productId === null ? rulesOf(label.content) : {}),
+    ...toSticker(label),
+    ...(productId === null ? toTargeting(label.content) : {}),
   }))
   const isEmpty = items.length === 0 && (cards.length === 0 || rows.length === 0)
   if (isEmpty) return until ? { value: null, until } : null
   return { value: { items }, until }
 }
 
-/** By product; those without stickers are left out. */
-export async function stickerCards(
+/** By product; products without stickers are left out. */
+export async function buildStickerCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, object>> {
-  const rows = await savedOf<StickerOwn>(ctx, 'sticker')
+  const rows = await readSaved<StickerOwn>(ctx, 'sticker')
   if (rows.length === 0) return new Map()
   const cards = new Map<string, object>()
   const products = await snapshots.find(ctx, productIds)
   for (const id of productIds) {
-    const { labels } = labelsOn(ctx, rows, id, existing(products.get(id)))
-    if (labels.length > 0) cards.set(id, { items: labels.map(stickerOf) })
+    const { labels } = selectActiveLabels(ctx, rows, id, toExisting(products.get(id)))
+    if (labels.length > 0) cards.set(id, { items: labels.map(toSticker) })
   }
   return cards
 }
 
 type Badge = Omit<BadgeOwn, 'text'> & { id: string; text: string }
 
-/** Without a product all of them, their texts as they were written. */
-function badgesOf(
+/** Without a product: all badges, with their texts as written. */
+function toBadges(
   ctx: Context,
   labels: readonly Shown<BadgeOwn>[],
   settings: BadgeSettings,
@@ -167,28 +173,28 @@ function badgesOf(
   product: snapshots.Snapshot | null,
 ): Badge[] {
   const items = labels.flatMap(({ id, content }) => {
-    const text = textOf(ctx, content.text, settings, productId, product)
+    const text = renderBadgeText(ctx, content.text, settings, productId, product)
     if (text === null) return []
     const { icon, placement, backgroundColor, textColor, borderRadius } = content
-    const rules = productId === null ? rulesOf(content) : {}
+    const rules = productId === null ? toTargeting(content) : {}
     return [{ id, text, icon, placement, backgroundColor, textColor, borderRadius, ...rules }]
   })
   return productId === null ? items : items.slice(0, settings.maxPerProduct)
 }
 
-const savedBadges = async (ctx: Context, { isEnabled }: BadgeSettings): Promise<Saved<BadgeOwn>[]> =>
-  isEnabled ? savedOf<BadgeOwn>(ctx, 'badge') : []
+const readSavedBadges = async (ctx: Context, { isEnabled }: BadgeSettings): Promise<Saved<BadgeOwn>[]> =>
+  isEnabled ? readSaved<BadgeOwn>(ctx, 'badge') : []
 
-export async function badgesWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
+export async function buildBadgesWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
   const { productId, cards } = query
-  const settings = await badgeWidget.forShoppers(ctx)
-  const product = await productOf(ctx, productId)
-  const rows = await savedBadges(ctx, settings)
-  const { labels, until: turn } = labelsOn(ctx, rows, productId, product)
-  const until = earliest([turn, await turnOfCards(ctx, rows, query)])
-  const items = badgesOf(ctx, labels, settings, productId, product)
-  const featuredPrice = featuredOf(ctx, settings.featuredPrice, productId, product)
-  const featuredRule = product && ruleOf(ctx, settings.featuredPrice, product)
+  const settings = await badgeWidget.getForShoppers(ctx)
+  const product = await findProduct(ctx, productId)
+  const rows = await readSavedBadges(ctx, settings)
+  const { labels, until: turn } = selectActiveLabels(ctx, rows, productId, product)
+  const until = findEarliest([turn, await findCardsChange(ctx, rows, query)])
+  const items = toBadges(ctx, labels, settings, productId, product)
+  const featuredPrice = toFeaturedPrice(ctx, settings.featuredPrice, productId, product)
+  const featuredRule = product && toFeaturedRule(ctx, settings.featuredPrice, product)
   const isOnCards =
     cards.length > 0 &&
     (rows.length > 0 || (settings.featuredPrice.isEnabled && settings.featuredPrice.showInProductList))
@@ -199,29 +205,29 @@ export async function badgesWidget(ctx: Context, query: WidgetQuery): Promise<Wi
   return { value: { maxPerProduct, items, featuredPrice, ...(featuredRule ? { featuredRule } : {}) }, until }
 }
 
-/** By product; the featured price where the settings show it in lists. */
-export async function badgeCards(
+/** By product; includes the featured price if the settings show it in lists. */
+export async function buildBadgeCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, object>> {
-  const settings = await badgeWidget.forShoppers(ctx)
-  const rows = await savedBadges(ctx, settings)
+  const settings = await badgeWidget.getForShoppers(ctx)
+  const rows = await readSavedBadges(ctx, settings)
   const isPriced = settings.featuredPrice.isEnabled && settings.featuredPrice.showInProductList
   if (rows.length === 0 && !isPriced) return new Map()
   const cards = new Map<string, object>()
   const products = await snapshots.find(ctx, productIds)
   for (const id of productIds) {
-    const product = existing(products.get(id))
-    const { labels } = labelsOn(ctx, rows, id, product)
-    const items = badgesOf(ctx, labels, settings, id, product)
-    const featuredPrice = isPriced ? featuredOf(ctx, settings.featuredPrice, id, product) : null
+    const product = toExisting(products.get(id))
+    const { labels } = selectActiveLabels(ctx, rows, id, product)
+    const items = toBadges(ctx, labels, settings, id, product)
+    const featuredPrice = isPriced ? toFeaturedPrice(ctx, settings.featuredPrice, id, product) : null
     if (items.length > 0 || featuredPrice !== null) cards.set(id, { items, featuredPrice })
   }
   return cards
 }
 
-/** For a product with its values in it; null where it lacks one, so that no half sentence is shown. */
-function textOf(
+/** Fills in the product's values; null if one is missing, so that no half sentence is shown. */
+function renderBadgeText(
   ctx: Context,
   text: string,
   { featuredPrice }: BadgeSettings,
@@ -229,12 +235,12 @@ function textOf(
   product: snapshots.Snapshot | null,
 ): string | null {
   if (productId === null) return text
-  const values = product ? badgeValues(featuredPrice, product, placeOf(ctx, product)) : {}
+  const values = product ? toBadgeValues(featuredPrice, product, toPriceFormat(ctx, product)) : {}
   const rendered = renderText(text, values)
   return rendered.missing.length > 0 ? null : rendered.text
 }
 
-function featuredOf(
+function toFeaturedPrice(
   ctx: Context,
   settings: BadgeSettings['featuredPrice'],
   productId: string | null,
@@ -243,28 +249,31 @@ function featuredOf(
   if (!settings.isEnabled) return null
   const { isEnabled: _on, ...rules } = settings
   if (productId === null) return rules
-  const cents = product && featuredCents(settings, product)
+  const cents = product && calculateFeaturedCents(settings, product)
   if (product === null || cents === null) return null
   const { textColor, fontSize, showInProductPage, showInProductList, method, discountPercentage } = rules
-  const place = placeOf(ctx, product)
+  const place = toPriceFormat(ctx, product)
   return {
-    text: renderText(settings.text, featuredValues(settings, cents, place)).text,
+    text: renderText(settings.text, toFeaturedValues(settings, cents, place)).text,
     price: amounts.toNumber(cents),
     currency: place.currency,
     ...{ method, discountPercentage, showInProductPage, showInProductList, textColor, fontSize },
   }
 }
 
-/** What the price of a variant is reckoned by in the browser, where any of the product's may show one. */
-function ruleOf(
+/** The rule by which the browser calculates a variant's featured price; null if no variant shows one. */
+function toFeaturedRule(
   ctx: Context,
   settings: BadgeSettings['featuredPrice'],
   product: snapshots.Snapshot,
 ): object | null {
   const all = [product, ...product.variants.map(({ price }) => ({ ...product, price }))]
-  if (all.every((each) => featuredCents(settings, each) === null)) return null
+  if (all.every((each) => calculateFeaturedCents(settings, each) === null)) return null
   const { isEnabled: _on, applyToSalePrice: _met, excludedProductIds: _none, ...rule } = settings
-  return { ...rule, currency: placeOf(ctx, product).currency }
+  return { ...rule, currency: toPriceFormat(ctx, product).currency }
 }
 
-const placeOf = (ctx: Context, { currency }: snapshots.Snapshot) => ({ currency, locale: ctx.store.locale })
+const toPriceFormat = (ctx: Context, { currency }: snapshots.Snapshot) => ({
+  currency,
+  locale: ctx.store.locale,
+})

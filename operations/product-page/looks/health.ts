@@ -1,26 +1,26 @@
-/** Health of looks (rule 4): follows the mirror of the catalog; the merchant is told of each move to `broken`. */
+/** Health of looks (rule 4), computed from the catalog cache. The merchant is notified of each change to `broken`. */
 
 import { sql } from 'kysely'
-import { isAmong, notify } from '#operations/store/door'
+import { isAmong, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { healthIn, holdsAny } from './json.ts'
+import { containsAny, healthSql } from './json.ts'
 
 /** Checks the looks with these products, in the transaction that changed their snapshots. */
 export const checkLooksWith = (ctx: Context, productIds: readonly string[]): Promise<void> =>
   check(ctx, { productIds })
 
-/** Checks every look of the store: the whole catalog was read. */
+/** Checks every look of the store after a full catalog read. */
 export const checkAllLooks = (ctx: Context): Promise<void> => check(ctx, {})
 
-/** Checks one, in the caller's transaction. */
+/** Checks one look, in the caller's transaction. */
 export const checkLook = (ctx: Context, id: string): Promise<void> => check(ctx, { id })
 
 async function check(ctx: Context, which: { productIds?: readonly string[]; id?: string }): Promise<void> {
   let looks = ctx.db
     .selectFrom('looks as l')
-    .select(['l.id', 'l.name', 'l.health as was', healthIn(ctx.db).as('health')])
+    .select(['l.id', 'l.name', 'l.health as was', healthSql(ctx.db).as('health')])
   if (which.id !== undefined) looks = looks.where('l.id', '=', which.id)
-  if (which.productIds) looks = looks.where(holdsAny(sql`${[...which.productIds]}::text[]`))
+  if (which.productIds) looks = looks.where(containsAny(sql`${[...which.productIds]}::text[]`))
   const rows = await looks.orderBy('l.id').forUpdate('l').execute()
   for (const [health, moved] of Map.groupBy(rows, (row) => row.health)) {
     const ids = moved.map((row) => row.id)
@@ -31,11 +31,11 @@ async function check(ctx: Context, which: { productIds?: readonly string[]; id?:
       .execute()
   }
   for (const { id, name, was, health } of rows) {
-    if (health === 'broken' && was !== 'broken') await tellBroken(ctx, id, name)
+    if (health === 'broken' && was !== 'broken') await notifyBroken(ctx, id, name)
   }
 }
 
-const tellBroken = (ctx: Context, id: string, name: string): Promise<void> =>
+const notifyBroken = (ctx: Context, id: string, name: string): Promise<void> =>
   notify(ctx, {
     type: 'look-broken',
     level: 'warning',

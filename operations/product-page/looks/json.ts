@@ -1,36 +1,36 @@
-/** Looks as JSON, with prices and states of the mirror of the catalog. */
+/** Looks as JSON, with prices and availability from the catalog cache. */
 import { type RawBuilder, sql } from 'kysely'
-import { itemShape, itemsOf } from '#operations/storefront/door'
+import { itemShape, selectItems } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
-import { inCents } from '#runtime/database/sql'
+import { isoInstant, jsonFields, jsonObject } from '#runtime/database/json'
+import { roundToCents } from '#runtime/database/sql'
 import type { LookContent } from './schema.ts'
 
 type Db = Context['db']
 
-const content = (...keys: (keyof LookContent)[]) => fieldsOf('l.content', keys)
+const content = (...keys: (keyof LookContent)[]) => jsonFields('l.content', keys)
 const items = sql`l.content -> 'items'`
 const isMissing = sql`x."shown_status" = 'missing'`
 const isAvailable = sql`x."shown_status" = 'available'`
 
-/** An item with its place on the picture, which the mirror knows nothing of. */
+/** An item with its position on the picture, which the catalog cache does not have. */
 const itemJson = jsonObject({
   ...itemShape,
   hotspot: sql`${items} -> (x.place::int - 1) -> 'hotspot'`,
 })
 
-const totalsOf = (db: Db, which: RawBuilder<unknown> = sql`true`) =>
+const totalsJson = (db: Db, which: RawBuilder<unknown> = sql`true`) =>
   db
-    .selectFrom(itemsOf(db, items).as('x'))
+    .selectFrom(selectItems(db, items).as('x'))
     .select([
       sql`coalesce(json_agg(${itemJson} order by x.place) filter (where ${which}), '[]')`.as('items'),
-      inCents(sql`sum(x."shown_unitPrice" * x.quantity) filter (where not ${isMissing})`).as('total'),
+      roundToCents(sql`sum(x."shown_unitPrice" * x.quantity) filter (where not ${isMissing})`).as('total'),
     ])
     .as('t')
 
-/** One look `l` as JSON: a sub-query. */
+/** A look `l` as JSON: a sub-query. */
 export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
-  sql`(${db.selectFrom(totalsOf(db)).select(
+  sql`(${db.selectFrom(totalsJson(db)).select(
     jsonObject({
       id: 'l.id',
       name: 'l.name',
@@ -39,21 +39,21 @@ export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
       ...content('showOnProductPages'),
       items: sql`t.items`,
       health: 'l.health',
-      checkedAt: instantOf('l.checked_at'),
+      checkedAt: isoInstant('l.checked_at'),
       total: sql`t.total`,
       currency: sql`${currency}::text`,
       impressions: 'l.impressions',
       clicks: 'l.clicks',
       addsToCart: 'l.cart_adds',
-      createdAt: instantOf('l.created_at'),
-      updatedAt: instantOf('l.updated_at'),
+      createdAt: isoInstant('l.created_at'),
+      updatedAt: isoInstant('l.updated_at'),
     }).as('json'),
   )})`
 
-/** What shoppers see of it; without those sold out where they are hidden. What is gone is never shown. */
+/** The public part of a look. Sold-out items are left out if the settings hide them; deleted products always are. */
 export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknown> => {
   const shown = sql`(${isAvailable} or (x."shown_status" = 'out-of-stock' and not ${hidesSoldOut}::boolean))`
-  return sql`(${db.selectFrom(totalsOf(db, shown)).select(
+  return sql`(${db.selectFrom(totalsJson(db, shown)).select(
     jsonObject({
       id: 'l.id',
       name: 'l.name',
@@ -63,16 +63,16 @@ export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknow
   )})`
 }
 
-/** Health of a look `l` by the mirror (rule 4): a sub-query. */
-export const healthIn = (db: Db): RawBuilder<string> =>
-  sql<string>`(${db.selectFrom(itemsOf(db, items).as('x')).select(
+/** Health of a look `l` by the catalog cache (rule 4): a sub-query. */
+export const healthSql = (db: Db): RawBuilder<string> =>
+  sql<string>`(${db.selectFrom(selectItems(db, items).as('x')).select(
     sql`case when bool_and(${isAvailable}) then 'healthy'
       when count(*) filter (where ${isAvailable}) < 2 then 'broken' else 'degraded' end`.as('health'),
   )})`
 
 /** The items of a look `l` that cannot be bought: a sub-query. */
-const problemsIn = (db: Db): RawBuilder<unknown> =>
-  sql`(${db.selectFrom(itemsOf(db, items).as('x')).select(
+const problemsJson = (db: Db): RawBuilder<unknown> =>
+  sql`(${db.selectFrom(selectItems(db, items).as('x')).select(
     sql`coalesce(json_agg(${jsonObject({
       productId: 'x.product_id',
       variantId: 'x.variant_id',
@@ -81,18 +81,18 @@ const problemsIn = (db: Db): RawBuilder<unknown> =>
     })} order by x.place) filter (where not ${isAvailable}), '[]')`.as('problems'),
   )})`
 
-/** A look `l` with what is wrong with it. */
+/** A look `l` with its unavailable items. */
 export const problemJson = (db: Db): RawBuilder<unknown> =>
   jsonObject({
     lookId: 'l.id',
     name: 'l.name',
     isActive: 'l.is_active',
     health: 'l.health',
-    checkedAt: instantOf('l.checked_at'),
-    problems: problemsIn(db),
+    checkedAt: isoInstant('l.checked_at'),
+    problems: problemsJson(db),
   })
 
-/** Whether a look `l` holds one of these products. */
-export const holdsAny = (productIds: RawBuilder<unknown>): RawBuilder<boolean> =>
+/** Whether a look `l` contains one of these products. */
+export const containsAny = (productIds: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from jsonb_array_elements(${items}) as i(item)
     where i.item ->> 'productId' = any(${productIds}))`

@@ -1,17 +1,17 @@
-/** Looks: read, made, changed and deleted. */
+/** Looks: read, create, change and delete. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { files } from '#operations/store/door'
-import { changed, emptyToNull, forgetCounted, snapshots } from '#operations/storefront/door'
+import { files } from '#operations/store/index'
+import { deleteCounts, emptyToNull, markStorefrontChanged, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
-import { oneRow, preparedOne, requireRoom } from '#runtime/database/rows'
+import { preparedOne, requireCapacity, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
-import { given } from '#runtime/values/changes'
-import { settledWrite } from '../settled-write.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { optimisticWrite } from '../optimistic-write.ts'
 import { checkLook } from './health.ts'
-import { healthIn, holdsAny, lookJson, problemJson } from './json.ts'
+import { containsAny, healthSql, lookJson, problemJson } from './json.ts'
 import { type LookContent, type LookInput, look } from './schema.ts'
 import { dropFromSections } from './settings.ts'
 
@@ -42,14 +42,14 @@ export const listLooks = preparedList<Filters>(
     let rows = db.selectFrom('looks as l')
     if (has('isActive')) rows = rows.where('l.is_active', '=', values.isActive as boolean)
     if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
-    if (has('productId')) rows = rows.where(holdsAny(sql`array[${values.productId}::text]`))
+    if (has('productId')) rows = rows.where(containsAny(sql`array[${values.productId}::text]`))
     if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
     return { rows, item: lookJson(db, values.currency), page: 'l', order: [['l.id', 'desc']] }
   },
   { text: ['search'] },
 )
 
-/** Those with a problem; broken ones first, which the words sort as well. */
+/** Looks with unavailable items; broken ones first, which is also their alphabetical order. */
 export const listProblems = preparedList<{ health?: string | undefined }>((db, values, has) => {
   let rows = db.selectFrom('looks as l').where('l.health', '<>', 'healthy')
   if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
@@ -80,11 +80,11 @@ type Saved = Draft & { id: string }
 
 async function find(ctx: Context, id: string): Promise<Saved> {
   const saved = ctx.db.selectFrom('looks').select(['id', 'name', 'is_active as isActive', 'content'])
-  const row = await oneRow(saved, id, noSuch)
+  const row = await requireRow(saved, id, noSuch)
   return { ...row, content: row.content as LookContent }
 }
 
-/** Answers its id. Not inside a transaction: the platform is asked. */
+/** Returns the new id. Not inside a transaction: it calls the platform. */
 export async function createLook(ctx: Context, input: LookInput): Promise<string> {
   for (const field of ['name', 'imageUrl', 'items'] as const) {
     if (input[field] === undefined) throw refuse('bad_request', `${field}: is required for a new look`)
@@ -93,15 +93,15 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
   await check(ctx, null, draft.content)
   return ctx.transaction(async (tx) => {
     const full = `There are ${looksAtMost} looks, and there cannot be more: delete one first`
-    await requireRoom(tx, tx.db.selectFrom('looks'), looksAtMost, full)
+    await requireCapacity(tx, tx.db.selectFrom('looks'), looksAtMost, full)
     const id = tx.newId()
     const now = tx.now()
     await tx.db
       .insertInto('looks')
       .values({
         id,
-        ...columnsOf(draft),
-        // Only a move makes a notice: what is made broken was never anything else.
+        ...toColumns(draft),
+        // Only a change of health notifies the merchant: a look created as broken has not changed.
         health: 'broken',
         checked_at: now,
         created_at: now,
@@ -110,18 +110,18 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
       .execute()
     await tx.db
       .updateTable('looks as l')
-      .set({ health: healthIn(tx.db) })
+      .set({ health: healthSql(tx.db) })
       .where('l.id', '=', id)
       .execute()
-    await keepFiles(tx, id, { before: null, after: draft.content })
-    await changed(tx)
+    await retainFiles(tx, id, { before: null, after: draft.content })
+    await markStorefrontChanged(tx)
     return id
   })
 }
 
-/** What is left out stays; the same again changes nothing. Not inside a transaction. */
+/** Fields left out keep their value; an unchanged look is not written. Not inside a transaction. */
 export async function changeLook(ctx: Context, id: string, input: LookInput): Promise<void> {
-  await settledWrite(ctx, {
+  await optimisticWrite(ctx, {
     read: (at) => find(at, id),
     async prepare(before) {
       const after = merged(before, input)
@@ -132,45 +132,45 @@ export async function changeLook(ctx: Context, id: string, input: LookInput): Pr
       if (isDeepStrictEqual(before, after)) return
       await tx.db
         .updateTable('looks')
-        .set({ ...columnsOf(after), updated_at: tx.now() })
+        .set({ ...toColumns(after), updated_at: tx.now() })
         .where('id', '=', known)
         .execute()
       if (!isDeepStrictEqual(before.content.items, after.content.items)) await checkLook(tx, known)
-      await keepFiles(tx, known, { before: before.content, after: after.content })
-      await changed(tx)
+      await retainFiles(tx, known, { before: before.content, after: after.content })
+      await markStorefrontChanged(tx)
     },
   })
 }
 
-/** In the caller's transaction: it leaves the home page's sections too. */
+/** In the caller's transaction; also removes the look from the home page's sections. */
 export async function deleteLook(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, id)
   await ctx.db.deleteFrom('looks').where('id', '=', known).execute()
-  await forgetCounted(ctx, 'look', known)
-  await keepFiles(ctx, known, { before: null, after: null })
+  await deleteCounts(ctx, 'look', known)
+  await retainFiles(ctx, known, { before: null, after: null })
   await dropFromSections(ctx, known)
-  await changed(ctx)
+  await markStorefrontChanged(ctx)
 }
 
 /**
- * Checks its items against the platform now. Not inside a transaction; where the platform does not answer it throws
- * `Unavailable`, and the last check stands.
+ * Checks the look's items at the platform now. Not inside a transaction; throws `Unavailable` if the platform does not
+ * answer, and keeps the last result.
  */
 export async function revalidateLook(ctx: Context, id: string): Promise<void> {
   const { id: known, content } = await find(ctx, id)
-  await snapshots.readLive(ctx, productsOf(content))
+  await snapshots.readLive(ctx, listProductIds(content))
   await ctx.transaction((tx) => checkLook(tx, known))
 }
 
-const productsOf = ({ items }: LookContent): string[] => [...new Set(items.map((item) => item.productId))]
+const listProductIds = ({ items }: LookContent): string[] => [...new Set(items.map((item) => item.productId))]
 
-/** What is left out stays, or is the default. */
+/** Fields left out keep their value, or get the default. */
 function merged(before: Draft | null, input: LookInput): Draft {
   const { name, isActive, description, imageUrl, imageAlt, items, showOnProductPages } = input
   const content = {
     ...(before?.content ?? { description: null, imageAlt: null, showOnProductPages: true }),
-    ...given({ description, imageUrl, imageAlt, showOnProductPages }),
+    ...omitUndefined({ description, imageUrl, imageAlt, showOnProductPages }),
   } as LookContent
   content.description = emptyToNull(content.description)
   content.imageAlt = emptyToNull(content.imageAlt)
@@ -179,32 +179,32 @@ function merged(before: Draft | null, input: LookInput): Draft {
       ...{ productId, variantId, quantity, hotspot },
     }))
   }
-  refuseDoubles(content)
+  refuseDuplicates(content)
   return { name: name ?? before!.name, isActive: isActive ?? before?.isActive ?? true, content }
 }
 
-const keyOf = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
+const toItemKey = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
   JSON.stringify([productId, variantId])
 
-function refuseDoubles({ items }: LookContent): void {
+function refuseDuplicates({ items }: LookContent): void {
   const seen = new Set<string>()
   for (const [at, item] of items.entries()) {
-    if (seen.has(keyOf(item))) {
+    if (seen.has(toItemKey(item))) {
       throw refuse('bad_request', `items.${at}: names the product and variant of another item`)
     }
-    seen.add(keyOf(item))
+    seen.add(toItemKey(item))
   }
 }
 
-/** New items must exist, and a new picture be https or an upload: asked of platform and storage. */
+/** New items must exist, and a new picture must be https or an upload: calls the platform and storage. */
 async function check(ctx: Context, before: LookContent | null, after: LookContent): Promise<void> {
   await requireReferences(ctx, look, { before, after, kinds: ['file'] })
   if (isDeepStrictEqual(before?.items, after.items)) return
-  const known = new Set(before?.items.map(keyOf))
-  const products = await snapshots.readLive(ctx, productsOf(after))
+  const known = new Set(before?.items.map(toItemKey))
+  const products = await snapshots.readLive(ctx, listProductIds(after))
   for (const [at, item] of after.items.entries()) {
     const { productId, variantId } = item
-    if (known.has(keyOf(item)) || snapshots.statusOf(products.get(productId), variantId) !== 'missing')
+    if (known.has(toItemKey(item)) || snapshots.getStatus(products.get(productId), variantId) !== 'missing')
       continue
     throw products.get(productId)?.exists
       ? refuse('bad_request', `items.${at}.variantId: product ${productId} has no variant ${variantId}`)
@@ -212,14 +212,14 @@ async function check(ctx: Context, before: LookContent | null, after: LookConten
   }
 }
 
-const columnsOf = ({ name, isActive, content }: Draft) => ({
+const toColumns = ({ name, isActive, content }: Draft) => ({
   name,
   is_active: isActive,
   content: JSON.stringify(content),
 })
 
-const keepFiles = (
+const retainFiles = (
   ctx: Context,
   id: string,
   named: { before: LookContent | null; after: LookContent | null },
-): Promise<void> => files.keepNamed(ctx, `look:${id}`, look, named)
+): Promise<void> => files.trackFiles(ctx, `look:${id}`, look, named)

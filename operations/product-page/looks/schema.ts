@@ -1,5 +1,11 @@
-import { assetUrl, itemSeen, itemStatus, nullableText, platformId } from '#operations/storefront/door'
-import { readOn } from '#runtime/contrast'
+import {
+  assetUrl,
+  itemCatalogFields,
+  itemStatus,
+  nullableText,
+  platformId,
+} from '#operations/storefront/index'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import {
   colour,
@@ -25,7 +31,7 @@ const itemFields = {
   quantity: z.number().int().min(1).max(10),
   hotspot,
 }
-const itemReadOnly = Object.keys(itemSeen)
+const itemReadOnly = Object.keys(itemCatalogFields)
 
 const ownFields = {
   description: nullableText(500),
@@ -45,10 +51,10 @@ export const look = named(
     id,
     name: line(1, 120),
     ...ownFields,
-    items: z.array(object({ ...itemFields, ...itemSeen })),
+    items: z.array(object({ ...itemFields, ...itemCatalogFields })),
     health: lookHealth,
     checkedAt: instant.describe('When its items were last checked'),
-    total: money.nullable().describe('Of the items that exist; null where none does'),
+    total: money.nullable().describe('Total of the items that exist; null if none does'),
     currency,
     impressions: count,
     clicks: count,
@@ -57,7 +63,7 @@ export const look = named(
     updatedAt: instant,
   }),
   {
-    moves: [
+    volatileFields: [
       'health',
       'checkedAt',
       'total',
@@ -81,9 +87,9 @@ const lookInput = {
 }
 const readOnly = Object.keys(look.shape).filter((key) => !(key in lookInput) && key !== 'id')
 
-/** Both creates and changes: with an `id` it is a change. */
+/** Creates a look, or changes the one with the given `id`. */
 export const lookBody = writeBody(
-  { id: z.string().max(64).describe('Of the look to change; left out: a new one'), ...lookInput },
+  { id: z.string().max(64).describe('Id of the look to change; left out: a new one'), ...lookInput },
   readOnly,
 )
 export type LookInput = Omit<z.infer<typeof lookBody>, 'id'>
@@ -127,7 +133,7 @@ const settingsFields = {
   buttonText: line(1, 80),
   hotspotColor: colour,
   buttonColor: colour,
-  buttonTextColor: readOn('buttonColor'),
+  buttonTextColor: textColourOn('buttonColor'),
   unavailableItems: z
     .enum(['hide', 'show-sold-out'])
     .describe('How shoppers see items that cannot be bought'),
@@ -154,6 +160,6 @@ export const shownSection = object({
   subtitle: z.string().nullable(),
   layout: sectionFields.layout,
   isEnabled: z.boolean(),
-  looks: z.array(look).describe('Those that shoppers see: active and not broken'),
-  hiddenLooks: count.describe('Those that they do not'),
+  looks: z.array(look).describe('Looks that shoppers see: active and not broken'),
+  hiddenLooks: count.describe('Number of looks that they do not see'),
 })

@@ -1,14 +1,14 @@
-/** How the storefront shows looks, and the sections of its home page. */
+/** Settings of looks on the storefront, and the sections of the home page. */
 import { sql } from 'kysely'
-import { isAmong } from '#operations/store/door'
-import { emptyToNull, widgetSettings } from '#operations/storefront/door'
+import { isAmong } from '#operations/store/index'
+import { emptyToNull, widgetSettings } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import { isId } from '#runtime/values/ids'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 import { lookJson } from './json.ts'
 import { type HomeSection, lookSettings, type lookSettingsInput, type shownSection } from './schema.ts'
 
@@ -21,7 +21,7 @@ const words = {
 } satisfies Words<LookSettings>
 export const defaultLookSettings: LookSettings = {
   isEnabled: false,
-  ...english(words),
+  ...getEnglishTexts(words),
   hotspotColor: '#ffffff',
   buttonColor: '#111827',
   buttonTextColor: '#ffffff',
@@ -29,7 +29,7 @@ export const defaultLookSettings: LookSettings = {
   homeSections: [],
 }
 
-/** A key that two sections have is refused, and a look that is not this store's. */
+/** Refuses duplicate section keys and looks of other stores. */
 export const lookWidget = widgetSettings('looks', {
   defaults: defaultLookSettings,
   words,
@@ -40,15 +40,15 @@ export const lookWidget = widgetSettings('looks', {
         ...{ key, title, subtitle: emptyToNull(subtitle), lookIds, layout, isEnabled },
       }),
     )
-    return { ...before, ...given(fields), homeSections: sections ?? before.homeSections }
+    return { ...before, ...omitUndefined(fields), homeSections: sections ?? before.homeSections }
   },
   async check(ctx, { homeSections }, before) {
-    refuseDoubles(homeSections)
+    refuseDuplicates(homeSections)
     await requireLooks(ctx, homeSections, new Set(before.homeSections.flatMap(({ lookIds }) => lookIds)))
   },
 })
 
-function refuseDoubles(sections: readonly HomeSection[]): void {
+function refuseDuplicates(sections: readonly HomeSection[]): void {
   const keys = new Set<string>()
   for (const [at, section] of sections.entries()) {
     if (keys.has(section.key)) {
@@ -61,7 +61,7 @@ function refuseDoubles(sections: readonly HomeSection[]): void {
   }
 }
 
-/** Those that are new: the others are kept while their looks are there. */
+/** Checks only newly named looks: the others are kept as long as they exist. */
 async function requireLooks(
   ctx: Context,
   sections: readonly HomeSection[],
@@ -81,7 +81,9 @@ async function requireLooks(
   }
 }
 
-/** A look that is deleted, in the same transaction; a section left without looks goes as well. */
+/**
+ * Removes a deleted look from the sections, in the same transaction; a section left without looks is removed as well.
+ */
 export const dropFromSections = (ctx: Context, lookId: string): Promise<void> =>
   lookWidget.write(ctx, (before) => ({
     ...before,
@@ -106,7 +108,7 @@ const ofIds = prepared<
 
 /** The sections of the home page, with the looks that shoppers see. */
 export async function readHomeSections(ctx: Context): Promise<{ data: z.input<typeof shownSection>[] }> {
-  const { homeSections } = await lookWidget.inForce(ctx)
+  const { homeSections } = await lookWidget.getEffective(ctx)
   const ids = [...new Set(homeSections.flatMap(({ lookIds }) => lookIds))]
   const found = ids.length === 0 ? [] : await ofIds(ctx, { ids, currency: ctx.store.currency })
   const shown = new Map(found.filter((row) => row.isShown).map((row) => [row.id, row.shown]))

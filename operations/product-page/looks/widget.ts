@@ -1,9 +1,9 @@
-/** Looks as the storefront gets them: those of a product's page, or the sections of the home page. */
+/** The looks widget: looks of a product's page, or the sections of the home page. */
 import { sql } from 'kysely'
-import type { Widget, WidgetQuery } from '#operations/storefront/door'
+import type { Widget, WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { holdsAny, publicLookJson } from './json.ts'
+import { containsAny, publicLookJson } from './json.ts'
 import { lookWidget } from './settings.ts'
 
 interface Row {
@@ -11,7 +11,7 @@ interface Row {
   shown: object
 }
 
-const shownLooks = (ofProduct: boolean) =>
+const prepareShownLooks = (ofProduct: boolean) =>
   prepared<{ ids: readonly string[]; productId: string | null; hides: boolean }, Row>((db, values) => {
     const rows = db
       .selectFrom('looks as l')
@@ -22,13 +22,16 @@ const shownLooks = (ofProduct: boolean) =>
     if (!ofProduct) return rows.where(sql<boolean>`l.id = any(${values.ids}::uuid[])`)
     return rows
       .where(sql<boolean>`(l.content -> 'showOnProductPages')::boolean`)
-      .where(holdsAny(sql`array[${values.productId}::text]`))
+      .where(containsAny(sql`array[${values.productId}::text]`))
   })
-const ofProduct = shownLooks(true)
-const ofIds = shownLooks(false)
+const ofProduct = prepareShownLooks(true)
+const ofIds = prepareShownLooks(false)
 
-export async function looksWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const { homeSections, ...settings } = await lookWidget.forShoppers(ctx)
+export async function buildLooksWidget(
+  ctx: Context,
+  { page, productId }: WidgetQuery,
+): Promise<Widget | null> {
+  const { homeSections, ...settings } = await lookWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const hides = settings.unavailableItems === 'hide'
   if (productId !== null) {

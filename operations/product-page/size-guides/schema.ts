@@ -1,4 +1,4 @@
-import { assetUrl, nullableText, platformId, targetingFields } from '#operations/storefront/door'
+import { assetUrl, nullableText, platformId, targetingFields } from '#operations/storefront/index'
 import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
 import type { Words } from '#runtime/values/wording'
 
@@ -48,7 +48,7 @@ const input = {
     .max(5),
   instructionsHtml: z
     .string()
-    // Tags that go may make a text longer than what is left of it.
+    // Raw HTML may be longer: cleaning removes tags.
     .max(instructionsAtMost * 4, `must have at most ${instructionsAtMost} characters`)
     .nullable()
     .describe(`HTML: harmless tags stay; at most ${instructionsAtMost} characters after cleaning`),

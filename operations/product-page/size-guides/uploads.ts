@@ -1,5 +1,5 @@
-/** Pictures of size guides: what may be uploaded. */
-import type { files } from '#operations/store/door'
+/** Upload rules for pictures of size guides. */
+import type { files } from '#operations/store/index'
 
 export const sizeGuideImages = 'size-guide'
 

@@ -1,20 +1,20 @@
-/** What both sliders keep: merged, whole, and what they name asked for. */
-import { files } from '#operations/store/door'
+/** Content of both sliders: merge, validation, and checks of the products and files it names. */
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import { type HomeSliderChange, homeVideoSlider, type SliderChange, type SliderContent } from './schema.ts'
 
-/** What is left out stays; videos are replaced whole. Refuses what browsers do not play. */
-export function mergedSlider<P extends string>(
+/** Fields left out keep their value; videos are replaced as a whole. Refuses settings that browsers do not play. */
+export function mergeSlider<P extends string>(
   before: SliderContent<P>,
   change: SliderChange | HomeSliderChange,
 ): SliderContent<P> {
   const { title, videos, layout, placement, autoplay, muted, loop, showControls } = change
   const after: SliderContent<P> = {
     ...before,
-    ...given({ layout, autoplay, muted, loop, showControls }),
+    ...omitUndefined({ layout, autoplay, muted, loop, showControls }),
     title: title === undefined ? before.title : title || null,
     placement: (placement as P | undefined) ?? before.placement,
     videos: videos
@@ -32,7 +32,7 @@ export function mergedSlider<P extends string>(
   return after
 }
 
-/** Asks platform and storage for what is new: not inside a transaction. Refuses it by its field. */
+/** Checks new references with platform and storage, so not inside a transaction. Refusals name the field. */
 export const checkSlider = (
   ctx: Context,
   before: SliderContent<string> | null,
@@ -40,10 +40,10 @@ export const checkSlider = (
 ): Promise<void> =>
   requireReferences(ctx, homeVideoSlider, { before, after, kinds: ['product', 'file'], live: true })
 
-/** In the caller's transaction; files that nothing names any more go with `files-clean`. */
-export const keepSliderFiles = (
+/** In the caller's transaction; the job `files-clean` deletes files without a reference. */
+export const retainSliderFiles = (
   ctx: Context,
   owner: string,
   before: SliderContent<string> | null,
   after: SliderContent<string> | null,
-): Promise<void> => files.keepNamed(ctx, `video-slider:${owner}`, homeVideoSlider, { before, after })
+): Promise<void> => files.trackFiles(ctx, `video-slider:${owner}`, homeVideoSlider, { before, after })

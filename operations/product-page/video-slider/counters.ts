@@ -1,7 +1,7 @@
-/** All-time counters of what shoppers saw and clicked of sliders; the home page's has a name instead of an id. */
+/** All-time impressions and clicks of sliders; the home page's slider has a fixed name instead of an id. */
 import { sql } from 'kysely'
-import type { EventSpec } from '#operations/storefront/door'
-import { countedRows } from '#operations/storefront/door'
+import type { EventSpec } from '#operations/storefront/index'
+import { countedRows } from '#operations/storefront/index'
 import { homeSliderId } from './schema.ts'
 
 const ofProducts = countedRows('video_sliders', ['impressions', 'clicks'])

@@ -1,12 +1,12 @@
-/** The slider of videos on the home page: one a store, the defaults until it is saved. */
+/** The video slider of the home page: one per store, with defaults until it is saved. */
 import { isDeepStrictEqual } from 'node:util'
-import { changed } from '#operations/storefront/door'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { settledWrite } from '../settled-write.ts'
-import { checkSlider, keepSliderFiles, mergedSlider } from './content.ts'
+import { optimisticWrite } from '../optimistic-write.ts'
+import { checkSlider, mergeSlider, retainSliderFiles } from './content.ts'
 import {
   defaultHomeSlider,
   type HomeSlider,
@@ -35,12 +35,12 @@ export async function readHomeSlider(ctx: Context): Promise<z.input<typeof homeV
   }
 }
 
-interface Kept {
+interface SavedHomeSlider {
   content: HomeSlider
   isEnabled: boolean
 }
 
-async function find(ctx: Context): Promise<Kept> {
+async function find(ctx: Context): Promise<SavedHomeSlider> {
   const [row] = await saved(ctx, {})
   return {
     content: (row?.content as HomeSlider | undefined) ?? defaultHomeSlider,
@@ -49,17 +49,17 @@ async function find(ctx: Context): Promise<Kept> {
 }
 
 /**
- * Not inside a transaction: products and files that are new are asked for. The same again changes nothing. Refuses one
- * that is on without a video.
+ * Not inside a transaction: new products and files are checked with their providers. An unchanged slider is not
+ * written. Refuses an enabled slider without a video.
  */
 export async function saveHomeSlider(
   ctx: Context,
   change: HomeSliderChange,
 ): Promise<z.input<typeof homeVideoSlider>> {
-  await settledWrite(ctx, {
+  await optimisticWrite(ctx, {
     read: find,
-    async prepare(before): Promise<Kept> {
-      const content = mergedSlider(before.content, change)
+    async prepare(before): Promise<SavedHomeSlider> {
+      const content = mergeSlider(before.content, change)
       const isEnabled = change.isEnabled ?? before.isEnabled
       if (isEnabled && content.videos.length === 0) {
         throw refuse('bad_request', 'videos: must have at least one while isEnabled')
@@ -79,8 +79,8 @@ export async function saveHomeSlider(
         .values(row)
         .onConflict((conflict) => conflict.column('store_id').doUpdateSet(row))
         .execute()
-      await keepSliderFiles(tx, homeSliderId, before.content, after.content)
-      await changed(tx)
+      await retainSliderFiles(tx, homeSliderId, before.content, after.content)
+      await markStorefrontChanged(tx)
     },
   })
   return readHomeSlider(ctx)

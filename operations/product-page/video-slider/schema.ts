@@ -1,8 +1,8 @@
-import { assetUrl, itemStatus, platformId } from '#operations/storefront/door'
+import { assetUrl, itemStatus, platformId } from '#operations/storefront/index'
 import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 
-/** What events and the storefront call the home page's slider. */
+/** Id of the home page's slider in events and on the storefront. */
 export const homeSliderId = 'home'
 
 const videoFields = {
@@ -41,7 +41,7 @@ export const videoSlider = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['productName', 'productStatus', 'impressions', 'clicks'] },
+  { volatileFields: ['productName', 'productStatus', 'impressions', 'clicks'] },
 )
 export const sliderInput = writeBody(
   {
@@ -65,7 +65,7 @@ export const homeVideoSlider = named(
     ...counters,
     updatedAt: instant.nullable().describe('Null: never saved'),
   }),
-  { moves: ['impressions', 'clicks'] },
+  { volatileFields: ['impressions', 'clicks'] },
 )
 export const homeSliderInput = writeBody(
   { ...look, videos: z.array(videoInput).max(20), isEnabled: z.boolean(), placement: homePlacement },
@@ -75,18 +75,18 @@ export const homeSliderInput = writeBody(
 export type SliderChange = Omit<z.infer<typeof sliderInput>, 'productId'>
 export type HomeSliderChange = z.infer<typeof homeSliderInput>
 
-/** What both sliders keep as `content`, with their own placement. */
+/** Fields that both sliders store as `content`, next to their own placement. */
 const played = object({ ...look, videos: z.array(video) })
 export type SliderContent<Placement extends string> = z.infer<typeof played> & { placement: Placement }
 export type ProductSlider = SliderContent<z.infer<typeof productPlacement>>
 export type HomeSlider = SliderContent<z.infer<typeof homePlacement>>
 
-const plays = { autoplay: true, muted: true, loop: true, showControls: false }
+const playDefaults = { autoplay: true, muted: true, loop: true, showControls: false }
 export const defaultSlider: ProductSlider = {
   title: null,
   videos: [],
   layout: 'carousel',
   placement: 'below-gallery',
-  ...plays,
+  ...playDefaults,
 }
 export const defaultHomeSlider: HomeSlider = { ...defaultSlider, placement: 'middle' }

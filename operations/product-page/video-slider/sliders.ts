@@ -1,25 +1,25 @@
-/** Sliders of videos on product pages, at most one a product. */
+/** Video sliders on product pages, at most one per product. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { changed, forgetCounted, snapshots } from '#operations/storefront/door'
+import { deleteCounts, markStorefrontChanged, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonFields, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
 import { countRows } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { settledWrite } from '../settled-write.ts'
-import { checkSlider, keepSliderFiles, mergedSlider } from './content.ts'
+import { optimisticWrite } from '../optimistic-write.ts'
+import { checkSlider, mergeSlider, retainSliderFiles } from './content.ts'
 import { defaultSlider, type ProductSlider, type SliderChange } from './schema.ts'
 
 type Db = Context['db']
 
 const slidersAtMost = 500
 
-const content = (...keys: (keyof ProductSlider)[]) => fieldsOf('s.content', keys)
+const content = (...keys: (keyof ProductSlider)[]) => jsonFields('s.content', keys)
 
-/** Of a row `s`. */
+/** For a row `s`. */
 const sliderJson = (db: Db) => {
   const product = db
     .selectFrom('product_snapshots as p')
@@ -42,8 +42,8 @@ const sliderJson = (db: Db) => {
     ...content('placement'),
     impressions: 's.impressions',
     clicks: 's.clicks',
-    createdAt: instantOf('s.created_at'),
-    updatedAt: instantOf('s.updated_at'),
+    createdAt: isoInstant('s.created_at'),
+    updatedAt: isoInstant('s.updated_at'),
   })
 }
 
@@ -77,15 +77,16 @@ async function find(ctx: Context, productId: string): Promise<Saved | null> {
 }
 
 /**
- * Creates or changes the slider of a product; two at once make one. Not inside a transaction: products and files that
- * are new are asked for. The same again changes nothing. Refuses a new one without videos, and the 501st.
+ * Creates or changes the slider of a product; two concurrent calls create one. Not inside a transaction: new products
+ * and files are checked with their providers. An unchanged slider is not written. Refuses a new one without videos, and
+ * the 501st.
  */
 export async function saveSlider(ctx: Context, productId: string, change: SliderChange): Promise<JsonText> {
-  await settledWrite(ctx, {
+  await optimisticWrite(ctx, {
     read: (at) => find(at, productId),
     async prepare(before) {
       if (!before && !change.videos) throw refuse('bad_request', 'videos: is required for a new slider')
-      const after = mergedSlider(before?.content ?? defaultSlider, change)
+      const after = mergeSlider(before?.content ?? defaultSlider, change)
       if (!before) await snapshots.requireProducts(ctx, [productId], 'productId', { live: true })
       await checkSlider(ctx, before?.content ?? null, after)
       return { content: after, isActive: change.isActive ?? before?.isActive ?? true }
@@ -110,8 +111,8 @@ export async function saveSlider(ctx: Context, productId: string, change: Slider
           .values({ id, product_id: productId, created_at: now, ...columns })
           .execute()
       }
-      await keepSliderFiles(tx, id, before?.content ?? null, after.content)
-      await changed(tx)
+      await retainSliderFiles(tx, id, before?.content ?? null, after.content)
+      await markStorefrontChanged(tx)
     },
   })
   return readSlider(ctx, productId)
@@ -125,16 +126,16 @@ export async function readSlider(ctx: Context, productId: string): Promise<JsonT
 
 const noSlider = () => refuse('not_found', 'The product has no video slider')
 
-/** In the caller's transaction, with its days; the product itself may be gone. */
+/** In the caller's transaction, with its daily counters; works after the product was deleted, too. */
 export async function deleteSlider(ctx: Context, productId: string): Promise<void> {
   await ctx.lockStore()
-  const gone = await ctx.db
+  const deleted = await ctx.db
     .deleteFrom('video_sliders')
     .where('product_id', '=', productId)
     .returning('id')
     .executeTakeFirst()
-  if (!gone) throw noSlider()
-  await keepSliderFiles(ctx, gone.id, null, null)
-  await forgetCounted(ctx, 'video-slider', gone.id)
-  await changed(ctx)
+  if (!deleted) throw noSlider()
+  await retainSliderFiles(ctx, deleted.id, null, null)
+  await deleteCounts(ctx, 'video-slider', deleted.id)
+  await markStorefrontChanged(ctx)
 }

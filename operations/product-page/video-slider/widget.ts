@@ -1,11 +1,11 @@
-/** Videos as the storefront gets them: the home page's, or a product's. */
-import { shownProducts, type Widget, type WidgetQuery } from '#operations/storefront/door'
+/** The video slider widget: the home page's slider, or a product's. */
+import { findShownProducts, type Widget, type WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { readHomeSlider } from './home-slider.ts'
 import { homeSliderId, type ProductSlider, type SliderContent } from './schema.ts'
 
-const activeOf = prepared<{ productId: string }, { id: string; content: unknown }>((db, values) =>
+const activeSlider = prepared<{ productId: string }, { id: string; content: unknown }>((db, values) =>
   db
     .selectFrom('video_sliders')
     .select(['id', 'content'])
@@ -13,7 +13,7 @@ const activeOf = prepared<{ productId: string }, { id: string; content: unknown 
     .where('is_active', '=', true),
 )
 
-export async function videoSliderWidget(
+export async function buildVideoSliderWidget(
   ctx: Context,
   { page, productId }: WidgetQuery,
 ): Promise<Widget | null> {
@@ -25,16 +25,16 @@ export async function videoSliderWidget(
       updatedAt: _saved,
       ...slider
     } = await readHomeSlider(ctx)
-    return isEnabled ? { value: { id: homeSliderId, ...(await shown(ctx, slider)) } } : null
+    return isEnabled ? { value: { id: homeSliderId, ...(await toShownSlider(ctx, slider)) } } : null
   }
   if (productId === null) return null
-  const [row] = await activeOf(ctx, { productId })
-  return row ? { value: { id: row.id, ...(await shown(ctx, row.content as ProductSlider)) } } : null
+  const [row] = await activeSlider(ctx, { productId })
+  return row ? { value: { id: row.id, ...(await toShownSlider(ctx, row.content as ProductSlider)) } } : null
 }
 
-/** A video leads to its product while shoppers can see that. */
-async function shown<P extends string>(ctx: Context, slider: SliderContent<P>): Promise<object> {
-  const products = await shownProducts(
+/** A video links to its product as long as shoppers can see it. */
+async function toShownSlider<P extends string>(ctx: Context, slider: SliderContent<P>): Promise<object> {
+  const products = await findShownProducts(
     ctx,
     slider.videos.flatMap(({ linkedProductId }) => linkedProductId ?? []),
   )

@@ -1,4 +1,4 @@
-import { platformId } from '#operations/storefront/door'
+import { platformId } from '#operations/storefront/index'
 import { count, currency, day, money, object, z } from '#runtime/schema'
 
 export const wishlistAnalytics = object({
@@ -9,11 +9,11 @@ export const wishlistAnalytics = object({
     adds: count.describe('Products that came into a list; adding what is there counts nothing'),
     removes: count,
     shoppers: count.describe('Visitors who added something'),
-    contacts: count.describe('Of them, those with an email or phone'),
+    contacts: count.describe('Shoppers with an email or phone'),
     activeItems: count.describe('In lists now'),
     addsToCart: count,
     purchases: count.describe('Orders of a wished product by the contact within 30 days, once a product'),
-    revenue: money.describe('Of those order lines, less what was refunded'),
+    revenue: money.describe('Amount of those order lines, less refunds'),
   }),
   products: z.array(
     object({

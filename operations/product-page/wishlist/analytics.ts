@@ -1,11 +1,11 @@
-/** What wishlists bring (rule 6): what came into lists and left them, and what was bought of it. */
+/** Wishlist analytics (rule 6): products added and removed, and purchases of wished products. */
 import { type Compilable, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedOrder } from '#operations/store/door'
+import { days, isCountedOrder } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { emailKeyOf } from '#runtime/values/email'
+import { emailKeySql } from '#runtime/values/email'
 
 interface Values extends days.DayRange {
   timezone: string
@@ -14,17 +14,17 @@ interface Values extends days.DayRange {
 }
 type Db = Kysely<TenantTables>
 
-/** The bounds of the range as instants, which an index serves. */
+/** The bounds of the range as instants, so that an index can be used. */
 const within = (column: string, { startDate, endDate, timezone }: Values) => {
   const zone = sql`${timezone}::text`
-  const from = days.firstInstantOf(sql`(${startDate}::date)`, zone)
-  const to = days.firstInstantOf(sql`(${endDate}::date + 1)`, zone)
+  const from = days.firstInstant(sql`(${startDate}::date)`, zone)
+  const to = days.firstInstant(sql`(${endDate}::date + 1)`, zone)
   return sql<boolean>`(${sql.ref(column)} >= (select ${from}) and ${sql.ref(column)} < (select ${to}))`
 }
 
 /**
- * Lines of counted orders in the range that somebody wished for before: a row for each order and product. The contact
- * is known by email or by phone.
+ * Counted order lines in the range whose product the contact had wished for before: one row per order and product.
+ * Contacts match by email or phone.
  */
 function bought(db: Db, values: Values) {
   const by = (contact: 'email' | 'phone') =>
@@ -32,7 +32,7 @@ function bought(db: Db, values: Values) {
       .selectFrom('orders as o')
       .innerJoin('wishlist_visitors as v', (join) =>
         contact === 'email'
-          ? join.on(sql<boolean>`${emailKeyOf('v.email')} = ${emailKeyOf('o.customer_email')}`)
+          ? join.on(sql<boolean>`${emailKeySql('v.email')} = ${emailKeySql('o.customer_email')}`)
           : join.onRef('v.phone_key', '=', 'o.phone_key'),
       )
       .innerJoin('wishes as w', 'w.visitor_id', 'v.visitor_id')
@@ -53,7 +53,7 @@ function bought(db: Db, values: Values) {
     .groupBy(['line.order_id', 'line.product_id'])
 }
 
-const nothing = {
+const noCounts = {
   shoppers: sql<number>`0`,
   adds: sql<number>`0`,
   removes: sql<number>`0`,
@@ -62,19 +62,19 @@ const nothing = {
   purchases: sql<number>`0`,
   revenue: sql<number>`0`,
 }
-type Counter = keyof typeof nothing
+type Counter = keyof typeof noCounts
 
 /** One kind of fact, with the columns of all kinds. */
-const shape = (productId: string, counted: Partial<Record<Counter, RawBuilder<number>>>) => [
+const toFactColumns = (productId: string, counted: Partial<Record<Counter, RawBuilder<number>>>) => [
   sql<string>`${sql.ref(productId)}`.as('product_id'),
-  ...Object.entries({ ...nothing, ...counted }).map(([name, value]) =>
+  ...Object.entries({ ...noCounts, ...counted }).map(([name, value]) =>
     sql<string>`(${value})::numeric`.as(name as Counter),
   ),
 ]
 
 const one = sql<number>`1`
 
-/** Each visitor with each product, once: cheaper by far than counting distinct visitors of many rows. */
+/** Each visitor and product once: much cheaper than counting distinct visitors of many rows. */
 const added = (db: Db, values: Values) =>
   db
     .selectFrom('wishes as w')
@@ -86,32 +86,32 @@ const facts = (db: Db, values: Values) =>
   db
     .selectFrom(added(db, values).as('w'))
     .groupBy('w.product_id')
-    .select(shape('w.product_id', { adds: sql`sum(w.adds)`, shoppers: sql`count(*)` }))
+    .select(toFactColumns('w.product_id', { adds: sql`sum(w.adds)`, shoppers: sql`count(*)` }))
     .unionAll(
       db
         .selectFrom('wishes as w')
         .where('w.removed_at', 'is not', null)
         .where(within('w.removed_at', values))
         .groupBy('w.product_id')
-        .select(shape('w.product_id', { removes: sql`count(*)` })),
+        .select(toFactColumns('w.product_id', { removes: sql`count(*)` })),
     )
     .unionAll(
       db
         .selectFrom('wishes as w')
         .where('w.removed_at', 'is', null)
         .groupBy('w.product_id')
-        .select(shape('w.product_id', { wished: sql`count(*)` })),
+        .select(toFactColumns('w.product_id', { wished: sql`count(*)` })),
     )
     .unionAll(
       db
         .selectFrom('wishlist_cart_days as c')
         .where(sql<boolean>`c.day between ${values.startDate}::date and ${values.endDate}::date`)
-        .select(shape('c.product_id', { carts: sql`c.cart_adds` })),
+        .select(toFactColumns('c.product_id', { carts: sql`c.cart_adds` })),
     )
     .unionAll(
       db
         .selectFrom(bought(db, values).as('b'))
-        .select(shape('b.product_id', { purchases: one, revenue: sql`b.revenue` })),
+        .select(toFactColumns('b.product_id', { purchases: one, revenue: sql`b.revenue` })),
     )
 
 interface Product {
@@ -134,7 +134,7 @@ interface Sums {
   revenue: number
 }
 
-/** A row for each product, the sums of all of them beside each. */
+/** One row per product, each with the sums over all products. */
 const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values) => {
   const sum = (name: Counter) => sql<string>`sum(${sql.ref(`f.${name}`)})`.as(name)
   const products = db
@@ -178,7 +178,7 @@ const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values
           revenue: inAll('revenue'),
         }).as('sums'),
       ])
-      // Of what named no product, only the sums.
+      // Facts without a product count only in the sums.
       .orderBy(sql`s.product_id = ''`)
       .orderBy('s.adds', 'desc')
       .orderBy('s.wished', 'desc')
@@ -206,7 +206,7 @@ const byDay = prepared<Values, { date: string; adds: number; removes: number }>(
       .where(within(column, values))
       .groupBy(sql`1`)
       .select([
-        sql<string>`${days.localDateOf(column, values.timezone)}`.as('day'),
+        sql<string>`${days.localDate(column, values.timezone)}`.as('day'),
         sql<number>`count(*)::int`.as('n'),
       ])
   const range = sql<{
@@ -226,12 +226,12 @@ const byDay = prepared<Values, { date: string; adds: number; removes: number }>(
 
 const noSums: Sums = { adds: 0, removes: 0, activeItems: 0, addsToCart: 0, purchases: 0, revenue: 0 }
 
-/** Refuses a range that is turned around or has more than 365 days. */
+/** Refuses a range that ends before it starts or exceeds 365 days. */
 export async function readAnalytics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined; limit: number },
 ) {
-  const range = days.dayRange(ctx, query, 365)
+  const range = days.parseDayRange(ctx, query, 365)
   const { timezone, currency } = ctx.store
   const values = { ...range, timezone, currency, limit: query.limit }
   const [rows, [shoppers], series] = await Promise.all([

@@ -1,9 +1,9 @@
-/** How the storefront shows wishlists, and whom it asks for a contact. */
-import { widgetSettings } from '#operations/storefront/door'
+/** Settings of wishlists on the storefront, and which shoppers are asked for a contact. */
+import { widgetSettings } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { seenOn } from '#runtime/contrast'
+import { graphicColourOn } from '#runtime/contrast'
 import { instant, line, named, object, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 export const wishlistSettingsInput = {
   isEnabled: z.boolean(),
@@ -19,8 +19,8 @@ export const wishlistSettingsInput = {
   showCount: z.boolean(),
   icon: z.enum(['heart', 'star', 'bookmark']),
   position: z.enum(['image-corner', 'below-buy-button']),
-  iconColor: seenOn('#ffffff'),
-  activeColor: seenOn('#ffffff'),
+  iconColor: graphicColourOn('#ffffff'),
+  activeColor: graphicColourOn('#ffffff'),
   addText: line(1, 120),
   addedText: line(1, 120),
   pageTitle: line(1, 120),
@@ -79,7 +79,7 @@ export const defaultWishlistSettings: Content = {
   position: 'image-corner',
   iconColor: '#6b7280',
   activeColor: '#dc2626',
-  ...english(words),
+  ...getEnglishTexts(words),
   shareEnabled: true,
 }
 

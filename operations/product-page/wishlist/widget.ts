@@ -1,30 +1,33 @@
-/** The wishlist as the storefront gets it: its settings, and how many wish for a product. */
+/** The wishlist widget: its settings, and the number of wishes for a product. */
 import { sql } from 'kysely'
-import { isAmong } from '#operations/store/door'
-import type { Widget, WidgetQuery } from '#operations/storefront/door'
+import { isAmong } from '#operations/store/index'
+import type { Widget, WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { wishlist } from './settings.ts'
 
-export async function wishlistWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const { isEnabled, ...settings } = await wishlist.forShoppers(ctx)
+export async function buildWishlistWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+  const { isEnabled, ...settings } = await wishlist.getForShoppers(ctx)
   if (!isEnabled) return null
   if (!settings.showCount || productId === null) return { value: { settings } }
-  return { value: { settings, count: (await countsOf(ctx, [productId])).get(productId) ?? 0 } }
+  return { value: { settings, count: (await countWishes(ctx, [productId])).get(productId) ?? 0 } }
 }
 
-/** How many have each product of a list, where that is shown. */
-export async function wishlistCards(
+/** Number of wishes for each product of a list, if the settings show it. */
+export async function buildWishlistCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const { isEnabled, showCount } = await wishlist.forShoppers(ctx)
+  const { isEnabled, showCount } = await wishlist.getForShoppers(ctx)
   if (!isEnabled || !showCount) return new Map()
-  const counts = await countsOf(ctx, productIds)
+  const counts = await countWishes(ctx, productIds)
   return new Map(productIds.map((id) => [id, { count: counts.get(id) ?? 0 }]))
 }
 
-/** How many shoppers have each in their list now. */
-async function countsOf(ctx: Context, productIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+/** Number of shoppers who have each product in their list now. */
+async function countWishes(
+  ctx: Context,
+  productIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
   const rows = await ctx.db
     .selectFrom('wishes')
     .select(['product_id', sql<number>`count(distinct visitor_id)::int`.as('count')])

@@ -1,27 +1,27 @@
-/** What shoppers wish for: the lists that the storefront's events make (rule 7). */
+/** Wishlists of shoppers, built from storefront events (rule 7). */
 import { sql } from 'kysely'
-import { columnsOf, days, isAmong, recordset } from '#operations/store/door'
-import { type StorefrontEvent, snapshots } from '#operations/storefront/door'
+import { columnNames, days, isAmong, recordset } from '#operations/store/index'
+import { type StorefrontEvent, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 
 const wishesAtMost = 200
 
 /**
- * Events of one visitor in the order in which they happened, in the transaction that keeps them; the caller lets one
- * visitor in at a time. A product or variant that the mirror of the catalog does not know is passed over.
+ * Applies one visitor's events in the order in which they happened, in the transaction that stores them; the caller
+ * serializes events per visitor. Unknown products and variants are ignored.
  */
-export async function takeWishes(ctx: Context, events: readonly StorefrontEvent[]): Promise<void> {
+export async function applyWishEvents(ctx: Context, events: readonly StorefrontEvent[]): Promise<void> {
   const visitorId = events[0]!.visitorId
-  await keepContact(ctx, visitorId, events)
-  await keepList(ctx, visitorId, events)
+  await updateContact(ctx, visitorId, events)
+  await updateList(ctx, visitorId, events)
   await countCarts(ctx, events)
 }
 
 type Contact = NonNullable<StorefrontEvent['contact']>
 
-/** What is new of a contact is added to what is known; the last consent counts. */
-async function keepContact(ctx: Context, visitorId: string, events: readonly StorefrontEvent[]) {
+/** New contact fields are added to the known ones; the last consent counts. */
+async function updateContact(ctx: Context, visitorId: string, events: readonly StorefrontEvent[]) {
   const contacts = events.flatMap(({ contact }) => (contact === null ? [] : [contact]))
   if (contacts.length === 0) return
   const { email, phone, name, consent } = contacts.reduce(
@@ -58,7 +58,7 @@ const types = {
   added_at: 'timestamptz',
   removed_at: 'timestamptz',
 }
-const columns = columnsOf(types)
+const columns = columnNames(types)
 
 interface Wish {
   id: string
@@ -69,7 +69,11 @@ interface Wish {
   removed_at: Date | null
 }
 
-async function keepList(ctx: Context, visitorId: string, events: readonly StorefrontEvent[]): Promise<void> {
+async function updateList(
+  ctx: Context,
+  visitorId: string,
+  events: readonly StorefrontEvent[],
+): Promise<void> {
   const moves = events.filter(({ type }) => type === 'wishlist-add' || type === 'wishlist-remove')
   if (moves.length === 0) return
   const list = await openList(ctx, visitorId)
@@ -80,11 +84,11 @@ async function keepList(ctx: Context, visitorId: string, events: readonly Storef
   const added: Wish[] = []
   const removed: string[] = []
   for (const { id, type, productId, variantId } of moves) {
-    const key = keyOf(productId!, variantId ?? '')
+    const key = toWishKey(productId!, variantId ?? '')
     const there = list.get(key)
     if (type === 'wishlist-add') {
       if (there !== undefined || list.size >= wishesAtMost) continue
-      if (snapshots.statusOf(products.get(productId!), variantId) === 'missing') continue
+      if (snapshots.getStatus(products.get(productId!), variantId) === 'missing') continue
       const wish = { id, visitor_id: visitorId, product_id: productId!, variant_id: variantId ?? '' }
       added.push({ ...wish, added_at: ctx.now(), removed_at: null })
       list.set(key, id)
@@ -95,7 +99,7 @@ async function keepList(ctx: Context, visitorId: string, events: readonly Storef
       list.delete(key)
     }
   }
-  // Removals first: what is removed and added again in one go has a row that is open and one that is not.
+  // Removals first: a product removed and added again in one batch has a closed row and an open one.
   if (removed.length > 0) {
     await ctx.db
       .updateTable('wishes')
@@ -108,14 +112,14 @@ async function keepList(ctx: Context, visitorId: string, events: readonly Storef
     .insertInto('wishes')
     .columns(columns)
     .expression((db) => db.selectFrom(recordset(types, added)).select(columns))
-    // An event's id may come again once the event itself was dropped for its age.
+    // An event's id can recur after the event was deleted for its age.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-const keyOf = (productId: string, variantId: string): string => JSON.stringify([productId, variantId])
+const toWishKey = (productId: string, variantId: string): string => JSON.stringify([productId, variantId])
 
-/** What is in the list of a visitor now: the wish's id by product and variant. */
+/** The visitor's current list: wish ids by product and variant. */
 async function openList(ctx: Context, visitorId: string): Promise<Map<string, string>> {
   const rows = await ctx.db
     .selectFrom('wishes')
@@ -123,11 +127,11 @@ async function openList(ctx: Context, visitorId: string): Promise<Map<string, st
     .where('visitor_id', '=', visitorId)
     .where('removed_at', 'is', null)
     .execute()
-  return new Map(rows.map((row) => [keyOf(row.product_id, row.variant_id), row.id]))
+  return new Map(rows.map((row) => [toWishKey(row.product_id, row.variant_id), row.id]))
 }
 
 const cartTypes = { day: 'date', product_id: 'text', cart_adds: 'integer' }
-const cartColumns = columnsOf(cartTypes)
+const cartColumns = columnNames(cartTypes)
 
 async function countCarts(ctx: Context, events: readonly StorefrontEvent[]): Promise<void> {
   const put = Map.groupBy(
@@ -136,7 +140,7 @@ async function countCarts(ctx: Context, events: readonly StorefrontEvent[]): Pro
   )
   if (put.size === 0) return
   const day = days.localDay(ctx.now(), ctx.store.timezone)
-  // Always in the same order: two visitors who put the same products wait for each other and do not lock up.
+  // A fixed order: two visitors with the same products then block each other instead of deadlocking.
   const rows = [...put]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([productId, { length }]) => ({ day, product_id: productId, cart_adds: length }))

@@ -1,18 +1,18 @@
-/** Bundles of which an item can no longer be bought: the merchant is told once for each time that it becomes so. */
+/** Notifies the merchant each time a bundle becomes unavailable because an item can no longer be bought. */
 import { sql } from 'kysely'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { liveIn } from '../discounts/rows.ts'
+import { isLiveSql } from '../discounts/rows.ts'
 import { bundleAvailability } from './json.ts'
 
-/** Of bundles with these products, in the transaction that changed their snapshots. */
-export async function noticeUnavailable(ctx: Context, productIds: readonly string[]): Promise<void> {
+/** Checks bundles with these products, in the transaction that changed their snapshots. */
+export async function notifyUnavailable(ctx: Context, productIds: readonly string[]): Promise<void> {
   const rows = await ctx.db
     .selectFrom('discounts as d')
     .select([
       'd.id',
       'd.name',
-      liveIn(ctx.now()).as('is_live'),
+      isLiveSql(ctx.now()).as('is_live'),
       sql<boolean>`${bundleAvailability(ctx.db)} = 'unavailable'`.as('is_unavailable'),
       'd.is_unavailable as was_unavailable',
     ])
@@ -45,8 +45,8 @@ export async function noticeUnavailable(ctx: Context, productIds: readonly strin
   }
 }
 
-/** After a write of the merchant's own, who sees it in the answer. */
-export async function noteAvailability(ctx: Context, id: string): Promise<void> {
+/** Records availability after a write of the merchant, without a notification: the answer shows it. */
+export async function recordAvailability(ctx: Context, id: string): Promise<void> {
   await ctx.db
     .updateTable('discounts as d')
     .set({ is_unavailable: sql<boolean>`${bundleAvailability(ctx.db)} = 'unavailable'` })

@@ -1,13 +1,13 @@
-/** Bundles: what is their own of a discount. */
+/** Bundles: rules and operations specific to the kind. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/door'
-import { emptyToNull, snapshots, unitCents } from '#operations/storefront/door'
+import { amounts } from '#operations/store/index'
+import { emptyToNull, getUnitCents, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
-import { given } from '#runtime/values/changes'
-import { discountKind } from '../discounts/resource.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { buildKindOperations } from '../discounts/resource.ts'
 import { bundleJson } from './json.ts'
 import { bundles } from './kind.ts'
 import { type BundleChange, type BundleContent, bundle, bundleDefaults } from './schema.ts'
@@ -20,10 +20,10 @@ const readProducts = (ctx: Context, { items }: BundleContent): Promise<Products>
     items.map((item) => item.productId),
   )
 
-const namedItem = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
+const describeItem = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
   variantId === null ? productId : `${productId} (variant ${variantId})`
 
-/** New items must exist; a new discount, or one of other items, must be below what they cost. */
+/** New items must exist. A changed discount, or one with changed items, must be below their total price. */
 async function check(ctx: Context, before: BundleContent | null, after: BundleContent): Promise<void> {
   await requireReferences(ctx, bundle, { before, after, kinds: ['file'] })
   const areItemsSame = isDeepStrictEqual(before?.items, after.items)
@@ -33,7 +33,7 @@ async function check(ctx: Context, before: BundleContent | null, after: BundleCo
   const products = await readProducts(ctx, after)
   for (const [at, item] of after.items.entries()) {
     const { productId, variantId } = item
-    if (unitCents(products.get(productId), variantId) !== null) continue
+    if (getUnitCents(products.get(productId), variantId) !== null) continue
     const isKnown = before?.items.some((each) => each.productId === productId && each.variantId === variantId)
     if (isKnown) continue
     throw products.get(productId)?.exists
@@ -41,7 +41,7 @@ async function check(ctx: Context, before: BundleContent | null, after: BundleCo
       : refuse('bad_request', `items.${at}.productId: your platform has no product ${productId}`)
   }
   if (after.discountType === 'percentage') return
-  const regular = regularCents(after, products)
+  const regular = computeRegularPrice(after, products)
   if (regular === null) {
     throw refuse('bad_request', 'items: an item does not exist any more: replace it to set this discount')
   }
@@ -51,11 +51,11 @@ async function check(ctx: Context, before: BundleContent | null, after: BundleCo
   }
 }
 
-/** What the items cost together; null where one is gone. */
-function regularCents({ items }: BundleContent, products: Products): bigint | null {
+/** The total price of the items; null when one is gone. */
+function computeRegularPrice({ items }: BundleContent, products: Products): bigint | null {
   let sum = 0n
   for (const { productId, variantId, quantity } of items) {
-    const unit = unitCents(products.get(productId), variantId)
+    const unit = getUnitCents(products.get(productId), variantId)
     if (unit === null) return null
     sum += unit * BigInt(quantity)
   }
@@ -65,7 +65,7 @@ function regularCents({ items }: BundleContent, products: Products): bigint | nu
 const isBelow = ({ discountType, discountValue }: BundleContent, regular: bigint): boolean =>
   discountType === 'percentage' || amounts.toCents(discountValue) < regular
 
-function requireWhole({ items, discountType, discountValue }: BundleContent): void {
+function validateBundle({ items, discountType, discountValue }: BundleContent): void {
   if (discountType === 'percentage' && discountValue > 100) {
     throw refuse('bad_request', 'discountValue: must be at most 100, as a percentage')
   }
@@ -89,36 +89,36 @@ export const {
   change: changeBundle,
   setActive: setBundleActive,
   remove: deleteBundle,
-} = discountKind<BundleContent, BundleChange>(bundles, {
+} = buildKindOperations<BundleContent, BundleChange>(bundles, {
   json: bundleJson,
   order: [['d.id', 'desc']],
-  holding: (rows, productId) =>
+  filterByProduct: (rows, productId) =>
     rows.where(
       sql<boolean>`d.content -> 'items' @> jsonb_build_array(jsonb_build_object('productId', ${productId}::text))`,
     ),
   defaults: bundleDefaults,
-  merged(_ctx, base, { items, ...fields }) {
+  mergeContent(_ctx, base, { items, ...fields }) {
     const content: BundleContent = {
       ...base,
-      ...given(fields),
+      ...omitUndefined(fields),
       items: items
         ? items.map(({ productId, variantId = null, quantity = 1 }) => ({ productId, variantId, quantity }))
         : base.items,
     }
     content.title = emptyToNull(content.title)
     content.description = emptyToNull(content.description)
-    requireWhole(content)
+    validateBundle(content)
     return content
   },
   check,
-  async requireActivable(ctx, content) {
+  async requireActivatable(ctx, content) {
     const products = await readProducts(ctx, content)
     const gone = content.items.find(
-      ({ productId, variantId }) => unitCents(products.get(productId), variantId) === null,
+      ({ productId, variantId }) => getUnitCents(products.get(productId), variantId) === null,
     )
     if (gone)
-      throw refuse('conflict', `Its item ${namedItem(gone)} does not exist any more: replace it first`)
-    if (!isBelow(content, regularCents(content, products)!)) {
+      throw refuse('conflict', `Its item ${describeItem(gone)} does not exist any more: replace it first`)
+    if (!isBelow(content, computeRegularPrice(content, products)!)) {
       throw refuse('conflict', 'Its discountValue is no longer below regularPrice: lower it first')
     }
   },

@@ -1,23 +1,23 @@
-/** Bundles as JSON, with prices and states of the mirror of the catalog (rule 4). */
+/** Builds the JSON of bundles, with prices and states from the catalog cache (rule 4). */
 import { sql } from 'kysely'
-import { itemJson, itemsOf } from '#operations/storefront/door'
+import { itemJson, selectItems } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, jsonObject } from '#runtime/database/json'
-import { greatest, inCents, least, percentageOf } from '#runtime/database/sql'
-import { commonShape, content, contentText, timesShape } from '../discounts/json.ts'
+import { jsonFields, jsonObject } from '#runtime/database/json'
+import { greatest, least, roundToCents, takePercentage } from '#runtime/database/sql'
+import { buildCommonShape, contentJson, contentText, timesShape } from '../discounts/json.ts'
 
 type Db = Context['db']
 
 const value = sql`(${contentText('discountValue')})::numeric`
 const discountAmount = sql`case ${contentText('discountType')}
-  when 'percentage' then ${percentageOf(sql`t.regular`, value)}
+  when 'percentage' then ${takePercentage(sql`t.regular`, value)}
   when 'fixed' then ${least(value, sql`t.regular`)}
   else ${greatest(sql`t.regular - ${value}`, sql`0`)} end`
 
-/** What the items of a row `d` come to, as `t`. */
-const totalsOf = (db: Db) =>
+/** Totals of the items of a row `d`, as `t`. */
+const selectTotals = (db: Db) =>
   db
-    .selectFrom(itemsOf(db, content('items')).as('x'))
+    .selectFrom(selectItems(db, contentJson('items')).as('x'))
     .select([
       sql`json_agg(${itemJson} order by x.place)`.as('items'),
       sql<string | null>`case when bool_or(x."shown_status" = 'missing') then null
@@ -29,27 +29,27 @@ const totalsOf = (db: Db) =>
     ])
     .as('t')
 
-/** What shoppers see of it. */
+/** Fields shown to shoppers. */
 const publicShape = {
   title: sql`coalesce(${contentText('title')}, d.name)`,
-  ...fieldsOf('d.content', ['description', 'imageUrl']),
+  ...jsonFields('d.content', ['description', 'imageUrl']),
   items: sql`t.items`,
-  regularPrice: inCents(sql`t.regular`),
-  discountAmount: inCents(discountAmount),
-  bundlePrice: inCents(sql`t.regular - ${discountAmount}`),
+  regularPrice: roundToCents(sql`t.regular`),
+  discountAmount: roundToCents(discountAmount),
+  bundlePrice: roundToCents(sql`t.regular - ${discountAmount}`),
   currency: 'd.currency',
   availability: sql`t.availability`,
 }
 
-const termsShape = fieldsOf('d.content', ['discountType', 'discountValue', 'maxPerOrder', 'showOn'])
+const termsShape = jsonFields('d.content', ['discountType', 'discountValue', 'maxPerOrder', 'showOn'])
 
 /** One bundle `d` as JSON: a sub-query. */
 export const bundleJson = (db: Db, now: unknown) =>
-  sql`(${db.selectFrom(totalsOf(db)).select(
+  sql`(${db.selectFrom(selectTotals(db)).select(
     jsonObject({
-      ...commonShape(db, now),
+      ...buildCommonShape(db, now),
       ...publicShape,
-      title: content('title'),
+      title: contentJson('title'),
       ...termsShape,
       impressions: 'd.impressions',
       addsToCart: 'd.cart_adds',
@@ -57,9 +57,9 @@ export const bundleJson = (db: Db, now: unknown) =>
     }).as('json'),
   )})`
 
-/** The same for shoppers. */
+/** The public JSON of a bundle `d`. */
 export const publicBundleJson = (db: Db) =>
-  sql`(${db.selectFrom(totalsOf(db)).select(
+  sql`(${db.selectFrom(selectTotals(db)).select(
     jsonObject({
       id: 'd.id',
       ...publicShape,
@@ -69,4 +69,4 @@ export const publicBundleJson = (db: Db) =>
 
 /** `availability` of a bundle `d`: a sub-query. */
 export const bundleAvailability = (db: Db) =>
-  sql<string>`(${db.selectFrom(totalsOf(db)).select(sql`t.availability`.as('availability'))})`
+  sql<string>`(${db.selectFrom(selectTotals(db)).select(sql`t.availability`.as('availability'))})`

@@ -1,6 +1,6 @@
-import { amountText } from '#runtime/values/money'
-import { type Kind, referenceOf } from '../discounts/kinds.ts'
-import { noteAvailability } from './availability.ts'
+import { formatAmount } from '#runtime/values/money'
+import { buildReference, type Kind } from '../discounts/kinds.ts'
+import { recordAvailability } from './availability.ts'
 import { type BundleContent, bundle } from './schema.ts'
 
 export const bundles: Kind<BundleContent> = {
@@ -14,7 +14,7 @@ export const bundles: Kind<BundleContent> = {
   spec(id, revision, { name, startsAt, endsAt, content }) {
     return {
       kind: 'bundle',
-      reference: referenceOf('bundle', id),
+      reference: buildReference('bundle', id),
       revision,
       title: name,
       startsAt,
@@ -22,10 +22,10 @@ export const bundles: Kind<BundleContent> = {
       combinesWith: content.combinesWith,
       items: content.items,
       discountType: content.discountType,
-      value: amountText(content.discountValue),
+      value: formatAmount(content.discountValue),
       maxPerOrder: content.maxPerOrder,
     }
   },
   schema: bundle,
-  written: noteAvailability,
+  written: recordAvailability,
 }

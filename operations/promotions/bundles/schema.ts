@@ -1,4 +1,10 @@
-import { assetUrl, combinesWith, itemSeen, nullableText, platformId } from '#operations/storefront/door'
+import {
+  assetUrl,
+  combinesWith,
+  itemCatalogFields,
+  nullableText,
+  platformId,
+} from '#operations/storefront/index'
 import { reference } from '#runtime/references'
 import { count, money, moneyOver0, named, object, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
@@ -8,8 +14,8 @@ const itemFields = {
   variantId: reference('variant', platformId).nullable().describe('Null: any variant'),
   quantity: z.number().int().min(1).max(99),
 }
-const itemShown = { ...itemFields, ...itemSeen }
-const itemReadOnly = Object.keys(itemSeen)
+const itemShown = { ...itemFields, ...itemCatalogFields }
+const itemReadOnly = Object.keys(itemCatalogFields)
 
 const bundleFields = {
   title: nullableText(120).describe('Null: the name is shown'),
@@ -38,7 +44,7 @@ export const bundle = named(
     ...discountTimes,
   }),
   {
-    moves: [
+    volatileFields: [
       ...discountMoves,
       'regularPrice',
       'discountAmount',
@@ -68,7 +74,7 @@ export const bundleReadOnly = Object.keys(bundle.shape).filter((key) => !(key in
 const content = object({ combinesWith, ...bundleFields, items: z.array(object(itemFields)) })
 export type BundleContent = z.infer<typeof content>
 
-/** Beside those that a POST must give. */
+/** Defaults of the fields that a POST may omit. */
 export const bundleDefaults = {
   combinesWith: { promotions: false, coupons: false },
   title: null,

@@ -1,7 +1,7 @@
-/** What is written of a discount, of whichever kind. */
+/** The writable part of a discount, common to all kinds. */
 export type KindName = 'promotion' | 'bundle' | 'gift'
 
-/** What a write wants a discount to be. */
+/** The state that a write gives a discount. */
 export interface Draft<C extends object = object> {
   name: string
   isActive: boolean

@@ -1,20 +1,21 @@
 /**
- * What is on its way to the platform (rules 1 and 2): one row for each discount, there from before the platform is called until
- * its answer is written down. Whoever has its token and its revision may finish it; who takes over raises one of them.
+ * Intents: changes on their way to the platform (rules 1 and 2). One row per discount, from before the platform is called
+ * until its answer is recorded. Token and revision act as an optimistic lock: only their holder may finish the intent, and a
+ * takeover changes one of them.
  */
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { refuse, refuseForNow } from '#runtime/errors'
+import { refuse, refuseTemporarily } from '#runtime/errors'
 import { discountReconcile } from '../handles.ts'
 import type { Draft } from './draft.ts'
 import type { Kind } from './kinds.ts'
 import { countDiscounts } from './rows.ts'
 
-/** A call that was not heard of for so long is given up: others may take over. */
-export const intentLastsMs = minuteMs
+/** Lease of an intent: after it, the call counts as failed and others may take over. */
+export const intentLeaseMs = minuteMs
 
 export interface Intent {
   discountId: string
@@ -22,27 +23,30 @@ export interface Intent {
   revision: number
 }
 
-export const intentRow = (ctx: Context, discountId: string) =>
+export const selectIntent = (ctx: Context, discountId: string) =>
   ctx.db.selectFrom('discount_intents').selectAll().where('discount_id', '=', discountId)
 
 const isFresh = (row: Row<'discount_intents'>, now: Date): boolean =>
-  now.getTime() < row.created_at.getTime() + intentLastsMs
+  now.getTime() < row.created_at.getTime() + intentLeaseMs
 
-/** The open intent of a discount, which is older than a minute, or null. Refuses a younger one. Under the store's lock. */
-export async function takeableIntent(
+/** The open intent of a discount if its lease has expired, or null. Refuses a younger one. Under the store's lock. */
+export async function findExpiredIntent(
   ctx: Context,
   noun: string,
   discountId: string,
 ): Promise<Row<'discount_intents'> | null> {
-  const open = await intentRow(ctx, discountId).forUpdate().executeTakeFirst()
+  const open = await selectIntent(ctx, discountId).forUpdate().executeTakeFirst()
   if (!open) return null
   if (isFresh(open, ctx.now())) {
-    throw refuseForNow('conflict', `Another change of this ${noun} is being written: try again in a minute`)
+    throw refuseTemporarily(
+      'conflict',
+      `Another change of this ${noun} is being written: try again in a minute`,
+    )
   }
   return open
 }
 
-/** Opens an intent or takes an older one over, and queues who looks after it. Under the store's lock. */
+/** Opens an intent or takes over an expired one, and queues its reconciliation. Under the store's lock. */
 export async function openIntent(
   ctx: Context,
   intent: Intent & {
@@ -70,18 +74,18 @@ export async function openIntent(
     .values({ discount_id: discountId, ...changing })
     .onConflict((conflict) => conflict.columns(['store_id', 'discount_id']).doUpdateSet(changing))
     .execute()
-  await ctx.queue(discountReconcile, { discountId, token }, { at: new Date(now.getTime() + intentLastsMs) })
+  await ctx.queue(discountReconcile, { discountId, token }, { at: new Date(now.getTime() + intentLeaseMs) })
 }
 
-/** Whether it is still this caller's to finish; holds it until the transaction ends. */
-export async function isStillOurs(ctx: Context, { discountId, token, revision }: Intent): Promise<boolean> {
-  const row = await intentRow(ctx, discountId).forUpdate().executeTakeFirst()
+/** Whether the caller still owns the intent; locks it until the transaction ends. */
+export async function ownsIntent(ctx: Context, { discountId, token, revision }: Intent): Promise<boolean> {
+  const row = await selectIntent(ctx, discountId).forUpdate().executeTakeFirst()
   return row?.token === token && row.revision === revision
 }
 
-/** The same, within the minute in which nobody else may have its name or place. */
-export async function isOursInTime(ctx: Context, intent: Intent): Promise<boolean> {
-  const row = await intentRow(ctx, intent.discountId).forUpdate().executeTakeFirst()
+/** Like `ownsIntent`, and the lease that reserves name and capacity has not expired. */
+export async function ownsFreshIntent(ctx: Context, intent: Intent): Promise<boolean> {
+  const row = await selectIntent(ctx, intent.discountId).forUpdate().executeTakeFirst()
   return row?.token === intent.token && row.revision === intent.revision && isFresh(row, ctx.now())
 }
 
@@ -94,7 +98,7 @@ export async function closeIntent(ctx: Context, { discountId, token, revision }:
     .execute()
 }
 
-/** Its name and place are free again; it stays open for `discount-reconcile`. */
+/** Releases the reserved name and capacity; the intent stays open for `discount-reconcile`. */
 export async function releaseReservation(ctx: Context, { discountId, token }: Intent): Promise<void> {
   await ctx.db
     .updateTable('discount_intents')
@@ -104,14 +108,14 @@ export async function releaseReservation(ctx: Context, { discountId, token }: In
     .execute()
 }
 
-const reserving = (ctx: Context, discountId: string) =>
+const selectReservations = (ctx: Context, discountId: string) =>
   ctx.db
     .selectFrom('discount_intents')
     .where('is_reserving', '=', true)
-    .where('created_at', '>', new Date(ctx.now().getTime() - intentLastsMs))
+    .where('created_at', '>', new Date(ctx.now().getTime() - intentLeaseMs))
     .where('discount_id', '!=', discountId)
 
-/** Refuses a name that another discount of the kind has, or is being given. Under the store's lock. */
+/** Refuses a name that another discount of the kind has or has reserved. Under the store's lock. */
 export async function requireFreeName(ctx: Context, kind: Kind, id: string, name: string): Promise<void> {
   const isName = sql<boolean>`lower(name) = lower(${name})`
   const saved = await ctx.db
@@ -123,7 +127,7 @@ export async function requireFreeName(ctx: Context, kind: Kind, id: string, name
     .executeTakeFirst()
   const coming =
     saved ??
-    (await reserving(ctx, id)
+    (await selectReservations(ctx, id)
       .select('discount_id')
       .where('kind', '=', kind.name)
       .where(isName)
@@ -132,10 +136,10 @@ export async function requireFreeName(ctx: Context, kind: Kind, id: string, name
 }
 
 /**
- * Refuses one more of a kind, or one more that is live, where there are as many as there may be; so too where the
- * platform (`maxLive`, of all kinds) takes no more. Under the store's lock.
+ * Refuses another discount of the kind, or another live one, beyond the limits of the kind or of the platform (`maxLive`,
+ * over all kinds). Under the store's lock.
  */
-export async function requirePlace(
+export async function requireCapacity(
   ctx: Context,
   kind: Kind,
   id: string,
@@ -143,7 +147,7 @@ export async function requirePlace(
 ): Promise<void> {
   const now = ctx.now()
   const counted = await countDiscounts(ctx, now, kind.name)
-  const coming = await reserving(ctx, id)
+  const coming = await selectReservations(ctx, id)
     .select([
       sql<number>`count(*) filter (where kind = ${kind.name} and action = 'create')::int`.as('made'),
       sql<number>`count(*) filter (where kind = ${kind.name} and takes_place)::int`.as('live'),

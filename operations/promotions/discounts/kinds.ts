@@ -1,30 +1,30 @@
-/** The three kinds of discounts: what is different in each for whoever writes them. */
+/** The three kinds of discounts: their differences, for the shared write. */
 
-import type { DiscountSpec } from '#operations/store/door'
+import type { DiscountSpec } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import type { Draft, KindName } from './draft.ts'
 
-/** `C`: what is the kind's own of a discount. */
+/** `C`: the content specific to the kind. */
 export interface Kind<C extends object = object> {
   name: KindName
-  /** In sentences for the merchant. */
+  /** Used in sentences for the merchant. */
   noun: string
-  /** Of the plan. */
+  /** Feature of the plan. */
   feature: string
-  /** Where the merchant finds it. */
+  /** Path in the dashboard. */
   path: string
-  /** As ports call it. */
+  /** Name of the kind in the port. */
   portKind: DiscountSpec['kind']
   liveAtMost: number
   atMost: number
-  /** What the platform is told of it. */
+  /** The spec to send to the platform. */
   spec(id: string, revision: number, draft: Draft<C>): DiscountSpec
-  /** Whose marks say what it names. */
+  /** Schema whose reference marks list the files and objects it names. */
   schema: z.ZodTypeAny
-  /** Done with each write that leaves one, in its transaction. */
+  /** Runs after each create or change, in its transaction. */
   written?(ctx: Context, id: string): Promise<void>
 }
 
-/** Ours on the platform, for ever. */
-export const referenceOf = (kind: KindName, id: string): string => `${kind}:${id}`
+/** The permanent reference of a discount at the platform. */
+export const buildReference = (kind: KindName, id: string): string => `${kind}:${id}`

@@ -1,9 +1,9 @@
-/** Calls of the platform that a write waits for. */
-import { withinMs } from '#runtime/gateway/deadline'
+/** Timeout of platform calls during a write. */
+import { withTimeout } from '#runtime/gateway/deadline'
 import { Unavailable } from '#runtime/ports/errors'
 
-const answerWithinMs = 10_000
+const answerTimeoutMs = 10_000
 
-/** What the platform answers; after ten seconds nobody knows whether it took the call. */
-export const answered = <T>(call: Promise<T>): Promise<T> =>
-  withinMs(answerWithinMs, call, () => new Unavailable('unknown', 'The platform did not answer in time'))
+/** Awaits a platform call for ten seconds; after that its outcome is indeterminate. */
+export const withAnswerTimeout = <T>(call: Promise<T>): Promise<T> =>
+  withTimeout(answerTimeoutMs, call, () => new Unavailable('unknown', 'The platform did not answer in time'))

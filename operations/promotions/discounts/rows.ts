@@ -1,8 +1,8 @@
-/** Rows of discounts, and where each stands by the clock. */
+/** Discount rows and their status at an instant. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import type { Draft, KindName } from './draft.ts'
 
 export type SyncStatus = 'none' | 'synced' | 'failed' | 'suspended'
@@ -11,7 +11,7 @@ export interface Saved<C extends object = object> extends Draft<C> {
   id: string
   kind: KindName
   revision: number
-  /** As it was left; `pending` is computed where it is read. */
+  /** The stored status; `pending` is computed on read. */
   syncStatus: SyncStatus
   usageCount: number
   updatedAt: Date
@@ -19,7 +19,7 @@ export interface Saved<C extends object = object> extends Draft<C> {
 
 export type DiscountStatus = 'active' | 'scheduled' | 'paused' | 'ended' | 'exhausted'
 
-export function savedOf(row: Row<'discounts'>): Saved {
+export function toSaved(row: Row<'discounts'>): Saved {
   return {
     id: row.id,
     kind: row.kind as KindName,
@@ -35,8 +35,8 @@ export function savedOf(row: Row<'discounts'>): Saved {
   }
 }
 
-/** In this order: ended, exhausted, paused, scheduled, active. */
-export function statusAt(discount: Draft & { usageCount: number }, now: Date): DiscountStatus {
+/** The first that applies: ended, exhausted, paused, scheduled, active. */
+export function getStatus(discount: Draft & { usageCount: number }, now: Date): DiscountStatus {
   const at = now.toISOString()
   const { usageLimit = null } = discount.content as { usageLimit?: number | null }
   if (discount.endsAt !== null && discount.endsAt <= at) return 'ended'
@@ -46,10 +46,10 @@ export function statusAt(discount: Draft & { usageCount: number }, now: Date): D
 }
 
 export const isLive = (discount: Draft & { usageCount: number }, now: Date): boolean =>
-  ['active', 'scheduled'].includes(statusAt(discount, now))
+  ['active', 'scheduled'].includes(getStatus(discount, now))
 
-/** `statusAt` of a row `d`, in SQL. */
-export const statusIn = (now: unknown): RawBuilder<DiscountStatus> => sql<DiscountStatus>`case
+/** `getStatus` of a row `d`, in SQL. */
+export const statusSql = (now: unknown): RawBuilder<DiscountStatus> => sql<DiscountStatus>`case
   when d.ends_at <= ${now}::timestamptz then 'ended'
   when d.usage_count >= d.usage_limit then 'exhausted'
   when not d.is_active then 'paused'
@@ -57,13 +57,13 @@ export const statusIn = (now: unknown): RawBuilder<DiscountStatus> => sql<Discou
   else 'active' end`
 
 /** `isLive` of a row `d`, in SQL. */
-export const liveIn = (now: unknown): RawBuilder<boolean> => sql<boolean>`(d.is_active
+export const isLiveSql = (now: unknown): RawBuilder<boolean> => sql<boolean>`(d.is_active
   and (d.ends_at is null or d.ends_at > ${now}::timestamptz)
   and (d.usage_limit is null or d.usage_count < d.usage_limit))`
 
-export const noSuch = (noun: string) => `There is no such ${noun}`
+export const notFoundMessage = (noun: string) => `There is no such ${noun}`
 
-/** One discount, or refused; `lock` holds it until the transaction ends. */
+/** Finds one discount or refuses (404); `lock` locks the row until the transaction ends. */
 export async function findDiscount(
   ctx: Context,
   { name, noun }: { name: KindName; noun: string },
@@ -71,10 +71,10 @@ export async function findDiscount(
   { lock = false } = {},
 ): Promise<Saved> {
   const query = ctx.db.selectFrom('discounts').selectAll().where('kind', '=', name)
-  return savedOf(await oneRow(lock ? query.forUpdate() : query, id, noSuch(noun)))
+  return toSaved(await requireRow(lock ? query.forUpdate() : query, id, notFoundMessage(noun)))
 }
 
-/** How many of a kind there are, and how many of them are live. */
+/** Counts the discounts of a kind, and the live ones among them. */
 export async function countDiscounts(
   ctx: Context,
   now: Date,
@@ -84,7 +84,7 @@ export async function countDiscounts(
     .selectFrom('discounts as d')
     .select([
       sql<number>`count(*)::int`.as('all'),
-      sql<number>`count(*) filter (where ${liveIn(now)})::int`.as('live'),
+      sql<number>`count(*) filter (where ${isLiveSql(now)})::int`.as('live'),
     ])
   if (kind) query = query.where('d.kind', '=', kind)
   return query.executeTakeFirstOrThrow()

@@ -1,6 +1,6 @@
-/** Fields that promotions, bundles and gifts have alike. */
+/** Fields common to promotions, bundles and gifts. */
 
-import { combinesWith, scheduleFields, schedulesShown } from '#operations/storefront/door'
+import { combinesWith, scheduleFields, schedulesShown } from '#operations/storefront/index'
 import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
 
 const syncStatus = z
@@ -9,7 +9,7 @@ const syncStatus = z
     'How your platform has it. none: nothing should be there; pending: a change is under way; suspended: the plan or subscription does not allow it now',
   )
 
-/** `status` and `combinesWith` are each kind's. */
+/** `status` and `combinesWith` may be overridden by a kind. */
 export const discountShown = {
   id,
   name: line(1, 120).describe('Shown at checkout'),
@@ -25,7 +25,7 @@ export const discountShown = {
   currency,
 }
 export const discountTimes = { createdAt: instant, updatedAt: instant }
-/** What moves without the merchant: no part of an ETag. */
+/** Fields that change without the merchant; excluded from the ETag. */
 export const discountMoves = [
   'status',
   'syncStatus',
@@ -43,7 +43,7 @@ export const discountInput = {
   combinesWith: combinesWith.partial().strict(),
 }
 
-/** A percentage that is taken off: more than 0, at most 100. */
+/** A discount percentage: more than 0, at most 100. */
 export const percentageOff = z
   .number()
   .gt(0)

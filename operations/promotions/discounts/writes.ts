@@ -1,43 +1,43 @@
-/** Writing discounts, here and on the platform: both or neither (rule 1). */
+/** Writes discounts here and on the platform, both or neither (rule 1). */
 import { isDeepStrictEqual } from 'node:util'
-import type { EcommercePort } from '#operations/store/door'
-import { connections, files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+import type { EcommercePort } from '#operations/store/index'
+import { connections, files } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { Refusal, refuse, refuseForNow } from '#runtime/errors'
+import { ApiError, refuse, refuseTemporarily } from '#runtime/errors'
 import { Refused, Throttled } from '#runtime/ports/errors'
 import type { Draft, KindName } from './draft.ts'
 import {
   closeIntent,
+  findExpiredIntent,
   type Intent,
-  intentRow,
-  isOursInTime,
   openIntent,
+  ownsFreshIntent,
   releaseReservation,
+  requireCapacity,
   requireFreeName,
-  requirePlace,
-  takeableIntent,
+  selectIntent,
 } from './intents.ts'
-import { type Kind, referenceOf } from './kinds.ts'
-import { answered } from './platform-call.ts'
+import { buildReference, type Kind } from './kinds.ts'
+import { withAnswerTimeout } from './platform-call.ts'
 import { findDiscount, isLive, type Saved } from './rows.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
-/** Of a discount: what it was, what it shall be; null: not there. */
-interface Write {
+/** A write of a discount: state before and after; null: not there. */
+interface DiscountWrite {
   kind: Kind
   id: string
   before: Saved | null
   after: Draft | null
 }
 
-/** `tookOver`: an older call may have left the platform with something that was never saved. */
-type Begun = Intent & { tookOver: boolean }
+/** `tookOver`: an older call may have left an unsaved state on the platform. */
+type OpenedIntent = Intent & { tookOver: boolean }
 
-const triesAtMost = 3
+const maxAttempts = 3
 
-/** Answers its id. Not inside a transaction. Refused (rule 1), or where the platform is silent, nothing is made. */
+/** Returns its id. Not inside a transaction. Nothing is created when it is refused (rule 1) or the platform does not answer. */
 export async function createDiscount<C extends object>(
   ctx: Context,
   kind: Kind<C>,
@@ -49,8 +49,8 @@ export async function createDiscount<C extends object>(
 }
 
 /**
- * Changes one to what `plan` makes of it. `plan` may ask the platform, and is asked again where somebody else changed
- * it meanwhile. What is the same afterwards changes nothing. Not inside a transaction. May be refused (rule 1).
+ * Changes a discount to the result of `plan`, which may call the platform and runs again after a concurrent change. An equal
+ * result writes nothing. Not inside a transaction. May be refused (rule 1).
  */
 export async function changeDiscount<C extends object>(
   ctx: Context,
@@ -58,7 +58,7 @@ export async function changeDiscount<C extends object>(
   id: string,
   plan: (before: Saved<C>) => Promise<Draft<C>>,
 ): Promise<void> {
-  for (let tries = 0; tries < triesAtMost; tries += 1) {
+  for (let tries = 0; tries < maxAttempts; tries += 1) {
     const before = await findDiscount(ctx, kind, id)
     const after = await plan(before as Saved<C>)
     if (isSame(before, after)) return
@@ -67,17 +67,17 @@ export async function changeDiscount<C extends object>(
   throw refuse('conflict', `Others change this ${kind.noun} at the same time: read it again`)
 }
 
-/** Takes it off the platform, then away. Not inside a transaction. May be refused (rule 1). */
+/** Removes it from the platform, then deletes it. Not inside a transaction. May be refused (rule 1). */
 export async function deleteDiscount<C extends object>(
   ctx: Context,
   kind: Kind<C>,
   id: string,
 ): Promise<void> {
-  for (let tries = 0; tries < triesAtMost; tries += 1) {
+  for (let tries = 0; tries < maxAttempts; tries += 1) {
     const before = await findDiscount(ctx, kind, id)
     if (await write(ctx, { kind: kind as unknown as Kind, id: before.id, before, after: null })) return
   }
-  throw refuseForNow('conflict', `Others change this ${kind.noun} at the same time: try again`)
+  throw refuseTemporarily('conflict', `Others change this ${kind.noun} at the same time: try again`)
 }
 
 function isSame(before: Draft, after: Draft): boolean {
@@ -85,45 +85,45 @@ function isSame(before: Draft, after: Draft): boolean {
   return isDeepStrictEqual({ name, isActive, startsAt, endsAt, content }, { ...after })
 }
 
-/** False: somebody else changed it since it was read. */
-async function write(ctx: Context, change: Write): Promise<boolean> {
+/** False after a concurrent change (optimistic lock). */
+async function write(ctx: Context, change: DiscountWrite): Promise<boolean> {
   const { before, after, id } = change
   const now = ctx.now()
   const wasLive = before !== null && isLive(before, now)
   const willBeLive = after !== null && isLive({ ...after, usageCount: before?.usageCount ?? 0 }, now)
-  // What ended or was refused may be there still; so may what an older call, unheard of, has put there.
+  // An ended or refused discount may still be on the platform; so may the result of an older, unanswered call.
   const mayBeThere =
     (after === null && before !== null && before.syncStatus !== 'none') ||
-    (await intentRow(ctx, id).executeTakeFirst()) !== undefined
+    (await selectIntent(ctx, id).executeTakeFirst()) !== undefined
   const takesPlace = willBeLive && !wasLive
-  if (!wasLive && !willBeLive && !mayBeThere) return ctx.transaction((tx) => writeHere(tx, change))
+  if (!wasLive && !willBeLive && !mayBeThere) return ctx.transaction((tx) => writeLocally(tx, change))
   const connected = await connections.requireEcommerce(ctx)
   const maxLive = takesPlace ? await requireCapable(connected, change.kind) : null
-  const intent = await ctx.transaction((tx) => begin(tx, change, { takesPlace, maxLive }))
+  const intent = await ctx.transaction((tx) => openWrite(tx, change, { takesPlace, maxLive }))
   if (!intent) return false
   try {
-    await tell(connected, change, willBeLive, intent.revision)
+    await sendToPlatform(connected, change, willBeLive, intent.revision)
   } catch (error) {
-    throw await given(ctx, change.kind, intent, error)
+    throw await handleFailedCall(ctx, change.kind, intent, error)
   }
-  const isDone = await ctx.transaction((tx) => finish(tx, change, intent, willBeLive))
-  // Whoever took over brings the platform back to what is saved.
+  const isDone = await ctx.transaction((tx) => commitWrite(tx, change, intent, willBeLive))
+  // The process that took over brings the platform back to the saved state.
   if (!isDone) throw refuse('unavailable', 'Your platform answered too late: nothing was changed, try again')
   return true
 }
 
 async function requireCapable({ port, store }: Connected, kind: Kind): Promise<number | null> {
-  const { kinds, maxLive } = await answered(port.discountCapabilities(store))
+  const { kinds, maxLive } = await withAnswerTimeout(port.discountCapabilities(store))
   if (!kinds.includes(kind.portKind)) {
     throw refuse('conflict', `Your platform cannot apply a ${kind.noun} at checkout`)
   }
   return maxLive
 }
 
-/** Whether it is as it was read, and may be what it shall be. Under the store's lock, which it takes. */
-async function isAsRead(
+/** Whether the row is unchanged since it was read; refuses a taken name or exceeded limits. Under the store's lock. */
+async function isUnchanged(
   ctx: Context,
-  { kind, id, before, after }: Write,
+  { kind, id, before, after }: DiscountWrite,
   wants: { takesPlace: boolean; maxLive: number | null },
 ): Promise<boolean> {
   if (before) {
@@ -135,30 +135,30 @@ async function isAsRead(
   if (!after) return true
   if (after.name !== before?.name) await requireFreeName(ctx, kind, id, after.name)
   const place = { isNew: before === null, isLive: wants.takesPlace, maxLive: wants.maxLive }
-  if (place.isNew || place.isLive) await requirePlace(ctx, kind, id, place)
+  if (place.isNew || place.isLive) await requireCapacity(ctx, kind, id, place)
   return true
 }
 
-/** A change that the platform has nothing to do with. */
-async function writeHere(ctx: Context, change: Write): Promise<boolean> {
+/** Writes a change that does not affect the platform. */
+async function writeLocally(ctx: Context, change: DiscountWrite): Promise<boolean> {
   await ctx.lockStore()
-  if (!(await isAsRead(ctx, change, { takesPlace: false, maxLive: null }))) return false
-  // One that was opened since: its call may be on its way.
-  if (await takeableIntent(ctx, change.kind.noun, change.id)) return false
+  if (!(await isUnchanged(ctx, change, { takesPlace: false, maxLive: null }))) return false
+  // An intent opened meanwhile may have a call under way.
+  if (await findExpiredIntent(ctx, change.kind.noun, change.id)) return false
   await save(ctx, change, (change.before?.revision ?? 0) + 1, null)
   return true
 }
 
-/** Transaction A. */
-async function begin(
+/** Transaction A: opens the intent. */
+async function openWrite(
   ctx: Context,
-  change: Write,
+  change: DiscountWrite,
   wants: { takesPlace: boolean; maxLive: number | null },
-): Promise<Begun | null> {
+): Promise<OpenedIntent | null> {
   await ctx.lockStore()
   const { kind, id, before, after } = change
-  const open = await takeableIntent(ctx, kind.noun, id)
-  if (!(await isAsRead(ctx, change, wants))) return null
+  const open = await findExpiredIntent(ctx, kind.noun, id)
+  if (!(await isUnchanged(ctx, change, wants))) return null
   const revision = Math.max(before?.revision ?? 0, open?.revision ?? 0) + 1
   const intent = { discountId: id, token: ctx.newId(), revision, tookOver: open !== null }
   const action = before === null ? 'create' : after === null ? 'remove' : 'change'
@@ -166,18 +166,23 @@ async function begin(
   return intent
 }
 
-async function tell(
+async function sendToPlatform(
   { port, store }: Connected,
-  { kind, id, after }: Write,
+  { kind, id, after }: DiscountWrite,
   willBeLive: boolean,
   revision: number,
 ): Promise<void> {
-  if (after && willBeLive) await answered(port.putDiscount(store, kind.spec(id, revision, after)))
-  else await answered(port.removeDiscount(store, referenceOf(kind.name, id), revision))
+  if (after && willBeLive) await withAnswerTimeout(port.putDiscount(store, kind.spec(id, revision, after)))
+  else await withAnswerTimeout(port.removeDiscount(store, buildReference(kind.name, id), revision))
 }
 
-/** What the caller is told of a call that failed; what the platform refused, or never took, is over. */
-async function given(ctx: Context, kind: Kind, intent: Begun, error: unknown): Promise<unknown> {
+/** Maps a failed call to the error for the caller. After a refusal or throttling the intent is closed. */
+async function handleFailedCall(
+  ctx: Context,
+  kind: Kind,
+  intent: OpenedIntent,
+  error: unknown,
+): Promise<unknown> {
   const isOver = error instanceof Refused || error instanceof Throttled
   if (isOver && !intent.tookOver) await closeIntent(ctx, intent)
   else await releaseReservation(ctx, intent)
@@ -185,24 +190,29 @@ async function given(ctx: Context, kind: Kind, intent: Begun, error: unknown): P
   if (error instanceof Throttled) return error
   const isOfField = /^[a-z][A-Za-z0-9.]*: /.test(error.message)
   const message = isOfField ? error.message : `Your platform refused the ${kind.noun}: ${error.message}`
-  return new Refusal(isOfField ? 'bad_request' : 'conflict', message)
+  return new ApiError(isOfField ? 'bad_request' : 'conflict', message)
 }
 
-/** Transaction B. */
-async function finish(ctx: Context, change: Write, intent: Intent, isThere: boolean): Promise<boolean> {
+/** Transaction B: saves the row and closes the intent. */
+async function commitWrite(
+  ctx: Context,
+  change: DiscountWrite,
+  intent: Intent,
+  isThere: boolean,
+): Promise<boolean> {
   await ctx.lockStore()
-  if (!(await isOursInTime(ctx, intent))) return false
+  if (!(await ownsFreshIntent(ctx, intent))) return false
   await save(ctx, change, intent.revision, { isThere })
   await closeIntent(ctx, intent)
   return true
 }
 
-/** `told`: what the platform has now; null: it was not asked. */
+/** `platformState`: the state now on the platform; null: it was not called. */
 async function save(
   ctx: Context,
-  { kind, id, before, after }: Write,
+  { kind, id, before, after }: DiscountWrite,
   revision: number,
-  told: { isThere: boolean } | null,
+  platformState: { isThere: boolean } | null,
 ): Promise<void> {
   const now = ctx.now()
   if (after) {
@@ -214,7 +224,11 @@ async function save(
       content: JSON.stringify(after.content),
       revision,
       updated_at: now,
-      ...(told && { sync_status: told.isThere ? 'synced' : 'none', sync_error: null, synced_at: now }),
+      ...(platformState && {
+        sync_status: platformState.isThere ? 'synced' : 'none',
+        sync_error: null,
+        synced_at: now,
+      }),
     }
     if (before) await ctx.db.updateTable('discounts').set(columns).where('id', '=', id).execute()
     else {
@@ -226,9 +240,9 @@ async function save(
     }
   } else await ctx.db.deleteFrom('discounts').where('id', '=', id).execute()
   const named = { before: before?.content, after: after?.content }
-  await files.keepNamed(ctx, fileOwner(kind.name, id), kind.schema, named)
+  await files.trackFiles(ctx, fileOwner(kind.name, id), kind.schema, named)
   if (after) await kind.written?.(ctx, id)
-  await changed(ctx)
+  await markStorefrontChanged(ctx)
 }
 
 const fileOwner = (kind: KindName, id: string): string => `${kind}:${id}`

@@ -1,15 +1,15 @@
-/** Cart gifts: what is their own of a discount. */
-import { snapshots, unitCents } from '#operations/storefront/door'
+/** Cart gifts: rules and operations specific to the kind. */
+import { getUnitCents, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { given } from '#runtime/values/changes'
-import { discountKind } from '../discounts/resource.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { buildKindOperations } from '../discounts/resource.ts'
 import { giftJson } from './json.ts'
 import { gifts } from './kind.ts'
 import { type GiftChange, type GiftContent, giftDefaults } from './schema.ts'
 
-/** Another product without a variant clears the old one's. */
-async function chosen(
+/** Resolves product and variant of the gift. A new product without a variant clears the old variant. */
+async function resolveGift(
   ctx: Context,
   before: GiftContent['gift'] | null,
   change: NonNullable<GiftChange['gift']>,
@@ -17,14 +17,16 @@ async function chosen(
   const productId = change.productId ?? before!.productId
   const isSameProduct = productId === before?.productId
   const quantity = change.quantity ?? before?.quantity ?? 1
-  const kept = isSameProduct ? before.variantId : null
-  const wanted = change.variantId === undefined ? kept : change.variantId
-  if (isSameProduct && wanted === before.variantId) return { productId, variantId: wanted, quantity }
+  const previousVariant = isSameProduct ? before.variantId : null
+  const requestedVariant = change.variantId === undefined ? previousVariant : change.variantId
+  if (isSameProduct && requestedVariant === before.variantId)
+    return { productId, variantId: requestedVariant, quantity }
   const product = (await snapshots.readLive(ctx, [productId])).get(productId)
   if (!product?.exists) {
     throw refuse('bad_request', `gift.productId: your platform has no product ${productId}`)
   }
-  const variantId = wanted ?? (product.variants.length === 1 ? product.variants[0]!.variantId : null)
+  const variantId =
+    requestedVariant ?? (product.variants.length === 1 ? product.variants[0]!.variantId : null)
   if (variantId === null) {
     throw refuse(
       'bad_request',
@@ -44,19 +46,19 @@ export const {
   change: changeGift,
   setActive: setGiftActive,
   remove: deleteGift,
-} = discountKind<GiftContent, GiftChange>(gifts, {
+} = buildKindOperations<GiftContent, GiftChange>(gifts, {
   json: giftJson,
   order: [
     ['d.min_amount', 'asc'],
     ['d.id', 'desc'],
   ],
   defaults: giftDefaults,
-  /** A product that is new is read fresh. */
-  async merged(ctx, base, { gift, ...fields }, before) {
+  /** A new product is read live. */
+  async mergeContent(ctx, base, { gift, ...fields }, before) {
     const content: GiftContent = {
       ...base,
-      ...given(fields),
-      gift: gift ? await chosen(ctx, before?.content.gift ?? null, gift) : base.gift,
+      ...omitUndefined(fields),
+      gift: gift ? await resolveGift(ctx, before?.content.gift ?? null, gift) : base.gift,
     }
     const { usageLimit } = content
     if (
@@ -71,9 +73,9 @@ export const {
     }
     return content
   },
-  async requireActivable(ctx, { gift: { productId, variantId } }) {
+  async requireActivatable(ctx, { gift: { productId, variantId } }) {
     const product = (await snapshots.readLive(ctx, [productId])).get(productId)
-    if (unitCents(product, variantId) === null) {
+    if (getUnitCents(product, variantId) === null) {
       throw refuse('conflict', `Its gift ${productId} does not exist any more: choose another first`)
     }
   },

@@ -1,15 +1,15 @@
-/** Cart gifts as JSON, with the name, price and state of the gift from the mirror of the catalog. */
+/** Builds the JSON of cart gifts, with name, price and state of the product from the catalog cache. */
 import { sql } from 'kysely'
-import { itemsOf } from '#operations/storefront/door'
+import { selectItems } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, jsonObject } from '#runtime/database/json'
-import { commonShape, timesShape } from '../discounts/json.ts'
+import { jsonFields, jsonObject } from '#runtime/database/json'
+import { buildCommonShape, timesShape } from '../discounts/json.ts'
 
 type Db = Context['db']
 
-const content = (keys: readonly string[]) => fieldsOf('d.content', keys)
+const content = (keys: readonly string[]) => jsonFields('d.content', keys)
 
-const giftOf = (db: Db) => itemsOf(db, sql`jsonb_build_array(d.content -> 'gift')`).as('x')
+const selectGift = (db: Db) => selectItems(db, sql`jsonb_build_array(d.content -> 'gift')`).as('x')
 
 const giftShape = {
   productId: 'x.product_id',
@@ -24,9 +24,9 @@ const giftShape = {
 
 /** One cart gift `d` as JSON: a sub-query. */
 export const giftJson = (db: Db, now: unknown) =>
-  sql`(${db.selectFrom(giftOf(db)).select(
+  sql`(${db.selectFrom(selectGift(db)).select(
     jsonObject({
-      ...commonShape(db, now),
+      ...buildCommonShape(db, now),
       ...content(['minAmount', 'amountBasis']),
       gift: jsonObject(giftShape),
       ...content(['addAutomatically', 'usageLimit', 'usageLimitPerCustomer', 'message', 'successMessage']),
@@ -34,9 +34,9 @@ export const giftJson = (db: Db, now: unknown) =>
     }).as('json'),
   )})`
 
-/** The same for shoppers. */
+/** The public JSON of a gift `d`. */
 export const publicGiftJson = (db: Db) =>
-  sql`(${db.selectFrom(giftOf(db)).select(
+  sql`(${db.selectFrom(selectGift(db)).select(
     jsonObject({
       id: 'd.id',
       ...content(['minAmount', 'amountBasis']),

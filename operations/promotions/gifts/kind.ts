@@ -1,5 +1,5 @@
-import { amountText } from '#runtime/values/money'
-import { type Kind, referenceOf } from '../discounts/kinds.ts'
+import { formatAmount } from '#runtime/values/money'
+import { buildReference, type Kind } from '../discounts/kinds.ts'
 import { cartGift, type GiftContent } from './schema.ts'
 
 export const gifts: Kind<GiftContent> = {
@@ -13,13 +13,13 @@ export const gifts: Kind<GiftContent> = {
   spec(id, revision, { name, startsAt, endsAt, content }) {
     return {
       kind: 'gift',
-      reference: referenceOf('gift', id),
+      reference: buildReference('gift', id),
       revision,
       title: name,
       startsAt,
       endsAt,
       combinesWith: content.combinesWith,
-      minAmount: amountText(content.minAmount),
+      minAmount: formatAmount(content.minAmount),
       amountBasis: content.amountBasis,
       productId: content.gift.productId,
       variantId: content.gift.variantId,

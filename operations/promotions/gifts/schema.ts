@@ -1,7 +1,7 @@
-import { combinesWith, itemStatus, platformId, variableLine } from '#operations/storefront/door'
+import { combinesWith, itemStatus, platformId, variableLine } from '#operations/storefront/index'
 import { reference } from '#runtime/references'
 import { money, moneyOver0, named, object, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
 
 const combinesWithGifts = combinesWith
@@ -47,7 +47,7 @@ export const cartGift = named(
     ...discountTimes,
   }),
   {
-    moves: [...discountMoves, ...giftReadOnlyFields.map((field) => `gift.${field}`)],
+    volatileFields: [...discountMoves, ...giftReadOnlyFields.map((field) => `gift.${field}`)],
   },
 )
 
@@ -60,7 +60,7 @@ export const giftInput = {
   ...giftFields,
   gift: writeBody(giftItem, giftReadOnlyFields),
 }
-/** A POST names the product. */
+/** A POST must name the product. */
 export const newGiftInput = { ...giftInput, gift: writeBody(giftItem, giftReadOnlyFields, ['productId']) }
 export type GiftChange = { [K in keyof typeof giftInput]?: z.infer<(typeof giftInput)[K]> | undefined }
 export const giftReadOnly = Object.keys(cartGift.shape).filter((key) => !(key in giftInput))
@@ -86,12 +86,12 @@ export const giftWords = {
   },
 } satisfies Words<GiftContent>
 
-/** Beside those that a POST must give. */
+/** Defaults of the fields that a POST may omit. */
 export const giftDefaults = {
   combinesWith: { promotions: false, coupons: false, gifts: false },
   amountBasis: 'after-discounts',
   addAutomatically: true,
   usageLimit: null,
   usageLimitPerCustomer: null,
-  ...english(giftWords),
+  ...getEnglishTexts(giftWords),
 } as const

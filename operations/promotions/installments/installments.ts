@@ -1,33 +1,33 @@
-/** Rules of installments, their settings, and what an amount comes to. */
+/** Installment rules, their settings, and the simulation of an amount. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
-import { amounts } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+import { amounts } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
-import { amountText } from '#runtime/values/money'
-import { optionsOf, type RuleTerms, ruleFor } from './math.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { formatAmount } from '#runtime/values/money'
+import { buildOptions, findRuleFor, type RuleTerms } from './math.ts'
 import type { installmentRule, Rule, RuleChange, simulation } from './schema.ts'
 import { installmentWidget } from './settings.ts'
 
-const rulesAtMost = 50
+const maxRules = 50
 
 type RuleRow = Omit<Row<'installment_rules'>, 'store_id'>
 type ShownRule = z.input<typeof installmentRule>
 
-const shownOf = (row: RuleRow): ShownRule => ({
+const toShownRule = (row: RuleRow): ShownRule => ({
   id: row.id,
-  ...ruleOf(row),
+  ...toRule(row),
   createdAt: row.created_at.toISOString(),
   updatedAt: row.updated_at.toISOString(),
 })
 
-const ruleOf = (row: RuleRow): Rule => ({
+const toRule = (row: RuleRow): Rule => ({
   name: row.name,
   minAmount: Number(row.min_amount),
   maxAmount: row.max_amount === null ? null : Number(row.max_amount),
@@ -38,7 +38,7 @@ const ruleOf = (row: RuleRow): Rule => ({
   isActive: row.is_active,
 })
 
-const termsOf = (row: RuleRow): RuleTerms => ({
+const toTerms = (row: RuleRow): RuleTerms => ({
   id: row.id,
   minAmount: row.min_amount,
   maxAmount: row.max_amount,
@@ -48,7 +48,7 @@ const termsOf = (row: RuleRow): RuleTerms => ({
   minInstallmentAmount: row.min_installment_amount,
 })
 
-const allRules = prepared<object, RuleRow>((db) =>
+const listRules = prepared<object, RuleRow>((db) =>
   db
     .selectFrom('installment_rules')
     .select([
@@ -68,21 +68,21 @@ const allRules = prepared<object, RuleRow>((db) =>
     .orderBy('id'),
 )
 
-/** Rules, lowest amount first, settings, and the options of an amount where one is given. */
+/** Rules by lowest amount, the settings, and the options of `amount` when given. */
 export async function readInstallments(ctx: Context, amount?: number) {
-  const rows = await allRules(ctx, {})
+  const rows = await listRules(ctx, {})
   return {
-    data: rows.map(shownOf),
+    data: rows.map(toShownRule),
     settings: await installmentWidget.read(ctx),
-    simulation: amount === undefined ? null : simulate(ctx, rows, amountText(amount)),
+    simulation: amount === undefined ? null : simulate(ctx, rows, formatAmount(amount)),
   }
 }
 
 export async function readRule(ctx: Context, id: string): Promise<ShownRule> {
-  return shownOf(ruleIn(await allRules(ctx, {}), id))
+  return toShownRule(findRule(await listRules(ctx, {}), id))
 }
 
-function ruleIn(rows: readonly RuleRow[], id: string): RuleRow {
+function findRule(rows: readonly RuleRow[], id: string): RuleRow {
   const row = rows.find((each) => each.id === id.toLowerCase())
   if (!row) throw refuse('not_found', noSuchRule)
   return row
@@ -90,12 +90,12 @@ function ruleIn(rows: readonly RuleRow[], id: string): RuleRow {
 const noSuchRule = 'There is no such installment rule'
 
 function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.input<typeof simulation> {
-  const rule = ruleFor(amount, rows.filter((row) => row.is_active).map(termsOf))
+  const rule = findRuleFor(amount, rows.filter((row) => row.is_active).map(toTerms))
   return {
     amount: Number(amount),
     currency: ctx.store.currency,
     ruleId: rule?.id ?? null,
-    options: optionsOf(amount, rule),
+    options: buildOptions(amount, rule),
   }
 }
 
@@ -113,65 +113,65 @@ export async function createRule(
   input: RuleChange & Pick<Rule, 'name' | 'maxInstallments'>,
 ): Promise<ShownRule> {
   await ctx.lockStore()
-  const rows = await allRules(ctx, {})
-  if (rows.length >= rulesAtMost) {
-    throw refuse('conflict', `There are ${rulesAtMost} rules, and there cannot be more: delete one first`)
+  const rows = await listRules(ctx, {})
+  if (rows.length >= maxRules) {
+    throw refuse('conflict', `There are ${maxRules} rules, and there cannot be more: delete one first`)
   }
   const rule: Rule = {
     ...defaults,
     interestFreeInstallments: input.maxInstallments,
-    ...given(input),
+    ...omitUndefined(input),
   }
-  requireWhole(rule)
+  validateRule(rule)
   requireNoOverlap(rule, null, rows)
   const now = ctx.now()
   const id = ctx.newId()
   await ctx.db
     .insertInto('installment_rules')
-    .values({ id, ...columnsOf(rule), created_at: now, updated_at: now })
+    .values({ id, ...toColumns(rule), created_at: now, updated_at: now })
     .execute()
-  await changed(ctx)
+  await markStorefrontChanged(ctx)
   return { id, ...rule, createdAt: now.toISOString(), updatedAt: now.toISOString() }
 }
 
-/** In the caller's transaction. What is left out stays; what is the same changes nothing. Refuses as above. */
+/** In the caller's transaction. Omitted fields stay; an equal rule writes nothing. Refuses as `createRule`. */
 export async function changeRule(ctx: Context, id: string, change: RuleChange): Promise<ShownRule> {
   await ctx.lockStore()
-  const rows = await allRules(ctx, {})
-  const row = ruleIn(rows, id)
-  const before = ruleOf(row)
-  const rule: Rule = { ...before, ...given(change) }
-  if (isDeepStrictEqual(before, rule)) return shownOf(row)
-  requireWhole(rule)
+  const rows = await listRules(ctx, {})
+  const row = findRule(rows, id)
+  const before = toRule(row)
+  const rule: Rule = { ...before, ...omitUndefined(change) }
+  if (isDeepStrictEqual(before, rule)) return toShownRule(row)
+  validateRule(rule)
   requireNoOverlap(rule, row.id, rows)
   const now = ctx.now()
   await ctx.db
     .updateTable('installment_rules')
-    .set({ ...columnsOf(rule), updated_at: now })
+    .set({ ...toColumns(rule), updated_at: now })
     .where('id', '=', id)
     .execute()
-  await changed(ctx)
-  return { ...shownOf(row), ...rule, updatedAt: now.toISOString() }
+  await markStorefrontChanged(ctx)
+  return { ...toShownRule(row), ...rule, updatedAt: now.toISOString() }
 }
 
 /** In the caller's transaction. */
 export async function deleteRule(ctx: Context, id: string): Promise<void> {
-  await oneRow(ctx.db.deleteFrom('installment_rules').returning('id'), id, noSuchRule)
-  await changed(ctx)
+  await requireRow(ctx.db.deleteFrom('installment_rules').returning('id'), id, noSuchRule)
+  await markStorefrontChanged(ctx)
 }
 
-const columnsOf = (rule: Rule) => ({
+const toColumns = (rule: Rule) => ({
   name: rule.name,
-  min_amount: amountText(rule.minAmount),
-  max_amount: rule.maxAmount === null ? null : amountText(rule.maxAmount),
+  min_amount: formatAmount(rule.minAmount),
+  max_amount: rule.maxAmount === null ? null : formatAmount(rule.maxAmount),
   max_installments: rule.maxInstallments,
   interest_free_installments: rule.interestFreeInstallments,
   monthly_interest_rate: rule.monthlyInterestRate.toFixed(4),
-  min_installment_amount: amountText(rule.minInstallmentAmount),
+  min_installment_amount: formatAmount(rule.minInstallmentAmount),
   is_active: rule.isActive,
 })
 
-function requireWhole(rule: Rule): void {
+function validateRule(rule: Rule): void {
   const { minAmount, maxAmount, maxInstallments, interestFreeInstallments, monthlyInterestRate } = rule
   if (maxAmount !== null && maxAmount <= minAmount) {
     throw refuse('bad_request', 'maxAmount: must be above minAmount')
@@ -195,23 +195,23 @@ function requireNoOverlap(rule: Rule, id: string | null, rows: readonly RuleRow[
   if (!rule.isActive) return
   const other = rows.find((row) => {
     if (row.id === id || !row.is_active) return false
-    const { minAmount, maxAmount } = ruleOf(row)
+    const { minAmount, maxAmount } = toRule(row)
     return (
       (maxAmount === null || rule.minAmount < maxAmount) &&
       (rule.maxAmount === null || minAmount < rule.maxAmount)
     )
   })
   if (!other) return
-  const { name, minAmount, maxAmount } = ruleOf(other)
+  const { name, minAmount, maxAmount } = toRule(other)
   const range = maxAmount === null ? `from ${minAmount}` : `from ${minAmount} to below ${maxAmount}`
   throw refuse('conflict', `The amounts overlap those of the active rule ${name} (${range})`)
 }
 
 /** For the storefront: active rules, and the options of a price (decimal text). */
-export async function publicInstallments(ctx: Context, price: string | null) {
-  const rows = (await allRules(ctx, {})).filter((row) => row.is_active)
+export async function readPublicInstallments(ctx: Context, price: string | null) {
+  const rows = (await listRules(ctx, {})).filter((row) => row.is_active)
   const rules = rows.map((row) => {
-    const { isActive: _active, ...rule } = ruleOf(row)
+    const { isActive: _active, ...rule } = toRule(row)
     return { id: row.id, ...rule }
   })
   const isBuyable = price !== null && amounts.toCents(price) > 0n

@@ -1,5 +1,5 @@
-/** What installments come to (rule 6), in whole cents and exact fractions: no floating point. */
-import { amounts } from '#operations/store/door'
+/** Computes installments (rule 6) in whole cents and exact fractions, without floating point. */
+import { amounts } from '#operations/store/index'
 
 /** Amounts as decimal text, the rate in per cent with at most four decimals. */
 export interface RuleTerms {
@@ -21,8 +21,8 @@ export interface InstallmentOption {
   isInterestFree: boolean
 }
 
-/** The options of an amount (decimal text); without a rule, all at once alone. */
-export function optionsOf(amount: string, rule: RuleTerms | null): InstallmentOption[] {
+/** The options of an amount (decimal text); without a rule, only a single payment. */
+export function buildOptions(amount: string, rule: RuleTerms | null): InstallmentOption[] {
   const price = amounts.toCents(amount)
   const most = rule?.maxInstallments ?? 1
   const least = rule ? amounts.toCents(rule.minInstallmentAmount) : 0n
@@ -30,7 +30,7 @@ export function optionsOf(amount: string, rule: RuleTerms | null): InstallmentOp
   for (let n = 1; n <= most; n += 1) {
     const isInterestFree = !rule || n <= rule.interestFreeInstallments
     const even = amounts.splitEvenly(price, n)
-    const each = isInterestFree ? even.others : withInterest(price, n, rule.monthlyInterestRate)
+    const each = isInterestFree ? even.others : computeInstallment(price, n, rule.monthlyInterestRate)
     if (n > 1 && (each < least || each < 1n)) continue
     const total = isInterestFree ? price : each * BigInt(n)
     options.push({
@@ -48,29 +48,29 @@ export function optionsOf(amount: string, rule: RuleTerms | null): InstallmentOp
 const scale = 1_000_000n
 
 /**
- * `P·i / (1 − (1 + i)^−n)`, halves up: with `i = r / 10^6` that is the fraction `P·r·a / (10^6·(a − b))`, where
+ * `P·i / (1 − (1 + i)^−n)`, rounded half up: with `i = r / 10^6` that is the fraction `P·r·a / (10^6·(a − b))`, where
  * `a = (10^6 + r)^n` and `b = 10^6n`.
  */
-function withInterest(price: bigint, installments: number, ratePercent: string): bigint {
-  const rate = ratePercentToMillionths(ratePercent)
+function computeInstallment(price: bigint, installments: number, ratePercent: string): bigint {
+  const rate = parseRate(ratePercent)
   const a = (scale + rate) ** BigInt(installments)
   const b = scale ** BigInt(installments)
   const numerator = price * rate * a
   const denominator = scale * (a - b)
-  const rounded = amounts.halfUp(numerator, denominator)
-  // Of a few cents rounding would take more off than the interest adds.
+  const rounded = amounts.divideHalfUp(numerator, denominator)
+  // For a few cents, rounding would take off more than the interest adds.
   const least = (price + BigInt(installments) - 1n) / BigInt(installments)
   return rounded > least ? rounded : least
 }
 
 /** `2.99` per cent is 29900 millionths. */
-function ratePercentToMillionths(text: string): bigint {
+function parseRate(text: string): bigint {
   const [whole = '0', decimals = ''] = text.split('.')
   return BigInt(whole) * 10_000n + BigInt(decimals.slice(0, 4).padEnd(4, '0'))
 }
 
-/** The active rule for an amount, or null; of `rules`, whose ranges do not overlap. */
-export function ruleFor<R extends RuleTerms>(amount: string, rules: readonly R[]): R | null {
+/** The active rule for an amount, or null. The ranges of `rules` do not overlap. */
+export function findRuleFor<R extends RuleTerms>(amount: string, rules: readonly R[]): R | null {
   const price = amounts.toCents(amount)
   return (
     rules.find(

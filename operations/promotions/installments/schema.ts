@@ -1,4 +1,4 @@
-import { variableLine } from '#operations/storefront/door'
+import { variableLine } from '#operations/storefront/index'
 import {
   colour,
   currency,
@@ -12,7 +12,7 @@ import {
   object,
   z,
 } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 const atLeastZero = moneyAtLeast0('must be at least 0')
 
@@ -84,7 +84,7 @@ export const defaultInstallmentSettings: InstallmentSettingsContent = {
   showInCart: false,
   showTable: true,
   display: 'max-interest-free',
-  ...english(installmentWords),
+  ...getEnglishTexts(installmentWords),
   textColor: '#374151',
   highlightColor: '#16a34a',
   fontSize: 14,

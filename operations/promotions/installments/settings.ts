@@ -1,5 +1,5 @@
-/** How the storefront shows installments. */
-import { widgetSettings } from '#operations/storefront/door'
+/** Settings of the installments widget. */
+import { widgetSettings } from '#operations/storefront/index'
 import { defaultInstallmentSettings, installmentSettings, installmentWords } from './schema.ts'
 
 export const installmentWidget = widgetSettings('installments', {

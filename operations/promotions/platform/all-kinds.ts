@@ -1,4 +1,4 @@
-/** The kinds there are, by name. */
+/** All kinds of discounts, by name. */
 import { bundles } from '../bundles/kind.ts'
 import type { KindName } from '../discounts/draft.ts'
 import type { Kind } from '../discounts/kinds.ts'
@@ -8,4 +8,4 @@ import { promotions } from '../promotions/kind.ts'
 const byName = { promotion: promotions as Kind, bundle: bundles as Kind, gift: gifts as Kind }
 
 export const allKinds: readonly Kind[] = Object.values(byName)
-export const kindOf = (name: KindName): Kind => byName[name]
+export const getKind = (name: KindName): Kind => byName[name]

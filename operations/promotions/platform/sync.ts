@@ -1,44 +1,44 @@
-/** Both sides together: what the platform has is compared with what is saved, and made the same (rule 8). */
+/** Reconciliation with the platform: compares its discounts with the saved ones and repairs differences (rule 8). */
 
 import { sql } from 'kysely'
-import type { EcommercePort } from '#operations/store/door'
-import { connections, discountHash, isAmong, type LiveDiscount, recordset } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+import type { EcommercePort } from '#operations/store/index'
+import { connections, discountHash, isAmong, type LiveDiscount, recordset } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { intentLastsMs } from '../discounts/intents.ts'
-import { referenceOf } from '../discounts/kinds.ts'
-import { answered } from '../discounts/platform-call.ts'
-import { isLive, type Saved, type SyncStatus, savedOf } from '../discounts/rows.ts'
+import { intentLeaseMs } from '../discounts/intents.ts'
+import { buildReference } from '../discounts/kinds.ts'
+import { withAnswerTimeout } from '../discounts/platform-call.ts'
+import { isLive, type Saved, type SyncStatus, toSaved } from '../discounts/rows.ts'
 import { discountReconcile } from '../handles.ts'
-import { kindOf } from './all-kinds.ts'
-import { allowedKinds, openRepair, settleIntent } from './reconcile.ts'
+import { getKind } from './all-kinds.ts'
+import { allowedKinds, openRepair, reconcileIntent } from './reconcile-intent.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
-const askedAtOnce = 100
+const usageBatchSize = 100
 
-/** A restored database has forgotten how far the platform's revisions went: further steps reach beyond them. */
-const strides = [1, 100, 10_000]
+/** After a database restore the platform may have higher revisions: larger steps get past them. */
+const revisionSteps = [1, 100, 10_000]
 
 /**
- * Reads the usage, puts what is missing or differs, removes what nobody wants there. Discounts with an open intent are
- * left to it. Not inside a transaction; does nothing where no platform is connected. Throws `Unavailable`.
+ * Reads the usage, puts missing or different discounts, removes orphans. Skips discounts with an open intent. Not inside a
+ * transaction; does nothing without a connected platform. Throws `Unavailable`.
  */
 export async function syncDiscounts(ctx: Context, signal: AbortSignal): Promise<void> {
-  const connected = await connections.ecommerce(ctx)
+  const connected = await connections.findEcommerce(ctx)
   if (!connected) return
   await requeueIntents(ctx)
   await readUsage(ctx, connected)
   const refused = new Set<string>()
-  for (const stride of strides) {
+  for (const stride of revisionSteps) {
     const { differing, orphans } = await compare(ctx, connected)
     for (const orphan of orphans) {
       signal.throwIfAborted()
       await removeOrphan(connected, orphan)
     }
-    const mendable = differing.filter(({ discount }) => !refused.has(discount.id))
-    if (mendable.length === 0) return
-    for (const { discount, live } of mendable) {
+    const repairable = differing.filter(({ discount }) => !refused.has(discount.id))
+    if (repairable.length === 0) return
+    for (const { discount, live } of repairable) {
       signal.throwIfAborted()
       const revision = Math.max(discount.revision, live?.revision ?? 0) + stride
       if ((await repair(ctx, discount, revision)) === 'failed') refused.add(discount.id)
@@ -46,27 +46,27 @@ export async function syncDiscounts(ctx: Context, signal: AbortSignal): Promise<
   }
 }
 
-interface Differing {
+interface DifferingDiscount {
   discount: Saved
   live: LiveDiscount | undefined
 }
 
-/** What differs, and what is there without a row; where both sides agree that is noted. */
+/** Finds differing discounts and orphans, and records the discounts on which both sides agree. */
 async function compare(
   ctx: Context,
   { port, store }: Connected,
-): Promise<{ differing: Differing[]; orphans: LiveDiscount[] }> {
-  // In this order: one that is being made meanwhile has its intent before it is listed, and its row when that is gone.
-  const listed = await answered(port.listDiscounts(store))
-  const open = await openIntents(ctx)
-  const saved = await allDiscounts(ctx)
+): Promise<{ differing: DifferingDiscount[]; orphans: LiveDiscount[] }> {
+  // The order matters: a discount being created has its intent before it is listed, and its row before the intent is gone.
+  const listed = await withAnswerTimeout(port.listDiscounts(store))
+  const open = await listOpenIntents(ctx)
+  const saved = await listDiscounts(ctx)
   const allowed = await allowedKinds(ctx)
   const there = new Map(listed.map((each) => [each.reference, each]))
   const now = ctx.now()
-  const differing: Differing[] = []
+  const differing: DifferingDiscount[] = []
   const agreed: { id: string; status: string }[] = []
   for (const discount of saved) {
-    const reference = referenceOf(discount.kind, discount.id)
+    const reference = buildReference(discount.kind, discount.id)
     const live = there.get(reference)
     there.delete(reference)
     if (open.has(discount.id)) continue
@@ -77,55 +77,55 @@ async function compare(
       agreed.push({ id: discount.id, status })
     } else differing.push({ discount, live })
   }
-  await noteAgreed(ctx, agreed)
-  return { differing, orphans: [...there.values()].filter(({ reference }) => !open.has(idOf(reference))) }
+  await recordAgreed(ctx, agreed)
+  return { differing, orphans: [...there.values()].filter(({ reference }) => !open.has(parseId(reference))) }
 }
 
 function isAgreed(discount: Saved, shouldBe: boolean, live: LiveDiscount | undefined): boolean {
   if (!shouldBe || !live) return !shouldBe && !live
   const { kind, id, revision } = discount
-  return live.hash === discountHash(kindOf(kind).spec(id, revision, discount))
+  return live.hash === discountHash(getKind(kind).spec(id, revision, discount))
 }
 
-const idOf = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
+const parseId = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
 
-/** Null: somebody else is writing it. */
+/** Null: another write of it is under way. */
 async function repair(ctx: Context, { id, kind }: Saved, revision: number): Promise<SyncStatus | null> {
-  const token = await ctx.transaction((tx) => openRepair(tx, kindOf(kind), id, revision))
-  return token === null ? null : settleIntent(ctx, id, token)
+  const token = await ctx.transaction((tx) => openRepair(tx, getKind(kind), id, revision))
+  return token === null ? null : reconcileIntent(ctx, id, token)
 }
 
 const removeOrphan = ({ port, store }: Connected, { reference, revision }: LiveDiscount): Promise<void> =>
-  answered(port.removeDiscount(store, reference, revision + 1))
+  withAnswerTimeout(port.removeDiscount(store, reference, revision + 1))
 
-/** Whose job was given up while the platform was silent. */
+/** Requeues expired intents whose job was given up during an outage of the platform. */
 async function requeueIntents(ctx: Context): Promise<void> {
   const stale = await ctx.db
     .selectFrom('discount_intents')
     .select(['discount_id', 'token'])
-    .where('created_at', '<=', new Date(ctx.now().getTime() - intentLastsMs))
+    .where('created_at', '<=', new Date(ctx.now().getTime() - intentLeaseMs))
     .execute()
   for (const { discount_id: discountId, token } of stale) {
     await ctx.queue(discountReconcile, { discountId, token })
   }
 }
 
-async function openIntents(ctx: Context): Promise<ReadonlySet<string>> {
+async function listOpenIntents(ctx: Context): Promise<ReadonlySet<string>> {
   const rows = await ctx.db.selectFrom('discount_intents').select('discount_id').execute()
   return new Set(rows.map((row) => row.discount_id))
 }
 
-async function allDiscounts(ctx: Context): Promise<Saved[]> {
+async function listDiscounts(ctx: Context): Promise<Saved[]> {
   const rows = await ctx.db.selectFrom('discounts').selectAll().orderBy('id').execute()
-  return rows.map(savedOf)
+  return rows.map(toSaved)
 }
 
-/** Where both sides agree already. */
-async function noteAgreed(ctx: Context, agreed: readonly { id: string; status: string }[]): Promise<void> {
+/** Records the sync status of discounts on which both sides agree. */
+async function recordAgreed(ctx: Context, agreed: readonly { id: string; status: string }[]): Promise<void> {
   for (const status of ['none', 'synced', 'suspended'] as const) {
     const ids = agreed.filter((each) => each.status === status).map(({ id }) => id)
     if (ids.length === 0) continue
-    // Not over an intent that was opened meanwhile: what it writes is newer.
+    // Skips discounts with an intent opened meanwhile: its write is newer.
     const untouched = ctx.db.selectFrom('discount_intents as i').select('i.discount_id')
     await ctx.db
       .updateTable('discounts')
@@ -143,14 +143,14 @@ async function noteAgreed(ctx: Context, agreed: readonly { id: string; status: s
 
 const usageTypes = { id: 'uuid', orders: 'integer', total: 'numeric', currency: 'text' }
 
-/** A platform may count the orders and not add up what was taken off (Shopify): the sum then stays as it is. */
+/** A platform may count orders without summing the discounts (Shopify): the stored sum then stays. */
 async function readUsage(ctx: Context, { port, store }: Connected): Promise<void> {
   const rows = await ctx.db.selectFrom('discounts').select(['id', 'kind']).orderBy('id').execute()
-  for (let i = 0; i < rows.length; i += askedAtOnce) {
+  for (let i = 0; i < rows.length; i += usageBatchSize) {
     const ids = new Map<string, string>(
-      rows.slice(i, i + askedAtOnce).map(({ id, kind }) => [`${kind}:${id}`, id]),
+      rows.slice(i, i + usageBatchSize).map(({ id, kind }) => [`${kind}:${id}`, id]),
     )
-    const usage = await answered(port.discountUsage(store, [...ids.keys()]))
+    const usage = await withAnswerTimeout(port.discountUsage(store, [...ids.keys()]))
     const used = Object.entries(usage).flatMap(([reference, { orders, total, currency }]) => {
       const id = ids.get(reference)
       return id === undefined ? [] : [{ id, orders, total, currency }]
@@ -179,6 +179,6 @@ async function writeUsage(
     )
     .returning('d.usage_limit')
     .execute()
-  // One that is used up is shown no more.
-  if (written.some((row) => row.usage_limit !== null)) await changed(ctx)
+  // A used-up discount must disappear from the storefront.
+  if (written.some((row) => row.usage_limit !== null)) await markStorefrontChanged(ctx)
 }

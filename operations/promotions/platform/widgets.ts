@@ -1,30 +1,30 @@
-/** What the storefront shows of promotions, bundles, gifts and installments. */
+/** The storefront widgets of promotions, bundles, gifts and installments. */
 import { sql } from 'kysely'
 import {
+  findNextChange,
+  getPhase,
   isTargeted,
-  nextTurn,
-  phaseOf,
+  listVariantChoices,
   snapshots,
-  variantChoices,
   type Widget,
   type WidgetQuery,
-} from '#operations/storefront/door'
+} from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { inWords } from '#runtime/values/wording'
+import { translateBuiltIn } from '#runtime/values/wording'
 import { publicBundleJson } from '../bundles/json.ts'
 import type { BundleContent } from '../bundles/schema.ts'
 import type { KindName } from '../discounts/draft.ts'
 import { isLive, type Saved } from '../discounts/rows.ts'
 import { publicGiftJson } from '../gifts/json.ts'
 import { type GiftContent, giftWords } from '../gifts/schema.ts'
-import { publicInstallments } from '../installments/installments.ts'
+import { readPublicInstallments } from '../installments/installments.ts'
 import { installmentWidget } from '../installments/settings.ts'
-import { labelOf } from '../promotions/promotions.ts'
+import { buildLabel } from '../promotions/promotions.ts'
 import type { PromotionContent } from '../promotions/schema.ts'
 import { promotionWidget } from '../promotions/settings.ts'
 
-interface Shown {
+interface ShownDiscount {
   id: string
   name: string
   isActive: boolean
@@ -35,11 +35,11 @@ interface Shown {
   shown: unknown
 }
 
-/** Those switched on that have not ended; what shoppers see of each is made by the database. */
-const candidates = (kind: KindName) =>
+/** Enabled discounts that have not ended; the database builds the public JSON of each. */
+const prepareCandidates = (kind: KindName) =>
   prepared<
     { now: Date },
-    Omit<Shown, 'startsAt' | 'endsAt'> & { startsAt: Date | null; endsAt: Date | null }
+    Omit<ShownDiscount, 'startsAt' | 'endsAt'> & { startsAt: Date | null; endsAt: Date | null }
   >((db, values) =>
     db
       .selectFrom('discounts as d')
@@ -64,10 +64,17 @@ const candidates = (kind: KindName) =>
       .orderBy('d.min_amount')
       .orderBy('d.id', 'desc'),
   )
-const finders = { promotion: candidates('promotion'), bundle: candidates('bundle'), gift: candidates('gift') }
+const finders = {
+  promotion: prepareCandidates('promotion'),
+  bundle: prepareCandidates('bundle'),
+  gift: prepareCandidates('gift'),
+}
 
-/** Those that are active now, and when that will be others. */
-async function activeOf(ctx: Context, kind: KindName): Promise<{ active: Shown[]; until: Date | null }> {
+/** The discounts active now, and the time of the next change. */
+async function readActive(
+  ctx: Context,
+  kind: KindName,
+): Promise<{ active: ShownDiscount[]; until: Date | null }> {
   const now = ctx.now()
   const rows = (await finders[kind](ctx, { now })).map((row) => ({
     ...row,
@@ -75,22 +82,22 @@ async function activeOf(ctx: Context, kind: KindName): Promise<{ active: Shown[]
     endsAt: row.endsAt?.toISOString() ?? null,
   }))
   const live = rows.filter((row) => isLive(row as unknown as Saved, now))
-  return { active: live.filter((row) => phaseOf(row, now) === 'running'), until: nextTurn(live, now) }
+  return { active: live.filter((row) => getPhase(row, now) === 'running'), until: findNextChange(live, now) }
 }
 
-/** Null: nothing, and nothing to come by itself. */
-const widgetOf = (value: unknown, isEmpty: boolean, until: Date | null): Widget | null => {
+/** Null: nothing now and nothing scheduled. */
+const toWidget = (value: unknown, isEmpty: boolean, until: Date | null): Widget | null => {
   if (isEmpty) return until ? { value: null, until } : null
   return { value, until }
 }
 
-export async function promotionsWidget(
+export async function buildPromotionsWidget(
   ctx: Context,
   { productId, cards }: WidgetQuery,
 ): Promise<Widget | null> {
-  const settings = await promotionWidget.forShoppers(ctx)
+  const settings = await promotionWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null
-  const { active, until } = await activeOf(ctx, 'promotion')
+  const { active, until } = await readActive(ctx, 'promotion')
   const product =
     productId === null
       ? null
@@ -99,56 +106,56 @@ export async function promotionsWidget(
     .filter(({ content }) => product === null || isTargeted(content as PromotionContent, product))
     .map((row) => {
       const { combinesWith: _rules, ...promotion } = row.content as PromotionContent
-      return { ...shownOf(row), ...promotion }
+      return { ...toShown(row), ...promotion }
     })
-  // Products that the page lists may be in one, though its own is in none.
+  // Products listed on the page may be targeted although its own product is not.
   const isEmpty = items.length === 0 && (cards.length === 0 || active.length === 0)
-  return widgetOf({ settings, items }, isEmpty, until)
+  return toWidget({ settings, items }, isEmpty, until)
 }
 
-const shownOf = ({ id, name, endsAt, content }: Shown) => ({
+const toShown = ({ id, name, endsAt, content }: ShownDiscount) => ({
   ...{ id, name, endsAt },
-  label: labelOf(content as PromotionContent),
+  label: buildLabel(content as PromotionContent),
 })
 
-/** Which promotions each product of a list is in; what is said of them there. */
-export async function promotionCards(
+/** The promotions of each product in a list, as shown on its card. */
+export async function buildPromotionCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, { items: object[] }>> {
-  const { isEnabled, showInProductList, showInCart } = await promotionWidget.forShoppers(ctx)
+  const { isEnabled, showInProductList, showInCart } = await promotionWidget.getForShoppers(ctx)
   if (!isEnabled || !(showInProductList || showInCart)) return new Map()
-  const { active } = await activeOf(ctx, 'promotion')
+  const { active } = await readActive(ctx, 'promotion')
   if (active.length === 0) return new Map()
   const products = [...(await snapshots.find(ctx, productIds)).values()]
   const cards = products.map((product): [string, { items: object[] }] => {
     const its = active.filter(({ content }) => isTargeted(content as PromotionContent, product))
-    return [product.productId, { items: its.map(cardOf) }]
+    return [product.productId, { items: its.map(toCard) }]
   })
   return new Map(cards.filter(([, { items }]) => items.length > 0))
 }
 
-function cardOf(row: Shown): object {
+function toCard(row: ShownDiscount): object {
   const { buyQuantity, payQuantity, discountPercentage } = row.content as PromotionContent
-  return { ...shownOf(row), buyQuantity, payQuantity, discountPercentage }
+  return { ...toShown(row), buyQuantity, payQuantity, discountPercentage }
 }
 
-export async function bundlesWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const { active, until } = await activeOf(ctx, 'bundle')
+export async function buildBundlesWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
+  const { active, until } = await readActive(ctx, 'bundle')
   const items = active
     .filter(({ content }) => productId === null || isShownOn(content as BundleContent, productId))
     .map(({ shown, endsAt }) => ({ ...(shown as ShownBundle), endsAt }))
   const open = items.flatMap((bundle) =>
     bundle.items.flatMap(({ variantId, productId: its }) => (variantId === null ? its : [])),
   )
-  const choices = await variantChoices(ctx, open)
+  const choices = await listVariantChoices(ctx, open)
   const chosen = items.map((bundle) => ({
     ...bundle,
     items: bundle.items.map((item) =>
       item.variantId === null ? { ...item, variants: choices.get(item.productId) ?? [] } : item,
     ),
   }))
-  return widgetOf({ items: chosen }, items.length === 0, until)
+  return toWidget({ items: chosen }, items.length === 0, until)
 }
 
 interface ShownBundle {
@@ -162,29 +169,35 @@ interface ShownGift extends Pick<GiftContent, keyof typeof giftWords> {
   gift: { status: string }
 }
 
-export async function cartGiftsWidget(ctx: Context): Promise<Widget | null> {
-  const { active, until } = await activeOf(ctx, 'gift')
+export async function buildCartGiftsWidget(ctx: Context): Promise<Widget | null> {
+  const { active, until } = await readActive(ctx, 'gift')
   const items = active
-    .map(({ shown, endsAt }) => ({ ...inWords(shown as ShownGift, giftWords, ctx.store.locale), endsAt }))
-    // What cannot be given is not promised (rule 5).
+    .map(({ shown, endsAt }) => ({
+      ...translateBuiltIn(shown as ShownGift, giftWords, ctx.store.locale),
+      endsAt,
+    }))
+    // An unavailable gift is not shown (rule 5).
     .filter(({ gift }) => gift.status === 'available')
-  return widgetOf({ items }, items.length === 0, until)
+  return toWidget({ items }, items.length === 0, until)
 }
 
-export async function installmentsWidget(ctx: Context, { productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await installmentWidget.forShoppers(ctx)
+export async function buildInstallmentsWidget(
+  ctx: Context,
+  { productId }: WidgetQuery,
+): Promise<Widget | null> {
+  const settings = await installmentWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const product = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
-  const { rules, simulation } = await publicInstallments(ctx, product?.exists ? product.price : null)
-  return widgetOf({ settings, rules, simulation }, rules.length === 0, null)
+  const { rules, simulation } = await readPublicInstallments(ctx, product?.exists ? product.price : null)
+  return toWidget({ settings, rules, simulation }, rules.length === 0, null)
 }
 
-/** What the products of a list cost, where installments are shown there. */
-export async function installmentCards(
+/** The prices of listed products, when installments are shown in lists. */
+export async function buildInstallmentCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, { price: number }>> {
-  const { isEnabled, showInProductList } = await installmentWidget.forShoppers(ctx)
+  const { isEnabled, showInProductList } = await installmentWidget.getForShoppers(ctx)
   if (!isEnabled || !showInProductList) return new Map()
   const products = [...(await snapshots.find(ctx, productIds)).values()]
   return new Map(

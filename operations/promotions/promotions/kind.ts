@@ -1,5 +1,5 @@
 import type { Kind } from '../discounts/kinds.ts'
-import { referenceOf } from '../discounts/kinds.ts'
+import { buildReference } from '../discounts/kinds.ts'
 import { type PromotionContent, promotion } from './schema.ts'
 
 export const promotions: Kind<PromotionContent> = {
@@ -13,7 +13,7 @@ export const promotions: Kind<PromotionContent> = {
   spec(id, revision, { name, startsAt, endsAt, content }) {
     return {
       kind: 'quantity',
-      reference: referenceOf('promotion', id),
+      reference: buildReference('promotion', id),
       revision,
       title: name,
       startsAt,

@@ -1,12 +1,12 @@
-/** Quantity promotions: what is their own of a discount. */
+/** Quantity promotions: rules and operations specific to the kind. */
 import { sql } from 'kysely'
-import { everyProduct, mergedTargeting, requireTargets, snapshots } from '#operations/storefront/door'
+import { everyProduct, mergeTargeting, requireTargets, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { fieldsOf, jsonObject } from '#runtime/database/json'
+import { jsonFields, jsonObject } from '#runtime/database/json'
 import { refuse } from '#runtime/errors'
-import { given } from '#runtime/values/changes'
-import { commonShape, contentText, timesShape } from '../discounts/json.ts'
-import { discountKind } from '../discounts/resource.ts'
+import { omitUndefined } from '#runtime/values/changes'
+import { buildCommonShape, contentText, timesShape } from '../discounts/json.ts'
+import { buildKindOperations } from '../discounts/resource.ts'
 import { promotions } from './kind.ts'
 import { type PromotionChange, type PromotionContent, promotionDefaults, promotionFields } from './schema.ts'
 
@@ -14,22 +14,22 @@ type Db = Context['db']
 
 const promotionJson = (db: Db, now: unknown) =>
   jsonObject({
-    ...commonShape(db, now),
-    ...fieldsOf('d.content', Object.keys(promotionFields)),
-    label: labelIn,
+    ...buildCommonShape(db, now),
+    ...jsonFields('d.content', Object.keys(promotionFields)),
+    label: labelSql,
     ...timesShape,
   })
 
-/** `labelOf` in SQL. */
-const labelIn = sql<string>`${contentText('buyQuantity')} || 'x' || (${contentText('payQuantity')}) ||
+/** `buildLabel` in SQL. */
+const labelSql = sql<string>`${contentText('buyQuantity')} || 'x' || (${contentText('payQuantity')}) ||
   case when (${contentText('discountPercentage')})::numeric < 100
     then ' -' || (${contentText('discountPercentage')}) || '%' else '' end`
 
 /** `3x2`; with a percentage below 100 `2x1 -50%`. */
-export const labelOf = ({ buyQuantity, payQuantity, discountPercentage }: PromotionContent): string =>
+export const buildLabel = ({ buyQuantity, payQuantity, discountPercentage }: PromotionContent): string =>
   `${buyQuantity}x${payQuantity}${discountPercentage < 100 ? ` -${discountPercentage}%` : ''}`
 
-async function requireSomethingLeft(ctx: Context, { scope, categoryIds, productIds }: PromotionContent) {
+async function requireExistingTargets(ctx: Context, { scope, categoryIds, productIds }: PromotionContent) {
   if (scope === 'products') {
     const found = await snapshots.readLive(ctx, productIds)
     if (!productIds.some((id) => found.get(id)?.exists)) {
@@ -50,15 +50,15 @@ export const {
   change: changePromotion,
   setActive: setPromotionActive,
   remove: deletePromotion,
-} = discountKind<PromotionContent, PromotionChange>(promotions, {
+} = buildKindOperations<PromotionContent, PromotionChange>(promotions, {
   json: promotionJson,
   order: [['d.id', 'desc']],
   defaults: { ...promotionDefaults, ...everyProduct },
-  merged(_ctx, base, { scope, categoryIds, productIds, excludedProductIds, ...own }) {
+  mergeContent(_ctx, base, { scope, categoryIds, productIds, excludedProductIds, ...own }) {
     const after: PromotionContent = {
       ...base,
-      ...given(own),
-      ...mergedTargeting(base, { scope, categoryIds, productIds, excludedProductIds }),
+      ...omitUndefined(own),
+      ...mergeTargeting(base, { scope, categoryIds, productIds, excludedProductIds }),
     }
     if (after.payQuantity >= after.buyQuantity) {
       throw refuse('bad_request', 'payQuantity: must be less than buyQuantity')
@@ -66,5 +66,5 @@ export const {
     return after
   },
   check: requireTargets,
-  requireActivable: requireSomethingLeft,
+  requireActivatable: requireExistingTargets,
 })

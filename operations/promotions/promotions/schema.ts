@@ -1,4 +1,4 @@
-import { combinesWith, targetingFields } from '#operations/storefront/door'
+import { combinesWith, targetingFields } from '#operations/storefront/index'
 import { named, object, z } from '#runtime/schema'
 import {
   discountInput,
@@ -31,7 +31,7 @@ export const promotion = named(
     label: z.string().describe('3x2; with a percentage below 100: 2x1 -50%'),
     ...discountTimes,
   }),
-  { moves: discountMoves },
+  { volatileFields: discountMoves },
 )
 
 export const promotionInput = { ...discountInput, ...promotionFields }
@@ -43,7 +43,7 @@ export const promotionReadOnly = Object.keys(promotion.shape).filter((key) => !(
 const content = object({ combinesWith, ...promotionFields })
 export type PromotionContent = z.infer<typeof content>
 
-/** Beside those that a POST must give. */
+/** Defaults of the fields that a POST may omit. */
 export const promotionDefaults = {
   combinesWith: { promotions: false, coupons: false },
   discountPercentage: 100,

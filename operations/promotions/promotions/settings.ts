@@ -1,8 +1,8 @@
-/** How the storefront shows promotions. */
-import { variableLine, widgetSettings } from '#operations/storefront/door'
-import { readOn } from '#runtime/contrast'
+/** Settings of the promotions widget. */
+import { variableLine, widgetSettings } from '#operations/storefront/index'
+import { textColourOn } from '#runtime/contrast'
 import { colour, instant, named, object, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 const variables = ['name', 'label', 'buy', 'pay', 'free', 'discount', 'missing', 'saved', 'timeLeft']
 const text = (max: number) => variableLine(1, max, variables)
@@ -20,7 +20,7 @@ export const promotionSettingsInput = {
   countdownText: text(120),
   labelPosition: z.enum(['top-left', 'top-right', 'bottom-left', 'bottom-right']),
   labelBackgroundColor: colour,
-  labelTextColor: readOn('labelBackgroundColor'),
+  labelTextColor: textColourOn('labelBackgroundColor'),
   progressColor: colour,
   borderRadius: z.number().int().min(0).max(40),
   fontSize: z.number().int().min(10).max(32),
@@ -57,7 +57,7 @@ const defaults: Content = {
   showInProductList: true,
   showInCart: true,
   labelText: '{{label}}',
-  ...english(words),
+  ...getEnglishTexts(words),
   showCountdown: false,
   labelPosition: 'top-left',
   labelBackgroundColor: '#111827',

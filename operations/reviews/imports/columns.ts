@@ -1,8 +1,8 @@
-/** Which column of a review file is what (rule 10). No database. */
+/** Columns of a review file (rule 10). No database. */
 import { refuse } from '#runtime/errors'
 
 export const productColumns = ['product_id', 'product_handle', 'sku'] as const
-const known = [
+const knownColumns = [
   ...productColumns,
   'rating',
   'reviewer_name',
@@ -17,16 +17,16 @@ const known = [
   'verified',
   'status',
 ] as const
-export type Column = (typeof known)[number]
-/** Positions of the columns that the file has. */
+export type Column = (typeof knownColumns)[number]
+/** Position of each column present in the file. */
 export type Columns = Partial<Record<Column, number>>
 
-/** Names without case; others are passed over. Refuses a header that lacks what every review has. */
-export function columnsOf(header: readonly string[]): Columns {
+/** Case-insensitive; unknown columns are ignored. Refuses a header without the required columns. */
+export function parseHeader(header: readonly string[]): Columns {
   const columns: Columns = {}
   for (const [at, cell] of header.entries()) {
     const name = cell.trim().toLowerCase() as Column
-    if (known.includes(name)) columns[name] ??= at
+    if (knownColumns.includes(name)) columns[name] ??= at
   }
   if (productColumns.every((name) => columns[name] === undefined)) {
     throw refuse('bad_request', `csv: the header has none of the columns ${productColumns.join(', ')}`)

@@ -1,14 +1,14 @@
-/** The rows of an import that were refused, as a file: with what is wrong, to be put right and imported again. */
+/** Import report: a file of the refused rows and their errors, to be corrected and imported again. */
 import { Readable } from 'node:stream'
-import { byteOrderMark, csvOf, files } from '#operations/store/door'
+import { byteOrderMark, files, toCsv } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { importReports } from '../pictures.ts'
+import { importReports } from '../uploads.ts'
 
 const linkSeconds = 7 * 24 * 3600
 const atOnce = 1000
 
-/** Writes the file and answers a signed link to it, for 7 days; null where no row was refused. */
-export async function reportOf(ctx: Context, importId: string, header: string[]): Promise<string | null> {
+/** Writes the file and returns a signed link, valid for 7 days; null if no row was refused. */
+export async function writeReport(ctx: Context, importId: string, header: string[]): Promise<string | null> {
   const { n } = await ctx.db
     .selectFrom('review_import_rows')
     .select((eb) => eb.fn.countAll<number>().as('n'))
@@ -22,15 +22,15 @@ export async function reportOf(ctx: Context, importId: string, header: string[])
     fileName,
     contentType: 'text/csv; charset=utf-8',
     visibility: 'private',
-    content: Readable.from(contentOf(ctx, importId, header), { objectMode: false }),
+    content: Readable.from(streamReport(ctx, importId, header), { objectMode: false }),
     expiresAt: new Date(ctx.clock.ms() + linkSeconds * 1000),
   })
   return (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
 }
 
-async function* contentOf(ctx: Context, importId: string, header: string[]): AsyncGenerator<Buffer> {
+async function* streamReport(ctx: Context, importId: string, header: string[]): AsyncGenerator<Buffer> {
   const { timezone } = ctx.store
-  yield Buffer.from(byteOrderMark + csvOf([['line', 'column', 'problem', ...header]], timezone))
+  yield Buffer.from(byteOrderMark + toCsv([['line', 'column', 'problem', ...header]], timezone))
   for (let after = 0; ; ) {
     const rows = await ctx.db
       .selectFrom('review_import_rows')
@@ -44,7 +44,7 @@ async function* contentOf(ctx: Context, importId: string, header: string[]): Asy
     const last = rows.at(-1)
     if (!last) return
     yield Buffer.from(
-      csvOf(
+      toCsv(
         rows.map((row) => [row.line, row.fault_column, row.fault, ...(row.cells as string[])]),
         timezone,
       ),

@@ -1,11 +1,11 @@
-/** What 200 rows of a `review-import` become, and what is told of the whole. */
-import { imports, isAmong, recordset } from '#operations/store/door'
+/** Processes a `review-import` in pages of 200 rows, and its notices. */
+import { imports, isAmong, recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { cut } from '#runtime/values/cut'
-import { columnsOf } from './columns.ts'
-import { reportOf } from './report.ts'
-import { type Fault, type ImportedReview, importKey, reviewOfRow, type Surroundings } from './rows.ts'
-import { insertImported, type PlacedReview } from './writes.ts'
+import { truncate } from '#runtime/values/truncate'
+import { parseHeader } from './columns.ts'
+import { insertImported, type PlacedReview } from './imported-reviews.ts'
+import { writeReport } from './report.ts'
+import { buildImportKey, type ImportedReview, type ParseContext, parseRow, type RowIssue } from './rows.ts'
 
 const rowsAtOnce = 200
 const errorsShown = 50
@@ -13,14 +13,14 @@ const errorsShown = 50
 interface ReviewImport {
   /** The header of the file. */
   columns: string[]
-  /** Of reviews that name none. */
+  /** Status of reviews without one. */
   default_status: string
 }
 
 interface Page extends imports.ImportPage {
   placed: PlacedReview[]
-  faults: Fault[]
-  /** Of what was refused, at the end. */
+  faults: RowIssue[]
+  /** Link to the report of refused rows, on the last page. */
   rejectedRowsUrl: string | null
 }
 
@@ -30,10 +30,10 @@ export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'd
   rowsTable: 'review_import_rows',
   columns: ['columns', 'default_status'],
   counts: ['imported', 'duplicates', 'failed'],
-  page: pageAfter,
+  page: readPage,
   async write(tx, { id, default_status: status }, { placed, faults, next }) {
     const imported = await insertImported(tx, placed, status)
-    if (next !== null) await settleRows(tx, id, Number(next), faults)
+    if (next !== null) await recordResults(tx, id, Number(next), faults)
     return { counts: { imported, duplicates: placed.length - imported, failed: faults.length } }
   },
   async completed(tx, { id }, counted, { rejectedRowsUrl }) {
@@ -63,32 +63,32 @@ export const runImport = (ctx: Context, importId: string, signal: AbortSignal): 
 export const failImport = (ctx: Context, importId: string): Promise<void> =>
   imports.fail(ctx, reviewImports, importId)
 
-/** The last page is the one without rows: what was refused is known by then. */
-async function pageAfter(
+/** The last page has no rows; it writes the report of all refused ones. */
+async function readPage(
   ctx: Context,
   { id, columns: header }: imports.Run<ReviewImport>,
   cursor: imports.Cursor,
 ): Promise<Page> {
-  const rows = await imports.stagedAfter(ctx, 'review_import_rows', id, cursor, rowsAtOnce)
+  const rows = await imports.listStagedRows(ctx, 'review_import_rows', id, cursor, rowsAtOnce)
   const last = rows.at(-1)
   if (!last) {
-    return { placed: [], faults: [], rejectedRowsUrl: await reportOf(ctx, id, header), next: null }
+    return { placed: [], faults: [], rejectedRowsUrl: await writeReport(ctx, id, header), next: null }
   }
-  const around: Surroundings = {
-    columns: columnsOf(header),
+  const context: ParseContext = {
+    columns: parseHeader(header),
     timezone: ctx.store.timezone,
     now: ctx.now(),
-    owns: (url) => ctx.adapters.storage.owns(url),
+    isUploadedHere: (url) => ctx.adapters.storage.owns(url),
   }
-  const read = rows.map(({ line, cells }) => reviewOfRow(line, cells as string[], around))
-  return { ...(await place(ctx, read)), rejectedRowsUrl: null, next: last.line }
+  const read = rows.map(({ line, cells }) => parseRow(line, cells as string[], context))
+  return { ...(await matchProducts(ctx, read)), rejectedRowsUrl: null, next: last.line }
 }
 
-/** The products that the rows name, as the mirror has them; a row without one is a fault. */
-async function place(
+/** Matches rows to products in the catalog cache. A row without a product is an issue. */
+async function matchProducts(
   ctx: Context,
-  read: readonly (ImportedReview | Fault)[],
-): Promise<{ placed: PlacedReview[]; faults: Fault[] }> {
+  read: readonly (ImportedReview | RowIssue)[],
+): Promise<{ placed: PlacedReview[]; faults: RowIssue[] }> {
   const reviews = read.filter((each): each is ImportedReview => 'product' in each)
   const valuesOf = (column: string): string[] => [
     ...new Set(reviews.flatMap(({ product }) => (product.column === column ? product.value : []))),
@@ -126,13 +126,13 @@ async function place(
   for (const row of byId) note('product_id', row.product_id, row)
   for (const row of byHandle) note('product_handle', row.handle, row)
   for (const row of bySku) note('sku', row.sku!, row, row)
-  const faults = read.filter((each): each is Fault => !('product' in each))
+  const faults = read.filter((each): each is RowIssue => !('product' in each))
   const placed: PlacedReview[] = []
   for (const review of reviews) {
     const { column, value } = review.product
     const product = found.get(`${column}\n${value}`)
-    if (product) placed.push({ ...product, review, key: importKey(product.productId, review) })
-    else faults.push({ line: review.line, column, message: `there is no product ${cut(value, 100)}` })
+    if (product) placed.push({ ...product, review, key: buildImportKey(product.productId, review) })
+    else faults.push({ line: review.line, column, message: `there is no product ${truncate(value, 100)}` })
   }
   return { placed, faults }
 }
@@ -142,21 +142,21 @@ interface Variant {
   variant_name?: string
 }
 
-const faultTypes = { line: 'int', fault_column: 'text', fault: 'text' } as const
+const issueTypes = { line: 'int', fault_column: 'text', fault: 'text' } as const
 
-/** Those that were refused stay for the report, the others go. */
-async function settleRows(
+/** Keeps the refused rows for the report and deletes the others. */
+async function recordResults(
   tx: Context,
   importId: string,
   upTo: number,
-  faults: readonly Fault[],
+  faults: readonly RowIssue[],
 ): Promise<void> {
   if (faults.length > 0) {
     await tx.db
       .updateTable('review_import_rows')
       .from(
         recordset(
-          faultTypes,
+          issueTypes,
           faults.map(({ line, column, message }) => ({ line, fault_column: column, fault: message })),
         ),
       )

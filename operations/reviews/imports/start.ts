@@ -1,17 +1,17 @@
-/** Starting imports of reviews. */
+/** Starts imports of reviews. */
 
-import { imports } from '#operations/store/door'
+import { imports } from '#operations/store/index'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reviewImport } from '../handles.ts'
-import { columnsOf } from './columns.ts'
-import { readCsv } from './text.ts'
+import { parseHeader } from './columns.ts'
+import { readCsv } from './csv.ts'
 
 const bytesAtMost = 10 * 1024 * 1024
 
 /**
- * Reads the file as a whole and queues its import. Not inside a transaction: a large file takes its time. Refuses a
- * file that is too large, a header that lacks a column, no row or too many, and quotes that do not match.
+ * Reads the whole file and queues its import. Do not call it inside a transaction: a large file takes time. Refuses a
+ * file that is too large, a header without a required column, no rows or too many, and unmatched quotes.
  */
 export async function importReviews(
   ctx: Context,
@@ -19,7 +19,7 @@ export async function importReviews(
 ): Promise<Queued & { rows: number }> {
   if (Buffer.byteLength(csv) > bytesAtMost) throw refuse('bad_request', 'csv: must have at most 10 MB')
   const { header, rows } = await readCsv(csv)
-  columnsOf(header)
+  parseHeader(header)
   return ctx.transaction(async (tx) => {
     const importId = tx.newId()
     const now = tx.now()
@@ -37,7 +37,7 @@ export async function importReviews(
       })
       .execute()
     const cells = rows.map((row) => [row.line, row.cells] as const)
-    await imports.stage(tx, 'review_import_rows', importId, cells)
+    await imports.stageRows(tx, 'review_import_rows', importId, cells)
     const queued = await tx.queue(reviewImport, { importId }, { id: importId })
     return { ...queued, rows: rows.length }
   })

@@ -1,32 +1,31 @@
 /**
- * Requests on their way: what leaves is claimed in the database first, as one message for the items of an order, with
- * the text it will always have.
+ * Claims review requests before sending. A claim stores one message for the items of an order, with its final text.
  */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { outbox, sending, templates } from '#operations/messaging/door'
-import { isAmong, metering } from '#operations/store/door'
-import { snapshots } from '#operations/storefront/door'
+import { outbox, sending, templates } from '#operations/messaging/index'
+import { isAmong, metering } from '#operations/store/index'
+import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { inWords } from '#runtime/values/wording'
+import { translateBuiltIn } from '#runtime/values/wording'
 import { type ReviewSettings, reviewWords } from '../settings/schema.ts'
-import { asksForReviews, findSettings } from '../settings/settings.ts'
-import type { SkipReason } from './codes.ts'
+import { areRequestsOn, findSettings } from '../settings/settings.ts'
 import {
   type Candidate,
   type Channel,
-  contactObjection,
-  type Facts,
-  factsOf,
-  objectionsTo,
-  objectionTo,
+  type EligibilityData,
+  findContactSkipReason,
+  findSkipReason,
+  findSkipReasons,
+  loadEligibilityData,
 } from './eligibility.ts'
-import { newToken, reviewUrl, type TokenRow } from './links.ts'
-import { type About, requestMail, requestMessage } from './texts.ts'
-import { wayOut } from './unsubscribes.ts'
+import { buildReviewUrl, createToken, type TokenRow } from './links.ts'
+import type { SkipReason } from './skip-reasons.ts'
+import { buildRequestMail, buildRequestMessage, type RequestDetails } from './texts.ts'
+import { buildUnsubscribe } from './unsubscribes.ts'
 
-/** What is claimed of a store at once takes turns: neither a request nor its 90 days are looked at by two. */
+/** Serializes the claims of a store, so that no request or 90-day check is evaluated twice concurrently. */
 const lockRequests = async (tx: Context): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`review-requests:${tx.store.id}`}, 0))`.execute(
     tx.db,
@@ -61,58 +60,65 @@ const lockedRows = (tx: Context, ids: readonly string[]) =>
     .execute()
 type DispatchRow = Awaited<ReturnType<typeof lockedRows>>[number]
 
-export type Why =
-  /** Its time has come. */
+export type ClaimReason =
+  /** Scheduled time reached. */
   | 'due'
   | 'reminder'
-  /** The merchant wants it now, with requests off too. */
+  /** Sent manually by the merchant, even while requests are off. */
   | 'now'
 
 export interface Claims {
-  /** Ids of the messages to hand over. */
+  /** Ids of the messages to dispatch. */
   messages: string[]
-  /** Dispatches that are in one of them. */
+  /** Dispatches included in these messages. */
   claimed: string[]
-  /** Dispatches that are not, with the reason; those whose status has moved meanwhile have none. */
-  left: Map<string, SkipReason>
+  /** Reasons of skipped dispatches. A dispatch whose status changed in the meantime is in neither list. */
+  skipped: Map<string, SkipReason>
 }
 
 /**
- * Claims these dispatches in the caller's transaction: eligible ones get their message, the others their reason.
- * `now` throws where the quota does not cover the messages; otherwise they go by email where that is possible.
+ * Claims dispatches in the caller's transaction: eligible ones get a message, the others a skip reason. If the quota
+ * is too small, `now` throws; otherwise messages fall back to email where possible.
  */
 export async function claim(
   tx: Context,
   ids: readonly string[],
-  why: Why,
-  goneProducts: ReadonlySet<string>,
+  claimReason: ClaimReason,
+  deletedProducts: ReadonlySet<string>,
 ): Promise<Claims> {
   await lockRequests(tx)
   const now = tx.now()
-  const rows = (await lockedRows(tx, ids)).filter((row) => isWaiting(row, why, now))
-  if (rows.length === 0) return { messages: [], claimed: [], left: new Map() }
+  const rows = (await lockedRows(tx, ids)).filter((row) => isClaimable(row, claimReason, now))
+  if (rows.length === 0) return { messages: [], claimed: [], skipped: new Map() }
   const { settings } = await findSettings(tx)
-  const candidates = rows.map(candidateOf)
-  const facts = await factsOf(tx, candidates, settings, goneProducts)
-  const isOff = why === 'due' ? !asksForReviews(settings) : why === 'reminder' && !reminds(settings)
-  const left = new Map<string, SkipReason>()
-  const objections = objectionsTo(candidates, facts)
+  const candidates = rows.map(toCandidate)
+  const eligibility = await loadEligibilityData(tx, candidates, settings, deletedProducts)
+  const isOff =
+    claimReason === 'due' ? !areRequestsOn(settings) : claimReason === 'reminder' && !areRemindersOn(settings)
+  const skipped = new Map<string, SkipReason>()
+  const skipReasons = findSkipReasons(candidates, eligibility)
   const eligible = rows.filter((row, at) => {
-    const reason = isOff ? 'requests-disabled' : objections.get(candidates[at]!)
-    if (reason) left.set(row.id, reason)
+    const reason = isOff ? 'requests-disabled' : skipReasons.get(candidates[at]!)
+    if (reason) skipped.set(row.id, reason)
     return !reason
   })
-  const groups = await withUnits(tx, groupsOf(eligible, why), why, facts, left)
-  await writeLeft(tx, left, why)
-  const messages = await writeMessages(tx, groups, settings, why)
-  return { messages, claimed: groups.flatMap(({ rows: each }) => each.map((row) => row.id)), left }
+  const groups = await reserveQuota(
+    tx,
+    groupIntoMessages(eligible, claimReason),
+    claimReason,
+    eligibility,
+    skipped,
+  )
+  await writeSkipped(tx, skipped, claimReason)
+  const messages = await writeMessages(tx, groups, settings, claimReason)
+  return { messages, claimed: groups.flatMap(({ rows: each }) => each.map((row) => row.id)), skipped }
 }
 
 /**
- * Why a message that waited should not leave any more, or null: requests are off, but for one that was sent by hand,
- * or something speaks against each of its requests by now. Products as the mirror knows them.
+ * Why a waiting message should no longer be sent, or null. Either requests are off (unless it was sent manually), or
+ * every one of its requests has a skip reason. Deleted products come from the catalog cache.
  */
-export async function objectionToMessage(ctx: Context, messageId: string): Promise<SkipReason | null> {
+export async function findMessageSkipReason(ctx: Context, messageId: string): Promise<SkipReason | null> {
   const message = await ctx.db
     .selectFrom('review_messages')
     .select(['kind', 'number', 'created_at'])
@@ -128,28 +134,29 @@ export async function objectionToMessage(ctx: Context, messageId: string): Promi
     ctx,
     rows.map((row) => row.product_id),
   )
-  const gone = rows.map((row) => row.product_id).filter((id) => known.get(id)?.exists === false)
+  const deleted = rows.map((row) => row.product_id).filter((id) => known.get(id)?.exists === false)
   const { settings } = await findSettings(ctx)
-  // By hand: before their time, or again.
+  // A first message before its scheduled time, or a repeated one, was sent manually.
   const isByHand =
     message.kind === 'first' &&
     (message.number > 1 || rows.some((row) => row.scheduled_at > message.created_at))
-  const isOff = message.kind === 'reminder' ? !reminds(settings) : !asksForReviews(settings)
+  const isOff = message.kind === 'reminder' ? !areRemindersOn(settings) : !areRequestsOn(settings)
   if (isOff && !isByHand) return 'requests-disabled'
-  const facts = await factsOf(ctx, rows.map(candidateOf), settings, new Set(gone))
-  const objections = rows.map((row) => objectionTo(candidateOf(row), facts))
-  return objections.every((each) => each !== null) ? (objections[0] ?? null) : null
+  const eligibility = await loadEligibilityData(ctx, rows.map(toCandidate), settings, new Set(deleted))
+  const skipReasons = rows.map((row) => findSkipReason(toCandidate(row), eligibility))
+  return skipReasons.every((each) => each !== null) ? (skipReasons[0] ?? null) : null
 }
 
-const reminds = (settings: ReviewSettings): boolean => asksForReviews(settings) && settings.reminder.isEnabled
+const areRemindersOn = (settings: ReviewSettings): boolean =>
+  areRequestsOn(settings) && settings.reminder.isEnabled
 
-function isWaiting(row: DispatchRow, why: Why, now: Date): boolean {
-  if (why === 'due') return row.status === 'scheduled' && row.scheduled_at <= now
-  if (why === 'now') return row.status === 'scheduled' || row.status === 'failed'
+function isClaimable(row: DispatchRow, claimReason: ClaimReason, now: Date): boolean {
+  if (claimReason === 'due') return row.status === 'scheduled' && row.scheduled_at <= now
+  if (claimReason === 'now') return row.status === 'scheduled' || row.status === 'failed'
   return row.status === 'sent' && row.next_reminder_at !== null && row.next_reminder_at <= now
 }
 
-const candidateOf = (row: DispatchRow): Candidate => ({
+const toCandidate = (row: DispatchRow): Candidate => ({
   id: row.id,
   orderId: row.order_id,
   orderItemId: row.order_item_id,
@@ -166,11 +173,11 @@ interface Group {
   reservationId: string | null
 }
 
-/** One message for what leaves of an order at the same moment on one channel. */
-function groupsOf(rows: readonly DispatchRow[], why: Why): Group[] {
+/** Groups requests of an order with the same time and channel into one message. */
+function groupIntoMessages(rows: readonly DispatchRow[], claimReason: ClaimReason): Group[] {
   const momentOf = (row: DispatchRow): string => {
-    if (why === 'now') return ''
-    return (why === 'due' ? row.scheduled_at : row.next_reminder_at!).toISOString()
+    if (claimReason === 'now') return ''
+    return (claimReason === 'due' ? row.scheduled_at : row.next_reminder_at!).toISOString()
   }
   const byMessage = Map.groupBy(rows, (row) => [row.order_id, row.channel, momentOf(row)].join('\n'))
   return [...byMessage.values()].map((each) => ({
@@ -180,18 +187,18 @@ function groupsOf(rows: readonly DispatchRow[], why: Why): Group[] {
   }))
 }
 
-/** A unit of the quota for each message; where there is none left, an email, else nothing. */
-async function withUnits(
+/** Reserves a quota unit per message. Without quota a message falls back to email, or is skipped. */
+async function reserveQuota(
   tx: Context,
   groups: readonly Group[],
-  why: Why,
-  facts: Facts,
-  left: Map<string, SkipReason>,
+  claimReason: ClaimReason,
+  eligibility: EligibilityData,
+  skipped: Map<string, SkipReason>,
 ): Promise<Group[]> {
   const messaging = groups.filter(({ channel }) => channel === 'messaging')
   const { reservationId, units } =
-    why === 'now'
-      ? await reserveAll(tx, messaging.length)
+    claimReason === 'now'
+      ? await reserveOrThrow(tx, messaging.length)
       : await outbox.reserveUpTo(tx, messaging.length, 'review-request')
   const served = new Set(messaging.slice(0, units))
   return groups.flatMap((group): Group[] => {
@@ -200,29 +207,33 @@ async function withUnits(
     const [{ customer_email: email, customer_phone: phone, phone_key: phoneKey }] = group.rows as [
       DispatchRow,
     ]
-    if (!contactObjection({ channel: 'email', email, phone, phoneKey }, facts)) {
+    if (!findContactSkipReason({ channel: 'email', email, phone, phoneKey }, eligibility)) {
       return [{ ...group, channel: 'email' }]
     }
-    for (const row of group.rows) left.set(row.id, 'quota')
+    for (const row of group.rows) skipped.set(row.id, 'quota')
     return []
   })
 }
 
-/** Throws where the quota does not cover them. */
-const reserveAll = async (tx: Context, units: number) => ({
+/** Throws if the quota is too small. */
+const reserveOrThrow = async (tx: Context, units: number) => ({
   reservationId: units === 0 ? null : await metering.reserve(tx, units, 'review-request'),
   units,
 })
 
-/** A reminder that may not leave changes nothing but that none follows. */
-async function writeLeft(tx: Context, left: ReadonlyMap<string, SkipReason>, why: Why): Promise<void> {
+/** A skipped reminder only clears the next reminder time; the request itself keeps its status. */
+async function writeSkipped(
+  tx: Context,
+  skipped: ReadonlyMap<string, SkipReason>,
+  claimReason: ClaimReason,
+): Promise<void> {
   const now = tx.now()
-  for (const [reason, each] of Map.groupBy(left, ([, why_]) => why_)) {
+  for (const [reason, each] of Map.groupBy(skipped, ([, reason_]) => reason_)) {
     const ids = each.map(([id]) => id)
     await tx.db
       .updateTable('review_dispatches')
       .set(
-        why === 'reminder'
+        claimReason === 'reminder'
           ? { next_reminder_at: null, updated_at: now }
           : { status: 'skipped', reason, updated_at: now },
       )
@@ -235,31 +246,33 @@ async function writeMessages(
   tx: Context,
   groups: readonly Group[],
   settings: ReviewSettings,
-  why: Why,
+  claimReason: ClaimReason,
 ): Promise<string[]> {
   if (groups.length === 0) return []
-  const template = await templateFor(tx, settings)
-  const numbers = await numbersBefore(tx, groups)
+  const template = await findTemplate(tx, settings)
+  const numbers = await findMessageNumbers(tx, groups)
   const messages: NewRow<'review_messages'>[] = []
   const tokens: TokenRow[] = []
   const now = tx.now()
   for (const { channel, rows, reservationId } of groups) {
     const first = rows[0]!
     const before = first.message_id === null ? 0 : (numbers.get(first.message_id) ?? 0)
-    // The first message of a request has its id: later ones need their own, to be counted.
+    // The first message reuses the request's id; later ones need their own id, to be counted.
     const id = before === 0 ? first.id : tx.newId()
-    const { token, row } = newToken(tx, first.order_id)
+    const { token, row } = createToken(tx, first.order_id)
     tokens.push(row)
     messages.push({
       id,
       number: before + 1,
-      kind: why === 'reminder' ? 'reminder' : 'first',
+      kind: claimReason === 'reminder' ? 'reminder' : 'first',
       order_id: first.order_id,
       channel,
       state: 'sending',
       email: channel === 'email' ? first.customer_email : null,
       phone: channel === 'messaging' ? first.customer_phone : null,
-      content: JSON.stringify(contentOf(tx, channel, aboutOf(tx, rows, token), settings, template, first)),
+      content: JSON.stringify(
+        buildContent(tx, channel, buildRequestDetails(tx, rows, token), settings, template, first),
+      ),
       reservation_id: reservationId,
       next_try_at: now,
       created_at: now,
@@ -268,7 +281,7 @@ async function writeMessages(
     await tx.db
       .updateTable('review_dispatches')
       .set({
-        ...(why === 'reminder' ? {} : { status: 'sending', reason: null, channel }),
+        ...(claimReason === 'reminder' ? {} : { status: 'sending', reason: null, channel }),
         next_reminder_at: null,
         message_id: id,
         updated_at: now,
@@ -287,7 +300,7 @@ async function writeMessages(
   return messages.map((message) => message.id)
 }
 
-async function numbersBefore(tx: Context, groups: readonly Group[]): Promise<Map<string, number>> {
+async function findMessageNumbers(tx: Context, groups: readonly Group[]): Promise<Map<string, number>> {
   const ids = groups.flatMap(({ rows }) => rows[0]!.message_id ?? [])
   const rows = await tx.db
     .selectFrom('review_messages')
@@ -297,35 +310,35 @@ async function numbersBefore(tx: Context, groups: readonly Group[]): Promise<Map
   return new Map(rows.map((row) => [row.id, row.number]))
 }
 
-/** Only the official number sends templates. */
-async function templateFor(tx: Context, { message }: ReviewSettings): Promise<templates.Template | null> {
-  const connection = await sending.selected(tx)
+/** Null unless the official number is selected: only it sends templates. */
+async function findTemplate(tx: Context, { message }: ReviewSettings): Promise<templates.Template | null> {
+  const connection = await sending.findSelected(tx)
   if (connection?.type !== 'official' || message.officialapiTemplateId === null) return null
   return templates.get(tx, message.officialapiTemplateId)
 }
 
-const aboutOf = (tx: Context, rows: readonly DispatchRow[], token: string): About => ({
+const buildRequestDetails = (tx: Context, rows: readonly DispatchRow[], token: string): RequestDetails => ({
   customerName: rows[0]!.customer_name,
   orderNumber: rows[0]!.order_number,
   productNames: rows.map((row) => row.product_name),
   storeName: tx.store.name,
   locale: tx.store.locale,
-  reviewUrl: reviewUrl(tx, token),
+  reviewUrl: buildReviewUrl(tx, token),
   token,
 })
 
-function contentOf(
+function buildContent(
   tx: Context,
   channel: Channel,
-  about: About,
+  about: RequestDetails,
   given: ReviewSettings,
   template: templates.Template | null,
   { customer_email: email }: DispatchRow,
-): outbox.Said {
-  const settings = inWords<ReviewSettings>(given, reviewWords, tx.store.locale)
+): outbox.StoredContent {
+  const settings = translateBuiltIn<ReviewSettings>(given, reviewWords, tx.store.locale)
   if (channel === 'messaging') {
-    return { channel, ...requestMessage(settings, about, template, templates.render) }
+    return { channel, ...buildRequestMessage(settings, about, template, templates.render) }
   }
-  const out = wayOut(tx, email!)
-  return { channel, ...requestMail(settings, about, out.link), headers: out.headers }
+  const out = buildUnsubscribe(tx, email!)
+  return { channel, ...buildRequestMail(settings, about, out.link), headers: out.headers }
 }

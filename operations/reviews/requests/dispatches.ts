@@ -1,16 +1,16 @@
-/** Requests for reviews: a page of them, and cancelling those that wait. */
+/** Lists and cancels review requests. */
 import { type RawBuilder, sql } from 'kysely'
-import { isAmong } from '#operations/store/door'
+import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { type GivenDays, givenDays, isWithinDays } from '#runtime/database/days'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { type DayFilter, isWithinDays, toDayFilter } from '#runtime/database/days'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { phoneLike, type Sought, sought } from '#runtime/database/search'
+import { phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
-import { given } from '#runtime/values/changes'
-import { plainForm } from '#runtime/values/plain-form'
+import { omitUndefined } from '#runtime/values/changes'
+import { normalizeText } from '#runtime/values/normalize'
 import type { ItemResult } from '../bulk-schema.ts'
 import type { dispatchListQuery, dispatchTargets } from './schema.ts'
 
@@ -29,17 +29,17 @@ const dispatchJson = (row: string): RawBuilder<unknown> =>
     channel: `${row}.channel`,
     status: `${row}.status`,
     reason: `${row}.reason`,
-    scheduledAt: instantOf(`${row}.scheduled_at`),
-    sentAt: instantOf(`${row}.sent_at`),
-    nextReminderAt: instantOf(`${row}.next_reminder_at`),
+    scheduledAt: isoInstant(`${row}.scheduled_at`),
+    sentAt: isoInstant(`${row}.sent_at`),
+    nextReminderAt: isoInstant(`${row}.next_reminder_at`),
     remindersSent: `${row}.reminders_sent`,
     reviewId: `${row}.review_id`,
-    createdAt: instantOf(`${row}.created_at`),
-    updatedAt: instantOf(`${row}.updated_at`),
+    createdAt: isoInstant(`${row}.created_at`),
+    updatedAt: isoInstant(`${row}.updated_at`),
   })
 
-interface Filters extends Sought, GivenDays {
-  /** One, as most ask: the index then has them in their order. */
+interface Filters extends SearchFilter, DayFilter {
+  /** A single status, the common case: an index has its rows in list order. */
   status?: string | undefined
   statuses?: readonly string[] | undefined
   channel?: string | undefined
@@ -70,7 +70,7 @@ const page = preparedList<Filters>(
   { text: ['search'] },
 )
 
-/** By their time, soonest first. Refuses days that are turned around. */
+/** Sorted by scheduled time, soonest first. Refuses a period that ends before it starts. */
 export function listDispatches(
   ctx: Context,
   { page: number, limit, status, channel, search, startDate, endDate }: z.infer<typeof dispatchListQuery>,
@@ -81,28 +81,28 @@ export function listDispatches(
     limit,
     ...(statuses.length === 1 ? { status: statuses[0] } : {}),
     ...(statuses.length > 1 ? { statuses } : {}),
-    ...given({ channel }),
-    ...sought(ctx, search, plainForm),
-    ...givenDays(ctx, { startDate, endDate }),
+    ...omitUndefined({ channel }),
+    ...toSearchFilter(ctx, search, normalizeText),
+    ...toDayFilter(ctx, { startDate, endDate }),
   })
 }
 
 export type Targets = z.infer<typeof dispatchTargets>
 
-/** The ids that are meant, each once; null for every scheduled one. Refuses both at once, and neither. */
-export function targetsOf({ ids, all }: Targets): string[] | null {
+/** Distinct ids, or null for all scheduled requests. Refuses both at once, and neither. */
+export function parseTargets({ ids, all }: Targets): string[] | null {
   if ((ids === undefined) === (all === undefined)) {
     throw refuse('bad_request', 'ids: give either ids, or all as true')
   }
   return ids ? [...new Set(ids.map((id) => id.toLowerCase()))] : null
 }
 
-/** Those that wait never leave; the item is never asked about again. Others tell why not. */
+/** Cancels scheduled requests; their items are never asked about again. Other requests get an error. */
 export async function cancelDispatches(
   ctx: Context,
   targets: Targets,
 ): Promise<{ cancelled: number; failed: number; data: ItemResult[] }> {
-  const ids = targetsOf(targets)
+  const ids = parseTargets(targets)
   const known = ids ? await lockDispatches(ctx, ids) : new Map<string, string>()
   let rows = ctx.db
     .updateTable('review_dispatches')
@@ -121,20 +121,20 @@ export async function cancelDispatches(
   const moved = new Set((await rows.returning('id').execute()).map((row) => row.id))
   const data = (ids ?? []).map((id): ItemResult => {
     if (moved.has(id)) return { id, ok: true, status: 'cancelled', error: null }
-    return resultOf(id, known.get(id), 'only scheduled ones can be cancelled')
+    return toItemResult(id, known.get(id), 'only scheduled ones can be cancelled')
   })
   return { cancelled: moved.size, failed: ids ? ids.length - moved.size : 0, data }
 }
 
-/** `rule`: the rest of the sentence for one whose status does not allow it. */
-export function resultOf(id: string, status: string | undefined, rule: string): ItemResult {
+/** `rule`: ends the error message for a status that does not allow it. */
+export function toItemResult(id: string, status: string | undefined, rule: string): ItemResult {
   if (status === undefined) {
     return { id, ok: false, status: null, error: { code: 'not_found', message: 'There is no such request' } }
   }
   return { id, ok: false, status, error: { code: 'conflict', message: `The request is ${status}: ${rule}` } }
 }
 
-/** In one order, so that two who move the same ones wait for each other. Answers the status of each. */
+/** Locks rows in id order, which prevents deadlocks. Returns the status of each. */
 async function lockDispatches(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await ctx.db
     .selectFrom('review_dispatches')

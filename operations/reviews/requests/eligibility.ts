@@ -1,20 +1,20 @@
-/** Who may be asked about what (rule 3): looked at when a request is planned, and again just before it leaves. */
+/** Eligibility of review requests (rule 3): checked when planned, and again just before sending. */
 
 import { sql } from 'kysely'
-import { optOuts, sending, templates } from '#operations/messaging/door'
-import { isAmong } from '#operations/store/door'
+import { optOuts, sending, templates } from '#operations/messaging/index'
+import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
-import { isProven } from '../proven.ts'
+import { emailKey, emailKeySql } from '#runtime/values/email'
+import { hasProvenAuthor } from '../authorship.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
-import type { SkipReason } from './codes.ts'
-import { unsubscribedAmong } from './unsubscribes.ts'
+import type { SkipReason } from './skip-reasons.ts'
+import { findUnsubscribed } from './unsubscribes.ts'
 
 export type Channel = 'email' | 'messaging'
 
 export interface Candidate {
-  /** Of the dispatch; of one that is being planned, anything else. */
+  /** Id of the dispatch; any other value while it is being planned. */
   id: string
   orderId: string
   orderItemId: string
@@ -25,44 +25,44 @@ export interface Candidate {
   phoneKey: string | null
 }
 
-const askedAgainAfterMs = 90 * dayMs
+const requestIntervalMs = 90 * dayMs
 
-/** What can be said of people and orders at once, for some candidates. */
-export interface Facts {
-  /** Match forms of phones. */
+/** Data about people and orders, loaded in bulk for a set of candidates. */
+export interface EligibilityData {
+  /** Normalized phones. */
   optedOut: ReadonlySet<string>
-  /** In lower case. */
+  /** Lower-case emails. */
   unsubscribed: ReadonlySet<string>
-  /** By `order` and `order item`. */
+  /** Keyed by `itemKey`. */
   endedItems: ReadonlyMap<string, 'order-cancelled' | 'refunded'>
-  /** Product and person. */
+  /** Keyed by product and person. */
   reviewed: ReadonlySet<string>
-  asked: ReadonlySet<string>
-  goneProducts: ReadonlySet<string>
-  /** An approved utility template may go to who opted out. */
+  requested: ReadonlySet<string>
+  deletedProducts: ReadonlySet<string>
+  /** An approved utility template may be sent to opted-out people. */
   reachesOptedOut: boolean
 }
 
-export async function factsOf(
+export async function loadEligibilityData(
   ctx: Context,
   candidates: readonly Candidate[],
   settings: ReviewSettings,
-  goneProducts: ReadonlySet<string>,
-): Promise<Facts> {
+  deletedProducts: ReadonlySet<string>,
+): Promise<EligibilityData> {
   const emails = distinct(candidates.map(({ email }) => email && emailKey(email)))
   const phones = distinct(candidates.map(({ phoneKey }) => phoneKey))
   const people = { emails, phones, productIds: distinct(candidates.map(({ productId }) => productId)) }
   return {
-    optedOut: await optOuts.among(ctx, phones),
-    unsubscribed: await unsubscribedAmong(ctx, emails),
-    endedItems: await endedAmong(ctx, distinct(candidates.map(({ orderId }) => orderId))),
-    reviewed: await reviewedAmong(ctx, people),
-    asked: await askedAmong(
+    optedOut: await optOuts.findOptedOut(ctx, phones),
+    unsubscribed: await findUnsubscribed(ctx, emails),
+    endedItems: await findEndedItems(ctx, distinct(candidates.map(({ orderId }) => orderId))),
+    reviewed: await findReviewed(ctx, people),
+    requested: await findRequested(
       ctx,
       people,
       candidates.map(({ id }) => id),
     ),
-    goneProducts,
+    deletedProducts,
     reachesOptedOut: await reachesOptedOut(ctx, settings),
   }
 }
@@ -71,57 +71,61 @@ const distinct = (values: readonly (string | null | undefined)[]): string[] => [
   ...new Set(values.flatMap((value) => value ?? [])),
 ]
 
-/** Null where nothing speaks against it. */
-export function objectionTo(candidate: Candidate, facts: Facts): SkipReason | null {
+/** Null if the candidate is eligible. */
+export function findSkipReason(candidate: Candidate, eligibility: EligibilityData): SkipReason | null {
   const { orderId, orderItemId, productId } = candidate
-  const ended = facts.endedItems.get(itemKey(orderId, orderItemId))
+  const ended = eligibility.endedItems.get(itemKey(orderId, orderItemId))
   if (ended) return ended
-  if (facts.goneProducts.has(productId)) return 'product-gone'
-  const keys = keysOf(productId, candidate.email, candidate.phoneKey)
-  if (keys.some((key) => facts.reviewed.has(key))) return 'already-reviewed'
-  if (keys.some((key) => facts.asked.has(key))) return 'recent-request'
-  return contactObjection(candidate, facts)
+  if (eligibility.deletedProducts.has(productId)) return 'product-gone'
+  const keys = buildReviewerKeys(productId, candidate.email, candidate.phoneKey)
+  if (keys.some((key) => eligibility.reviewed.has(key))) return 'already-reviewed'
+  if (keys.some((key) => eligibility.requested.has(key))) return 'recent-request'
+  return findContactSkipReason(candidate, eligibility)
 }
 
 /**
- * The same for candidates that leave together, in their order: of two about one product to one person the second one
- * meets the first.
+ * Skip reasons for candidates that are sent together, in order. A second request about the same product to the same
+ * person is skipped as a recent request.
  */
-export function objectionsTo(candidates: readonly Candidate[], facts: Facts): Map<Candidate, SkipReason> {
+export function findSkipReasons(
+  candidates: readonly Candidate[],
+  eligibility: EligibilityData,
+): Map<Candidate, SkipReason> {
   const found = new Map<Candidate, SkipReason>()
-  const askedNow = new Set<string>()
+  const requestedNow = new Set<string>()
   for (const candidate of candidates) {
-    const keys = keysOf(candidate.productId, candidate.email, candidate.phoneKey)
+    const keys = buildReviewerKeys(candidate.productId, candidate.email, candidate.phoneKey)
     const reason =
-      objectionTo(candidate, facts) ?? (keys.some((key) => askedNow.has(key)) ? 'recent-request' : null)
+      findSkipReason(candidate, eligibility) ??
+      (keys.some((key) => requestedNow.has(key)) ? 'recent-request' : null)
     if (reason) found.set(candidate, reason)
-    else for (const key of keys) askedNow.add(key)
+    else for (const key of keys) requestedNow.add(key)
   }
   return found
 }
 
-/** What speaks against the way it would take. */
-export function contactObjection(
+/** Skip reason of the channel and contact. */
+export function findContactSkipReason(
   { channel, email, phone, phoneKey }: Pick<Candidate, 'channel' | 'email' | 'phone' | 'phoneKey'>,
-  facts: Pick<Facts, 'optedOut' | 'unsubscribed' | 'reachesOptedOut'>,
+  eligibility: Pick<EligibilityData, 'optedOut' | 'unsubscribed' | 'reachesOptedOut'>,
 ): SkipReason | null {
   if (channel === 'email') {
     if (!email) return 'no-contact'
-    return facts.unsubscribed.has(emailKey(email)) ? 'opted-out' : null
+    return eligibility.unsubscribed.has(emailKey(email)) ? 'opted-out' : null
   }
   if (!phone || !phoneKey) return 'no-contact'
-  return facts.optedOut.has(phoneKey) && !facts.reachesOptedOut ? 'opted-out' : null
+  return eligibility.optedOut.has(phoneKey) && !eligibility.reachesOptedOut ? 'opted-out' : null
 }
 
 export const itemKey = (orderId: string, itemId: string): string => `${orderId}\n${itemId}`
 
-const keysOf = (productId: string, email: string | null, phoneKey: string | null): string[] => [
+const buildReviewerKeys = (productId: string, email: string | null, phoneKey: string | null): string[] => [
   ...(email ? [`${productId}\n${emailKey(email)}`] : []),
   ...(phoneKey ? [`${productId}\n${phoneKey}`] : []),
 ]
 
-/** Items of orders about which nobody is asked any more. */
-export async function endedAmong(
+/** Order items that are cancelled or refunded. */
+export async function findEndedItems(
   ctx: Context,
   orderIds: readonly string[],
 ): Promise<ReadonlyMap<string, 'order-cancelled' | 'refunded'>> {
@@ -150,52 +154,52 @@ interface People {
   productIds: string[]
 }
 
-/** Products with the people who reviewed them. */
-async function reviewedAmong(ctx: Context, { emails, phones, productIds }: People): Promise<Set<string>> {
+/** Keys of products and people who reviewed them. */
+async function findReviewed(ctx: Context, { emails, phones, productIds }: People): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom('product_reviews')
     .select(['product_id', 'customer_email as email', 'phone_key'])
     .where(isAmong('product_id', productIds))
-    .where(isProven('product_reviews'))
+    .where(hasProvenAuthor('product_reviews'))
     .where((eb) =>
       eb.or([
-        sql<boolean>`${emailKeyOf('customer_email')} = any(${emails}::text[])`,
+        sql<boolean>`${emailKeySql('customer_email')} = any(${emails}::text[])`,
         sql<boolean>`phone_key = any(${phones}::text[])`,
       ]),
     )
     .execute()
-  return new Set(rows.flatMap((row) => keysOf(row.product_id, row.email, row.phone_key)))
+  return new Set(rows.flatMap((row) => buildReviewerKeys(row.product_id, row.email, row.phone_key)))
 }
 
-/** Products with the people who were asked about them lately, or are being asked, but for these dispatches. */
-async function askedAmong(
+/** Keys of products and people who were asked in the last 90 days or are being asked, without `excludedIds`. */
+async function findRequested(
   ctx: Context,
   { emails, phones, productIds }: People,
-  butFor: readonly string[],
+  excludedIds: readonly string[],
 ): Promise<Set<string>> {
-  const since = new Date(ctx.clock.ms() - askedAgainAfterMs)
+  const since = new Date(ctx.clock.ms() - requestIntervalMs)
   const rows = await ctx.db
     .selectFrom('review_dispatches')
     .select(['id', 'product_id', 'customer_email as email', 'phone_key'])
     .where(isAmong('product_id', productIds))
     .where((eb) =>
       eb.or([
-        sql<boolean>`${emailKeyOf('customer_email')} = any(${emails}::text[])`,
+        sql<boolean>`${emailKeySql('customer_email')} = any(${emails}::text[])`,
         sql<boolean>`phone_key = any(${phones}::text[])`,
       ]),
     )
     .where((eb) => eb.or([eb('status', '=', 'sending'), eb('last_sent_at', '>', since)]))
     .execute()
-  const left = new Set(butFor)
+  const excluded = new Set(excludedIds)
   return new Set(
     rows
-      .filter((row) => !left.has(row.id))
-      .flatMap((row) => keysOf(row.product_id, row.email, row.phone_key)),
+      .filter((row) => !excluded.has(row.id))
+      .flatMap((row) => buildReviewerKeys(row.product_id, row.email, row.phone_key)),
   )
 }
 
 async function reachesOptedOut(ctx: Context, { message }: ReviewSettings): Promise<boolean> {
-  const connection = await sending.selected(ctx)
+  const connection = await sending.findSelected(ctx)
   if (connection?.type !== 'official' || message.officialapiTemplateId === null) return false
   const template = await templates.get(ctx, message.officialapiTemplateId)
   return template?.status === 'approved' && template.category === 'utility'

@@ -1,4 +1,4 @@
-/** The links in requests: a random token for each message, of one order, for 180 days. Its hash alone is kept. */
+/** Links in requests: a random token per message, for one order, valid for 180 days. Only its hash is stored. */
 
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
@@ -7,8 +7,8 @@ import { sha256 } from '#runtime/values/ids'
 
 const livesMs = 180 * dayMs
 
-/** A new token, and the row that knows it. */
-export function newToken(ctx: Context, orderId: string): { token: string; row: TokenRow } {
+/** Creates a token and the row with its hash. */
+export function createToken(ctx: Context, orderId: string): { token: string; row: TokenRow } {
   const token = randomBytes(24).toString('base64url')
   const now = ctx.now()
   const expires_at = new Date(now.getTime() + livesMs)
@@ -22,12 +22,12 @@ export interface TokenRow {
   created_at: Date
 }
 
-/** Where the customer writes. */
-export const reviewUrl = (ctx: Context, token: string): string =>
+/** URL of the review form. */
+export const buildReviewUrl = (ctx: Context, token: string): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/reviews/form?token=${encodeURIComponent(token)}`
 
-/** The order that a token belongs to; null for one that is unknown or past its time. `lock`: against a second use. */
-export async function orderOfToken(ctx: Context, token: string, lock = false): Promise<string | null> {
+/** Order of a token; null if it is unknown or expired. `lock`: serializes concurrent uses. */
+export async function findOrderByToken(ctx: Context, token: string, lock = false): Promise<string | null> {
   let rows = ctx.db
     .selectFrom('review_tokens')
     .select('order_id')

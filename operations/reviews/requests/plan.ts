@@ -1,25 +1,32 @@
-/** Requests are planned once an order reaches the trigger, once for each item, for ever (rule 3). */
+/** Plans requests when an order reaches the trigger, at most once per item (rule 3). */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { optOuts, sending } from '#operations/messaging/door'
-import { isAmong, mayUse, type orders } from '#operations/store/door'
-import { snapshots } from '#operations/storefront/door'
+import { optOuts, sending } from '#operations/messaging/index'
+import { isAmong, mayUse, type orders } from '#operations/store/index'
+import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { hourMs } from '#runtime/durations'
 import { reviewDispatchPlan } from '../handles.ts'
+import { buildSearchText } from '../review-text.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
-import { asksForReviews, findSettings } from '../settings/settings.ts'
-import { searchText } from '../words.ts'
-import { type Candidate, type Channel, endedAmong, factsOf, itemKey, objectionTo } from './eligibility.ts'
-import { daysLater, triggeredAt } from './times.ts'
+import { areRequestsOn, findSettings } from '../settings/settings.ts'
+import {
+  type Candidate,
+  type Channel,
+  findEndedItems,
+  findSkipReason,
+  itemKey,
+  loadEligibilityData,
+} from './eligibility.ts'
+import { findTriggerTime, scheduleAfterDays } from './times.ts'
 
-/** Orders in one job. */
+/** Orders per job. */
 const plannedAtOnce = 200
 
-/** In the transaction that writes the mirror of orders: stores that never asked anybody have no work of it. */
-export async function ordersChanged(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
+/** Runs in the transaction that writes orders. Does nothing for stores that never saved review settings. */
+export async function queuePlanning(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
   const { updatedAt } = await findSettings(ctx)
   if (updatedAt === null) return
   const ids = changes.flatMap(({ after }) =>
@@ -30,10 +37,10 @@ export async function ordersChanged(ctx: Context, changes: readonly orders.Order
   }
 }
 
-/** Plans what these orders give, and lets go of what waits for items that were refunded or cancelled. */
+/** Plans requests for these orders, and skips scheduled ones whose items were refunded or cancelled. */
 export async function planOrders(ctx: Context, orderIds: readonly string[]): Promise<void> {
   await ctx.transaction(async (tx) => {
-    // Two who plan one order take turns: the second finds what the first planned.
+    // Locks the orders: a concurrent planner then finds the requests that this one planned.
     const found = await tx.db
       .selectFrom('orders')
       .selectAll()
@@ -47,17 +54,17 @@ export async function planOrders(ctx: Context, orderIds: readonly string[]): Pro
       found.map((order) => order.id),
     )
     const { settings, requestsSince } = await findSettings(tx)
-    if (!asksForReviews(settings) || requestsSince === null || !(await mayUse(tx, 'reviews'))) return
-    const known = await plannedAmong(tx, orderIds)
+    if (!areRequestsOn(settings) || requestsSince === null || !(await mayUse(tx, 'reviews'))) return
+    const known = await findPlanned(tx, orderIds)
     const fresh = found.flatMap((order) => {
-      const at = triggeredAt(order, settings.request.trigger)
+      const at = findTriggerTime(order, settings.request.trigger)
       return at && at >= requestsSince && !known.has(order.id) ? [{ order, at }] : []
     })
-    if (fresh.length > 0) await plan(tx, fresh, settings)
+    if (fresh.length > 0) await planRequests(tx, fresh, settings)
   })
 }
 
-async function plannedAmong(tx: Context, orderIds: readonly string[]): Promise<Set<string>> {
+async function findPlanned(tx: Context, orderIds: readonly string[]): Promise<Set<string>> {
   const rows = await tx.db
     .selectFrom('review_dispatches')
     .select('order_id')
@@ -66,7 +73,7 @@ async function plannedAmong(tx: Context, orderIds: readonly string[]): Promise<S
   return new Set(rows.map((row) => row.order_id))
 }
 
-/** Requests that wait about what was cancelled or refunded. */
+/** Skips scheduled requests for cancelled or refunded items. */
 async function skipEnded(tx: Context, orderIds: readonly string[]): Promise<void> {
   const waiting = await tx.db
     .selectFrom('review_dispatches')
@@ -77,7 +84,7 @@ async function skipEnded(tx: Context, orderIds: readonly string[]): Promise<void
     .forUpdate()
     .execute()
   if (waiting.length === 0) return
-  const ended = await endedAmong(tx, orderIds)
+  const ended = await findEndedItems(tx, orderIds)
   for (const { id, order_id: orderId, order_item_id: itemId } of waiting) {
     const reason = ended.get(itemKey(orderId, itemId))
     if (!reason) continue
@@ -91,23 +98,27 @@ async function skipEnded(tx: Context, orderIds: readonly string[]): Promise<void
 }
 
 interface Triggered {
-  order: orders.MirroredOrder
+  order: orders.StoredOrder
   at: Date
 }
 
-async function plan(tx: Context, triggered: readonly Triggered[], settings: ReviewSettings): Promise<void> {
+async function planRequests(
+  tx: Context,
+  triggered: readonly Triggered[],
+  settings: ReviewSettings,
+): Promise<void> {
   const { request } = settings
-  const items = await itemsOf(
+  const items = await findItems(
     tx,
     triggered.map(({ order }) => order.id),
     request.maxItemsPerOrder,
   )
-  const channelOf = await channels(tx, triggered, request.channel)
+  const channelOf = await chooseChannels(tx, triggered, request.channel)
   const planned = triggered.flatMap(({ order, at }) =>
     (items.get(order.id) ?? []).map((item) => ({
       order,
       item,
-      scheduledAt: daysLater(at, request.delayDays, request.sendTime, tx.store.timezone),
+      scheduledAt: scheduleAfterDays(at, request.delayDays, request.sendTime, tx.store.timezone),
       candidate: {
         id: '',
         orderId: order.id,
@@ -122,14 +133,14 @@ async function plan(tx: Context, triggered: readonly Triggered[], settings: Revi
   )
   if (planned.length === 0) return
   const candidates = planned.map(({ candidate }) => candidate)
-  const gone = await knownGone(
+  const deleted = await findKnownDeleted(
     tx,
     candidates.map(({ productId }) => productId),
   )
-  const facts = await factsOf(tx, candidates, settings, gone)
+  const eligibility = await loadEligibilityData(tx, candidates, settings, deleted)
   const now = tx.now()
   const rows = planned.map(({ order, item, scheduledAt, candidate }): NewRow<'review_dispatches'> => {
-    const reason = objectionTo(candidate, facts)
+    const reason = findSkipReason(candidate, eligibility)
     return {
       id: tx.newId(),
       order_id: order.id,
@@ -146,7 +157,7 @@ async function plan(tx: Context, triggered: readonly Triggered[], settings: Revi
       status: reason ? 'skipped' : 'scheduled',
       reason,
       scheduled_at: scheduledAt,
-      search_text: dispatchWords(order, item.name),
+      search_text: buildDispatchSearchText(order, item.name),
       created_at: now,
       updated_at: now,
     }
@@ -158,17 +169,23 @@ async function plan(tx: Context, triggered: readonly Triggered[], settings: Revi
     .execute()
 }
 
-type OrderFacts = Pick<orders.MirroredOrder, 'number' | 'customer_name' | 'customer_email' | 'customer_phone'>
+type OrderFacts = Pick<orders.StoredOrder, 'number' | 'customer_name' | 'customer_email' | 'customer_phone'>
 
-/** What a search among requests looks in. */
-export const dispatchWords = (order: OrderFacts, productName: string): string =>
-  searchText([order.customer_name, order.customer_email, order.customer_phone, order.number, productName])
+/** Normalized text that request searches match against. */
+export const buildDispatchSearchText = (order: OrderFacts, productName: string): string =>
+  buildSearchText([
+    order.customer_name,
+    order.customer_email,
+    order.customer_phone,
+    order.number,
+    productName,
+  ])
 
 /**
- * Of each order the dearest items first (ties: in their order), one of each product: a review is of a product, whatever
- * its variant. What cost nothing or was refunded is left out.
+ * The most expensive items of each order first (ties: by position), one per product, since variants share a review.
+ * Excludes free and refunded items.
  */
-async function itemsOf(tx: Context, orderIds: readonly string[], atMost: number) {
+async function findItems(tx: Context, orderIds: readonly string[], atMost: number) {
   const rows = await tx.db
     .selectFrom('order_items')
     .select(['order_id', 'id', 'product_id', 'variant_id', 'name', 'quantity', 'refunded_quantity'])
@@ -185,26 +202,26 @@ async function itemsOf(tx: Context, orderIds: readonly string[], atMost: number)
 }
 
 const onePerProduct = <I extends { product_id: string | null }>(items: readonly I[]): I[] => {
-  const met = new Set<string | null>()
-  return items.filter(({ product_id: id }) => !met.has(id) && met.add(id))
+  const seen = new Set<string | null>()
+  return items.filter(({ product_id: id }) => !seen.has(id) && seen.add(id))
 }
 
-/** By which way each order's customer is asked. */
-async function channels(
+/** Chooses the channel for each order's customer. */
+async function chooseChannels(
   tx: Context,
   triggered: readonly Triggered[],
-  wanted: ReviewSettings['request']['channel'],
-): Promise<(order: orders.MirroredOrder) => Channel> {
-  if (wanted !== 'messaging-or-email') return () => wanted
-  if (!(await sending.selected(tx))) return () => 'email'
+  preferred: ReviewSettings['request']['channel'],
+): Promise<(order: orders.StoredOrder) => Channel> {
+  if (preferred !== 'messaging-or-email') return () => preferred
+  if (!(await sending.findSelected(tx))) return () => 'email'
   const keys = triggered.flatMap(({ order }) => order.phone_key ?? [])
-  const optedOut = await optOuts.among(tx, keys)
+  const optedOut = await optOuts.findOptedOut(tx, keys)
   return ({ customer_phone: phone, phone_key: key }) =>
     phone && key && !optedOut.has(key) ? 'messaging' : 'email'
 }
 
-/** Products that the mirror knows to be gone. What it never met is looked for when the request leaves. */
-async function knownGone(tx: Context, productIds: readonly string[]): Promise<Set<string>> {
+/** Products marked as deleted in the catalog cache. Unknown ones are checked when the request is sent. */
+async function findKnownDeleted(tx: Context, productIds: readonly string[]): Promise<Set<string>> {
   const found = await snapshots.find(tx, productIds)
   return new Set([...found.values()].flatMap((each) => (each.exists ? [] : each.productId)))
 }
@@ -212,8 +229,8 @@ async function knownGone(tx: Context, productIds: readonly string[]): Promise<Se
 const overlapMs = hourMs
 
 /**
- * Looks through the orders that changed since the last time; the cursor moves with each page, in its transaction. What
- * an event brought already is passed over.
+ * Scans orders that changed since the last scan. The cursor is saved with each page in its transaction. Orders
+ * already planned by an event are skipped.
  */
 export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<void> {
   const state = await ctx.db

@@ -1,31 +1,31 @@
-/** What `review-dispatch-send` does: what was claimed before, requests that are due, reminders that are due. */
+/** Runs `review-dispatch-send`: dispatches claimed messages, then due requests and due reminders. */
 
-import { outbox } from '#operations/messaging/door'
-import { catchUpOrders, connections, mayUse } from '#operations/store/door'
-import { snapshots } from '#operations/storefront/door'
+import { outbox } from '#operations/messaging/index'
+import { connections, mayUse, syncOrdersIfStale } from '#operations/store/index'
+import { snapshots } from '#operations/storefront/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { findSettings } from '../settings/settings.ts'
-import { claim, type Why } from './claims.ts'
-import { requestMessages } from './lane.ts'
-import { daysLater, isNight } from './times.ts'
+import { type ClaimReason, claim } from './claims.ts'
+import { requestMessages } from './outbox-source.ts'
+import { isNight, scheduleAfterDays } from './times.ts'
 
 const messagesAtOnce = 100
-/** Their requests at once. */
+/** Orders per claim. */
 const ordersAtOnce = 50
 const productsAtOnce = 100
 
 export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<void> {
   if (!(await mayUse(ctx, 'reviews'))) return
-  await catchUpOrders(ctx, signal)
-  await putOffLate(ctx)
-  await deliverWaiting(ctx, signal)
+  await syncOrdersIfStale(ctx, signal)
+  await postponeLate(ctx)
+  await dispatchPending(ctx, signal)
   for (const why of ['due', 'reminder'] as const) {
     for (;;) {
       signal.throwIfAborted()
-      const due = await dueDispatches(ctx, why)
+      const due = await findDueDispatches(ctx, why)
       if (due.length === 0) break
-      const gone = await goneAmong(
+      const deleted = await findDeletedProducts(
         ctx,
         due.map((row) => row.product_id),
       )
@@ -34,23 +34,23 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
           tx,
           due.map((row) => row.id),
           why,
-          gone,
+          deleted,
         ),
       )
-      for (const id of messages) await outbox.handOne(ctx, requestMessages, id)
+      for (const id of messages) await outbox.dispatchOne(ctx, requestMessages, id)
     }
   }
 }
 
-/** What is found so late, as we were away, wakes nobody: in the night it waits for the set time. Email may come at any. */
+/** After an outage, messages this late are postponed at night to the set time. Email is sent at any time. */
 const lateMs = 3 * hourMs
 
-async function putOffLate(ctx: Context): Promise<void> {
+async function postponeLate(ctx: Context): Promise<void> {
   const now = ctx.now()
   const { timezone } = ctx.store
   if (!isNight(now, timezone)) return
   const { settings } = await findSettings(ctx)
-  const next = daysLater(now, 0, settings.request.sendTime, timezone)
+  const next = scheduleAfterDays(now, 0, settings.request.sendTime, timezone)
   const late = new Date(now.getTime() - lateMs)
   for (const [status, due] of [
     ['scheduled', 'scheduled_at'],
@@ -66,21 +66,21 @@ async function putOffLate(ctx: Context): Promise<void> {
   }
 }
 
-async function deliverWaiting(ctx: Context, signal: AbortSignal): Promise<void> {
+async function dispatchPending(ctx: Context, signal: AbortSignal): Promise<void> {
   for (;;) {
-    const ids = await outbox.dueMessages(ctx, requestMessages, messagesAtOnce)
+    const ids = await outbox.findDueMessages(ctx, requestMessages, messagesAtOnce)
     if (ids.length === 0) return
     for (const id of ids) {
       signal.throwIfAborted()
-      await outbox.handOne(ctx, requestMessages, id)
+      await outbox.dispatchOne(ctx, requestMessages, id)
     }
   }
 }
 
-/** All that is due of the first orders. */
-async function dueDispatches(
+/** Due dispatches of the first orders. */
+async function findDueDispatches(
   ctx: Context,
-  why: Exclude<Why, 'now'>,
+  why: Exclude<ClaimReason, 'now'>,
 ): Promise<{ id: string; product_id: string }[]> {
   const due = () => {
     const rows = ctx.db.selectFrom('review_dispatches')
@@ -98,25 +98,25 @@ async function dueDispatches(
   return due().select(['id', 'product_id']).where('order_id', 'in', orders).execute()
 }
 
-/** Which of these products the platform does not have any more. Without a platform the mirror is asked. */
-export async function goneAmong(ctx: Context, productIds: readonly string[]): Promise<Set<string>> {
+/** Products that were deleted on the platform. Without a platform it uses the catalog cache. */
+export async function findDeletedProducts(ctx: Context, productIds: readonly string[]): Promise<Set<string>> {
   const ids = [...new Set(productIds)]
-  const gone = new Set<string>()
-  if (!(await connections.ecommerce(ctx))) {
+  const deleted = new Set<string>()
+  if (!(await connections.findEcommerce(ctx))) {
     const known = await snapshots.find(ctx, ids)
-    for (const id of ids) if (known.get(id)?.exists === false) gone.add(id)
-    return gone
+    for (const id of ids) if (known.get(id)?.exists === false) deleted.add(id)
+    return deleted
   }
   for (let i = 0; i < ids.length; i += productsAtOnce) {
     const some = ids.slice(i, i + productsAtOnce)
     const live = await snapshots.readLive(ctx, some)
-    for (const id of some) if (!live.get(id)?.exists) gone.add(id)
+    for (const id of some) if (!live.get(id)?.exists) deleted.add(id)
   }
-  return gone
+  return deleted
 }
 
-/** Stores with something to send now. */
-export function storesWithWork(system: SystemContext) {
+/** Finds stores with messages to send now. */
+export function findStoresWithWork(system: SystemContext) {
   const now = system.now()
   return system.root
     .selectFrom('review_dispatches')

@@ -50,13 +50,13 @@ export const dispatchListQuery = object({
     .max(100)
     .optional()
     .describe('Within customer, order number and product; without case or accents'),
-  startDate: day.optional().describe('Of scheduledAt'),
+  startDate: day.optional().describe('Filters by scheduledAt'),
   endDate: day.optional(),
 })
 
-/** Exactly one of the two: `targetsOf` looks. */
+/** Exactly one of the two; `parseTargets` validates it. */
 export const dispatchTargets = object({
-  ids: z.array(id).min(1).max(500).optional().describe('These'),
+  ids: z.array(id).min(1).max(500).optional().describe('Only these'),
   all: z.literal(true).optional().describe('Every scheduled one; the answer then lists none'),
 })
 

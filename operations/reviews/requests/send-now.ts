@@ -1,14 +1,14 @@
-/** Requests sent by hand, before their time or after a failure. */
+/** Sends requests manually, before their time or after a failure. */
 
-import { isAmong } from '#operations/store/door'
+import { isAmong } from '#operations/store/index'
 import type { Context, Queued } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ItemResult } from '../bulk-schema.ts'
 import { reviewDispatchSend } from '../handles.ts'
 import { claim } from './claims.ts'
-import type { SkipReason } from './codes.ts'
-import { resultOf, type Targets, targetsOf } from './dispatches.ts'
-import { goneAmong } from './run.ts'
+import { parseTargets, type Targets, toItemResult } from './dispatches.ts'
+import { findDeletedProducts } from './run.ts'
+import type { SkipReason } from './skip-reasons.ts'
 
 const reasons: Readonly<Record<SkipReason, string>> = {
   'requests-disabled': 'requests are turned off',
@@ -29,41 +29,42 @@ export interface SentNow extends Queued {
 }
 
 /**
- * Claims those that are scheduled or failed, and queues their sending; what may not leave is skipped. Calls the
- * platform, so not inside a transaction. Refuses where none could be queued, and (changing nothing) where the quota
- * does not cover the messages.
+ * Claims scheduled and failed requests and queues their sending; ineligible ones are skipped. Calls the platform, so
+ * do not call it inside a transaction. Refuses if none could be queued, and (changing nothing) if the quota is too
+ * small.
  */
 export async function sendNow(ctx: Context, targets: Targets): Promise<SentNow> {
-  const ids = targetsOf(targets)
-  const rows = await sendable(ctx, ids)
-  const gone = await goneAmong(
+  const ids = parseTargets(targets)
+  const rows = await selectSendable(ctx, ids)
+  const deleted = await findDeletedProducts(
     ctx,
     rows.map((row) => row.product_id),
   )
   const outcome = await ctx.transaction(async (tx) => {
-    const { claimed, left } = await claim(
+    const { claimed, skipped } = await claim(
       tx,
       rows.map((row) => row.id),
       'now',
-      gone,
+      deleted,
     )
     const job = claimed.length > 0 ? await tx.queue(reviewDispatchSend, {}) : null
-    return { claimed: new Set(claimed), left, job, statuses: await statusesOf(tx, ids ?? []) }
+    return { claimed: new Set(claimed), skipped, job, statuses: await findStatuses(tx, ids ?? []) }
   })
-  const { claimed, left, job, statuses } = outcome
-  if (!job) throw refuse('conflict', whyNone(ids, statuses, left))
+  const { claimed, skipped, job, statuses } = outcome
+  if (!job) throw refuse('conflict', explainNoneSent(ids, statuses, skipped))
   const data = (ids ?? []).map((id): ItemResult => {
     if (claimed.has(id)) return { id, ok: true, status: 'sending', error: null }
-    const reason = left.get(id)
-    if (reason === undefined) return resultOf(id, statuses.get(id), 'only scheduled and failed ones are sent')
+    const reason = skipped.get(id)
+    if (reason === undefined)
+      return toItemResult(id, statuses.get(id), 'only scheduled and failed ones are sent')
     const error = { code: 'conflict', message: `It is not sent: ${reasons[reason]}` }
     return { id, ok: false, status: 'skipped', error }
   })
-  const failed = ids ? ids.length - claimed.size : left.size
+  const failed = ids ? ids.length - claimed.size : skipped.size
   return { ...job, queued: claimed.size, failed, data }
 }
 
-function sendable(
+function selectSendable(
   ctx: Context,
   ids: readonly string[] | null,
 ): Promise<{ id: string; product_id: string }[]> {
@@ -75,7 +76,7 @@ function sendable(
     .execute()
 }
 
-async function statusesOf(tx: Context, ids: readonly string[]): Promise<Map<string, string>> {
+async function findStatuses(tx: Context, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await tx.db
     .selectFrom('review_dispatches')
     .select(['id', 'status'])
@@ -84,12 +85,12 @@ async function statusesOf(tx: Context, ids: readonly string[]): Promise<Map<stri
   return new Map(rows.map((row) => [row.id, row.status]))
 }
 
-function whyNone(
+function explainNoneSent(
   ids: readonly string[] | null,
   statuses: ReadonlyMap<string, string>,
-  left: ReadonlyMap<string, SkipReason>,
+  skipped: ReadonlyMap<string, SkipReason>,
 ): string {
-  const [reason] = left.values()
+  const [reason] = skipped.values()
   if (reason) return `None of them could be sent: ${reasons[reason]}`
   if (ids === null) return 'No request is scheduled'
   const [status] = statuses.values()

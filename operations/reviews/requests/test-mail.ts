@@ -1,21 +1,22 @@
-/** The email of a request, to look at it. */
+/** Test email of a review request. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { reviewRules } from '../settings/settings.ts'
-import { reviewUrl } from './links.ts'
-import { requestMail } from './texts.ts'
+import { buildReviewUrl } from './links.ts'
+import { buildRequestMail } from './texts.ts'
 
 /**
- * Sends it at once, about the first product of the catalog; nothing is counted. `to`: left out, the address of the
- * key's creator. Refuses an address that the mail server refuses; throws `Unavailable` where it does not answer.
+ * Sends the email at once, about the first product of the catalog, without counting it. `to` defaults to the address
+ * of the API key's creator. Refuses an address that the mail server refuses; throws `Unavailable` if it does not
+ * answer.
  */
 export async function sendTestMail(
   ctx: Context,
   to: string | undefined,
 ): Promise<{ sentTo: string; subject: string }> {
-  const sentTo = to ?? (await ownAddress(ctx))
-  const settings = await reviewRules.forShoppers(ctx)
+  const sentTo = to ?? (await findCreatorEmail(ctx))
+  const settings = await reviewRules.getForShoppers(ctx)
   const product = await ctx.db
     .selectFrom('product_snapshots')
     .select('name')
@@ -23,7 +24,7 @@ export async function sendTestMail(
     .orderBy('product_id')
     .limit(1)
     .executeTakeFirst()
-  const { subject, html, text, replyTo } = requestMail(
+  const { subject, html, text, replyTo } = buildRequestMail(
     settings,
     {
       customerName: 'Ana Souza',
@@ -31,7 +32,7 @@ export async function sendTestMail(
       productNames: [product?.name ?? 'Sample product'],
       storeName: ctx.store.name,
       locale: ctx.store.locale,
-      reviewUrl: reviewUrl(ctx, 'test'),
+      reviewUrl: buildReviewUrl(ctx, 'test'),
       token: 'test',
     },
     null,
@@ -53,7 +54,7 @@ export async function sendTestMail(
   return { sentTo, subject: testSubject }
 }
 
-async function ownAddress(ctx: Context): Promise<string> {
+async function findCreatorEmail(ctx: Context): Promise<string> {
   const { email } = await ctx.db
     .selectFrom('store_people')
     .select('email')

@@ -1,12 +1,12 @@
-/** Pictures of imported reviews come to our own storage. */
-import { files, notify } from '#operations/store/door'
+/** Copies pictures of imported reviews into our storage. */
+import { files, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
-import { NotFetched } from '#runtime/http/public-fetch'
-import { cut } from '#runtime/values/cut'
-import { namedId } from '#runtime/values/ids'
-import { reviewImages } from '../pictures.ts'
-import { ownerOf } from './moderation.ts'
+import { ApiError } from '#runtime/errors'
+import { FetchFailed } from '#runtime/http/public-fetch'
+import { idFromName } from '#runtime/values/ids'
+import { truncate } from '#runtime/values/truncate'
+import { reviewImages } from '../uploads.ts'
+import { fileOwner } from './moderation.ts'
 import { fetchPicture } from './public-fetch.ts'
 
 const extensions: Record<string, string> = {
@@ -16,12 +16,12 @@ const extensions: Record<string, string> = {
   'image/gif': 'gif',
 }
 
-interface Failed {
+interface FailedImage {
   url: string
   reason: string
 }
 
-/** Copies what can be had, in the order of the file; the others are left out, and the merchant is told. */
+/** Copies the pictures in the order of the file. Notifies the merchant of those that could not be fetched. */
 export async function copyImages(ctx: Context, reviewId: string, urls: readonly string[]): Promise<void> {
   const review = await ctx.db
     .selectFrom('product_reviews')
@@ -31,12 +31,12 @@ export async function copyImages(ctx: Context, reviewId: string, urls: readonly 
     .executeTakeFirst()
   if (!review) return
   const kept: string[] = []
-  const failed: Failed[] = []
+  const failed: FailedImage[] = []
   for (const url of urls) {
     try {
-      kept.push(await ownCopy(ctx, url, review.created_at))
+      kept.push(await copyToStorage(ctx, url, review.created_at))
     } catch (error) {
-      if (!(error instanceof NotFetched || error instanceof Refusal)) throw error
+      if (!(error instanceof FetchFailed || error instanceof ApiError)) throw error
       failed.push({ url, reason: error.message })
     }
   }
@@ -52,23 +52,23 @@ export async function copyImages(ctx: Context, reviewId: string, urls: readonly 
     if (!row) return
     await files.setUses(
       tx,
-      ownerOf(reviewId),
+      fileOwner(reviewId),
       kept.map((url, at) => ({ url, purpose: reviewImages, field: `picture_urls.${at}` })),
     )
-    if (failed.length > 0) await tell(tx, reviewId, failed)
+    if (failed.length > 0) await notifyFailed(tx, reviewId, failed)
   })
 }
 
-/** The address of the file in our storage. */
-async function ownCopy(ctx: Context, url: string, createdAt: Date): Promise<string> {
+/** Returns the URL of the copy in our storage. */
+async function copyToStorage(ctx: Context, url: string, createdAt: Date): Promise<string> {
   if (ctx.adapters.storage.owns(url)) {
     await files.requireUploaded(ctx, reviewImages, url, 'picture_urls')
     return url
   }
   const { bytes, contentType } = await fetchPicture(url)
   const copy = await files.put(ctx, reviewImages, {
-    // The same picture has the same name, however often the job runs.
-    id: namedId(`review image ${ctx.store.id} ${url}`, createdAt.getTime()),
+    // The id is derived from the URL, which makes the copy idempotent.
+    id: idFromName(`review image ${ctx.store.id} ${url}`, createdAt.getTime()),
     fileName: `picture.${extensions[contentType]}`,
     contentType,
     visibility: 'public',
@@ -77,8 +77,8 @@ async function ownCopy(ctx: Context, url: string, createdAt: Date): Promise<stri
   return copy.url
 }
 
-async function tell(tx: Context, reviewId: string, failed: readonly Failed[]): Promise<void> {
-  const named = failed.map(({ url, reason }) => `${cut(url, 200)}: ${reason}`).join('; ')
+async function notifyFailed(tx: Context, reviewId: string, failed: readonly FailedImage[]): Promise<void> {
+  const named = failed.map(({ url, reason }) => `${truncate(url, 200)}: ${reason}`).join('; ')
   await notify(tx, {
     type: 'review-images-failed',
     level: 'warning',

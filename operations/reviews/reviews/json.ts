@@ -1,6 +1,6 @@
-/** A review as JSON that the database makes. */
+/** JSON of a review, built in SQL. */
 import { type RawBuilder, sql } from 'kysely'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 
 /** `row`: the alias of `product_reviews`. */
 export const reviewJson = (row: string): RawBuilder<unknown> =>
@@ -29,16 +29,16 @@ export const reviewJson = (row: string): RawBuilder<unknown> =>
     featured: `${row}.featured`,
     reply: replyJson(row),
     source: `${row}.source`,
-    reviewedAt: instantOf(`${row}.reviewed_at`),
-    moderatedAt: instantOf(`${row}.moderated_at`),
+    reviewedAt: isoInstant(`${row}.reviewed_at`),
+    moderatedAt: isoInstant(`${row}.moderated_at`),
     moderatedBy: `${row}.moderated_by`,
-    createdAt: instantOf(`${row}.created_at`),
-    updatedAt: instantOf(`${row}.updated_at`),
+    createdAt: isoInstant(`${row}.created_at`),
+    updatedAt: isoInstant(`${row}.updated_at`),
   })
 
 const replyJson = (row: string): RawBuilder<unknown> =>
   sql`case when ${sql.ref(`${row}.reply_text`)} is not null then ${jsonObject({
     text: `${row}.reply_text`,
     authorName: `${row}.reply_author`,
-    repliedAt: instantOf(`${row}.replied_at`),
+    repliedAt: isoInstant(`${row}.replied_at`),
   })} end`

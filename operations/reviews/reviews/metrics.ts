@@ -1,7 +1,7 @@
-/** The figures of reviews (rule 4): sums over indexes that hold all they need. */
+/** Review metrics (rule 4), computed with index-only scans. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isWithinDays } from '#runtime/database/days'
 import { jsonObject } from '#runtime/database/json'
@@ -20,7 +20,7 @@ export const reviewMetrics = named(
     received: count.describe('Reviews created in the period, without imports'),
     responseRate: percent
       .nullable()
-      .describe('Of those requested, the share that has a review by now; null where none was requested'),
+      .describe('Share of the requested that has a review by now; null if none was requested'),
     averageRating: average,
     ratingDistribution: object({ 1: count, 2: count, 3: count, 4: count, 5: count }),
     pending: count,
@@ -48,19 +48,19 @@ interface Values {
 
 const daysAtMost = 365
 
-/** Bits of `kind`, as the table makes it: status, rating, import, verified, images. */
+/** Bits of the generated column `kind`: status, rating, import, verified, images. */
 const isApproved = sql`kind & 3 = 1`
-/** Of rows that stand for `n` reviews each. */
-const counted = (condition: RawBuilder<unknown>) =>
+/** Sums over rows that represent `n` reviews each. */
+const sumWhere = (condition: RawBuilder<unknown>) =>
   sql<number>`coalesce(sum(n) filter (where ${condition}), 0)::int`
-const averageOf = (condition: RawBuilder<unknown>) =>
+const averageWhere = (condition: RawBuilder<unknown>) =>
   // biome-ignore lint/plugin/cents: an average of stars, not money
   sql<number>`round(sum(n * rating) filter (where ${condition}) / nullif(sum(n) filter (where ${condition}), 0), 2)`
 
-/** `product`: whether only one is asked about. */
-const metricsOf = (product: boolean) =>
+/** `product`: whether to filter by one product. */
+const buildMetricsQuery = (product: boolean) =>
   prepared<Values, { text: string }>((db: Kysely<TenantTables>, values) => {
-    // Counted by kind first: a dozen conditions for each row would take longer than reading them.
+    // Grouped by kind first: a dozen conditions per row would take longer than reading the rows.
     const kinds = db
       .selectFrom('product_reviews as r')
       .where(isWithinDays('r.reviewed_at', values))
@@ -75,16 +75,16 @@ const metricsOf = (product: boolean) =>
           .as('k'),
       )
       .select([
-        counted(sql`kind & 32 = 0`).as('received'),
-        counted(sql`kind & 3 = 0`).as('pending'),
-        counted(isApproved).as('approved'),
-        counted(sql`kind & 3 = 2`).as('rejected'),
-        counted(sql`kind & 64 > 0`).as('verified'),
-        counted(sql`kind & 128 > 0`).as('images'),
-        averageOf(isApproved).as('average'),
+        sumWhere(sql`kind & 32 = 0`).as('received'),
+        sumWhere(sql`kind & 3 = 0`).as('pending'),
+        sumWhere(isApproved).as('approved'),
+        sumWhere(sql`kind & 3 = 2`).as('rejected'),
+        sumWhere(sql`kind & 64 > 0`).as('verified'),
+        sumWhere(sql`kind & 128 > 0`).as('images'),
+        averageWhere(isApproved).as('average'),
         jsonObject(
           Object.fromEntries(
-            [1, 2, 3, 4, 5].map((n) => [String(n), counted(sql`${isApproved} and rating = ${sql.lit(n)}`)]),
+            [1, 2, 3, 4, 5].map((n) => [String(n), sumWhere(sql`${isApproved} and rating = ${sql.lit(n)}`)]),
           ),
         ).as('distribution'),
       ])
@@ -112,7 +112,7 @@ const metricsOf = (product: boolean) =>
       .groupBy('a.rating')
     const allTime = db
       .selectFrom(approvedRatings.as('k'))
-      .select([counted(sql`true`).as('approved'), averageOf(sql`true`).as('average')])
+      .select([sumWhere(sql`true`).as('approved'), averageWhere(sql`true`).as('average')])
     return db
       .selectFrom(reviews.as('r'))
       .innerJoin(dispatches.as('d'), (join) => join.onTrue())
@@ -137,16 +137,16 @@ const metricsOf = (product: boolean) =>
       )
   })
 
-const ofStore = metricsOf(false)
-const ofProduct = metricsOf(true)
+const storeMetrics = buildMetricsQuery(false)
+const productMetrics = buildMetricsQuery(true)
 
-/** Refuses days that are turned around, and more than 365 of them. */
+/** Refuses a period that ends before it starts or has more than 365 days. */
 export async function readMetrics(
   ctx: Context,
   { productId, ...query }: z.infer<typeof metricsQuery>,
 ): Promise<JsonText> {
-  const range = days.dayRange(ctx, query, daysAtMost)
+  const range = days.parseDayRange(ctx, query, daysAtMost)
   const values = { ...range, timezone: ctx.store.timezone, productId: productId ?? '' }
-  const [row] = await (productId === undefined ? ofStore : ofProduct)(ctx, values)
+  const [row] = await (productId === undefined ? storeMetrics : productMetrics)(ctx, values)
   return new JsonText(row!.text)
 }

@@ -1,9 +1,9 @@
-/** What a team does to a review. Two moderators at once: one statement decides. */
+/** Moderation of reviews. One conditional statement decides between concurrent moderators. */
 import type { RowChange } from '#db/tables'
-import { files, isAmong } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+import { files, isAmong } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { oneRow } from '#runtime/database/rows'
+import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import type { ItemResult } from '../bulk-schema.ts'
@@ -11,7 +11,7 @@ import { noReview } from './reviews.ts'
 
 export type Verdict = 'approved' | 'rejected'
 
-/** The name of the member whose key it is. */
+/** Name of the member who owns the API key. */
 async function moderatorName(ctx: Context): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('store_people')
@@ -21,8 +21,11 @@ async function moderatorName(ctx: Context): Promise<string | null> {
   return row?.name ?? null
 }
 
-/** Moves reviews (ids of the right form) that have another status, and averages with them; answers the ids of those that moved. */
-async function move(ctx: Context, ids: readonly string[], status: Verdict, reason: string | null) {
+/**
+ * Sets the status of reviews that have another one, and updates averages. Returns the changed ids. `ids` must be
+ * valid.
+ */
+async function moveToStatus(ctx: Context, ids: readonly string[], status: Verdict, reason: string | null) {
   const now = ctx.now()
   const name = await moderatorName(ctx)
   const rows = await ctx.db
@@ -39,23 +42,23 @@ async function move(ctx: Context, ids: readonly string[], status: Verdict, reaso
     .where('status', '<>', status)
     .returning('id')
     .execute()
-  if (rows.length > 0) await changed(ctx)
+  if (rows.length > 0) await markStorefrontChanged(ctx)
   return new Set(rows.map((row) => row.id))
 }
 
-/** Refuses an unknown review, and one that has that status already. */
+/** Refuses an unknown review, and one that already has the status. */
 export async function moderate(
   ctx: Context,
   id: string,
   status: Verdict,
   reason: string | null,
 ): Promise<void> {
-  if (isId(id) && (await move(ctx, [id], status, reason)).size > 0) return
-  await oneRow(ctx.db.selectFrom('product_reviews').select('id'), id, noReview)
+  if (isId(id) && (await moveToStatus(ctx, [id], status, reason)).size > 0) return
+  await requireRow(ctx.db.selectFrom('product_reviews').select('id'), id, noReview)
   throw refuse('conflict', `The review is ${status} already`)
 }
 
-/** Each on its own, in the order given; repeated ids count once. */
+/** Moderates each review independently, in the given order. Repeated ids count once. */
 export async function moderateMany(
   ctx: Context,
   given: readonly string[],
@@ -63,7 +66,7 @@ export async function moderateMany(
   reason: string | null,
 ): Promise<{ updated: number; failed: number; data: ItemResult[] }> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
-  // In one order, so that two who moderate the same reviews wait for each other and do not lock up.
+  // Locked in id order, so that concurrent bulk moderations cannot deadlock.
   const known = await ctx.db
     .selectFrom('product_reviews')
     .select('id')
@@ -72,7 +75,7 @@ export async function moderateMany(
     .forUpdate()
     .execute()
   const there = new Set(known.map((row) => row.id))
-  const moved = there.size > 0 ? await move(ctx, [...there], status, reason) : new Set<string>()
+  const moved = there.size > 0 ? await moveToStatus(ctx, [...there], status, reason) : new Set<string>()
   const data = ids.map((id): ItemResult => {
     if (moved.has(id)) return { id, ok: true, status, error: null }
     if (!there.has(id)) {
@@ -92,8 +95,8 @@ interface Locked {
   reply_text: string | null
 }
 
-/** Refuses an unknown review. `change` answers what is to be written, null for nothing, or refuses. */
-async function change(
+/** Refuses an unknown review. The callback returns the columns to write, null for no change, or throws. */
+async function changeReview(
   ctx: Context,
   id: string,
   decide: (review: Locked) => RowChange<'product_reviews'> | null,
@@ -102,7 +105,7 @@ async function change(
     .selectFrom('product_reviews')
     .select(['status', 'verified', 'featured', 'show_images', 'reply_text'])
     .forUpdate()
-  const values = decide(await oneRow(locked, id, noReview))
+  const values = decide(await requireRow(locked, id, noReview))
   if (!values) return
   await ctx.db
     .updateTable('product_reviews')
@@ -112,26 +115,26 @@ async function change(
 }
 
 export const setShowImages = (ctx: Context, id: string, showImages: boolean): Promise<void> =>
-  change(ctx, id, (review) => (review.show_images === showImages ? null : { show_images: showImages }))
+  changeReview(ctx, id, (review) => (review.show_images === showImages ? null : { show_images: showImages }))
 
-/** By the merchant's word; the same again leaves the source as it is. */
+/** Sets "verified" on the merchant's word. An unchanged value keeps the source. */
 export const setVerified = (ctx: Context, id: string, verified: boolean): Promise<void> =>
-  change(ctx, id, (review) =>
+  changeReview(ctx, id, (review) =>
     review.verified === verified ? null : { verified, verified_source: verified ? 'merchant' : null },
   )
 
-/** Refuses to feature what is not approved. */
+/** Refuses to feature a review that is not approved. */
 export const setFeatured = (ctx: Context, id: string, featured: boolean): Promise<void> =>
-  change(ctx, id, (review) => {
+  changeReview(ctx, id, (review) => {
     if (featured && review.status !== 'approved') {
       throw refuse('conflict', `The review is ${review.status}: approve it before featuring it`)
     }
     return review.featured === featured ? null : { featured }
   })
 
-/** The one public answer, replaced or (null) removed. Refuses a rejected review. */
+/** Sets the single public reply, or removes it (null). Refuses a rejected review. */
 export const setReply = (ctx: Context, id: string, text: string | null): Promise<void> =>
-  change(ctx, id, (review) => {
+  changeReview(ctx, id, (review) => {
     if (review.status === 'rejected') {
       throw refuse('conflict', 'The review is rejected: nobody would see the reply')
     }
@@ -140,18 +143,18 @@ export const setReply = (ctx: Context, id: string, text: string | null): Promise
     return { reply_text: text, reply_author: ctx.store.name, replied_at: ctx.now() }
   })
 
-/** Its images go with `files-clean`; who was asked for it stays asked. Refuses an unknown review. */
+/** Deletes a review; `files-clean` removes its images. The review request stays `sent`. Refuses an unknown review. */
 export async function deleteReview(ctx: Context, id: string): Promise<void> {
-  const deleted = ctx.db.deleteFrom('product_reviews').returning(['id', 'status'])
-  const gone = await oneRow(deleted, id, noReview)
+  const query = ctx.db.deleteFrom('product_reviews').returning(['id', 'status'])
+  const deleted = await requireRow(query, id, noReview)
   await ctx.db
     .updateTable('review_dispatches')
     .set({ review_id: null, updated_at: ctx.now() })
     .where('review_id', '=', id)
     .execute()
-  await files.setUses(ctx, ownerOf(gone.id), [])
-  if (gone.status === 'approved') await changed(ctx)
+  await files.setUses(ctx, fileOwner(deleted.id), [])
+  if (deleted.status === 'approved') await markStorefrontChanged(ctx)
 }
 
-/** As the files know a review. */
-export const ownerOf = (reviewId: string): string => `review:${reviewId}`
+/** Owner key of a review's files. */
+export const fileOwner = (reviewId: string): string => `review:${reviewId}`

@@ -1,5 +1,5 @@
-/** Pictures from the public internet. */
-import { fetchPublic, type Means, NotFetched } from '#runtime/http/public-fetch'
+/** Fetches pictures from the public internet. */
+import { FetchFailed, type FetchOverrides, fetchPublic } from '#runtime/http/public-fetch'
 
 const types = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif'])
 
@@ -8,8 +8,8 @@ export interface Picture {
   contentType: string
 }
 
-/** At most 10 seconds and 10 MiB. Throws `NotFetched` for whatever is in the way. */
-export const fetchPicture = (address: string, means: Means = {}): Promise<Picture> =>
+/** At most 10 seconds and 10 MiB. Throws `FetchFailed` on any failure. */
+export const fetchPicture = (address: string, means: FetchOverrides = {}): Promise<Picture> =>
   fetchPublic(
     address,
     {
@@ -18,7 +18,7 @@ export const fetchPicture = (address: string, means: Means = {}): Promise<Pictur
       bytesAtMost: 10 * 1024 * 1024,
       redirectsAtMost: 3,
       checkType(contentType) {
-        if (!types.has(contentType)) throw new NotFetched('it is no JPEG, PNG, WebP or GIF')
+        if (!types.has(contentType)) throw new FetchFailed('it is no JPEG, PNG, WebP or GIF')
       },
     },
     means,

@@ -1,16 +1,16 @@
-/** Approved reviews as the storefront shows them: nothing private. */
+/** Approved reviews for the storefront, without private fields. */
 import { sql } from 'kysely'
-import { isAmong } from '#operations/store/door'
-import type { Widget, WidgetQuery } from '#operations/storefront/door'
+import { isAmong } from '#operations/store/index'
+import type { Widget, WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { publicName, someone } from '#runtime/values/public-name'
+import { getAnonymousName, toPublicName } from '#runtime/values/public-name'
+import { formatReviewerName } from '../review-text.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { reviewRules } from '../settings/settings.ts'
 import { testimonialWidget } from '../testimonials/settings.ts'
-import { shownName } from '../words.ts'
 
-interface Place {
+interface SortKey {
   productId: string
   limit: number
   offset: number
@@ -18,8 +18,8 @@ interface Place {
 
 type Sort = ReviewSettings['widget']['sort']
 
-const pageSorted = (sort: Sort) =>
-  prepared((db, values: Place) => {
+const buildPageQuery = (sort: Sort) =>
+  prepared((db, values: SortKey) => {
     let rows = db
       .selectFrom('product_reviews')
       .select([
@@ -49,10 +49,10 @@ const pageSorted = (sort: Sort) =>
       .offset(sql<number>`${values.offset}::int`)
   })
 const pages = {
-  featured: pageSorted('featured'),
-  newest: pageSorted('newest'),
-  highest: pageSorted('highest'),
-  lowest: pageSorted('lowest'),
+  featured: buildPageQuery('featured'),
+  newest: buildPageQuery('newest'),
+  highest: buildPageQuery('highest'),
+  lowest: buildPageQuery('lowest'),
 }
 
 const ratings = prepared((db, values: { productId: string }) =>
@@ -64,7 +64,7 @@ const ratings = prepared((db, values: { productId: string }) =>
     .groupBy('rating'),
 )
 
-const averageOf = (stars: number, total: number): number | null =>
+const computeAverage = (stars: number, total: number): number | null =>
   // biome-ignore lint/plugin/cents: an average of stars, not money
   total === 0 ? null : Math.round((stars * 100) / total) / 100
 
@@ -73,8 +73,8 @@ interface Summary {
   total: number
 }
 
-/** Average and count of each product that has any, as its page and the cards of lists show them. One statement. */
-async function summariesOf(ctx: Context, productIds: readonly string[]): Promise<Map<string, Summary>> {
+/** Average and count per product with reviews, for product pages and list cards. One statement. */
+async function findSummaries(ctx: Context, productIds: readonly string[]): Promise<Map<string, Summary>> {
   const rows = await ctx.db
     .selectFrom('product_reviews')
     .select(['product_id', sql<number>`count(*)::int`.as('total'), sql<number>`sum(rating)::int`.as('stars')])
@@ -83,12 +83,15 @@ async function summariesOf(ctx: Context, productIds: readonly string[]): Promise
     .groupBy('product_id')
     .execute()
   return new Map(
-    rows.map(({ product_id, total, stars }) => [product_id, { average: averageOf(stars, total), total }]),
+    rows.map(({ product_id, total, stars }) => [
+      product_id,
+      { average: computeAverage(stars, total), total },
+    ]),
   )
 }
 
-/** A page in the order of the widget, or in the shopper's, with the average and how the ratings are spread. */
-export async function publicReviews(
+/** A page in the widget's order or the shopper's, with average and rating distribution. */
+export async function listPublicReviews(
   ctx: Context,
   { widget }: ReviewSettings,
   productId: string,
@@ -104,11 +107,11 @@ export async function publicReviews(
   const total = counted.reduce((sum, { n }) => sum + n, 0)
   const stars = counted.reduce((sum, { rating, n }) => sum + rating * n, 0)
   return {
-    average: averageOf(stars, total),
+    average: computeAverage(stars, total),
     distribution,
     data: rows.map((row) => ({
       id: row.id,
-      name: shownName(row.customer_name, widget.nameFormat, ctx.store.locale),
+      name: formatReviewerName(row.customer_name, widget.nameFormat, ctx.store.locale),
       rating: row.rating,
       title: row.title,
       text: row.text,
@@ -132,28 +135,31 @@ export async function publicReviews(
   }
 }
 
-/** The widget `reviews`: how it looks, what its form takes, and of a product page what its product has. */
-export async function reviewsWidget(ctx: Context, { page, productId }: WidgetQuery): Promise<Widget | null> {
-  const settings = await reviewRules.forShoppers(ctx)
+/** Data of the widget `reviews`: appearance, form options and, on a product page, the product's summary. */
+export async function buildReviewsWidget(
+  ctx: Context,
+  { page, productId }: WidgetQuery,
+): Promise<Widget | null> {
+  const settings = await reviewRules.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const shared = { ...settings.widget, form: settings.form }
   if (page !== 'product' || productId === null) return { value: { ...shared, summary: null } }
-  const known = (await summariesOf(ctx, [productId])).get(productId)
+  const known = (await findSummaries(ctx, [productId])).get(productId)
   return { value: { ...shared, summary: { productId, ...(known ?? { average: null, total: 0 }) } } }
 }
 
-/** What cards show where stars are shown in lists. */
-export async function reviewCards(
+/** Star ratings for product cards, if they are enabled in lists. */
+export async function buildReviewCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, Summary>> {
-  const { isEnabled, widget } = await reviewRules.forShoppers(ctx)
-  return isEnabled && widget.showStarsInProductList ? summariesOf(ctx, productIds) : new Map()
+  const { isEnabled, widget } = await reviewRules.getForShoppers(ctx)
+  return isEnabled && widget.showStarsInProductList ? findSummaries(ctx, productIds) : new Map()
 }
 
-/** The widget `testimonials`: those that are on, in their order. */
-export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
-  const settings = await testimonialWidget.forShoppers(ctx)
+/** Data of the widget `testimonials`: enabled ones in their order. */
+export async function buildTestimonialsWidget(ctx: Context): Promise<Widget | null> {
+  const settings = await testimonialWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const rows = await ctx.db
     .selectFrom('testimonials')
@@ -164,8 +170,8 @@ export async function testimonialsWidget(ctx: Context): Promise<Widget | null> {
   if (rows.length === 0) return null
   const { isEnabled: _on, ...look } = settings
   const data = rows.map((row) => ({
-    authorName: publicName(row.author_name) ?? someone(ctx.store.locale),
-    authorTitle: publicName(row.author_title),
+    authorName: toPublicName(row.author_name) ?? getAnonymousName(ctx.store.locale),
+    authorTitle: toPublicName(row.author_title),
     text: row.text,
     rating: settings.showRating ? row.rating : null,
     photoUrl: settings.showPhoto ? row.photo_url : null,

@@ -1,8 +1,9 @@
-/** Whether a review that a shopper wrote shows at once (rule 2). No database, no clock. */
-import type { ReviewSettings } from '../settings/schema.ts'
-import { hasBlockedWord } from '../words.ts'
+/** Decides whether a shopper's review is published at once (rule 2). No database, no clock. */
 
-export interface Written {
+import { hasBlockedWord } from '../review-text.ts'
+import type { ReviewSettings } from '../settings/schema.ts'
+
+export interface WrittenReview {
   rating: number
   verified: boolean
   hasImages: boolean
@@ -11,7 +12,7 @@ export interface Written {
   text: string | null
 }
 
-export function statusFor(review: Written, { autoPublish }: ReviewSettings): 'approved' | 'pending' {
+export function decideStatus(review: WrittenReview, { autoPublish }: ReviewSettings): 'approved' | 'pending' {
   const { mode, minRating, verifiedOnly, holdImages, blockedWords } = autoPublish
   const isPublished =
     (mode === 'all' || (mode === 'rating' && review.rating >= minRating)) &&

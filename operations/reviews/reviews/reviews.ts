@@ -1,29 +1,29 @@
-/** Reading reviews: one, or a page of them. */
+/** Reads one review or a page of reviews. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { type GivenDays, givenDays, isWithinDays } from '#runtime/database/days'
-import { type ListParts, type Paging, pagesOf, preparedList } from '#runtime/database/list'
+import { type DayFilter, isWithinDays, toDayFilter } from '#runtime/database/days'
+import { type ListParts, type Paging, preparedList, preparedPages } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
-import { containing } from '#runtime/database/search'
+import { toLikePattern } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
-import { given } from '#runtime/values/changes'
-import { emailKeyOf } from '#runtime/values/email'
-import { plainForm } from '#runtime/values/plain-form'
+import { omitUndefined } from '#runtime/values/changes'
+import { emailKeySql } from '#runtime/values/email'
+import { normalizeText } from '#runtime/values/normalize'
 import { reviewJson } from './json.ts'
 import type { ReviewFilters } from './schema.ts'
 
 export const noReview = 'There is no such review'
 
-/** Refuses an id that is no review's of this store. */
+/** Throws not_found for an unknown review. */
 export const readReview = preparedOne(noReview, (db, { id }) => ({
   rows: db.selectFrom('product_reviews as r').where('r.id', '=', id),
   item: reviewJson('r'),
 }))
 
-/** Filters as the statements take them. */
-interface PreparedFilters extends GivenDays {
-  /** One, as most ask: an index has its rows in their order. */
+/** Filters in the form that the prepared statements take. */
+interface PreparedFilters extends DayFilter {
+  /** A single status, the common case: an index has its rows in list order. */
   status?: string | undefined
   statuses?: readonly string[] | undefined
   rating?: number | undefined
@@ -34,20 +34,20 @@ interface PreparedFilters extends GivenDays {
   hasImages?: boolean | undefined
   hasReply?: boolean | undefined
   source?: readonly string[] | undefined
-  /** A pattern. */
+  /** LIKE pattern. */
   search?: string | undefined
 }
 
-/** Refuses days that are turned around. */
+/** `filters` refuses a period that ends before it starts. */
 export const reviews = {
   filters(ctx: Context, filters: ReviewFilters): PreparedFilters {
     const { search, startDate, endDate, status, rating, ...others } = filters
     return {
-      ...given(others),
+      ...omitUndefined(others),
       ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
       ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
-      ...(search === undefined ? {} : { search: containing(plainForm(search)) }),
-      ...givenDays(ctx, { startDate, endDate }),
+      ...(search === undefined ? {} : { search: toLikePattern(normalizeText(search)) }),
+      ...toDayFilter(ctx, { startDate, endDate }),
     }
   },
   rows(
@@ -94,20 +94,20 @@ export const orders = {
 } as const satisfies Record<string, ListParts['order']>
 type Sort = keyof typeof orders
 
-const listSorted = (sort: Sort) =>
-  pagesOf(
+const buildListQuery = (sort: Sort) =>
+  preparedPages(
     { ...reviews, order: orders[sort] },
     () => ({ item: reviewJson('r'), page: 'r', table: 'product_reviews' }),
     { text: ['search'] },
   )
 const lists = {
-  newest: listSorted('newest'),
-  oldest: listSorted('oldest'),
-  highest: listSorted('highest'),
-  lowest: listSorted('lowest'),
+  newest: buildListQuery('newest'),
+  oldest: buildListQuery('oldest'),
+  highest: buildListQuery('highest'),
+  lowest: buildListQuery('lowest'),
 }
 
-/** A page of the reviews. Refuses days that are turned around. */
+/** Lists a page of reviews. Refuses a period that ends before it starts. */
 export const listReviews = (
   ctx: Context,
   { sort, ...query }: ReviewFilters & Paging & { sort: Sort },
@@ -118,8 +118,8 @@ interface ReviewerFilters {
   customerId?: string | undefined
 }
 
-/** A contact's, of any status: by the phone, or by an email of the customer's orders. */
-export const reviewsOfContact = preparedList<ReviewerFilters>((db, values, has) => {
+/** Reviews of a contact with any status: by phone, or by an email from the customer's orders. */
+export const listReviewsOfContact = preparedList<ReviewerFilters>((db, values, has) => {
   const byPhone = db
     .selectFrom('product_reviews as p')
     .select('p.id')
@@ -128,11 +128,11 @@ export const reviewsOfContact = preparedList<ReviewerFilters>((db, values, has) 
     .selectFrom('product_reviews as e')
     .select('e.id')
     .where(
-      emailKeyOf('e.customer_email'),
+      emailKeySql('e.customer_email'),
       'in',
       db
         .selectFrom('orders as o')
-        .select(emailKeyOf('o.customer_email').as('email'))
+        .select(emailKeySql('o.customer_email').as('email'))
         .where('o.customer_id', '=', values.customerId!)
         .where('o.customer_email', 'is not', null),
     )

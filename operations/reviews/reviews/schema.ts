@@ -9,7 +9,7 @@ export const review = named(
   object({
     id,
     productId: z.string().nullable(),
-    productName: z.string().nullable().describe('As it was called when the review was written'),
+    productName: z.string().nullable().describe('The name when the review was written'),
     productImageUrl: z.string().nullable(),
     variantId: z.string().nullable(),
     variantName: z.string().nullable(),
@@ -39,11 +39,11 @@ export const review = named(
   }),
 )
 
-const ofRating = queryInt(1, 5)
+const ratingParam = queryInt(1, 5)
 
 const reviewFilters = {
   status: queryList(z.enum(reviewStatuses)).optional(),
-  rating: queryList(ofRating).optional().describe('1 to 5'),
+  rating: queryList(ratingParam).optional().describe('1 to 5'),
   productId: z.string().min(1).max(64).optional(),
   verified: queryFlag.optional(),
   featured: queryFlag.optional(),
@@ -57,7 +57,7 @@ const reviewFilters = {
     .max(100)
     .optional()
     .describe('Within names, email, title, text and product name; without case or accents'),
-  startDate: day.optional().describe('Of reviewedAt'),
+  startDate: day.optional().describe('Filters by reviewedAt'),
   endDate: day.optional(),
 }
 

@@ -1,8 +1,8 @@
-import { readOn, seenOn } from '#runtime/contrast'
+import { graphicColourOn, textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, email, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
-import { knowing, optionalText, pictureUrl, plain, rating, timeOfDay } from '../common-schema.ts'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
+import { optionalText, pictureUrl, plainText, rating, timeOfDay, withVariables } from '../common-schema.ts'
 
 const requestVariables = [
   'customerName',
@@ -13,12 +13,12 @@ const requestVariables = [
   'reviewUrl',
 ] as const
 
-const texts = (schema: z.ZodTypeAny): z.ZodType<string> => knowing(schema, requestVariables)
+const texts = (schema: z.ZodTypeAny): z.ZodType<string> => withVariables(schema, requestVariables)
 const days = (min: number, max: number) => z.number().int().min(min).max(max)
 
 const request = {
   isEnabled: z.boolean(),
-  trigger: z.enum(['paid', 'shipped', 'delivered']).describe('What starts the waiting'),
+  trigger: z.enum(['paid', 'shipped', 'delivered']).describe('The event that starts the delay'),
   delayDays: days(0, 60),
   sendTime: timeOfDay.describe("In the store's time zone"),
   channel: z.enum(['email', 'messaging', 'messaging-or-email']),
@@ -34,7 +34,7 @@ const autoPublish = {
   minRating: rating.describe('Used by the mode rating'),
   verifiedOnly: z.boolean(),
   holdImages: z.boolean().describe('A review with images waits'),
-  blockedWords: setOf(plain(1, 60), 100).describe(
+  blockedWords: setOf(plainText(1, 60), 100).describe(
     'Whole words, without case or accents: a review with one of them waits',
   ),
 }
@@ -45,17 +45,17 @@ const form = {
   allowWithoutPurchase: z.boolean().describe('Off: only through the link of a request'),
 }
 const mail = {
-  subject: texts(plain(1, 200)),
+  subject: texts(plainText(1, 200)),
   logoUrl: pictureUrl,
   replyTo: z.union([email, z.literal('')]).nullable(),
-  title: texts(plain(1, 200)),
-  buttonText: texts(plain(1, 60)),
-  body: texts(plain(1, 5000)),
-  footerText: knowing(optionalText(2000), requestVariables) as z.ZodType<string | null>,
-  accentColor: readOn('#ffffff', colour.describe('Of the button, whose words are white')),
+  title: texts(plainText(1, 200)),
+  buttonText: texts(plainText(1, 60)),
+  body: texts(plainText(1, 5000)),
+  footerText: withVariables(optionalText(2000), requestVariables) as z.ZodType<string | null>,
+  accentColor: textColourOn('#ffffff', colour.describe('Background of the button, whose text is white')),
 }
 const message = {
-  text: texts(plain(1, 4096)).describe('Must contain {{reviewUrl}}'),
+  text: texts(plainText(1, 4096)).describe('Must contain {{reviewUrl}}'),
   officialapiTemplateId: reference('template', z.number().int().positive().max(Number.MAX_SAFE_INTEGER))
     .nullable()
     .describe('Used when the connection is official'),
@@ -64,8 +64,8 @@ export const sorts = ['featured', 'newest', 'highest', 'lowest'] as const
 const widget = {
   layout: z.enum(['list', 'grid', 'carousel']),
   title: optionalText(120),
-  starColor: seenOn('backgroundColor'),
-  textColor: readOn('backgroundColor'),
+  starColor: graphicColourOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
   backgroundColor: colour,
   buttonColor: colour,
   perPage: z.number().int().min(1).max(50),
@@ -153,19 +153,19 @@ export const defaultReviewSettings: ReviewSettings = {
   autoPublish: { mode: 'none', minRating: 4, verifiedOnly: true, holdImages: true, blockedWords: [] },
   form: { allowImages: true, maxImages: 5, requireText: false, allowWithoutPurchase: true },
   email: {
-    ...english(reviewWords).email,
+    ...getEnglishTexts(reviewWords).email,
     logoUrl: null,
     replyTo: null,
     footerText: null,
     accentColor: '#111827',
   },
   message: {
-    ...english(reviewWords).message,
+    ...getEnglishTexts(reviewWords).message,
     officialapiTemplateId: null,
   },
   widget: {
     layout: 'list',
-    ...english(reviewWords).widget,
+    ...getEnglishTexts(reviewWords).widget,
     starColor: '#f59e0b',
     textColor: '#111827',
     backgroundColor: '#ffffff',

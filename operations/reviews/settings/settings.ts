@@ -1,54 +1,54 @@
-/** How the store asks for reviews, publishes and shows them. */
-import { templates } from '#operations/messaging/door'
-import { changed } from '#operations/storefront/door'
+/** Settings for requesting, publishing and showing reviews. */
+import { templates } from '#operations/messaging/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
 import { parseVariables } from '#runtime/values/variables'
-import { refuseForeign } from '../pictures.ts'
+import { refuseForeignUrl } from '../uploads.ts'
 import { defaultReviewSettings, type ReviewSettings, reviewSettings, reviewWords } from './schema.ts'
 
-/** Requests are planned and leave. */
-export const asksForReviews = ({ isEnabled, request }: ReviewSettings): boolean =>
+/** Whether requests are planned and sent. */
+export const areRequestsOn = ({ isEnabled, request }: ReviewSettings): boolean =>
   isEnabled && request.isEnabled
 
-/** A message without `{{reviewUrl}}` is refused, and a logo that is no address. */
+/** Refuses a message without `{{reviewUrl}}` and an invalid logo URL. */
 export const reviewRules = settings({
   name: 'reviews:logo',
   table: 'review_settings',
-  reads: ['requests_since'],
+  extraColumns: ['requests_since'],
   defaults: defaultReviewSettings,
   words: reviewWords,
   schema: reviewSettings,
   emptyIs: null,
   async check(ctx, after, before) {
-    refuseFaults(after)
-    await refuseTemplate(ctx, before, after)
+    validateSettings(after)
+    await validateTemplate(ctx, before, after)
     const { logoUrl } = after.email
-    if (logoUrl !== before.email.logoUrl) refuseForeign(ctx, logoUrl, 'email.logoUrl')
+    if (logoUrl !== before.email.logoUrl) refuseForeignUrl(ctx, logoUrl, 'email.logoUrl')
   },
-  // What reached its trigger while they were off is never asked about.
-  also: (after, row, now) => ({
-    requests_since: asksForReviews(after) ? (row?.requests_since ?? now) : null,
+  // Orders that reached the trigger while requests were off are never asked about.
+  derivedColumns: (after, row, now) => ({
+    requests_since: areRequestsOn(after) ? (row?.requests_since ?? now) : null,
   }),
-  saved: changed,
+  onSaved: markStorefrontChanged,
 })
 
 interface Saved {
   settings: ReviewSettings
-  /** Null until it was first saved. */
+  /** Null until first saved. */
   updatedAt: Date | null
-  /** Since when requests are on; null while they are off. */
+  /** When requests were turned on; null while they are off. */
   requestsSince: Date | null
 }
 
-/** With what they are planned by. */
+/** Settings with the fields that planning needs. */
 export async function findSettings(ctx: Context): Promise<Saved> {
   const { content, updatedAt, row } = await reviewRules.find(ctx)
   return { settings: content, updatedAt, requestsSince: row?.requests_since ?? null }
 }
 
-function refuseFaults({ message }: ReviewSettings): void {
+function validateSettings({ message }: ReviewSettings): void {
   const parsed = parseVariables(message.text)
   const hasLink =
     'parts' in parsed && parsed.parts.some((part) => typeof part !== 'string' && part.name === 'reviewUrl')
@@ -57,8 +57,8 @@ function refuseFaults({ message }: ReviewSettings): void {
   }
 }
 
-/** Only one that is new is looked at: an old one may have been deleted since. */
-async function refuseTemplate(ctx: Context, before: ReviewSettings, after: ReviewSettings): Promise<void> {
+/** Validates only a newly chosen template: the saved one may have been deleted since. */
+async function validateTemplate(ctx: Context, before: ReviewSettings, after: ReviewSettings): Promise<void> {
   const { officialapiTemplateId: id } = after.message
   if (id === null || id === before.message.officialapiTemplateId) return
   const template = await templates.get(ctx, id)
@@ -71,6 +71,6 @@ async function refuseTemplate(ctx: Context, before: ReviewSettings, after: Revie
     throw bad('the template has a coupon button')
 }
 
-/** Turned on by the onboarding. */
+/** Called by the onboarding. */
 export const activateReviews = (ctx: Context): Promise<void> =>
   reviewRules.write(ctx, (before) => ({ ...before, isEnabled: true }))

@@ -1,26 +1,26 @@
-/** The link that proves that an address, which bought the product, wrote its review. */
+/** Confirmation link: proves that the owner of the email address, who bought the product, wrote the review. */
 
-import { escaped } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+import { escapeHtml } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
-import { isSigned, sign } from '#runtime/secrets'
+import { hasValidSignature, sign } from '#runtime/secrets'
 import { isId } from '#runtime/values/ids'
 import { renderText } from '#runtime/values/variables'
-import { spoken } from '#runtime/values/wording'
-import { statusFor } from '../reviews/publishing.ts'
+import { getTexts } from '#runtime/values/wording'
+import { decideStatus } from '../reviews/publishing.ts'
 import { reviewRules } from '../settings/settings.ts'
-import { paidPurchaseBy, settleRequests } from './purchases.ts'
+import { closeRequests, findPaidPurchase } from './purchases.ts'
 
 const livesMs = 30 * dayMs
 
 const purpose = 'review-confirm'
-const textOf = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`
+const buildSignedText = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`
 
-/** One for each review. */
-export const confirmToken = (ctx: Context, reviewId: string): string =>
-  `${reviewId}.${sign(ctx.settings, purpose, textOf(ctx, reviewId))}`
+/** A review has exactly one token. */
+export const createConfirmToken = (ctx: Context, reviewId: string): string =>
+  `${reviewId}.${sign(ctx.settings, purpose, buildSignedText(ctx, reviewId))}`
 
 export interface Unconfirmed {
   id: string
@@ -28,10 +28,10 @@ export interface Unconfirmed {
   verified: boolean
 }
 
-/** The review of a token; null for one that is forged, past its 30 days, or whose review is gone. */
-export async function reviewOfToken(ctx: Context, token: string): Promise<Unconfirmed | null> {
+/** The review of a token; null if the token is forged or older than 30 days, or the review was deleted. */
+export async function findReviewByToken(ctx: Context, token: string): Promise<Unconfirmed | null> {
   const [id = '', signature = ''] = token.split('.')
-  if (!isId(id) || !isSigned(ctx.settings, purpose, textOf(ctx, id), signature)) return null
+  if (!isId(id) || !hasValidSignature(ctx.settings, purpose, buildSignedText(ctx, id), signature)) return null
   const row = await ctx.db
     .selectFrom('product_reviews')
     .select(['id', 'product_name as productName', 'verified'])
@@ -62,8 +62,8 @@ const mailWords = {
   },
 }
 
-/** Sends the link; a review that is verified or gone by now, or whose link would be dead, gets none. */
-export async function mailConfirmation(ctx: Context, reviewId: string): Promise<void> {
+/** Sends the link, unless the review is verified or deleted, or its link has expired. */
+export async function sendConfirmationEmail(ctx: Context, reviewId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('product_reviews')
     .select(['customer_email', 'customer_name', 'product_name'])
@@ -73,10 +73,10 @@ export async function mailConfirmation(ctx: Context, reviewId: string): Promise<
     .executeTakeFirst()
   if (!row?.customer_email) return
   const { publicUrl } = ctx.settings
-  const token = encodeURIComponent(confirmToken(ctx, reviewId))
+  const token = encodeURIComponent(createConfirmToken(ctx, reviewId))
   const link = `${publicUrl}/storefront/${ctx.store.publicId}/reviews/confirm?token=${token}`
   const { name } = ctx.store
-  const words = spoken(mailWords, ctx.store.locale)
+  const words = getTexts(mailWords, ctx.store.locale)
   const filled = (text: string): string =>
     renderText(text, { product: row.product_name ?? words.product, store: name }).text
   const [subject, asks] = [filled(words.subject), filled(words.asks)]
@@ -86,18 +86,18 @@ export async function mailConfirmation(ctx: Context, reviewId: string): Promise<
       subject,
       text: `${asks}\n\n${words.here}:\n${link}\n\n${words.otherwise}\n`,
       html:
-        `<p>${escaped(asks)}</p><p><a href="${escaped(link)}">${escaped(words.button)}</a></p>` +
-        `<p>${escaped(words.otherwise)}</p>`,
+        `<p>${escapeHtml(asks)}</p><p><a href="${escapeHtml(link)}">${escapeHtml(words.button)}</a></p>` +
+        `<p>${escapeHtml(words.otherwise)}</p>`,
       idempotencyKey: `review-confirm:${reviewId}`,
     })
   } catch (error) {
-    // An address that takes no mail proves nothing; the review stays as it is.
+    // An undeliverable address proves nothing; the review stays unverified.
     if (!(error instanceof Refused)) throw error
-    ctx.log.warn({ err: error, reviewId }, 'the address does not take the email to confirm a review')
+    ctx.log.warn({ err: error, reviewId }, 'review confirmation email refused')
   }
 }
 
-/** Verifies it, once. One that nobody has moderated yet is published where the rules say so. */
+/** Verifies a review once. If nobody has moderated it yet, it is published according to the rules. */
 export async function confirmReview(ctx: Context, reviewId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const row = await tx.db
@@ -119,10 +119,10 @@ export async function confirmReview(ctx: Context, reviewId: string): Promise<voi
       .forUpdate()
       .executeTakeFirst()
     if (!row?.customer_email) return
-    const purchase = await paidPurchaseBy(tx, row.customer_email, row.product_id, row.variant_id)
-    const settings = await reviewRules.inForce(tx)
+    const purchase = await findPaidPurchase(tx, row.customer_email, row.product_id, row.variant_id)
+    const settings = await reviewRules.getEffective(tx)
     const isWaiting = row.status === 'pending' && row.moderated_at === null
-    const status = statusFor(
+    const status = decideStatus(
       { ...row, name: row.customer_name, verified: true, hasImages: row.has_images },
       settings,
     )
@@ -147,7 +147,7 @@ export async function confirmReview(ctx: Context, reviewId: string): Promise<voi
       })
       .where('id', '=', reviewId)
       .execute()
-    if (purchase) await settleRequests(tx, reviewId, row.product_id, purchase)
-    if (isPublished) await changed(tx)
+    if (purchase) await closeRequests(tx, reviewId, row.product_id, purchase)
+    if (isPublished) await markStorefrontChanged(tx)
   })
 }

@@ -1,14 +1,20 @@
-/** The form behind the link of a request: what can be reviewed, as JSON, or as a plain page for a person. */
-import { escaped, isAmong } from '#operations/store/door'
-import { type FormAgain, type PeopleWords, shopperPage, snapshots, trap } from '#operations/storefront/door'
+/** Review form behind a request's link: as JSON for scripts, or as a plain HTML page. */
+import { escapeHtml, isAmong } from '#operations/store/index'
+import {
+  type FormPage,
+  honeypot,
+  renderShopperPage,
+  type ShopperTexts,
+  snapshots,
+} from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { cut } from '#runtime/values/cut'
-import { Filled, hidden } from '#runtime/values/filled'
+import { FormRenderer, renderHidden } from '#runtime/values/form-renderer'
+import { truncate } from '#runtime/values/truncate'
 import { renderText } from '#runtime/values/variables'
-import { said, spoken } from '#runtime/values/wording'
-import { orderOfToken } from '../requests/links.ts'
+import { getText, getTexts } from '#runtime/values/wording'
+import { findOrderByToken } from '../requests/links.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
-import { openSettings } from './submit.ts'
+import { requireSettings } from './submit.ts'
 
 interface FormItem {
   productId: string
@@ -20,19 +26,19 @@ interface FormItem {
 
 export interface RequestForm {
   storeName: string
-  /** The customer's own, to begin with. */
+  /** Prefilled name of the customer. */
   name: string | null
   items: FormItem[]
   form: Pick<ReviewSettings['form'], 'allowImages' | 'maxImages' | 'requireText'>
 }
 
-/** The products of the token's order, each once: it has one review, whatever the variants. Null where the token is unknown or past its time. */
-export async function formOf(
+/** Distinct products of the token's order (variants share one review). Null if the token is unknown or expired. */
+export async function findRequestForm(
   ctx: Context,
   { form }: ReviewSettings,
   token: string,
 ): Promise<RequestForm | null> {
-  const orderId = await orderOfToken(ctx, token)
+  const orderId = await findOrderByToken(ctx, token)
   if (orderId === null) return null
   const lines = await ctx.db
     .selectFrom('order_items as i')
@@ -93,112 +99,120 @@ const words = {
   },
 }
 
-interface Written {
+interface FormOptions {
   productId: string
   variantId: string | null
-  /** Of the product. */
+  /** Product name. */
   heading: string
   /** Above the fields. */
   note?: string
-  /** Of the customer, to begin with. */
+  /** Prefilled name of the customer. */
   name?: string | null
-  /** Null: who writes says an email instead. */
+  /** Null: the form asks for an email instead. */
   token: string | null
   requireText: boolean
 }
 
-const actionOf = (ctx: Context): string => `/storefront/${ctx.store.publicId}/reviews`
+const buildFormAction = (ctx: Context): string => `/storefront/${ctx.store.publicId}/reviews`
 
-/** One form for each item, without scripts. `sent`: one of them, where it was refused. */
-export function formPage(
+/** One form per item, without scripts. `sent`: the submitted form, if it was refused. */
+export function renderFormPage(
   ctx: Context,
   { storeName, name, items, form: { requireText } }: RequestForm,
   token: string,
-  sent = new Filled(),
+  sent = new FormRenderer(),
 ): Response {
-  const { again, order } = spoken(words, ctx.store.locale)
+  const { again, order } = getTexts(words, ctx.store.locale)
   const forms = items.map(({ productId, variantId, name: heading, isReviewed }, at) => {
     const note = isReviewed ? { note: again } : {}
-    return formFor(ctx, sent, { productId, variantId, heading, name, token, requireText, ...note }, at)
+    return renderForm(ctx, sent, { productId, variantId, heading, name, token, requireText, ...note }, at)
   })
   const { text } = renderText(order, { store: storeName })
-  return shopperPage(ctx.store.locale, text, sent.above() + forms.join(''))
+  return renderShopperPage(ctx.store.locale, text, sent.renderUnshown() + forms.join(''))
 }
 
-/** Without an order: nothing but the product is known. */
-async function openPage(ctx: Context, { form }: ReviewSettings, sent: Filled): Promise<Response> {
+/** Form without an order: only the product is known. */
+async function renderOpenPage(ctx: Context, { form }: ReviewSettings, sent: FormRenderer): Promise<Response> {
   const { productId = '', variantId = null } = sent.fields
   const product = (await snapshots.find(ctx, [productId])).get(productId)
   const heading = product?.name ?? ''
   const { requireText } = form
-  const drawn = formFor(ctx, sent, { productId, variantId, heading, token: null, requireText }, 0)
-  return shopperPage(ctx.store.locale, said(words.yourReview, ctx.store.locale), sent.above() + drawn)
+  const drawn = renderForm(ctx, sent, { productId, variantId, heading, token: null, requireText }, 0)
+  return renderShopperPage(
+    ctx.store.locale,
+    getText(words.yourReview, ctx.store.locale),
+    sent.renderUnshown() + drawn,
+  )
 }
 
-/** The form of an order's product as long as its link holds, and one without an order otherwise. */
-export const reviewAgain: FormAgain = {
+/** Renders a refused form again: for the order's product while the link is valid, otherwise without an order. */
+export const reviewAgain: FormPage = {
   async draw(ctx, _visit, filled) {
-    const settings = await openSettings(ctx)
+    const settings = await requireSettings(ctx)
     const { token = '', productId } = filled.fields
-    const form = await formOf(ctx, settings, token)
+    const form = await findRequestForm(ctx, settings, token)
     return form?.items.some((item) => item.productId === productId)
-      ? formPage(ctx, form, token, filled)
-      : openPage(ctx, settings, filled)
+      ? renderFormPage(ctx, form, token, filled)
+      : renderOpenPage(ctx, settings, filled)
   },
 }
 
-/** `at`: of several on a page. */
-function formFor(ctx: Context, sent: Filled, written: Written, at: number): string {
+/** `at`: index of the form on the page. */
+function renderForm(ctx: Context, sent: FormRenderer, written: FormOptions, at: number): string {
   const { productId, variantId, heading, note, name, token, requireText } = written
-  const text = spoken(words, ctx.store.locale)
-  const action = actionOf(ctx)
-  const form = sent.of(action, { productId })
+  const text = getTexts(words, ctx.store.locale)
+  const action = buildFormAction(ctx)
+  const form = sent.forAddress(action, { productId })
   const field = (its: string) => ({ name: its, id: `${its}-${at}` })
   const stars = [5, 4, 3, 2, 1].map((n) => ({ value: String(n), label: `${n} ${'★'.repeat(n)}` }))
   return (
-    (heading ? `<h2>${escaped(heading)}</h2>` : '') +
+    (heading ? `<h2>${escapeHtml(heading)}</h2>` : '') +
     form.form(
-      ` action="${escaped(action)}"`,
-      (note ? `<p>${escaped(note)}</p>` : '') +
-        (token === null ? '' : hidden('token', token)) +
-        hidden('productId', productId) +
-        (variantId === null ? '' : hidden('variantId', variantId)) +
-        trap +
-        form.select({ ...field('rating'), label: text.rating, more: 'required' }, [
+      ` action="${escapeHtml(action)}"`,
+      (note ? `<p>${escapeHtml(note)}</p>` : '') +
+        (token === null ? '' : renderHidden('token', token)) +
+        renderHidden('productId', productId) +
+        (variantId === null ? '' : renderHidden('variantId', variantId)) +
+        honeypot +
+        form.select({ ...field('rating'), label: text.rating, attributes: 'required' }, [
           { value: '', label: text.choose },
           ...stars,
         ]) +
-        form.input({ ...field('title'), label: text.title, more: 'maxlength="150" autocomplete="off"' }) +
+        form.input({
+          ...field('title'),
+          label: text.title,
+          attributes: 'maxlength="150" autocomplete="off"',
+        }) +
         form.textarea({
           ...field('text'),
           label: text.opinion,
-          more: `maxlength="5000" rows="5"${requireText ? ' required' : ''}`,
+          attributes: `maxlength="5000" rows="5"${requireText ? ' required' : ''}`,
         }) +
         form.input({
           ...field('name'),
           label: text.name,
-          first: cut(name ?? '', 80),
-          more: 'required maxlength="80" autocomplete="name"',
+          initial: truncate(name ?? '', 80),
+          attributes: 'required maxlength="80" autocomplete="name"',
         }) +
         (token === null
           ? form.input({
               ...field('email'),
               label: text.email,
-              more: 'type="email" required maxlength="254" autocomplete="email"',
+              attributes: 'type="email" required maxlength="254" autocomplete="email"',
             })
           : '') +
-        `<button>${escaped(text.send)}</button>`,
+        `<button>${escapeHtml(text.send)}</button>`,
     )
   )
 }
 
-export function sentPage(ctx: Context): Response {
-  const { thanks, received } = spoken(words, ctx.store.locale)
-  return shopperPage(ctx.store.locale, thanks, `<p>${escaped(received)}</p>`)
+export function renderSentPage(ctx: Context): Response {
+  const { thanks, received } = getTexts(words, ctx.store.locale)
+  return renderShopperPage(ctx.store.locale, thanks, `<p>${escapeHtml(received)}</p>`)
 }
 
-/** What is refused: with the names of the form's fields. */
-export const reviewPeople: PeopleWords = {
+/** Error texts for the fields of the form. */
+export const reviewPeople: ShopperTexts = {
   refused: {
     en: 'The review could not be sent',
     'pt-BR': 'Não foi possível enviar a avaliação',

@@ -1,8 +1,8 @@
-/** Orders that a review comes from. */
+/** Purchases that reviews belong to. */
 import { sql } from 'kysely'
-import { isAmong } from '#operations/store/door'
+import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { emailKey, emailKeySql } from '#runtime/values/email'
 
 export interface Purchase {
   orderId: string
@@ -14,7 +14,7 @@ export interface Purchase {
   phoneKey: string | null
 }
 
-const purchases = (ctx: Context, productId: string, variantId: string | null) =>
+const queryPurchases = (ctx: Context, productId: string, variantId: string | null) =>
   ctx.db
     .selectFrom('order_items as i')
     .innerJoin('orders as o', 'o.id', 'i.order_id')
@@ -28,39 +28,39 @@ const purchases = (ctx: Context, productId: string, variantId: string | null) =>
       'o.phone_key as phoneKey',
     ])
     .where('i.product_id', '=', productId)
-    // The variant that was named first, if the order has it.
+    // Prefers the requested variant if the order has it.
     .orderBy(sql`(i.variant_id is not distinct from ${variantId}::text) desc`)
 
-/** The item of an order; undefined where the product is not in it. */
-export const purchaseOf = (
+/** The product's item in an order; undefined if the order does not contain it. */
+export const findPurchase = (
   ctx: Context,
   orderId: string,
   productId: string,
   variantId: string | null,
 ): Promise<Purchase | undefined> =>
-  purchases(ctx, productId, variantId)
+  queryPurchases(ctx, productId, variantId)
     .where('o.id', '=', orderId)
     .orderBy('i.position')
     .limit(1)
     .executeTakeFirst()
 
-/** The newest paid order of that address with the product. */
-export const paidPurchaseBy = (
+/** The newest paid order with the product by this email address. */
+export const findPaidPurchase = (
   ctx: Context,
   email: string,
   productId: string,
   variantId: string | null,
 ): Promise<Purchase | undefined> =>
-  purchases(ctx, productId, variantId)
-    .where(sql<boolean>`${emailKeyOf('o.customer_email')} = ${emailKey(email)}`)
+  queryPurchases(ctx, productId, variantId)
+    .where(sql<boolean>`${emailKeySql('o.customer_email')} = ${emailKey(email)}`)
     .where('o.status', '<>', 'cancelled')
     .where('o.payment_status', 'in', ['paid', 'partially-refunded'])
     .orderBy('o.placed_at', 'desc')
     .limit(1)
     .executeTakeFirst()
 
-/** Requests about what was reviewed now: nobody is reminded, nor asked by those that wait. */
-export async function settleRequests(
+/** Closes the requests for a reviewed product: no reminders, and scheduled requests are not sent. */
+export async function closeRequests(
   ctx: Context,
   reviewId: string,
   productId: string,
@@ -73,7 +73,7 @@ export async function settleRequests(
     .where((eb) =>
       eb.or([
         eb('order_id', '=', orderId),
-        ...(email ? [sql<boolean>`${emailKeyOf('customer_email')} = ${emailKey(email)}`] : []),
+        ...(email ? [sql<boolean>`${emailKeySql('customer_email')} = ${emailKey(email)}`] : []),
         ...(phoneKey ? [eb('phone_key', '=', phoneKey)] : []),
       ]),
     )
@@ -84,7 +84,7 @@ export async function settleRequests(
   const idsOf = (status: string): string[] => rows.flatMap((row) => (row.status === status ? row.id : []))
   const changes = {
     scheduled: { status: 'skipped', reason: 'already-reviewed' },
-    // Becomes `reviewed` once it has left.
+    // Becomes `reviewed` once it is sent.
     sending: { review_id: reviewId },
     sent: { status: 'reviewed', review_id: reviewId, next_reminder_at: null },
   }

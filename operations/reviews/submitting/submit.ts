@@ -1,65 +1,65 @@
-/** Reviews that shoppers write. */
+/** Accepts reviews written by shoppers. */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { files, notify } from '#operations/store/door'
-import { changed, snapshots } from '#operations/storefront/door'
+import { files, notify } from '#operations/store/index'
+import { markStorefrontChanged, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { cut } from '#runtime/values/cut'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { emailKey, emailKeySql } from '#runtime/values/email'
+import { truncate } from '#runtime/values/truncate'
+import { hasProvenAuthor } from '../authorship.ts'
 import { reviewConfirmEmail } from '../handles.ts'
-import { reviewImages } from '../pictures.ts'
-import { isProven } from '../proven.ts'
-import { orderOfToken } from '../requests/links.ts'
-import { ownerOf } from '../reviews/moderation.ts'
-import { statusFor } from '../reviews/publishing.ts'
+import { findOrderByToken } from '../requests/links.ts'
+import { buildSearchText } from '../review-text.ts'
+import { fileOwner } from '../reviews/moderation.ts'
+import { decideStatus } from '../reviews/publishing.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 import { reviewRules } from '../settings/settings.ts'
-import { searchText } from '../words.ts'
-import { type Purchase, paidPurchaseBy, purchaseOf, settleRequests } from './purchases.ts'
+import { reviewImages } from '../uploads.ts'
+import { closeRequests, findPaidPurchase, findPurchase, type Purchase } from './purchases.ts'
 import type { Submission } from './schema.ts'
 
-const nothingHere = () => refuse('not_found', 'There is nothing here')
-const deadLink = () =>
+const notFoundError = () => refuse('not_found', 'There is nothing here')
+const deadLinkError = () =>
   refuse('bad_request', {
     en: 'token: is not valid any more: use the link of your latest email',
     'pt-BR': 'token: não vale mais: use o do seu e-mail mais recente',
     es: 'token: ya no es válido: usa el de tu último correo',
   })
 
-const isRequired = (field: string) =>
+const requiredError = (field: string) =>
   refuse('bad_request', {
     en: `${field}: is required`,
     'pt-BR': `${field}: é obrigatório`,
     es: `${field}: es obligatorio`,
   })
 
-/** The settings where reviews are on; refused with a 404 otherwise. */
-export async function openSettings(ctx: Context): Promise<ReviewSettings> {
-  const settings = await reviewRules.inForce(ctx)
-  if (!settings.isEnabled) throw nothingHere()
+/** Settings of an enabled reviews section; throws a 404 otherwise. */
+export async function requireSettings(ctx: Context): Promise<ReviewSettings> {
+  const settings = await reviewRules.getEffective(ctx)
+  if (!settings.isEnabled) throw notFoundError()
   return settings
 }
 
 type Status = 'pending' | 'approved'
 
 /**
- * Stores a review; through the link of a request it is verified, and replaces what its author wrote before. Refuses
- * what the form does not take, and a second review of a product by one email.
+ * Stores a review. Through a request's link it is verified and replaces the author's earlier review. Refuses content
+ * that the form does not allow, and a second review of a product by the same email.
  */
 export async function submitReview(
   ctx: Context,
   settings: ReviewSettings,
   body: Submission,
 ): Promise<{ status: Status }> {
-  refuseUnfit(settings, body)
-  const product = await productOf(ctx, body)
+  validateSubmission(settings, body)
+  const product = await findProduct(ctx, body)
   return ctx.transaction(async (tx) => {
-    const purchase = body.token === undefined ? null : await purchaseByLink(tx, body.token, body)
-    const name = body.name || cut(purchase?.customerName ?? '', 80)
-    if (!name) throw isRequired('name')
+    const purchase = body.token === undefined ? null : await findPurchaseByLink(tx, body.token, body)
+    const name = body.name || truncate(purchase?.customerName ?? '', 80)
+    if (!name) throw requiredError('name')
     const written: WrittenReview = {
       product,
       purchase,
@@ -70,12 +70,12 @@ export async function submitReview(
       text: body.text || null,
       images: (body.imageUrls ?? []).map((url) => ({ id: tx.newId(), url })),
     }
-    const known = purchase ? await reviewBefore(tx, product.productId, purchase) : null
-    return known ? replace(tx, settings, known, written) : add(tx, settings, written)
+    const known = purchase ? await findExistingReview(tx, product.productId, purchase) : null
+    return known ? replaceReview(tx, settings, known, written) : insertReview(tx, settings, written)
   })
 }
 
-function refuseUnfit({ form }: ReviewSettings, body: Submission): void {
+function validateSubmission({ form }: ReviewSettings, body: Submission): void {
   const { token, email, name, text, imageUrls = [] } = body
   if (token === undefined) {
     if (!form.allowWithoutPurchase) {
@@ -85,10 +85,10 @@ function refuseUnfit({ form }: ReviewSettings, body: Submission): void {
         es: 'Solo los clientes pueden opinar: usa el enlace que te enviamos tras tu pedido',
       })
     }
-    if (!name) throw isRequired('name')
-    if (email === undefined) throw isRequired('email')
+    if (!name) throw requiredError('name')
+    if (email === undefined) throw requiredError('email')
   }
-  if (form.requireText && !text) throw isRequired('text')
+  if (form.requireText && !text) throw requiredError('text')
   if (imageUrls.length > 0 && !form.allowImages) {
     throw refuse('bad_request', {
       en: 'imageUrls: pictures are not taken here',
@@ -113,7 +113,7 @@ interface Product {
   variantName: string | null
 }
 
-async function productOf(ctx: Context, { productId, ...body }: Submission): Promise<Product> {
+async function findProduct(ctx: Context, { productId, ...body }: Submission): Promise<Product> {
   const variantId = body.variantId ?? null
   const snapshot = (await snapshots.find(ctx, [productId])).get(productId)
   if (!snapshot?.exists)
@@ -134,11 +134,11 @@ async function productOf(ctx: Context, { productId, ...body }: Submission): Prom
   return { productId, name, imageUrl, variantId, variantName: variant?.name ?? null }
 }
 
-/** Two who use one link at once take turns. */
-async function purchaseByLink(tx: Context, token: string, body: Submission): Promise<Purchase> {
-  const orderId = await orderOfToken(tx, token, true)
-  if (orderId === null) throw deadLink()
-  const purchase = await purchaseOf(tx, orderId, body.productId, body.variantId ?? null)
+/** Locks the link, so that concurrent uses run one after the other. */
+async function findPurchaseByLink(tx: Context, token: string, body: Submission): Promise<Purchase> {
+  const orderId = await findOrderByToken(tx, token, true)
+  if (orderId === null) throw deadLinkError()
+  const purchase = await findPurchase(tx, orderId, body.productId, body.variantId ?? null)
   if (!purchase)
     throw refuse('bad_request', {
       en: 'productId: is not part of this order',
@@ -148,28 +148,32 @@ async function purchaseByLink(tx: Context, token: string, body: Submission): Pro
   return purchase
 }
 
-interface Known {
+interface ExistingReview {
   id: string
   status: string
   is_proven: boolean
 }
 
-async function reviewBefore(tx: Context, productId: string, purchase: Purchase): Promise<Known | null> {
+async function findExistingReview(
+  tx: Context,
+  productId: string,
+  purchase: Purchase,
+): Promise<ExistingReview | null> {
   const { orderId, email } = purchase
   const row = await tx.db
     .selectFrom('product_reviews')
-    .select(['id', 'status', isProven('product_reviews').as('is_proven')])
+    .select(['id', 'status', hasProvenAuthor('product_reviews').as('is_proven')])
     .where('product_id', '=', productId)
     .where('source', '<>', 'import')
     .where((eb) =>
       eb.or([
         eb('order_id', '=', orderId),
-        ...(email ? [sql<boolean>`${emailKeyOf('customer_email')} = ${emailKey(email)}`] : []),
+        ...(email ? [sql<boolean>`${emailKeySql('customer_email')} = ${emailKey(email)}`] : []),
       ]),
     )
-    // That of the address first: no other can get its place.
+    // Prefers the review with this address, which the unique index protects.
     .orderBy(
-      sql`(${emailKeyOf('customer_email')} is not distinct from ${email && emailKey(email)}::text) desc`,
+      sql`(${emailKeySql('customer_email')} is not distinct from ${email && emailKey(email)}::text) desc`,
     )
     .orderBy('id')
     .forUpdate()
@@ -188,11 +192,14 @@ interface WrittenReview {
   images: { id: string; url: string }[]
 }
 
-const statusOf = (settings: ReviewSettings, review: WrittenReview): Status =>
-  statusFor({ ...review, verified: review.purchase !== null, hasImages: review.images.length > 0 }, settings)
+const chooseStatus = (settings: ReviewSettings, review: WrittenReview): Status =>
+  decideStatus(
+    { ...review, verified: review.purchase !== null, hasImages: review.images.length > 0 },
+    settings,
+  )
 
-/** What the author wrote, and what follows from it. */
-function columnsOf(tx: Context, review: WrittenReview, status: Status) {
+/** Columns for the author's content and the values derived from it. */
+function buildColumns(tx: Context, review: WrittenReview, status: Status) {
   const { product, purchase, name, email, rating, title, text, images } = review
   return {
     product_name: product.name,
@@ -214,32 +221,32 @@ function columnsOf(tx: Context, review: WrittenReview, status: Status) {
     rejection_reason: null,
     verified: purchase !== null,
     verified_source: purchase ? 'order' : null,
-    search_text: reviewWords({ name, email, title, text, productName: product.name }),
+    search_text: buildReviewSearchText({ name, email, title, text, productName: product.name }),
     moderated_at: status === 'approved' ? tx.now() : null,
     moderated_by: status === 'approved' ? 'auto' : null,
     updated_at: tx.now(),
   } satisfies Partial<NewRow<'product_reviews'>>
 }
 
-/** What a search among reviews looks in. */
-export const reviewWords = (review: {
+/** Normalized text that review searches match against. */
+export const buildReviewSearchText = (review: {
   name: string
   email: string | null
   title: string | null
   text: string | null
   productName: string | null
-}): string => searchText([review.name, review.email, review.title, review.text, review.productName])
+}): string => buildSearchText([review.name, review.email, review.title, review.text, review.productName])
 
-async function add(
+async function insertReview(
   tx: Context,
   settings: ReviewSettings,
   review: WrittenReview,
 ): Promise<{ status: Status }> {
-  const status = statusOf(settings, review)
+  const status = chooseStatus(settings, review)
   const id = tx.newId()
   const now = tx.now()
   const written = tx.db.insertInto('product_reviews').values({
-    ...columnsOf(tx, review, status),
+    ...buildColumns(tx, review, status),
     id,
     product_id: review.product.productId,
     source: review.purchase ? 'request' : 'storefront',
@@ -254,22 +261,22 @@ async function add(
     'pt-BR': 'Já existe uma avaliação deste produto com este e-mail',
     es: 'Ya hay una opinión sobre este producto con este correo',
   }
-  await unlessTaken('product_reviews_once', once, () => written.execute())
-  await follow(tx, id, review)
-  if (status === 'pending') await tellOfPending(tx, id, review)
-  if (!review.purchase) await askForProof(tx, id, review)
-  if (status === 'approved') await changed(tx)
+  await refuseDuplicate('product_reviews_once', once, () => written.execute())
+  await updateRelated(tx, id, review)
+  if (status === 'pending') await notifyPending(tx, id, review)
+  if (!review.purchase) await queueConfirmation(tx, id, review)
+  if (status === 'approved') await markStorefrontChanged(tx)
   return { status }
 }
 
 /**
- * What its author wrote before: the reply and the day it was first written stay. What somebody else wrote under the
- * address goes, with all that was made of it: the link is the address's own.
+ * Replaces an existing review. The author's own review keeps its reply and original date. An unproven review by
+ * somebody else under the address is overwritten completely: the link proves who owns the address.
  */
-async function replace(
+async function replaceReview(
   tx: Context,
   settings: ReviewSettings,
-  known: Known,
+  known: ExistingReview,
   review: WrittenReview,
 ): Promise<{ status: Status }> {
   if (known.is_proven && known.status === 'rejected')
@@ -278,26 +285,26 @@ async function replace(
       'pt-BR': 'Esta avaliação não foi publicada e não pode ser alterada',
       es: 'Esta opinión no se publicó y no se puede cambiar',
     })
-  const status = statusOf(settings, review)
+  const status = chooseStatus(settings, review)
   await tx.db
     .updateTable('product_reviews')
     .set({
-      ...columnsOf(tx, review, status),
+      ...buildColumns(tx, review, status),
       source: 'request',
       ...(status === 'pending' ? { featured: false } : {}),
-      ...(known.is_proven ? {} : untouched(tx.now())),
+      ...(known.is_proven ? {} : resetModeration(tx.now())),
     })
     .where('id', '=', known.id)
     .execute()
-  await follow(tx, known.id, review)
-  // One that waits already was told of: a form that is sent twice is one.
+  await updateRelated(tx, known.id, review)
+  // A review that was pending already has its notice, so a resubmitted form does not send another.
   const waits = known.is_proven && known.status === 'pending'
-  if (status === 'pending' && !waits) await tellOfPending(tx, known.id, review)
-  if (status === 'approved' || known.status === 'approved') await changed(tx)
+  if (status === 'pending' && !waits) await notifyPending(tx, known.id, review)
+  if (status === 'approved' || known.status === 'approved') await markStorefrontChanged(tx)
   return { status }
 }
 
-const untouched = (now: Date) => ({
+const resetModeration = (now: Date) => ({
   featured: false,
   show_images: true,
   reply_text: null,
@@ -307,21 +314,21 @@ const untouched = (now: Date) => ({
   created_at: now,
 })
 
-async function follow(tx: Context, id: string, review: WrittenReview): Promise<void> {
+async function updateRelated(tx: Context, id: string, review: WrittenReview): Promise<void> {
   await files.setUses(
     tx,
-    ownerOf(id),
+    fileOwner(id),
     review.images.map(({ url }, at) => ({
-      url: ownPicture(tx, url, at),
+      url: requireUploadedUrl(tx, url, at),
       purpose: reviewImages,
       field: `imageUrls.${at}`,
     })),
   )
-  if (review.purchase) await settleRequests(tx, id, review.product.productId, review.purchase)
+  if (review.purchase) await closeRequests(tx, id, review.product.productId, review.purchase)
 }
 
-/** Only what was uploaded here. */
-function ownPicture(tx: Context, url: string, at: number): string {
+/** Refuses a URL that was not uploaded here. */
+function requireUploadedUrl(tx: Context, url: string, at: number): string {
   if (tx.adapters.storage.owns(url)) return url
   throw refuse('bad_request', {
     en: `imageUrls.${at}: was not uploaded here`,
@@ -330,7 +337,7 @@ function ownPicture(tx: Context, url: string, at: number): string {
   })
 }
 
-async function tellOfPending(
+async function notifyPending(
   tx: Context,
   id: string,
   { product, name, rating }: WrittenReview,
@@ -345,9 +352,9 @@ async function tellOfPending(
   })
 }
 
-/** An address alone proves nothing: where it bought the product, a link is mailed to it. */
-async function askForProof(tx: Context, id: string, { product, email }: WrittenReview): Promise<void> {
+/** A typed address proves nothing: if it bought the product, it gets a confirmation link by email. */
+async function queueConfirmation(tx: Context, id: string, { product, email }: WrittenReview): Promise<void> {
   if (email === null) return
-  const purchase = await paidPurchaseBy(tx, email, product.productId, product.variantId)
+  const purchase = await findPaidPurchase(tx, email, product.productId, product.variantId)
   if (purchase) await tx.queue(reviewConfirmEmail, { reviewId: id })
 }

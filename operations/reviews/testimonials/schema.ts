@@ -1,12 +1,12 @@
-import { readOn, seenOn } from '#runtime/contrast'
+import { graphicColourOn, textColourOn } from '#runtime/contrast'
 import { colour, id, instant, named, object, setOf, writeBody, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
-import { optionalText, pictureUrl, plain, rating } from '../common-schema.ts'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
+import { optionalText, pictureUrl, plainText, rating } from '../common-schema.ts'
 
 const fields = {
-  authorName: plain(1, 120),
+  authorName: plainText(1, 120),
   authorTitle: optionalText(120).describe('City or job'),
-  text: plain(1, 2000),
+  text: plainText(1, 2000),
   rating: rating.nullable(),
   photoUrl: pictureUrl,
   isEnabled: z.boolean(),
@@ -38,8 +38,8 @@ const settingsFields = {
   showRating: z.boolean(),
   showPhoto: z.boolean(),
   backgroundColor: colour,
-  textColor: readOn('backgroundColor'),
-  starColor: seenOn('backgroundColor'),
+  textColor: textColourOn('backgroundColor'),
+  starColor: graphicColourOn('backgroundColor'),
   pages: setOf(z.enum(['all', 'home', 'category', 'product', 'cart']), 5, 1).describe('Pages it shows on'),
 }
 const settingsContent = object(settingsFields)
@@ -61,7 +61,7 @@ export const testimonialWords = {
 
 export const defaultTestimonialSettings: TestimonialSettings = {
   isEnabled: false,
-  ...english(testimonialWords),
+  ...getEnglishTexts(testimonialWords),
   layout: 'carousel',
   itemsPerView: 3,
   autoplay: true,

@@ -1,5 +1,5 @@
-/** How testimonials look. */
-import { changed } from '#operations/storefront/door'
+/** Settings of the testimonials widget. */
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
 import { defaultTestimonialSettings, testimonialSettings, testimonialWords } from './schema.ts'
@@ -11,9 +11,9 @@ export const testimonialWidget = settings({
   words: testimonialWords,
   schema: testimonialSettings,
   emptyIs: null,
-  saved: changed,
+  onSaved: markStorefrontChanged,
 })
 
-/** Turned on by the onboarding. */
+/** Called by the onboarding. */
 export const activateTestimonials = (ctx: Context): Promise<void> =>
   testimonialWidget.write(ctx, (before) => ({ ...before, isEnabled: true }))

@@ -1,10 +1,10 @@
-/** Quotes about the store, in the order the merchant gave them. */
-import { files } from '#operations/store/door'
-import { changed } from '#operations/storefront/door'
+/** Testimonials: quotes about the store, in the merchant's order. */
+import { files } from '#operations/store/index'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { oneRow, reorder, requireRoom } from '#runtime/database/rows'
+import { reorder, requireCapacity, requireRow } from '#runtime/database/rows'
 import type { z } from '#runtime/schema'
-import { refuseForeign } from '../pictures.ts'
+import { refuseForeignUrl } from '../uploads.ts'
 import {
   type newTestimonial,
   type TestimonialChange,
@@ -15,7 +15,7 @@ import { testimonialWidget } from './settings.ts'
 
 const atMost = 100
 
-type Shown = z.input<typeof testimonial>
+type Testimonial = z.input<typeof testimonial>
 
 const columns = [
   'id',
@@ -30,14 +30,14 @@ const columns = [
   'updated_at',
 ] as const
 
-async function rowsOf(ctx: Context, isEnabled?: boolean) {
+async function findRows(ctx: Context, isEnabled?: boolean) {
   let rows = ctx.db.selectFrom('testimonials').select(columns).orderBy('position')
   if (isEnabled !== undefined) rows = rows.where('is_enabled', '=', isEnabled)
   return rows.execute()
 }
-type TestimonialRow = Awaited<ReturnType<typeof rowsOf>>[number]
+type TestimonialRow = Awaited<ReturnType<typeof findRows>>[number]
 
-const shown = (row: TestimonialRow): Shown => ({
+const toTestimonial = (row: TestimonialRow): Testimonial => ({
   id: row.id,
   position: row.position,
   authorName: row.author_name,
@@ -50,23 +50,26 @@ const shown = (row: TestimonialRow): Shown => ({
   updatedAt: row.updated_at.toISOString(),
 })
 
-/** By position, with the settings of their widget. */
+/** Sorted by position, with the settings of their widget. */
 export async function listTestimonials(
   ctx: Context,
   isEnabled?: boolean,
-): Promise<{ data: Shown[]; settings: z.input<typeof testimonialSettings> }> {
-  const [rows, settings] = [await rowsOf(ctx, isEnabled), await testimonialWidget.read(ctx)]
-  return { data: rows.map(shown), settings }
+): Promise<{ data: Testimonial[]; settings: z.input<typeof testimonialSettings> }> {
+  const [rows, settings] = [await findRows(ctx, isEnabled), await testimonialWidget.read(ctx)]
+  return { data: rows.map(toTestimonial), settings }
 }
 
 const noTestimonial = 'There is no such testimonial'
 
-const ownerOf = (id: string): string => `testimonial:${id}`
+const fileOwner = (id: string): string => `testimonial:${id}`
 
-/** Goes last. Refuses one more than 100. */
-export async function createTestimonial(ctx: Context, input: z.infer<typeof newTestimonial>): Promise<Shown> {
+/** Appends a testimonial. Refuses the 101st. */
+export async function createTestimonial(
+  ctx: Context,
+  input: z.infer<typeof newTestimonial>,
+): Promise<Testimonial> {
   const full = `A store has at most ${atMost} testimonials: delete one first`
-  const rows = await requireRoom(ctx, ctx.db.selectFrom('testimonials'), atMost, full)
+  const rows = await requireCapacity(ctx, ctx.db.selectFrom('testimonials'), atMost, full)
   const photoUrl = input.photoUrl || null
   const id = ctx.newId()
   await usePhoto(ctx, id, photoUrl)
@@ -87,18 +90,22 @@ export async function createTestimonial(ctx: Context, input: z.infer<typeof newT
     })
     .returning(columns)
     .executeTakeFirstOrThrow()
-  await changed(ctx)
-  return shown(row)
+  await markStorefrontChanged(ctx)
+  return toTestimonial(row)
 }
 
 async function usePhoto(ctx: Context, id: string, photoUrl: string | null): Promise<void> {
-  refuseForeign(ctx, photoUrl, 'photoUrl')
-  await files.keepNamed(ctx, ownerOf(id), testimonial, { before: null, after: { photoUrl } })
+  refuseForeignUrl(ctx, photoUrl, 'photoUrl')
+  await files.trackFiles(ctx, fileOwner(id), testimonial, { before: null, after: { photoUrl } })
 }
 
-/** What is left out keeps its value; the same again changes nothing. Refuses an unknown id. */
-export async function updateTestimonial(ctx: Context, id: string, change: TestimonialChange): Promise<Shown> {
-  const before = await oneRow(
+/** Omitted fields keep their value; equal values change nothing. Refuses an unknown id. */
+export async function updateTestimonial(
+  ctx: Context,
+  id: string,
+  change: TestimonialChange,
+): Promise<Testimonial> {
+  const before = await requireRow(
     ctx.db.selectFrom('testimonials').select(columns).forUpdate(),
     id,
     noTestimonial,
@@ -113,7 +120,7 @@ export async function updateTestimonial(ctx: Context, id: string, change: Testim
     is_enabled: kept(change.isEnabled, before.is_enabled),
   }
   const isSame = Object.entries(after).every(([key, value]) => before[key as keyof typeof after] === value)
-  if (isSame) return shown(before)
+  if (isSame) return toTestimonial(before)
   if (after.photo_url !== before.photo_url) await usePhoto(ctx, before.id, after.photo_url)
   const row = await ctx.db
     .updateTable('testimonials')
@@ -121,34 +128,34 @@ export async function updateTestimonial(ctx: Context, id: string, change: Testim
     .where('id', '=', id)
     .returning(columns)
     .executeTakeFirstOrThrow()
-  await changed(ctx)
-  return shown(row)
+  await markStorefrontChanged(ctx)
+  return toTestimonial(row)
 }
 
 /**
- * The whole list in a new order. Refuses a repeated id, one that is not this store's, and a list that leaves one out
- * (added meanwhile); then nothing moves.
+ * Reorders the whole list. Refuses repeated or unknown ids and an incomplete list (one may have been added in the
+ * meantime), and then changes nothing.
  */
-export async function reorderTestimonials(ctx: Context, given: readonly string[]): Promise<Shown[]> {
+export async function reorderTestimonials(ctx: Context, given: readonly string[]): Promise<Testimonial[]> {
   const { isMoved } = await reorder(ctx, { table: 'testimonials', place: 'position' }, given, {
     twice: (id) => `ids: ${id} is there twice`,
     none: noTestimonial,
     leftOut: 'ids: does not name every testimonial: read the list again',
   })
-  if (isMoved) await changed(ctx)
-  return (await rowsOf(ctx)).map(shown)
+  if (isMoved) await markStorefrontChanged(ctx)
+  return (await findRows(ctx)).map(toTestimonial)
 }
 
-/** Later ones move up one. Refuses an unknown id. */
+/** Deletes a testimonial; later ones move up by one. Refuses an unknown id. */
 export async function deleteTestimonial(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
-  const deleted = ctx.db.deleteFrom('testimonials').returning(['id', 'position'])
-  const gone = await oneRow(deleted, id, noTestimonial)
+  const query = ctx.db.deleteFrom('testimonials').returning(['id', 'position'])
+  const deleted = await requireRow(query, id, noTestimonial)
   await ctx.db
     .updateTable('testimonials')
     .set((eb) => ({ position: eb('position', '-', 1), updated_at: ctx.now() }))
-    .where('position', '>', gone.position)
+    .where('position', '>', deleted.position)
     .execute()
-  await files.setUses(ctx, ownerOf(gone.id), [])
-  await changed(ctx)
+  await files.setUses(ctx, fileOwner(deleted.id), [])
+  await markStorefrontChanged(ctx)
 }

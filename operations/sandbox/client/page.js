@@ -1,21 +1,21 @@
-/** The sandbox's page: shows what the world outside holds, and acts on it through /sandbox/api. */
-import { ask, call, faultOf, keepKey, keyOf, onRequest } from './parts/calls.js'
+/** Sandbox page: shows the state of the providers and customers, and changes it through /sandbox/api. */
+import { ask, call, getKey, onRequest, readError, saveKey } from './parts/calls.js'
 import { showCharts } from './parts/charts.js'
 import { button, byId, element, fill, quiet, time } from './parts/dom.js'
 import { showPhones } from './parts/phones.js'
-import { lookAgain, showStories } from './parts/story-view.js'
+import { refreshStories, showStories } from './parts/story-view.js'
 import { beginTimeline, showTimeline } from './parts/timeline.js'
 
 const chosen = () => byId('store').value
 let shown = ''
 let shownEvents = ''
-/** The store that the page acts as. */
+/** The store whose key the page uses. */
 let acting = null
 const say = (text) => {
   byId('status').textContent = text
 }
 
-/** Does something and says how it went; then looks again. */
+/** Runs an action, shows its result, and refreshes. */
 async function act(what, doing) {
   say(`${what}…`)
   try {
@@ -44,14 +44,14 @@ function showMail(mail) {
         ),
       ),
     ),
-    'No mail has left yet.',
+    'No mail sent yet.',
   )
 }
 
 function showConnection({ code, setups, templates }) {
   byId('scan').hidden = code === null
   byId('scan-none').hidden = code !== null
-  byId('scan-code').textContent = code === null ? '' : `A code waits, until ${time(code.expiresAt)}.`
+  byId('scan-code').textContent = code === null ? '' : `A QR code is ready, until ${time(code.expiresAt)}.`
   byId('scan').dataset.payload = code === null ? '' : code.payload
   fill(
     'setups',
@@ -59,11 +59,11 @@ function showConnection({ code, setups, templates }) {
       element(
         'li',
         {},
-        element('a', { href: setup.url }, 'Go through the setup'),
+        element('a', { href: setup.url }, 'Open the setup'),
         quiet(`until ${time(setup.endsAt)}`),
       ),
     ),
-    'No setup waits. One begins with POST /v1/officialapi/setup.',
+    'No open setup. Start one with POST /v1/officialapi/setup.',
   )
   const review = (template, status, what) =>
     button(what, () =>
@@ -97,13 +97,13 @@ function showConnection({ code, setups, templates }) {
 
 function showShop({ variants, orders }) {
   for (const id of ['order-variant', 'stock-variant']) {
-    const kept = byId(id).value
+    const selected = byId(id).value
     byId(id).replaceChildren(
       ...variants.map((each) =>
         element('option', { value: each.id }, `${each.name}, ${each.price} (${each.stock ?? 'any'} left)`),
       ),
     )
-    if (variants.some((each) => each.id === kept)) byId(id).value = kept
+    if (variants.some((each) => each.id === selected)) byId(id).value = selected
   }
   const change = (order, body, what) =>
     button(what, () =>
@@ -129,7 +129,7 @@ function showShop({ variants, orders }) {
         ),
       ),
     ),
-    'Nobody has ordered yet.',
+    'No orders yet.',
   )
 }
 
@@ -144,7 +144,7 @@ function showBilling({ checkouts }) {
         quiet(`${checkout.amount} ${checkout.currency}, until ${time(checkout.expiresAt)}`),
       ),
     ),
-    'No checkout is open. One begins with POST /v1/subscription/create-preapproval.',
+    'No open checkout. Start one with POST /v1/subscription/create-preapproval.',
   )
 }
 
@@ -165,71 +165,71 @@ function show(world) {
   showBilling(world)
 }
 
-/** One look after the other: an older answer that comes late would take back what a newer one has shown. */
-let looking = Promise.resolve()
+/** Refreshes run one after the other: a late older answer would overwrite a newer one. */
+let loading = Promise.resolve()
 let isNextQueued = false
 function refresh() {
-  if (isNextQueued) return looking
+  if (isNextQueued) return loading
   isNextQueued = true
-  const next = looking.then(() => {
+  const next = loading.then(() => {
     isNextQueued = false
-    return look()
+    return load()
   })
-  looking = next.catch(() => {})
+  loading = next.catch(() => {})
   return next
 }
 
-/** Looks at the world; draws it only where it is another, so that nobody loses their place. */
-async function look() {
-  const wanted = chosen()
-  const of = wanted ? `?store=${encodeURIComponent(wanted)}` : ''
+/** Loads the state and redraws only if it changed, so that scroll position and focus stay. */
+async function load() {
+  const slug = chosen()
+  const of = slug ? `?store=${encodeURIComponent(slug)}` : ''
   const world = await ask(`/world${of}`, undefined, { quiet: true })
-  // Another store was chosen meanwhile: the next look is at that.
-  if (wanted !== chosen()) return
+  // Another store was chosen in the meantime: the next refresh loads it.
+  if (slug !== chosen()) return
   const { stores } = world
   if (byId('store').options.length !== stores.length) {
-    const kept = chosen()
+    const selected = chosen()
     byId('store').replaceChildren(...stores.map(({ slug, name }) => element('option', { value: slug }, name)))
-    if (kept) byId('store').value = kept
+    if (selected) byId('store').value = selected
   }
   const { clock, ...rest } = world
   showClock(clock)
   const store = chosen()
-  const hasHappened = await lookAtTimeline(clock)
+  const hasNewEvents = await loadTimeline(clock)
   if (store !== chosen()) return
   const text = JSON.stringify(rest)
-  const isAnother = text !== shown
+  const hasChanged = text !== shown
   shown = text
-  if (isAnother) show(world)
-  await lookAgain(isAnother || hasHappened)
+  if (hasChanged) show(world)
+  await refreshStories(hasChanged || hasNewEvents)
 }
 
-/** Whether more has happened since the last look. */
-async function lookAtTimeline({ offsetSeconds }) {
+/** Loads the timeline; true if it has new events. */
+async function loadTimeline({ offsetSeconds }) {
   if (!chosen()) return false
-  const wanted = chosen()
-  const { data } = await ask(`/timeline?store=${encodeURIComponent(wanted)}`, undefined, { quiet: true })
-  if (wanted !== chosen()) return false
+  const slug = chosen()
+  const { data } = await ask(`/timeline?store=${encodeURIComponent(slug)}`, undefined, { quiet: true })
+  if (slug !== chosen()) return false
   showTimeline(data, offsetSeconds)
   const text = JSON.stringify(data)
-  const isAnother = text !== shownEvents
+  const hasChanged = text !== shownEvents
   shownEvents = text
-  return isAnother
+  return hasChanged
 }
 
-/** The chosen store is another, or its key is: what the page does as the store follows. */
-async function actAsChosen() {
-  const key = keyOf(chosen())
+/** Applies the chosen store and its key to the parts of the page that act as the store. */
+async function loadKey() {
+  const key = getKey(chosen())
   const { status, answer } = key
     ? await call({ method: 'GET', path: '/v1/store' }, { key, quiet: true })
     : { status: 0, answer: null }
-  if (key && status === 401) keepKey(chosen(), null)
+  if (key && status === 401) saveKey(chosen(), null)
   acting = status === 200 ? answer : null
   byId('acting').textContent = acting
     ? `The page acts as ${acting.name}. The key stays in this tab.`
     : key
-      ? `The key was refused: ${faultOf(status, answer)}`
-      : 'Without a key the page plays the world outside alone.'
+      ? `The key was refused: ${readError(status, answer)}`
+      : 'Without a key the page acts only as customers and providers.'
   byId('forget').hidden = !acting
   byId('shop-link').href = `/sandbox/shop/${encodeURIComponent(chosen())}`
   byId('operations-found').replaceChildren()
@@ -237,13 +237,13 @@ async function actAsChosen() {
   await showCharts(acting ? key : null)
 }
 
-/** Which store a key is of, only the API can say. */
-async function takeKey(key) {
+/** Asks the API which store a key belongs to. */
+async function applyKey(key) {
   const { status, answer } = await call({ method: 'GET', path: '/v1/store' }, { key, quiet: true })
-  if (status !== 200) throw new Error(faultOf(status, answer))
-  keepKey(answer.slug, key)
+  if (status !== 200) throw new Error(readError(status, answer))
+  saveKey(answer.slug, key)
   byId('store').value = answer.slug
-  await actAsChosen()
+  await loadKey()
 }
 
 function onSubmit(id, what, doing) {
@@ -281,8 +281,8 @@ byId('present').addEventListener('click', () =>
   act('Back to now', () => ask('/clock', { now: new Date().toISOString() })),
 )
 byId('drain').addEventListener('click', () => act('Due jobs', () => ask('/jobs/drain', {})))
-const doors = { 'provider-buttons': 'messaging', 'shop-buttons': 'ecommerce', 'billing-buttons': 'billing' }
-for (const [id, port] of Object.entries(doors)) {
+const ports = { 'provider-buttons': 'messaging', 'shop-buttons': 'ecommerce', 'billing-buttons': 'billing' }
+for (const [id, port] of Object.entries(ports)) {
   for (const each of document.querySelectorAll(`#${id} button`)) {
     const { mode, status } = each.dataset
     const path = status ? 'agreement' : port === 'messaging' ? 'provider' : 'outage'
@@ -293,29 +293,29 @@ for (const [id, port] of Object.entries(doors)) {
 }
 
 byId('store').addEventListener('change', async () => {
-  await actAsChosen()
+  await loadKey()
   await refresh()
 })
 byId('key').addEventListener('submit', (event) => {
   event.preventDefault()
   const key = byId('key-text').value.trim()
   byId('key-text').value = ''
-  act('The key', () => takeKey(key))
+  act('The key', () => applyKey(key))
 })
 byId('forget').addEventListener('click', async () => {
-  keepKey(chosen(), null)
-  await actAsChosen()
+  saveKey(chosen(), null)
+  await loadKey()
 })
-byId('draw').addEventListener('click', () => showCharts(acting ? keyOf(chosen()) : null))
+byId('draw').addEventListener('click', () => showCharts(acting ? getKey(chosen()) : null))
 byId('operations').addEventListener('submit', (event) => {
   event.preventDefault()
-  act('Operations', lookUpOperations)
+  act('Operations', searchOperations)
 })
 
-async function lookUpOperations() {
-  if (!acting) throw new Error('give the key of the store first')
-  const { status, answer } = await call({ method: 'GET', path: '/v1/operations' }, { key: keyOf(chosen()) })
-  if (status !== 200) throw new Error(faultOf(status, answer))
+async function searchOperations() {
+  if (!acting) throw new Error('enter the key of the store first')
+  const { status, answer } = await call({ method: 'GET', path: '/v1/operations' }, { key: getKey(chosen()) })
+  if (status !== 200) throw new Error(readError(status, answer))
   const words = byId('operations-search').value.toLowerCase().split(/\s+/)
   const found = answer.data.filter(({ method, path, description }) =>
     words.every((word) => `${method} ${path} ${description}`.toLowerCase().includes(word)),
@@ -325,31 +325,31 @@ async function lookUpOperations() {
     found.map(({ method, path, description }) =>
       element('li', {}, element('code', {}, `${method} /v1${path}`), quiet(description)),
     ),
-    'None has these words.',
+    'No matching operations.',
   )
 }
 
-async function keepLooking() {
+async function poll() {
   try {
     await refresh()
   } catch (error) {
     say(error.message)
   }
-  setTimeout(keepLooking, 2000)
+  setTimeout(poll, 2000)
 }
 
-/** A key comes after the address's `#`, which no browser sends to a server; it leaves the address at once. */
-async function begin() {
+/** Reads a key from the URL fragment, which browsers do not send to the server, and removes it from the URL. */
+async function start() {
   beginTimeline()
-  // Whoever has no mouse scrolls them too.
+  // Makes the lists scrollable by keyboard.
   for (const list of document.querySelectorAll('.list')) list.tabIndex = 0
   const given = new URLSearchParams(location.hash.slice(1)).get('key')
   const named = new URLSearchParams(location.search).get('store')
   if (given) history.replaceState(null, '', `${location.pathname}${location.search}`)
-  await keepLooking()
+  await poll()
   if (named && [...byId('store').options].some(({ value }) => value === named)) byId('store').value = named
   onRequest(() => refresh().catch(() => {}))
-  if (given) await act('The key', () => takeKey(given))
-  else await actAsChosen()
+  if (given) await act('The key', () => applyKey(given))
+  else await loadKey()
 }
-begin()
+start()

@@ -1,14 +1,14 @@
-// The shop's own script, as a theme's would be: a cart that the browser keeps, what it comes to at the platform, the
-// order, and what our elements are told of it.
+// Script of the sandbox shop, like a theme's: a cart in local storage, its quote by the platform, the order, and the
+// events for our elements.
 
 const { shop, store, currency } = document.body.dataset
 const locale = document.documentElement.lang
 const money = (amount) => new Intl.NumberFormat(locale, { style: 'currency', currency }).format(amount)
 const api = `/sandbox/api/ecommerce/${encodeURIComponent(store)}`
-const kept = `shop.${store}`
+const storageKey = `shop.${store}`
 
-const read = () => JSON.parse(localStorage.getItem(kept) || '{"lines":[],"code":null}')
-const write = (cart) => localStorage.setItem(kept, JSON.stringify(cart))
+const read = () => JSON.parse(localStorage.getItem(storageKey) || '{"lines":[],"code":null}')
+const write = (cart) => localStorage.setItem(storageKey, JSON.stringify(cart))
 
 async function send(path, body) {
   const response = await fetch(api + path, {
@@ -23,7 +23,7 @@ async function send(path, body) {
 
 async function add(items, origin) {
   const cart = read()
-  if (origin?.widget === 'cart-gift') return want(items[0].variantId, true)
+  if (origin?.widget === 'cart-gift') return chooseGift(items[0].variantId, true)
   for (const { variantId, quantity = 1 } of items) {
     const line = cart.lines.find((each) => each.variantId === variantId)
     if (line) line.quantity += quantity
@@ -33,8 +33,8 @@ async function add(items, origin) {
   await show()
 }
 
-async function takeOut(items, origin) {
-  if (origin?.widget === 'cart-gift') return want(items[0].variantId, false)
+async function remove(items, origin) {
+  if (origin?.widget === 'cart-gift') return chooseGift(items[0].variantId, false)
   const cart = read()
   for (const { variantId, quantity = 1 } of items) {
     const line = cart.lines.find((each) => each.variantId === variantId)
@@ -44,22 +44,22 @@ async function takeOut(items, origin) {
   await show()
 }
 
-/** What the shopper said of a gift that the platform gives: to have it, or not. */
-async function want(variantId, isWanted) {
+/** Stores whether the shopper accepts or declines a gift. */
+async function chooseGift(variantId, isWanted) {
   const cart = read()
   write({ ...cart, gifts: { ...cart.gifts, [variantId]: isWanted } })
   await show()
 }
 
-function made(tag, text, props = {}) {
+function createElement(tag, text, props = {}) {
   const element = Object.assign(document.createElement(tag), props)
   if (text !== null) element.textContent = text
   return element
 }
 
-/** Asks the platform what the cart comes to, shows it, and tells the elements. */
+/** Gets a quote for the cart, shows it, and notifies the elements. */
 async function show() {
-  const { lines, code, gifts: wanted = {} } = read()
+  const { lines, code, gifts: choices = {} } = read()
   const count = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   for (const each of document.querySelectorAll('[data-cart-count]')) each.textContent = String(count)
   const quote = lines.length > 0 ? await send('/cart-quote', { lines, couponCode: code }) : null
@@ -69,7 +69,7 @@ async function show() {
     unitPrice: Number(line.unitPrice),
   }))
   const gifts = (quote?.gifts ?? [])
-    .filter(({ variantId, isAdded }) => wanted[variantId] ?? isAdded)
+    .filter(({ variantId, isAdded }) => choices[variantId] ?? isAdded)
     .map((gift) => ({ ...gift, unitPrice: 0, total: 0, isGift: true }))
   const detail = {
     currency,
@@ -85,20 +85,20 @@ async function show() {
 }
 
 function draw(box, quote, detail) {
-  if (!quote) return box.replaceChildren(made('p', box.dataset.empty))
-  const table = made('table', null)
-  const rowOf = (...cells) => {
-    const row = made('tr', null)
-    row.append(...cells.map((cell) => (cell instanceof Node ? cell : made('td', cell))))
+  if (!quote) return box.replaceChildren(createElement('p', box.dataset.empty))
+  const table = createElement('table', null)
+  const addRow = (...cells) => {
+    const row = createElement('tr', null)
+    row.append(...cells.map((cell) => (cell instanceof Node ? cell : createElement('td', cell))))
     table.append(row)
   }
   for (const { name, quantity, total, variantId, isGift } of detail.items) {
     const cells = [name, `× ${quantity}`, money(total)]
     if (box.dataset.remove) {
-      const cell = made('td', null)
-      const button = made('button', box.dataset.remove, { type: 'button' })
+      const cell = createElement('td', null)
+      const button = createElement('button', box.dataset.remove, { type: 'button' })
       button.addEventListener('click', () => {
-        if (isGift) return want(variantId, false)
+        if (isGift) return chooseGift(variantId, false)
         const cart = read()
         write({ ...cart, lines: cart.lines.filter((line) => line.variantId !== variantId) })
         show()
@@ -106,16 +106,16 @@ function draw(box, quote, detail) {
       cell.append(button)
       cells.push(cell)
     }
-    rowOf(...cells)
+    addRow(...cells)
   }
   const off = detail.totalBeforeDiscounts - detail.total
-  if (off > 0) rowOf(box.dataset.discount, detail.code ?? '', `−${money(off)}`)
-  rowOf(made('th', box.dataset.total), '', made('th', money(detail.total)))
+  if (off > 0) addRow(box.dataset.discount, detail.code ?? '', `−${money(off)}`)
+  addRow(createElement('th', box.dataset.total), '', createElement('th', money(detail.total)))
   box.replaceChildren(table)
 }
 
-const ways = { 'storefront:add-to-cart': add, 'storefront:remove-from-cart': takeOut }
-for (const [name, change] of Object.entries(ways)) {
+const handlers = { 'storefront:add-to-cart': add, 'storefront:remove-from-cart': remove }
+for (const [name, change] of Object.entries(handlers)) {
   document.addEventListener(name, ({ detail: { items, origin, respondWith } }) => {
     const named = items.map(({ variantId, quantity }) => ({ variantId: String(variantId), quantity }))
     respondWith(change(named, origin))
@@ -126,7 +126,7 @@ for (const form of document.querySelectorAll('form[data-buy]')) {
   const select = form.elements.variantId
   const button = form.querySelector('button')
   const words = button.textContent
-  const tell = () => {
+  const publish = () => {
     const { value, selectedOptions } = select
     const { price, soldOut } = selectedOptions[0].dataset
     const isGone = soldOut !== undefined
@@ -143,8 +143,8 @@ for (const form of document.querySelectorAll('form[data-buy]')) {
     window.storefrontProduct = detail
     document.dispatchEvent(new CustomEvent('storefront:product', { detail }))
   }
-  select.addEventListener('change', tell)
-  tell()
+  select.addEventListener('change', publish)
+  publish()
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     await add([{ variantId: select.value, quantity: Number(form.elements.quantity.value) }])
@@ -169,7 +169,7 @@ document.querySelector('[data-checkout]')?.addEventListener('submit', async (eve
     const order = await send('/orders', {
       customer: { name, email, phone: phone || null },
       items: lines,
-      // What the cart showed is what is paid.
+      // The gifts that the cart showed.
       checkout: { giftVariantIds: gifts.map(({ variantId }) => variantId) },
       couponCode: code,
       clickToken: form.elements['attributes[mk]']?.value ?? null,
@@ -183,7 +183,7 @@ document.querySelector('[data-checkout]')?.addEventListener('submit', async (eve
   }
 })
 
-/** The demo's products lie at addresses that nobody has: here they lead to this shop. */
+/** The demo's product URLs use `.example` hosts: rewrites them to this shop. */
 addEventListener('click', (event) => {
   const link = event.composedPath().find((each) => each.localName === 'a' && each.href)
   if (!link) return

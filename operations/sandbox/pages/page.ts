@@ -1,10 +1,10 @@
 import { page } from '#runtime/page'
-import { asset } from '../assets.ts'
+import { serveAsset } from '../assets.ts'
 
 export default page({
   method: 'GET',
   path: '/sandbox',
-  description: 'The page that plays the world outside.',
+  description: 'The sandbox page.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   entrance: {
@@ -12,5 +12,5 @@ export default page({
     summary:
       'The world outside, played by hand: mail that left, phones that scan and write, checkouts, stock, the clock.',
   },
-  handler: () => asset('page.html'),
+  handler: () => serveAsset('page.html'),
 })

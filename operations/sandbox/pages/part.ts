@@ -1,15 +1,15 @@
 import { refuse } from '#runtime/errors'
 import { page } from '#runtime/page'
-import { asset, isPart } from '../assets.ts'
+import { isPart, serveAsset } from '../assets.ts'
 
 export default page({
   method: 'GET',
   path: '/sandbox/parts/:name',
-  description: 'A part of its script.',
+  description: 'A module of the sandbox page.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   handler(_system, { params }) {
     if (!isPart(params.name!)) throw refuse('not_found', 'There is no such part')
-    return asset(`parts/${params.name}`)
+    return serveAsset(`parts/${params.name}`)
   },
 })

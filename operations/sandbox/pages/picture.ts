@@ -1,20 +1,20 @@
 import { refuse } from '#runtime/errors'
 import { page } from '#runtime/page'
 import { isMotif } from '../pictures/motifs.ts'
-import { productPicture, svgOf } from '../pictures/picture.ts'
+import { composeProduct, renderSvg } from '../pictures/picture.ts'
 
 const name = /^([a-z]+)-(\d{1,6})(-near)?\.svg$/
 
 export default page({
   method: 'GET',
   path: '/sandbox/pictures/:name',
-  description: "A picture of what the demo's shops sell, drawn as it is asked for.",
+  description: "A generated picture of a product of the demo's shops.",
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   handler(_system, { params }) {
     const [, motif = '', number, near] = name.exec(params.name!) ?? []
     if (!isMotif(motif)) throw refuse('not_found', 'There is no such picture')
-    return new Response(svgOf(productPicture(motif, Number(number), near !== undefined)), {
+    return new Response(renderSvg(composeProduct(motif, Number(number), near !== undefined)), {
       headers: {
         'content-type': 'image/svg+xml; charset=utf-8',
         'cache-control': 'public, max-age=86400',

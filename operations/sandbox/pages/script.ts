@@ -1,11 +1,11 @@
 import { page } from '#runtime/page'
-import { asset } from '../assets.ts'
+import { serveAsset } from '../assets.ts'
 
 export default page({
   method: 'GET',
   path: '/sandbox/page.js',
-  description: 'What it does.',
+  description: 'Script of the sandbox page.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  handler: () => asset('page.js'),
+  handler: () => serveAsset('page.js'),
 })

@@ -1,9 +1,9 @@
-/** A picture of the demo's: things in places before a ground, in a palette that a number chooses. */
+/** Generated pictures of the demo: motifs on a background, in a palette chosen by a number. */
 import { type Form, type Motif, motifs, type Shape, type Tone } from './motifs.ts'
 
 interface Placed {
   motif: Motif
-  /** Of its middle and its size, in per cent of the picture's height. */
+  /** Centre and size, in percent of the picture's height. */
   x: number
   y: number
   size: number
@@ -33,13 +33,13 @@ const palettes: readonly Palette[] = [
   white: '#ffffff',
 }))
 
-const paletteOf = (number: number): Palette => palettes[number % palettes.length]!
+const choosePalette = (number: number): Palette => palettes[number % palettes.length]!
 
 const side = 600
 
-/** One thing, as a shop shows it; `isNear`: a second look at it, from nearer. */
-export const productPicture = (motif: Motif, number: number, isNear = false): Picture => ({
-  ...{ width: side, height: side, palette: paletteOf(isNear ? number + 3 : number) },
+/** Picture of one product; `isNear`: a close-up of it. */
+export const composeProduct = (motif: Motif, number: number, isNear = false): Picture => ({
+  ...{ width: side, height: side, palette: choosePalette(isNear ? number + 3 : number) },
   things: [isNear ? { motif, x: 42, y: 62, size: 118 } : { motif, x: 50, y: 50, size: 72 }],
 })
 
@@ -48,8 +48,8 @@ export interface Drawn {
   colour: string
 }
 
-/** All of its shapes in pixels, the furthest first. */
-function shapesOf({ width, height, palette, isClear, things }: Picture): Drawn[] {
+/** All shapes in pixels, background first. */
+function layOutShapes({ width, height, palette, isClear, things }: Picture): Drawn[] {
   const unit = height / 100
   const behind: Drawn[] = isClear
     ? []
@@ -64,17 +64,17 @@ function shapesOf({ width, height, palette, isClear, things }: Picture): Drawn[]
       const left = x * unit - 50 * scale
       const top = y * unit - 50 * scale
       return (motifs[motif] as readonly Shape[]).map(({ form, tone }) => ({
-        form: moved(form, { left, top, scale }),
+        form: transform(form, { left, top, scale }),
         colour: palette[tone],
       }))
     }),
   ]
 }
 
-/** Where a number of each form stands: across, down, or a length. */
+/** Meaning of each number of a form: x, y, or a length. */
 const measures = { box: 'xylll', oval: 'xyll', ring: 'xylll', line: 'xyxyl' } as const
 
-function moved(form: Form, { left, top, scale }: { left: number; top: number; scale: number }): Form {
+function transform(form: Form, { left, top, scale }: { left: number; top: number; scale: number }): Form {
   const [kind, ...numbers] = form
   const meaning = kind === 'area' ? 'xy'.repeat(numbers.length / 2) : measures[kind]
   const offsets = { x: left, y: top, l: 0 }
@@ -84,7 +84,7 @@ function moved(form: Form, { left, top, scale }: { left: number; top: number; sc
   ] as unknown as Form
 }
 
-const tagOf = ([kind, a = 0, b = 0, c = 0, d = 0, e = 0, ...more]: Form, colour: string): string => {
+const renderShape = ([kind, a = 0, b = 0, c = 0, d = 0, e = 0, ...more]: Form, colour: string): string => {
   const n = (value: number): string => String(Math.round(value * 10) / 10)
   const pair = (name: string, x: number, y: number): string => `${name[0]}="${n(x)}" ${name[1]}="${n(y)}"`
   switch (kind) {
@@ -101,8 +101,8 @@ const tagOf = ([kind, a = 0, b = 0, c = 0, d = 0, e = 0, ...more]: Form, colour:
   }
 }
 
-export const svgOf = (picture: Picture): string =>
+export const renderSvg = (picture: Picture): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${picture.width}" height="${picture.height}" viewBox="0 0 ${picture.width} ${picture.height}">` +
-  `${shapesOf(picture)
-    .map(({ form, colour }) => tagOf(form, colour))
+  `${layOutShapes(picture)
+    .map(({ form, colour }) => renderShape(form, colour))
     .join('')}</svg>`

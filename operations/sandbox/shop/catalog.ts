@@ -1,14 +1,14 @@
-/** What the shop sells: the catalog of the platform that the store is connected to. */
+/** Catalog of the sandbox shop: the products of the store's connected platform. */
 
-import type { Category, Product, ProductQuery } from '#operations/store/door'
-import { connections, requireStoreId } from '#operations/store/door'
+import type { Category, Product, ProductQuery } from '#operations/store/index'
+import { connections, requireStoreId } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 
 export interface ShopFacts {
   ctx: Context
   slug: string
-  /** Those at the top, which the shop's head leads to. */
+  /** Top-level categories, linked in the page header. */
   categories: Category[]
 }
 
@@ -18,11 +18,11 @@ export interface OpenShop extends ShopFacts {
 
 const shownAtMost = 24
 
-/** Of the store with this id or slug; refused with 404, and with 409 while no platform is connected. */
+/** Opens the shop of a store by id or slug. Throws 404 for an unknown store, 409 while no platform is connected. */
 export async function openShop(system: SystemContext, idOrSlug: string): Promise<OpenShop> {
   const storeId = await requireStoreId(system, idOrSlug)
   const ctx = (await system.forStore(storeId))!
-  const platform = await connections.ecommerce(ctx)
+  const platform = await connections.findEcommerce(ctx)
   if (!platform) throw refuse('conflict', 'The store has no platform: connect one first')
   const { port, store } = platform
   const categories = await port.listCategories(store)
@@ -37,8 +37,8 @@ export async function openShop(system: SystemContext, idOrSlug: string): Promise
   }
 }
 
-/** One that is shown; refused with 404. */
-export async function productOf(shop: OpenShop, idOrHandle: string): Promise<Product> {
+/** A published product; throws 404 otherwise. */
+export async function findProduct(shop: OpenShop, idOrHandle: string): Promise<Product> {
   const [byId] = await shop.products({ ids: [idOrHandle] })
   const found = byId ?? (await shop.products({ limit: 200 })).find(({ handle }) => handle === idOrHandle)
   if (!found) throw refuse('not_found', 'The shop has no such product')

@@ -1,47 +1,47 @@
 /**
- * A page of the sandbox's shop, as a theme would write it: our loader in one line, marks where elements may stand, and a
- * policy as strict as a shop's can be, which whatever we put into it has to live with.
+ * Layout of the sandbox shop, like a theme's: our loader in one line, spots for elements, and a content security
+ * policy as strict as a shop's can be, which our elements must work with.
  */
 import { randomBytes } from 'node:crypto'
-import type { Category, Product } from '#operations/store/door'
-import { escaped } from '#operations/store/door'
-import { moneyOnPage } from '#runtime/values/localized'
+import type { Category, Product } from '#operations/store/index'
+import { escapeHtml } from '#operations/store/index'
+import { formatMoneyForPage } from '#runtime/values/localized'
 import type { ShopFacts } from './catalog.ts'
-import { wordsOf } from './words.ts'
+import { getTexts } from './texts.ts'
 
-export const pathOf = ({ slug }: Pick<ShopFacts, 'slug'>, path = ''): string =>
+export const buildPath = ({ slug }: Pick<ShopFacts, 'slug'>, path = ''): string =>
   `/sandbox/shop/${encodeURIComponent(slug)}${path}`
 
 interface Page {
   title: string
   kind: 'home' | 'category' | 'product' | 'cart' | 'other'
   productId?: string
-  /** HTML, its texts escaped already. */
+  /** HTML with escaped texts. */
   main: string
 }
 
-export function shopPage(shop: ShopFacts, { title, kind, productId, main }: Page): Response {
+export function renderShopPage(shop: ShopFacts, { title, kind, productId, main }: Page): Response {
   const { store, settings } = shop.ctx
   const nonce = randomBytes(16).toString('base64')
   const loader = `${settings.publicUrl}/storefront/${store.publicId}/loader.js`
   const ours = new URL(settings.publicUrl).origin
-  const about = productId === undefined ? '' : ` data-product-id="${escaped(productId)}"`
-  const words = wordsOf(store.locale)
+  const about = productId === undefined ? '' : ` data-product-id="${escapeHtml(productId)}"`
+  const words = getTexts(store.locale)
   const link = (path: string, text: string): string =>
-    `<a href="${escaped(pathOf(shop, path))}">${escaped(text)}</a>`
+    `<a href="${escapeHtml(buildPath(shop, path))}">${escapeHtml(text)}</a>`
   const html = `<!doctype html>
-<html lang="${escaped(store.locale)}"><head><meta charset="utf-8"><title>${escaped(`${title} · ${store.name}`)}</title>
+<html lang="${escapeHtml(store.locale)}"><head><meta charset="utf-8"><title>${escapeHtml(`${title} · ${store.name}`)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
-<meta property="og:site_name" content="${escaped(store.name)}"><meta property="og:title" content="${escaped(title)}">
+<meta property="og:site_name" content="${escapeHtml(store.name)}"><meta property="og:title" content="${escapeHtml(title)}">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="/sandbox/shop.css">
 <script nonce="${nonce}" src="/sandbox/shop.js" defer></script>
-<script nonce="${nonce}" async src="${escaped(loader)}" data-page="${kind}" data-fresh="always"${about}></script></head>
-<body data-shop="${escaped(pathOf(shop))}" data-store="${escaped(shop.slug)}" data-currency="${escaped(store.currency)}">
-<header><a class="name" href="${escaped(pathOf(shop))}">${escaped(store.name)}</a>
+<script nonce="${nonce}" async src="${escapeHtml(loader)}" data-page="${kind}" data-fresh="always"${about}></script></head>
+<body data-shop="${escapeHtml(buildPath(shop))}" data-store="${escapeHtml(shop.slug)}" data-currency="${escapeHtml(store.currency)}">
+<header><a class="name" href="${escapeHtml(buildPath(shop))}">${escapeHtml(store.name)}</a>
 <nav>${shop.categories.map(({ id, name }) => link(`/categories/${id}`, name)).join('')}</nav>
-<nav class="own">${link('/wishlist', words.wishlist)}<a href="${escaped(pathOf(shop, '/cart'))}">${escaped(words.cart)} <b data-cart-count>0</b></a></nav></header>
+<nav class="own">${link('/wishlist', words.wishlist)}<a href="${escapeHtml(buildPath(shop, '/cart'))}">${escapeHtml(words.cart)} <b data-cart-count>0</b></a></nav></header>
 <main>${main}</main>
-<footer><p>${escaped(words.footer)}</p><p>${link('/exchanges', words.exchanges)} · ${link('/contact', words.contact)} · <a href="/sandbox?store=${escaped(shop.slug)}">Sandbox</a></p></footer>
+<footer><p>${escapeHtml(words.footer)}</p><p>${link('/exchanges', words.exchanges)} · ${link('/contact', words.contact)} · <a href="/sandbox?store=${escapeHtml(shop.slug)}">Sandbox</a></p></footer>
 </body></html>`
   return new Response(html, {
     headers: {
@@ -56,28 +56,28 @@ export function shopPage(shop: ShopFacts, { title, kind, productId, main }: Page
   })
 }
 
-const picture = ({ imageUrl, name }: Pick<Product, 'imageUrl' | 'name'>): string =>
+const renderPicture = ({ imageUrl, name }: Pick<Product, 'imageUrl' | 'name'>): string =>
   imageUrl
-    ? `<img src="${escaped(imageUrl)}" alt="${escaped(name)}" width="600" height="600" loading="lazy">`
-    : `<span class="nothing" role="img" aria-label="${escaped(name)}"></span>`
+    ? `<img src="${escapeHtml(imageUrl)}" alt="${escapeHtml(name)}" width="600" height="600" loading="lazy">`
+    : `<span class="nothing" role="img" aria-label="${escapeHtml(name)}"></span>`
 
-/** A product as lists show it. */
-function card(shop: ShopFacts, product: Product): string {
+/** Product card in lists. */
+function renderCard(shop: ShopFacts, product: Product): string {
   const { locale } = shop.ctx.store
   const isGone = product.variants.every(({ isAvailable }) => !isAvailable)
-  return `<article class="card" data-product-id="${escaped(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>
-<a class="image" tabindex="-1" aria-hidden="true" href="${escaped(pathOf(shop, `/products/${product.id}`))}">${picture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
-<h3><a href="${escaped(pathOf(shop, `/products/${product.id}`))}">${escaped(product.name)}</a></h3><div data-store-spot="card-title"></div>
-<p class="price">${escaped(moneyOnPage(product.price, product.currency, locale))}</p><div data-store-spot="card-price"></div></article>`
+  return `<article class="card" data-product-id="${escapeHtml(product.id)}" data-price="${product.price}"${isGone ? ' data-sold-out' : ''}>
+<a class="image" tabindex="-1" aria-hidden="true" href="${escapeHtml(buildPath(shop, `/products/${product.id}`))}">${renderPicture(product)}</a><div class="card-marks" data-store-spot="card-image"></div>
+<h3><a href="${escapeHtml(buildPath(shop, `/products/${product.id}`))}">${escapeHtml(product.name)}</a></h3><div data-store-spot="card-title"></div>
+<p class="price">${escapeHtml(formatMoneyForPage(product.price, product.currency, locale))}</p><div data-store-spot="card-price"></div></article>`
 }
 
-export const grid = (shop: ShopFacts, products: readonly Product[]): string =>
-  `<div class="grid">${products.map((product) => card(shop, product)).join('')}</div>`
+export const renderGrid = (shop: ShopFacts, products: readonly Product[]): string =>
+  `<div class="grid">${products.map((product) => renderCard(shop, product)).join('')}</div>`
 
-export const categoryLinks = (shop: ShopFacts, categories: readonly Category[]): string =>
+export const renderCategoryLinks = (shop: ShopFacts, categories: readonly Category[]): string =>
   categories
     .map(
       ({ id, name }) =>
-        `<a class="chip" href="${escaped(pathOf(shop, `/categories/${id}`))}">${escaped(name)}</a>`,
+        `<a class="chip" href="${escapeHtml(buildPath(shop, `/categories/${id}`))}">${escapeHtml(name)}</a>`,
     )
     .join('')

@@ -1,16 +1,16 @@
-/** Conversions as they are read and listed. */
+/** Listing conversions. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
-import { pagesOf } from '#runtime/database/list'
-import { given } from '#runtime/values/changes'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
+import { preparedPages } from '#runtime/database/list'
+import { omitUndefined } from '#runtime/values/changes'
 
-export interface ConversionFilters extends days.AskedDays {
+export interface ConversionFilters extends days.DayRangeQuery {
   sourceType?: string | undefined
   sourceId?: string | undefined
-  /** Some, or `all`. */
+  /** Some statuses, or `all`. */
   status?: string[] | undefined
   currency?: string | undefined
 }
@@ -26,9 +26,9 @@ const productsJson = (db: Kysely<TenantTables>) =>
         sku: 'i.sku',
         imageUrl: 'i.image_url',
         quantity: 'i.quantity',
-        unitPrice: moneyOf('i.unit_price'),
-        total: moneyOf('i.total'),
-        refundedTotal: moneyOf('i.refunded_total'),
+        unitPrice: moneyNumber('i.unit_price'),
+        total: moneyNumber('i.total'),
+        refundedTotal: moneyNumber('i.refunded_total'),
       })} order by i.position), '[]')`.as('json'),
     )
     .where('i.conversion_id', '=', sql.ref<string>('c.id'))
@@ -49,15 +49,15 @@ const conversionJson = (db: Kysely<TenantTables>) =>
     customer: 'c.customer',
     products: sql`(${productsJson(db)})`,
     currency: 'c.currency',
-    orderTotal: moneyOf('c.order_total'),
-    refundedTotal: moneyOf('c.refunded_total'),
-    revenue: moneyOf('c.revenue'),
+    orderTotal: moneyNumber('c.order_total'),
+    refundedTotal: moneyNumber('c.refunded_total'),
+    revenue: moneyNumber('c.revenue'),
     couponCode: 'c.coupon_code',
-    touchedAt: instantOf('c.touched_at'),
-    placedAt: instantOf('c.placed_at'),
-    paidAt: instantOf('c.paid_at'),
-    createdAt: instantOf('c.created_at'),
-    updatedAt: instantOf('c.updated_at'),
+    touchedAt: isoInstant('c.touched_at'),
+    placedAt: isoInstant('c.placed_at'),
+    paidAt: isoInstant('c.paid_at'),
+    createdAt: isoInstant('c.created_at'),
+    updatedAt: isoInstant('c.updated_at'),
   })
 
 interface Selected extends days.DayRange, Omit<ConversionFilters, keyof days.DayRange> {
@@ -66,14 +66,14 @@ interface Selected extends days.DayRange, Omit<ConversionFilters, keyof days.Day
 
 const counted = ['confirmed', 'partially-refunded']
 
-/** By the instant the order was placed, newest first. Refuses a range of more than 731 days. */
+/** Ordered by when the order was placed, newest first. Refuses a range of more than 731 days. */
 export const conversions = {
   filters(ctx: Context, filters: ConversionFilters): Selected {
     const { status = counted, sourceType, sourceId, currency } = filters
     return {
-      ...days.dayRange(ctx, filters, 731),
+      ...days.parseDayRange(ctx, filters, 731),
       timezone: ctx.store.timezone,
-      ...given({ sourceType, sourceId: sourceId || undefined, currency }),
+      ...omitUndefined({ sourceType, sourceId: sourceId || undefined, currency }),
       ...(status.includes('all') ? {} : { status: [...new Set(status)].sort() }),
     }
   },
@@ -91,5 +91,4 @@ export const conversions = {
   ],
 } as const
 
-/** A page of the conversions. */
-export const listConversions = pagesOf(conversions, (db) => ({ item: conversionJson(db), page: 'c' }))
+export const listConversions = preparedPages(conversions, (db) => ({ item: conversionJson(db), page: 'c' }))

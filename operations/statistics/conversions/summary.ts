@@ -1,5 +1,5 @@
 /** Conversions by day, ISO week or month (rule 2). */
-import { amounts, days, sourceTypes } from '#operations/store/door'
+import { amounts, days, sourceTypes } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import type { bucket, groupings, summary } from '../schema.ts'
@@ -8,18 +8,21 @@ import { conversionDays, conversionTotals, type DayRow } from '../sums.ts'
 type Grouping = (typeof groupings)[number]
 type Bucket = z.input<typeof bucket>
 
-/** The buckets of a range, oldest first, empty ones included, and their totals. */
+/** The buckets of a range, oldest first, including empty ones, and their totals. */
 export async function readSummary(
   ctx: Context,
-  query: days.AskedDays & { groupBy: Grouping; currency?: string | undefined },
+  query: days.DayRangeQuery & { groupBy: Grouping; currency?: string | undefined },
 ): Promise<z.input<typeof summary>> {
-  const range = days.dayRange(ctx, query, 731)
+  const range = days.parseDayRange(ctx, query, 731)
   const { timezone } = ctx.store
   const currency = query.currency ?? ctx.store.currency
   const { rows, currencies } = await conversionDays(ctx, range, currency)
   const byDay = Map.groupBy(rows, (row) => row.day)
   const today = days.localDay(ctx.now(), timezone)
-  const buckets = periodsOf(range, query.groupBy).map((period) => ({ ...period, rows: [] as DayRow[] }))
+  const buckets = splitIntoPeriods(range, query.groupBy).map((period) => ({
+    ...period,
+    rows: [] as DayRow[],
+  }))
   let at = 0
   for (const day of days.daysOf(range)) {
     while (buckets[at]!.endDate < day) at += 1
@@ -37,10 +40,10 @@ export async function readSummary(
         startDate,
         endDate,
         isPartial: isCut || endDate >= today,
-        ...figuresOf(own),
+        ...sumFigures(own),
       }),
     ),
-    totals: figuresOf(rows),
+    totals: sumFigures(rows),
   }
 }
 
@@ -49,8 +52,8 @@ interface Period extends days.DayRange {
   isCut: boolean
 }
 
-/** The calendar's periods that the range touches, cut to it. */
-function periodsOf(range: days.DayRange, groupBy: Grouping): Period[] {
+/** The calendar periods of a range, clipped to it. */
+function splitIntoPeriods(range: days.DayRange, groupBy: Grouping): Period[] {
   const periods = new Map<string, Period>()
   for (const day of days.daysOf(range)) {
     const { period, startDate, endDate } = wholePeriod(day, groupBy)
@@ -77,7 +80,7 @@ function wholePeriod(day: string, groupBy: Grouping): days.DayRange & { period: 
   return { period: isoWeek(monday), startDate: monday, endDate: days.addDays(monday, 6) }
 }
 
-/** A week has the year of its Thursday: 2027-01-01 is in 2026-W53. */
+/** The year of a week is that of its Thursday: 2027-01-01 is in 2026-W53. */
 function isoWeek(monday: string): string {
   const thursday = days.addDays(monday, 3)
   const year = thursday.slice(0, 4)
@@ -85,8 +88,8 @@ function isoWeek(monday: string): string {
   return `${year}-W${String(Math.floor(daysBefore / 7) + 1).padStart(2, '0')}`
 }
 
-/** Sums over all sources, and of each of the four. */
-function figuresOf(rows: readonly DayRow[]) {
+/** Sums over all sources, and by source. */
+function sumFigures(rows: readonly DayRow[]) {
   const sum = (own: readonly DayRow[]) => ({
     orders: own.reduce((all, row) => all + row.orders, 0),
     revenue: amounts.toNumber(own.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)),
@@ -98,7 +101,7 @@ function figuresOf(rows: readonly DayRow[]) {
   }
 }
 
-/** Everything recovered since the store joined, by currency; the store's own first. */
+/** The total recovered since the store joined, by currency; the store's own first. */
 export async function readRecoveredTotal(ctx: Context) {
   const totals = await conversionTotals(ctx)
   const { joined_at: since } = await ctx.db.selectFrom('stores').select('joined_at').executeTakeFirstOrThrow()

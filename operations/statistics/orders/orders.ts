@@ -1,16 +1,16 @@
-/** The platform's orders as they are mirrored here. */
+/** Listing the synced orders of the platform. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedOrder } from '#operations/store/door'
+import { areSumsBuilt, days, isCountedOrder } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
-import { isFound, type Sought, sought } from '#runtime/database/search'
-import { inCents } from '#runtime/database/sql'
+import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/database/search'
+import { roundToCents } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 
 type Db = Kysely<TenantTables>
 
@@ -28,9 +28,9 @@ export const orderJson = (db: Db) => {
         imageUrl: 'i.image_url',
         quantity: 'i.quantity',
         refundedQuantity: 'i.refunded_quantity',
-        unitPrice: moneyOf('i.unit_price'),
-        total: moneyOf('i.total'),
-        refundedTotal: moneyOf('i.refunded_total'),
+        unitPrice: moneyNumber('i.unit_price'),
+        total: moneyNumber('i.total'),
+        refundedTotal: moneyNumber('i.refunded_total'),
       })} order by i.position), '[]')`.as('json'),
     )
     .where('i.order_id', '=', sql.ref<string>('o.id'))
@@ -45,11 +45,11 @@ export const orderJson = (db: Db) => {
     paymentStatus: 'o.payment_status',
     fulfillmentStatus: 'o.fulfillment_status',
     currency: 'o.currency',
-    subtotal: moneyOf('o.subtotal'),
-    discount: moneyOf('o.discount'),
-    shipping: moneyOf('o.shipping'),
-    total: moneyOf('o.total'),
-    refundedTotal: moneyOf('o.refunded_total'),
+    subtotal: moneyNumber('o.subtotal'),
+    discount: moneyNumber('o.discount'),
+    shipping: moneyNumber('o.shipping'),
+    total: moneyNumber('o.total'),
+    refundedTotal: moneyNumber('o.refunded_total'),
     couponCodes: 'o.coupon_codes',
     customer: jsonObject({
       id: 'o.customer_id',
@@ -66,29 +66,29 @@ export const orderJson = (db: Db) => {
     trackingCode: 'o.tracking_code',
     trackingUrl: 'o.tracking_url',
     shippingAddress: 'o.shipping_address',
-    placedAt: instantOf('o.placed_at'),
-    paidAt: instantOf('o.paid_at'),
-    shippedAt: instantOf('o.shipped_at'),
-    deliveredAt: instantOf('o.delivered_at'),
-    cancelledAt: instantOf('o.cancelled_at'),
-    updatedAt: instantOf('o.updated_at'),
+    placedAt: isoInstant('o.placed_at'),
+    paidAt: isoInstant('o.paid_at'),
+    shippedAt: isoInstant('o.shipped_at'),
+    deliveredAt: isoInstant('o.delivered_at'),
+    cancelledAt: isoInstant('o.cancelled_at'),
+    updatedAt: isoInstant('o.updated_at'),
   })
 }
 
-export interface OrderFilters extends days.AskedDays {
+export interface OrderFilters extends days.DayRangeQuery {
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
   /** Number, name, email or phone. */
   search?: string | undefined
 }
 
-interface Selected extends days.DayRange, Sought {
+interface Selected extends days.DayRange, SearchFilter {
   timezone: string
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
 }
 
-const listed = preparedList<Selected>(
+const queryOrders = preparedList<Selected>(
   (db, values, has) => {
     let rows = db.selectFrom('orders as o').where(days.isWithin('o.placed_at', values))
     if (has('status')) rows = rows.where(sql<boolean>`o.status = any(${values.status}::text[])`)
@@ -97,7 +97,7 @@ const listed = preparedList<Selected>(
     }
     if (has('search')) {
       const columns = ['o.number', 'o.customer_name', 'o.customer_email']
-      rows = rows.where(isFound(columns, 'o.customer_phone', values, has))
+      rows = rows.where(matchesSearch(columns, 'o.customer_phone', values, has))
     }
     return {
       rows,
@@ -108,14 +108,14 @@ const listed = preparedList<Selected>(
       ],
       page: 'o',
       table: 'orders',
-      extra: { totals: totalsOf(db, values), syncedAt: sql`(${syncedAt(db)})` },
+      extra: { totals: totalsSql(db, values), syncedAt: sql`(${syncedAt(db)})` },
     }
   },
   { text: ['search'] },
 )
 
-/** Of the whole range, whatever page, filter or search is asked for: by the daily sums where they are complete. */
-function totalsOf(db: Db, values: Selected) {
+/** Totals of the whole range, independent of page, filters and search; from the daily sums if they are complete. */
+function totalsSql(db: Db, values: Selected) {
   const summed = db
     .selectFrom('activity_days as d')
     .where('d.timezone', '=', values.timezone)
@@ -126,7 +126,7 @@ function totalsOf(db: Db, values: Selected) {
     .select([
       'd.currency',
       sql<number>`sum(d.n)::int`.as('orders'),
-      inCents<number>(sql`sum(d.amount)`).as('revenue'),
+      roundToCents<number>(sql`sum(d.amount)`).as('revenue'),
     ])
   const counted = db
     .selectFrom('orders as o')
@@ -136,12 +136,12 @@ function totalsOf(db: Db, values: Selected) {
     .select([
       'o.currency',
       sql<number>`count(*)::int`.as('orders'),
-      inCents<number>(sql`sum(o.total - o.refunded_total)`).as('revenue'),
+      roundToCents<number>(sql`sum(o.total - o.refunded_total)`).as('revenue'),
     ])
   const own = db.selectFrom('stores as s').select('s.currency')
   const json = (rows: typeof summed | typeof counted) => sql`(select coalesce(
     json_agg(t order by t.currency <> (${own}), t.currency), '[]') from (${rows}) as t)`
-  return sql`case when exists (${areSummed(db)}) then ${json(summed)} else ${json(counted)} end`
+  return sql`case when exists (${areSumsBuilt(db)}) then ${json(summed)} else ${json(counted)} end`
 }
 
 const syncedAt = (db: Db) =>
@@ -150,23 +150,23 @@ const syncedAt = (db: Db) =>
     .select(sql<string>`n.settings ->> 'ordersSyncedAt'`.as('at'))
     .where('n.port', '=', 'ecommerce')
 
-const everConnected = prepared<object, { port: string }>((db) =>
+const findPlatformConnection = prepared<object, { port: string }>((db) =>
   db.selectFrom('connections').select('port').where('port', '=', 'ecommerce'),
 )
 
-/** Newest first, with the sums of the range; refuses a store that was never connected to a platform. */
+/** Newest first, with the totals of the range; refuses a store that was never connected to a platform. */
 export async function listOrders(ctx: Context, filters: OrderFilters & Paging): Promise<JsonText> {
   const { status, paymentStatus, search, page, limit } = filters
-  const range = days.dayRange(ctx, filters, 365)
-  const [connection] = await everConnected(ctx, {})
+  const range = days.parseDayRange(ctx, filters, 365)
+  const [connection] = await findPlatformConnection(ctx, {})
   if (!connection) {
     throw refuse('conflict', 'The store was never connected to an ecommerce platform: connect it first')
   }
-  return listed(ctx, {
+  return queryOrders(ctx, {
     ...range,
     timezone: ctx.store.timezone,
-    ...given({ status, paymentStatus }),
-    ...sought(ctx, search),
+    ...omitUndefined({ status, paymentStatus }),
+    ...toSearchFilter(ctx, search),
     page,
     limit,
   })

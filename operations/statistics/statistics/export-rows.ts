@@ -1,29 +1,35 @@
 /** The rows of the export of statistics (rule 8). */
 import { sql } from 'kysely'
-import { amounts, days, exportSource, sourceTypes } from '#operations/store/door'
+import { amounts, days, exportSource, sourceTypes } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { inCents } from '#runtime/database/sql'
+import { roundToCents } from '#runtime/database/sql'
 import { features } from '../schema.ts'
 import { conversionDays } from '../sums.ts'
-import { factsOf } from './products.ts'
-import { messagesOf, sentByDay } from './statistics.ts'
+import { selectFacts } from './products.ts'
+import { sentByDay, sumMessages } from './statistics.ts'
 
-export interface Asked {
+export interface StatisticsQuery {
   startDate: string
   endDate: string
   currency: string
   type: 'overview' | 'products'
 }
 
-/** Each day with each of the eight features. */
-export async function* overviewRows(ctx: Context, query: Asked) {
+/** One row per day and feature. */
+export async function* exportOverview(ctx: Context, query: StatisticsQuery) {
   const range = { startDate: query.startDate, endDate: query.endDate }
-  const sent = Map.groupBy(await sentByDay(ctx, { ...range, timezone: ctx.store.timezone }), (row) => row.day)
-  const brought = Map.groupBy((await conversionDays(ctx, range, query.currency)).rows, (row) => row.day)
+  const messagesByDay = Map.groupBy(
+    await sentByDay(ctx, { ...range, timezone: ctx.store.timezone }),
+    (row) => row.day,
+  )
+  const conversionsByDay = Map.groupBy(
+    (await conversionDays(ctx, range, query.currency)).rows,
+    (row) => row.day,
+  )
   for (const date of days.daysOf(range)) {
     yield features.map((feature) => {
-      const messages = messagesOf((sent.get(date) ?? []).filter((row) => row.source === feature))
-      const row = (brought.get(date) ?? []).find((each) => each.source_type === feature)
+      const messages = sumMessages((messagesByDay.get(date) ?? []).filter((row) => row.source === feature))
+      const row = (conversionsByDay.get(date) ?? []).find((each) => each.source_type === feature)
       return [
         date,
         feature,
@@ -40,9 +46,14 @@ export async function* overviewRows(ctx: Context, query: Asked) {
   }
 }
 
-/** A row for each product and source that sold it, the most revenue first. */
-export async function* productRows(ctx: Context, query: Asked, header: string[], atOnce?: number) {
-  const facts = await factsOf(ctx)
+/** One row per product and source, highest revenue of a product first. */
+export async function* exportProducts(
+  ctx: Context,
+  query: StatisticsQuery,
+  header: string[],
+  atOnce?: number,
+) {
+  const facts = await selectFacts(ctx)
   const source = exportSource({
     title: 'Products',
     rows: ({ db, store }) =>
@@ -71,7 +82,7 @@ export async function* productRows(ctx: Context, query: Asked, header: string[],
       source_type: 'r.source_type',
       orders: 'r.orders',
       units: 'r.units',
-      revenue: inCents(sql.ref('r.revenue')),
+      revenue: roundToCents(sql.ref('r.revenue')),
       currency: sql`${query.currency}::text`,
     },
   })

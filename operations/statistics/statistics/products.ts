@@ -1,12 +1,12 @@
-/** What was sold in counted conversions, by product (rule 5). */
+/** Sales in counted conversions, by product (rule 5). */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { areSummed, days, isCountedConversion, sourceTypes } from '#operations/store/door'
+import { areSumsBuilt, days, isCountedConversion, sourceTypes } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { jsonObject, moneyOf } from '#runtime/database/json'
+import { jsonObject, moneyNumber } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
-import { inCents } from '#runtime/database/sql'
+import { roundToCents } from '#runtime/database/sql'
 import type { JsonText } from '#runtime/operation'
 
 type Db = Kysely<TenantTables>
@@ -21,7 +21,7 @@ interface Selected extends days.DayRange {
   search?: string | undefined
 }
 
-/** `{ product_id, source_type, orders, units, revenue }` of each product and source, by the daily sums. */
+/** `{ product_id, source_type, orders, units, revenue }` by product and source, from the daily sums. */
 const fromSums = (db: Db, values: Selected) =>
   db
     .selectFrom('conversion_product_days as d')
@@ -55,13 +55,13 @@ const fromRows = (db: Db, values: Selected) =>
       sql<string>`sum(i.total - i.refunded_total)`.as('revenue'),
     ])
 
-const figuresOf = (source: string) =>
+const figuresSql = (source: string) =>
   sql`json_build_object(
     'orders', coalesce(sum(f.orders) filter (where f.source_type = ${sql.lit(source)}), 0),
     'units', coalesce(sum(f.units) filter (where f.source_type = ${sql.lit(source)}), 0),
-    'revenue', ${inCents(sql`coalesce(sum(f.revenue) filter (where f.source_type = ${sql.lit(source)}), 0)`)})`
+    'revenue', ${roundToCents(sql`coalesce(sum(f.revenue) filter (where f.source_type = ${sql.lit(source)}), 0)`)})`
 
-const listOf = (facts: typeof fromSums, sort: ProductSort) =>
+const prepareProductList = (facts: typeof fromSums, sort: ProductSort) =>
   preparedList<Selected>((db, values, has) => {
     let rows = db
       .selectFrom(facts(db, values as Selected).as('f'))
@@ -78,9 +78,9 @@ const listOf = (facts: typeof fromSums, sort: ProductSort) =>
         'p.image_url',
         sql<number>`sum(f.orders)`.as('orders'),
         sql<number>`sum(f.units)`.as('units'),
-        inCents(sql`sum(f.revenue)`).as('revenue'),
+        roundToCents(sql`sum(f.revenue)`).as('revenue'),
         sql<string>`sum(sum(f.revenue)) over ()`.as('whole'),
-        jsonObject(Object.fromEntries(sourceTypes.map((source) => [source, figuresOf(source)]))).as(
+        jsonObject(Object.fromEntries(sourceTypes.map((source) => [source, figuresSql(source)]))).as(
           'by_source',
         ),
       ])
@@ -95,7 +95,7 @@ const listOf = (facts: typeof fromSums, sort: ProductSort) =>
         imageUrl: 'r.image_url',
         orders: 'r.orders',
         units: 'r.units',
-        revenue: moneyOf('r.revenue'),
+        revenue: moneyNumber('r.revenue'),
         revenueShare: sql`case when r.whole <> 0 then round(r.revenue * 100 / r.whole, 1) end`,
         bySource: 'r.by_source',
       }),
@@ -108,27 +108,28 @@ const listOf = (facts: typeof fromSums, sort: ProductSort) =>
 
 const bySort = <T>(make: (sort: ProductSort) => T) =>
   Object.fromEntries(productSorts.map((sort) => [sort, make(sort)])) as Record<ProductSort, T>
-const summed = bySort((sort) => listOf(fromSums, sort))
-const counted = bySort((sort) => listOf(fromRows as never, sort))
+const summed = bySort((sort) => prepareProductList(fromSums, sort))
+const counted = bySort((sort) => prepareProductList(fromRows as never, sort))
 
-const isReady = prepared<object, { timezone: string }>((db) => areSummed(db))
+const isReady = prepared<object, { timezone: string }>((db) => areSumsBuilt(db))
 
-/** Where the figures are read: of the rows, until their sums are built. */
-export async function factsOf(ctx: Context): Promise<typeof fromSums> {
+/** Selects the source of the figures: the daily sums, or the rows until the sums are built. */
+export async function selectFacts(ctx: Context): Promise<typeof fromSums> {
   const [ready] = await isReady(ctx, {})
   return ready ? fromSums : (fromRows as never)
 }
 
-export type ProductFilters = days.AskedDays & Partial<Pick<Selected, 'currency' | 'sourceType' | 'search'>>
+export type ProductFilters = days.DayRangeQuery &
+  Partial<Pick<Selected, 'currency' | 'sourceType' | 'search'>>
 
-/** One row a product; refuses a range of more than 365 days. */
+/** One row per product; refuses a range of more than 365 days. */
 export async function listProducts(
   ctx: Context,
   filters: ProductFilters & Paging & { sort: ProductSort },
 ): Promise<JsonText> {
   const { sourceType, search, sort, page, limit } = filters
   const selected = {
-    ...days.dayRange(ctx, filters, 365),
+    ...days.parseDayRange(ctx, filters, 365),
     timezone: ctx.store.timezone,
     currency: filters.currency ?? ctx.store.currency,
     sourceType,
@@ -136,6 +137,6 @@ export async function listProducts(
     page,
     limit,
   }
-  const lists = (await factsOf(ctx)) === fromSums ? summed : counted
+  const lists = (await selectFacts(ctx)) === fromSums ? summed : counted
   return lists[sort](ctx, selected)
 }

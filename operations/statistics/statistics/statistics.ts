@@ -1,6 +1,6 @@
-/** Everything that was sent, and what it brought (rule 4). */
+/** Everything that was sent, and the orders it brought (rule 4). */
 import { sql } from 'kysely'
-import { amounts, areSummed, days } from '#operations/store/door'
+import { amounts, areSumsBuilt, days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
@@ -21,14 +21,14 @@ export interface SentRow {
   failed: number
 }
 
-/** Messages by local day, source and channel, with what became of them by now. */
+/** Messages by local day, source and channel, with their current delivery status. */
 export const sentByDay = prepared<Range, SentRow>((db, range) =>
   db
     .selectFrom('message_ledger as m')
     .where(days.isWithin('m.sent_at', range))
     .groupBy(['day', 'm.source', 'm.channel'] as never)
     .select([
-      sql<string>`${days.localDateOf('m.sent_at', range.timezone)}::text`.as('day'),
+      sql<string>`${days.localDate('m.sent_at', range.timezone)}::text`.as('day'),
       'm.source',
       sql<SentRow['channel']>`m.channel`.as('channel'),
       sql<number>`count(*)::int`.as('n'),
@@ -50,7 +50,7 @@ const touchesSummed = prepared<Range, Touches & { ready: boolean }>((db, range) 
     .where('a.kind', '=', 'touches')
     .where(sql<boolean>`a.day between ${range.startDate}::date and ${range.endDate}::date`)
   return db.selectNoFrom((eb) => [
-    eb.exists(areSummed(db)).$castTo<boolean>().as('ready'),
+    eb.exists(areSumsBuilt(db)).$castTo<boolean>().as('ready'),
     sql<number>`(${sums.select(sql`coalesce(sum(a.n), 0)::int`.as('n'))})`.as('n'),
     sql<number>`(${sums.select(sql`coalesce(sum(a.converted), 0)::int`.as('n'))})`.as('converted'),
   ])
@@ -68,7 +68,7 @@ const touchesCounted = prepared<Range, Touches>((db, range) =>
     ]),
 )
 
-async function touchesOf(ctx: Context, range: Range): Promise<Touches> {
+async function readTouches(ctx: Context, range: Range): Promise<Touches> {
   const [found] = await touchesSummed(ctx, range)
   if (found!.ready) return found!
   const [counted] = await touchesCounted(ctx, range)
@@ -78,48 +78,48 @@ async function touchesOf(ctx: Context, range: Range): Promise<Touches> {
 /** The figures of a range; refuses one of more than 365 days. */
 export async function readStatistics(
   ctx: Context,
-  query: days.AskedDays & { currency?: string | undefined },
+  query: days.DayRangeQuery & { currency?: string | undefined },
 ): Promise<z.input<typeof statistics>> {
-  const range = days.dayRange(ctx, query, 365)
+  const range = days.parseDayRange(ctx, query, 365)
   const { timezone } = ctx.store
   const currency = query.currency ?? ctx.store.currency
   const [sent, touches, { rows, currencies }] = await Promise.all([
     sentByDay(ctx, { ...range, timezone }),
-    touchesOf(ctx, { ...range, timezone }),
+    readTouches(ctx, { ...range, timezone }),
     conversionDays(ctx, range, currency),
   ])
-  const { conversions, cents, ...money } = brought(rows)
-  const average = conversions === 0 ? null : amounts.toNumber(rounded(cents, conversions))
+  const { conversions, cents, ...money } = sumConversions(rows)
+  const average = conversions === 0 ? null : amounts.toNumber(divideRounded(cents, conversions))
   return {
     ...range,
     timezone,
     currency,
     currencies,
-    ...messagesOf(sent),
+    ...sumMessages(sent),
     conversions,
     ...money,
     averageOrderValue: average,
-    conversionRate: amounts.percentOf(BigInt(touches.converted), BigInt(touches.n), 2),
+    conversionRate: amounts.toPercent(BigInt(touches.converted), BigInt(touches.n), 2),
     byFeature: features.map((feature) => {
-      const own = brought(rows.filter((row) => row.source_type === feature))
+      const own = sumConversions(rows.filter((row) => row.source_type === feature))
       return {
         feature,
-        ...messagesOf(sent.filter((row) => row.source === feature)),
+        ...sumMessages(sent.filter((row) => row.source === feature)),
         conversions: own.conversions,
         revenue: own.revenue,
       }
     }),
-    byDay: byDayOf(range, sent, rows),
+    byDay: groupByDay(range, sent, rows),
   }
 }
 
-const rounded = (cents: bigint, parts: number): bigint => {
+const divideRounded = (cents: bigint, parts: number): bigint => {
   const divisor = BigInt(parts)
   return (2n * cents + divisor) / (2n * divisor)
 }
 
-/** Delivered, read and failed are what became of the messages; emails tell nothing. */
-export function messagesOf(rows: readonly SentRow[]) {
+/** Delivered, read and failed are current statuses of messages; emails have none. */
+export function sumMessages(rows: readonly SentRow[]) {
   const sum = (pick: (row: SentRow) => number) => rows.reduce((all, row) => all + pick(row), 0)
   return {
     messagesSent: sum((row) => (row.channel === 'messaging' ? row.n : 0)),
@@ -130,7 +130,7 @@ export function messagesOf(rows: readonly SentRow[]) {
   }
 }
 
-function brought(rows: readonly DayRow[]) {
+function sumConversions(rows: readonly DayRow[]) {
   const cents = rows.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)
   return {
     conversions: rows.reduce((all, row) => all + row.orders, 0),
@@ -139,15 +139,15 @@ function brought(rows: readonly DayRow[]) {
   }
 }
 
-function byDayOf(range: days.DayRange, sent: readonly SentRow[], rows: readonly DayRow[]) {
+function groupByDay(range: days.DayRange, sent: readonly SentRow[], rows: readonly DayRow[]) {
   const messages = Map.groupBy(sent, (row) => row.day)
   const conversions = Map.groupBy(rows, (row) => row.day)
   const all = []
   for (const date of days.daysOf(range)) {
-    const own = brought(conversions.get(date) ?? [])
+    const own = sumConversions(conversions.get(date) ?? [])
     all.push({
       date,
-      messagesSent: messagesOf(messages.get(date) ?? []).messagesSent,
+      messagesSent: sumMessages(messages.get(date) ?? []).messagesSent,
       conversions: own.conversions,
       revenue: own.revenue,
     })

@@ -1,24 +1,26 @@
-import { seenOn } from '#runtime/contrast'
+import { graphicColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, instant, named, object, setOf, text, z } from '#runtime/schema'
-import { variableFault } from '#runtime/values/variables'
-import { english, type Words } from '#runtime/values/wording'
+import { findVariableIssue } from '#runtime/values/variables'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 const variables = new Set(['stock', 'productName'])
-const checked = <T extends z.ZodTypeAny>(schema: T) =>
+const withVariables = <T extends z.ZodTypeAny>(schema: T) =>
   schema.superRefine((value: unknown, check) => {
-    const fault = typeof value === 'string' ? variableFault(value, variables) : null
-    if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
+    const issue = typeof value === 'string' ? findVariableIssue(value, variables) : null
+    if (issue) check.addIssue({ code: z.ZodIssueCode.custom, message: issue })
   })
 
-const idsAtMost = 500
-const ids = (kind: 'product' | 'category') => setOf(reference(kind, text(1, 64)), idsAtMost)
+const maxIds = 500
+const ids = (kind: 'product' | 'category') => setOf(reference(kind, text(1, 64)), maxIds)
 
 const fields = {
   isEnabled: z.boolean(),
   threshold: z.number().int().min(1).max(1000).describe('Shown from 1 unit up to so many'),
-  text: checked(text(1, 200)).describe('Knows {{stock}} and {{productName}}'),
-  lastUnitText: checked(text(0, 200)).nullable().describe('Of the last unit; null: `text` is used'),
+  text: withVariables(text(1, 200)).describe('Knows {{stock}} and {{productName}}'),
+  lastUnitText: withVariables(text(0, 200))
+    .nullable()
+    .describe('Text for the last unit; null: `text` is used'),
   showProgressBar: z.boolean(),
   position: z.enum(['below-price', 'above-buy-button', 'below-buy-button']),
   showInProductList: z.boolean(),
@@ -26,7 +28,7 @@ const fields = {
   productIds: ids('product'),
   categoryIds: ids('category'),
   textColor: colour,
-  barColor: seenOn('trackColor'),
+  barColor: graphicColourOn('trackColor'),
   trackColor: colour,
   fontSize: z.number().int().min(10).max(40),
 }
@@ -50,7 +52,7 @@ export const counterWords = {
 export const defaultCounter: CounterContent = {
   isEnabled: false,
   threshold: 10,
-  ...english(counterWords),
+  ...getEnglishTexts(counterWords),
   showProgressBar: true,
   position: 'above-buy-button',
   showInProductList: false,

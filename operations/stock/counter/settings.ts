@@ -1,8 +1,8 @@
 /** Settings of the stock counter. */
-import { changed } from '#operations/storefront/door'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
-import { merged } from '#runtime/values/changes'
+import { mergeChange } from '#runtime/values/changes'
 import {
   type CounterChange,
   type CounterContent,
@@ -11,7 +11,7 @@ import {
   stockCounterSettings,
 } from './schema.ts'
 
-/** Products and categories that are new are looked for in the mirror, then at the platform. */
+/** New products and categories are looked up in the catalog cache, then on the platform. */
 export const stockCounter = settings({
   name: 'stock:counter',
   table: 'stock_counter_settings',
@@ -19,13 +19,13 @@ export const stockCounter = settings({
   defaults: defaultCounter,
   words: counterWords,
   schema: stockCounterSettings,
-  names: { kinds: ['product', 'category'] },
+  references: { kinds: ['product', 'category'] },
   merge: (_ctx, before, change: CounterChange) => {
-    const after = merged(before, change)
+    const after = mergeChange(before, change)
     return { ...after, lastUnitText: after.lastUnitText || null }
   },
   check: (_ctx, after) => refuseEmptyScope(after),
-  saved: changed,
+  onSaved: markStorefrontChanged,
 })
 
 function refuseEmptyScope({ isEnabled, scope, productIds, categoryIds }: CounterContent): void {

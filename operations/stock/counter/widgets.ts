@@ -1,29 +1,30 @@
-/** What the storefront shows: the form on what is sold out, and how few are left. */
-import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/door'
+/** Storefront widgets: the alert form for sold-out variants, and the stock counter. */
+import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/values/variables'
-import { type AlertContent, looks } from '../settings/schema.ts'
-import { alertsForShoppers } from '../settings/settings.ts'
+import { type AlertContent, appearanceFields } from '../settings/schema.ts'
+import { readAlertsForShoppers } from '../settings/settings.ts'
 import type { CounterContent } from './schema.ts'
 import { stockCounter } from './settings.ts'
 
-const looksOf = (settings: AlertContent) => Object.fromEntries(looks.map((name) => [name, settings[name]]))
+const pickAppearance = (settings: AlertContent) =>
+  Object.fromEntries(appearanceFields.map((name) => [name, settings[name]]))
 
-/** Key `stockAlerts`: looks and texts of the form, and which variants of the product are sold out. */
-export async function alertsWidget(
+/** Key `stockAlerts`: appearance and texts of the form, and the sold-out variants of the product. */
+export async function buildAlertsWidget(
   ctx: Context,
   { page, productId, cards }: WidgetQuery,
 ): Promise<Widget | null> {
-  const settings = await alertsForShoppers(ctx)
+  const settings = await readAlertsForShoppers(ctx)
   const { allowEmails, allowPhones, buttonShowInProductPage, buttonShowInProductList } = settings
   const isProductPage = page === 'product' && productId !== null
   const isOnCards = buttonShowInProductList && (!isProductPage || cards.length > 0)
   const isOnPage = isProductPage && buttonShowInProductPage
   if (!isOpen(settings) || !(isOnPage || isOnCards)) return null
-  const shared = { allowEmails, allowPhones, buttonShowInProductList, ...looksOf(settings) }
+  const shared = { allowEmails, allowPhones, buttonShowInProductList, ...pickAppearance(settings) }
   if (!isProductPage)
     return { value: { ...shared, productId: null, soldOutVariantIds: null, soldOutVariants: null } }
-  const soldOut = isOnPage ? soldOutOf((await snapshots.find(ctx, [productId])).get(productId)) : []
+  const soldOut = isOnPage ? listSoldOut((await snapshots.find(ctx, [productId])).get(productId)) : []
   const soldOutVariantIds = soldOut.map(({ variantId }) => variantId)
   return { value: { ...shared, productId, soldOutVariantIds, soldOutVariants: soldOut } }
 }
@@ -31,35 +32,35 @@ export async function alertsWidget(
 const isOpen = ({ isEnabled, allowEmails, allowPhones }: AlertContent): boolean =>
   isEnabled && (allowEmails || allowPhones)
 
-const soldOutOf = (product: snapshots.Snapshot | undefined): { variantId: string; name: string }[] => {
-  const status = snapshots.statusOf(product)
+const listSoldOut = (product: snapshots.Snapshot | undefined): { variantId: string; name: string }[] => {
+  const status = snapshots.getStatus(product)
   if (status !== 'available' && status !== 'out-of-stock') return []
   return product!.variants
     .filter(({ stock }) => stock === 0)
     .map(({ variantId, name }) => ({ variantId, name }))
 }
 
-/** Of the cards of a list those that nothing is left of. */
-export async function alertCards(
+/** Alert data for the cards of sold-out products in a list. */
+export async function buildAlertCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const settings = await alertsForShoppers(ctx)
+  const settings = await readAlertsForShoppers(ctx)
   if (!isOpen(settings) || !settings.buttonShowInProductList) return new Map()
   const products = [...(await snapshots.find(ctx, productIds))]
   return new Map(
     products
-      .filter(([, product]) => snapshots.statusOf(product) === 'out-of-stock')
-      .map(([productId, product]) => [productId, { variants: soldOutOf(product) }]),
+      .filter(([, product]) => snapshots.getStatus(product) === 'out-of-stock')
+      .map(([productId, product]) => [productId, { variants: listSoldOut(product) }]),
   )
 }
 
-/** Key `stockCounter`: of a product page the variants that few are left of, their texts rendered. */
-export async function counterWidget(
+/** Key `stockCounter`: on a product page the variants with low stock, with rendered texts. */
+export async function buildCounterWidget(
   ctx: Context,
   { page, productId, cards }: WidgetQuery,
 ): Promise<Widget | null> {
-  const settings = await stockCounter.forShoppers(ctx)
+  const settings = await stockCounter.getForShoppers(ctx)
   const isProductPage = page === 'product' && productId !== null
   const { isEnabled, showInProductList } = settings
   if (!isEnabled || !(isProductPage || showInProductList)) return null
@@ -71,36 +72,36 @@ export async function counterWidget(
     return { value: { ...shared, text, lastUnitText, scope, productIds, categoryIds, variants: null } }
   }
   const product = (await snapshots.find(ctx, [productId])).get(productId)
-  if (!isMeant(settings, productId, product))
+  if (!isInScope(settings, productId, product))
     return showInProductList && cards.length > 0 ? { value: { ...shared, variants: [] } } : null
-  const few = product.variants.filter(({ stock }) => stock !== null && stock >= 1 && stock <= threshold)
-  const variants = few.map(({ variantId, stock }) => {
-    return { variantId, stock, text: textFor(settings, stock!, product.name) }
+  const low = product.variants.filter(({ stock }) => stock !== null && stock >= 1 && stock <= threshold)
+  const variants = low.map(({ variantId, stock }) => {
+    return { variantId, stock, text: renderCounterText(settings, stock!, product.name) }
   })
   return { value: { ...shared, variants } }
 }
 
-/** Of the cards of a list those that few are left of in all their variants together: a card has none chosen. */
-export async function counterCards(
+/** Counter data for cards in a list. A card has no chosen variant, so the stock of all variants is summed. */
+export async function buildCounterCards(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, unknown>> {
-  const settings = await stockCounter.forShoppers(ctx)
+  const settings = await stockCounter.getForShoppers(ctx)
   if (!settings.isEnabled || !settings.showInProductList) return new Map()
   const products = [...(await snapshots.find(ctx, productIds))]
   return new Map(
     products.flatMap(([productId, product]) => {
-      if (!isMeant(settings, productId, product)) return []
-      // Of what nobody counts there may be any number.
+      if (!isInScope(settings, productId, product)) return []
+      // Untracked stock is unlimited.
       if (product.variants.some(({ stock }) => stock === null)) return []
-      const left = product.variants.reduce((sum, { stock }) => sum + Math.max(0, stock!), 0)
-      if (left < 1 || left > settings.threshold) return []
-      return [[productId, { stock: left, text: textFor(settings, left, product.name) }]]
+      const remaining = product.variants.reduce((sum, { stock }) => sum + Math.max(0, stock!), 0)
+      if (remaining < 1 || remaining > settings.threshold) return []
+      return [[productId, { stock: remaining, text: renderCounterText(settings, remaining, product.name) }]]
     }),
   )
 }
 
-const isMeant = (
+const isInScope = (
   { scope, productIds, categoryIds }: CounterContent,
   productId: string,
   product: snapshots.Snapshot | undefined,
@@ -110,7 +111,11 @@ const isMeant = (
     (scope === 'products' && productIds.includes(productId)) ||
     (scope === 'categories' && product.categoryIds.some((id) => categoryIds.includes(id))))
 
-function textFor({ text, lastUnitText }: CounterContent, stock: number, productName: string): string {
-  const said = stock === 1 ? (lastUnitText ?? text) : text
-  return renderText(said, { stock: String(stock), productName }).text
+function renderCounterText(
+  { text, lastUnitText }: CounterContent,
+  stock: number,
+  productName: string,
+): string {
+  const chosen = stock === 1 ? (lastUnitText ?? text) : text
+  return renderText(chosen, { stock: String(stock), productName }).text
 }

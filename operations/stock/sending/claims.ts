@@ -1,51 +1,51 @@
-/** Who is told next: claimed in the database before anything leaves. */
+/** Claims the subscriptions to notify next, before anything is sent. */
 
 import { sql } from 'kysely'
-import { numberUsage, optOuts, outbox } from '#operations/messaging/door'
-import { isAmong } from '#operations/store/door'
+import { optOuts, outbox, readNumberUsage } from '#operations/messaging/index'
+import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { stockAlertSend } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
-import type { Way } from './means.ts'
+import type { SendContext } from './send-context.ts'
 
-const batchAtMost = 100
+const maxBatchSize = 100
 
-interface Wanted {
+interface ClaimOptions {
   variantId: string
   settings: AlertContent
-  /** Null: phones stay where they are. */
-  way: Way | null
-  /** Null: all of them. */
-  atMost: number | null
-  /** Who came later waits for another wave. */
+  /** Null: phones keep waiting. */
+  sendContext: SendContext | null
+  /** Null: no limit. */
+  limit: number | null
+  /** Later subscriptions wait for the next rollout. */
   before: Date
 }
 
-export interface Claimed {
+export interface ClaimResult {
   claimed: number
-  /** Nobody is left who could be told now. */
+  /** No further subscription can be notified now. */
   isLast: boolean
-  /** Phones were passed over: there are no messages left for them. */
+  /** Some phones were left waiting, because the quota or the number's limit is used up. */
   lacksQuota: boolean
 }
 
 /**
- * Claims the longest-waiting, a hundred at most, in the caller's transaction, and queues their alerts; who opted out
- * is cancelled and takes no place.
+ * Claims up to 100 subscriptions, oldest first, in the caller's transaction, and queues their alerts. Opted-out ones
+ * are cancelled and use no capacity.
  */
-export async function claimNext(tx: Context, wanted: Wanted): Promise<Claimed> {
-  const { settings, way } = wanted
+export async function claimNext(tx: Context, options: ClaimOptions): Promise<ClaimResult> {
+  const { settings, sendContext } = options
   const channels = [
     ...(settings.allowEmails ? ['email'] : []),
-    ...(settings.allowPhones && way ? ['phone'] : []),
+    ...(settings.allowPhones && sendContext ? ['phone'] : []),
   ]
   if (channels.length === 0) return { claimed: 0, isLast: true, lacksQuota: false }
-  const size = Math.min(batchAtMost, wanted.atMost ?? batchAtMost)
-  const rows = await pick(tx, wanted, channels, size)
+  const size = Math.min(maxBatchSize, options.limit ?? maxBatchSize)
+  const rows = await lockWaiting(tx, options, channels, size)
   if (rows.length === 0) return { claimed: 0, isLast: true, lacksQuota: false }
-  const optedOut = await cancelOptedOut(tx, rows, way)
+  const optedOut = await cancelOptedOut(tx, rows, sendContext)
   const phones = rows.filter((row) => row.channel === 'phone' && !optedOut.has(row.id))
-  const { reservationId, units } = await reserveFor(tx, way, phones.length)
+  const { reservationId, units } = await reserveUnits(tx, sendContext, phones.length)
   const served = new Set(phones.slice(0, units).map((row) => row.id))
   const ids = rows.filter((row) => row.channel === 'email' || served.has(row.id)).map((row) => row.id)
   await claim(tx, ids, reservationId)
@@ -53,18 +53,18 @@ export async function claimNext(tx: Context, wanted: Wanted): Promise<Claimed> {
   return { claimed: ids.length, isLast: rows.length < size && !lacksQuota, lacksQuota }
 }
 
-interface Picked {
+interface WaitingRow {
   id: string
   channel: string
   contact_key: string | null
 }
 
-const pick = (
+const lockWaiting = (
   tx: Context,
-  { variantId, before }: Wanted,
+  { variantId, before }: ClaimOptions,
   channels: readonly string[],
   size: number,
-): Promise<Picked[]> =>
+): Promise<WaitingRow[]> =>
   tx.db
     .selectFrom('stock_subscriptions')
     .select(['id', 'channel', 'contact_key'])
@@ -80,15 +80,15 @@ const pick = (
     .skipLocked()
     .execute()
 
-/** An approved utility template may go to who opted out; nothing else does. */
+/** Cancels opted-out phones, unless an approved utility template is sent, which they may still get. */
 async function cancelOptedOut(
   tx: Context,
-  rows: readonly Picked[],
-  way: Way | null,
+  rows: readonly WaitingRow[],
+  sendContext: SendContext | null,
 ): Promise<ReadonlySet<string>> {
-  if (way?.template?.category === 'utility') return new Set()
+  if (sendContext?.template?.category === 'utility') return new Set()
   const phones = rows.filter((row) => row.channel === 'phone')
-  const keys = await optOuts.among(
+  const keys = await optOuts.findOptedOut(
     tx,
     phones.flatMap((row) => row.contact_key ?? []),
   )
@@ -103,10 +103,11 @@ async function cancelOptedOut(
   return new Set(ids)
 }
 
-/** A unit of the quota for each phone, within what the number may still write to; the first ones have them. */
-async function reserveFor(tx: Context, way: Way | null, wanted: number) {
-  const usage = wanted > 0 && way?.template ? await numberUsage(tx, way.connection.numberId) : null
-  return outbox.reserveUpTo(tx, Math.min(wanted, usage?.remaining ?? wanted), 'stock-notification')
+/** Reserves a quota unit per phone, within the number's remaining limit. The first phones get them. */
+async function reserveUnits(tx: Context, sendContext: SendContext | null, count: number) {
+  const usage =
+    count > 0 && sendContext?.template ? await readNumberUsage(tx, sendContext.connection.numberId) : null
+  return outbox.reserveUpTo(tx, Math.min(count, usage?.remaining ?? count), 'stock-notification')
 }
 
 async function claim(tx: Context, ids: readonly string[], reservationId: string | null): Promise<void> {

@@ -1,28 +1,31 @@
-/** What events did not tell: stock that came back, webhooks that are gone, alerts whose worker is. */
+/** Reconciliation of missed events: returned stock, lost webhooks, and alerts of dead workers. */
 
 import { sql } from 'kysely'
-import { outbox } from '#operations/messaging/door'
-import type { events } from '#operations/store/door'
-import { connections, mayUse } from '#operations/store/door'
+import { outbox } from '#operations/messaging/index'
+import type { events } from '#operations/store/index'
+import { connections, mayUse } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { liveOf, placesFor } from '../facts.ts'
+import { findLiveVariant, getCapacity } from '../facts.ts'
 import { stockAlertSend } from '../handles.ts'
-import { noteStockEvent, readAlerts, registerWebhook } from '../settings/settings.ts'
-import { queueWave } from './waves.ts'
+import { readAlerts, recordStockEvent, registerWebhook } from '../settings/settings.ts'
+import { queueRollout } from './batch-rollout.ts'
 
-/** Who waits longer has forgotten. */
-const waitsDays = 365
-const productsAtOnce = 50
-const deadAtOnce = 1000
+/** Older subscriptions expire. */
+const maxWaitDays = 365
+const productsPerPage = 50
+const maxDeadClaims = 1000
 
-/** In the transaction that applies the events: the waves of what people wait for are queued. */
-export async function stockChanged(tx: Context, told: readonly events.StoredEvent[]): Promise<void> {
-  const newest = new Date(Math.max(...told.map((event) => event.occurredAt.getTime())))
-  await noteStockEvent(tx, newest)
+/** Queues rollouts for awaited variants, in the transaction that applies the events. */
+export async function handleStockEvents(
+  tx: Context,
+  storedEvents: readonly events.StoredEvent[],
+): Promise<void> {
+  const newest = new Date(Math.max(...storedEvents.map((event) => event.occurredAt.getTime())))
+  await recordStockEvent(tx, newest)
   if (!(await readAlerts(tx)).isEnabled) return
-  const ids = [...new Set(told.flatMap(idsIn))]
+  const ids = [...new Set(storedEvents.flatMap(listIds))]
   const rows = await tx.db
     .selectFrom('stock_subscriptions')
     .select('variant_id')
@@ -32,45 +35,45 @@ export async function stockChanged(tx: Context, told: readonly events.StoredEven
     .where(sql<boolean>`(product_id = any(${ids}::text[]) or variant_id = any(${ids}::text[]))`)
     .orderBy('variant_id')
     .execute()
-  for (const row of rows) await queueWave(tx, row.variant_id)
+  for (const row of rows) await queueRollout(tx, row.variant_id)
 }
 
-/** Stock is told of by product or by variant. */
-function idsIn({ data }: events.StoredEvent): string[] {
+/** Stock events name a product or a variant. */
+function listIds({ data }: events.StoredEvent): string[] {
   const { id, productId } = (data ?? {}) as { id?: unknown; productId?: unknown }
   return [id, productId].filter((each): each is string => typeof each === 'string' && each !== '')
 }
 
-/** One store's quarter of an hour. What the platform does not answer is left to the next. */
+/** Reconciles one store, every quarter of an hour. If the platform does not answer, the next run catches up. */
 export async function reconcile(ctx: Context): Promise<void> {
   await cancelExpired(ctx)
-  await wakeDead(ctx)
+  await recoverDead(ctx)
   const settings = await readAlerts(ctx)
   if (!settings.isEnabled || !(await mayUse(ctx, 'stock-alerts'))) return
-  const connected = await connections.ecommerce(ctx)
+  const connected = await connections.findEcommerce(ctx)
   if (!connected) return
   try {
     await registerWebhook(ctx)
-    const awaited = await awaitedVariants(ctx)
+    const awaited = await findAwaitedVariants(ctx)
     const productIds = [...new Set(awaited.map((each) => each.product_id))]
-    for (let i = 0; i < productIds.length; i += productsAtOnce) {
-      const ids = productIds.slice(i, i + productsAtOnce)
+    for (let i = 0; i < productIds.length; i += productsPerPage) {
+      const ids = productIds.slice(i, i + productsPerPage)
       const products = await connected.port.getProducts(connected.store, { ids })
       const byId = new Map(products.map((product) => [product.id, product]))
       for (const each of awaited.filter(({ product_id: id }) => ids.includes(id))) {
-        const live = liveOf(byId.get(each.product_id), each.variant_id)
-        if (live === 'gone' || placesFor(live, settings.ignoreStockThreshold) !== 0) {
-          await queueWave(ctx, each.variant_id)
+        const live = findLiveVariant(byId.get(each.product_id), each.variant_id)
+        if (live === 'gone' || getCapacity(live, settings.ignoreStockThreshold) !== 0) {
+          await queueRollout(ctx, each.variant_id)
         }
       }
     }
   } catch (error) {
     if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused)) throw error
-    ctx.log.warn({ err: error }, 'the platform could not be asked for the stock that people wait for')
+    ctx.log.warn({ err: error }, 'stock reconciliation failed, platform unavailable')
   }
 }
 
-const awaitedVariants = (ctx: Context): Promise<{ product_id: string; variant_id: string }[]> =>
+const findAwaitedVariants = (ctx: Context): Promise<{ product_id: string; variant_id: string }[]> =>
   ctx.db
     .selectFrom('stock_subscriptions')
     .select(['product_id', 'variant_id'])
@@ -88,12 +91,12 @@ async function cancelExpired(ctx: Context): Promise<void> {
     .set({ status: 'cancelled', reason: 'expired', updated_at: now })
     .where('status', '=', sql.lit('waiting'))
     .where('deleted_at', 'is', null)
-    .where('created_at', '<=', new Date(now.getTime() - waitsDays * dayMs))
+    .where('created_at', '<=', new Date(now.getTime() - maxWaitDays * dayMs))
     .execute()
 }
 
-/** Claims that no job looks after any more are taken up again under their keys, and open waves go on. */
-async function wakeDead(ctx: Context): Promise<void> {
+/** Requeues dead claims, which are resent under their keys, and continues open rollouts. */
+async function recoverDead(ctx: Context): Promise<void> {
   const claims = await ctx.db
     .selectFrom('stock_subscriptions')
     .select('claim_id')
@@ -101,7 +104,7 @@ async function wakeDead(ctx: Context): Promise<void> {
     .where('status', '=', sql.lit('sending'))
     .where('claimed_at', '<=', new Date(ctx.clock.ms() - outbox.deadAfterMs))
     .where('claim_id', 'is not', null)
-    .limit(deadAtOnce)
+    .limit(maxDeadClaims)
     .execute()
   for (const { claim_id: claimId } of claims) await ctx.queue(stockAlertSend, { claimId: claimId!, tries: 0 })
   const waves = await ctx.db
@@ -109,11 +112,11 @@ async function wakeDead(ctx: Context): Promise<void> {
     .select('variant_id')
     .where('is_open', '=', true)
     .execute()
-  for (const { variant_id: variantId } of waves) await queueWave(ctx, variantId)
+  for (const { variant_id: variantId } of waves) await queueRollout(ctx, variantId)
 }
 
-/** Stores where somebody waits, or an alert is on its way: each out of its index. */
-export const storesWithWork = ({ root }: SystemContext) =>
+/** Selects stores with waiting subscriptions or alerts being sent. A union, so that each part uses its index. */
+export const selectStoresWithWork = ({ root }: SystemContext) =>
   root
     .selectFrom('stock_subscriptions')
     .select('store_id')

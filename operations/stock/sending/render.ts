@@ -1,17 +1,17 @@
-/** How an alert reads (rule 1). No database, no clock. */
+/** Renders alerts (rule 1). No database, no clock. */
 import type { StoreFacts } from '#db/access'
-import { unsubscribes } from '#operations/capture/door'
-import { type sending, templates } from '#operations/messaging/door'
-import { escaped } from '#operations/store/door'
-import { moneyText } from '#runtime/values/localized'
-import { publicName } from '#runtime/values/public-name'
-import { seen } from '#runtime/values/signs'
+import { unsubscribes } from '#operations/capture/index'
+import { type sending, templates } from '#operations/messaging/index'
+import { escapeHtml } from '#operations/store/index'
+import { trimVisible } from '#runtime/values/confusables'
+import { formatMoney } from '#runtime/values/localized'
+import { toPublicName } from '#runtime/values/public-name'
 import { renderLoosely, type Values } from '#runtime/values/variables'
-import { said } from '#runtime/values/wording'
-import type { Live } from '../facts.ts'
+import { getText } from '#runtime/values/wording'
+import type { LiveVariant } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 
-/** Of a subscription: what is told where the platform is not asked. */
+/** Stored fields of a subscription, used if there is no live product. */
 export interface Subscriber {
   name: string | null
   product_name: string
@@ -22,27 +22,27 @@ export interface Subscriber {
 
 type Store = Pick<StoreFacts, 'name' | 'locale' | 'currency'>
 
-/** The value of every variable; null where there is none. */
-export function valuesOf(subscriber: Subscriber, live: Live | null, store: Store): Values {
-  const price = live ? moneyText(live.variant.price, live.product.currency, store.locale) : null
+/** The value of every variable; null without one. */
+export function buildValues(subscriber: Subscriber, live: LiveVariant | null, store: Store): Values {
+  const price = live ? formatMoney(live.variant.price, live.product.currency, store.locale) : null
   return {
-    // Whoever typed it may not be whose address it is.
-    name: publicName(subscriber.name),
+    // Untrusted: anybody may have entered another person's address.
+    name: toPublicName(subscriber.name),
     productName: live?.product.name ?? subscriber.product_name,
-    variantName: live ? variantNameOf(live) : subscriber.variant_name,
+    variantName: live ? getVariantName(live) : subscriber.variant_name,
     price,
     stock: live?.variant.stock?.toString() ?? null,
     storeName: store.name,
-    productUrl: linkOf(live?.product.url ?? subscriber.product_url, subscriber.click_token),
+    productUrl: buildLink(live?.product.url ?? subscriber.product_url, subscriber.click_token),
   }
 }
 
-/** The name of the only variant is the product's own on many platforms: it says nothing then. */
-const variantNameOf = ({ product, variant }: Live): string | null =>
+/** Null if it repeats the product's name, as for a single variant on many platforms. */
+const getVariantName = ({ product, variant }: LiveVariant): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
 
-/** With the token that the order brings back; null for what is no web address. */
-export function linkOf(address: string | null, clickToken: string): string | null {
+/** Adds the click token, which the order brings back. Null if the address is no web address. */
+export function buildLink(address: string | null, clickToken: string): string | null {
   const url = address === null ? null : URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
   url.searchParams.set('mk', clickToken)
@@ -53,8 +53,8 @@ const customerWords: Readonly<Record<string, string>> = { pt: 'cliente', es: 'cl
 
 type Template = templates.Template
 
-/** Its parameters in order: name or the store's word for one, product name, product URL. */
-function templateContent(
+/** Fills in the parameters in order: name (or the store's word for a customer), product name, product URL. */
+function renderTemplate(
   template: Template,
   values: Values,
   store: Store,
@@ -62,7 +62,7 @@ function templateContent(
   const word = customerWords[store.locale.slice(0, 2)] ?? 'customer'
   const oneLine = (text: string | null | undefined): string => text?.replace(/\s+/g, ' ').trim() ?? ''
   const all = [
-    oneLine(seen(values.name)) || word,
+    oneLine(trimVisible(values.name)) || word,
     oneLine(values.productName) || '-',
     values.productUrl ?? '-',
   ]
@@ -71,7 +71,7 @@ function templateContent(
     header: all.slice(0, header),
     body: all.slice(header, header + body),
     buttons: template.buttons.flatMap(({ type, url }) =>
-      type === 'url' && url?.includes('{{1}}') ? [buttonValue(url, values.productUrl ?? '')] : [],
+      type === 'url' && url?.includes('{{1}}') ? [getButtonValue(url, values.productUrl ?? '')] : [],
     ),
   }
   return {
@@ -80,8 +80,8 @@ function templateContent(
   }
 }
 
-/** What makes the button's address the product's: what follows its fixed part, or the last part of the path. */
-function buttonValue(buttonUrl: string, productUrl: string): string {
+/** The variable part of the button's URL: the product URL after the fixed part, or its last path segment. */
+function getButtonValue(buttonUrl: string, productUrl: string): string {
   const fixed = buttonUrl.slice(0, buttonUrl.indexOf('{{1}}'))
   if (fixed !== '' && productUrl.startsWith(fixed)) return productUrl.slice(fixed.length)
   const url = URL.parse(productUrl)
@@ -90,14 +90,14 @@ function buttonValue(buttonUrl: string, productUrl: string): string {
   return `${last}${url.search}` || '-'
 }
 
-/** What a phone gets: the template, or the text where connections have none. */
-export function messageContent(
+/** Renders the message for a phone: the template, or the text for connections without templates. */
+export function renderMessage(
   settings: AlertContent,
   template: Template | null,
   values: Values,
   store: Store,
 ): { content: sending.Content; text: string } {
-  if (template) return templateContent(template, values, store)
+  if (template) return renderTemplate(template, values, store)
   const text = renderLoosely(settings.templateMessaging, values).trim()
   return { content: { kind: 'text', text, media: null }, text }
 }
@@ -109,14 +109,14 @@ export interface AlertMail {
   headers: Record<string, string>
 }
 
-/** The email; an empty text leaves its part out. `unsubscribe`: the address behind its last line, or null. */
-export function alertMail(
+/** Renders the email; parts with an empty text are omitted. `unsubscribe`: the link of the last line, or null. */
+export function renderMail(
   settings: AlertContent,
   values: Values,
   unsubscribe: string | null,
   locale: string,
 ): AlertMail {
-  const leave = said(unsubscribes.word, locale)
+  const leave = getText(unsubscribes.linkLabel, locale)
   const { templateEmail } = settings
   const part = (name: keyof AlertContent['templateEmail']): string =>
     renderLoosely(templateEmail[name], values).trim()
@@ -131,16 +131,16 @@ export function alertMail(
   const logo = /^https:\/\/[^\s]+$/.test(templateEmail.logo) ? templateEmail.logo : null
   const html = [
     logo &&
-      `<p><img src="${escaped(logo)}" alt="${escaped(values.storeName ?? '')}" style="max-height:64px"></p>`,
-    title && `<h1 style="font-size:22px">${inHtml(title)}</h1>`,
-    greeting && `<p>${inHtml(greeting)}</p>`,
-    content && `<p>${inHtml(content)}</p>`,
+      `<p><img src="${escapeHtml(logo)}" alt="${escapeHtml(values.storeName ?? '')}" style="max-height:64px"></p>`,
+    title && `<h1 style="font-size:22px">${toHtml(title)}</h1>`,
+    greeting && `<p>${toHtml(greeting)}</p>`,
+    content && `<p>${toHtml(content)}</p>`,
     button &&
       link &&
-      `<p><a href="${escaped(link)}" style="${buttonStyle(settings)}">${inHtml(button)}</a></p>`,
-    footer && `<p style="color:#6b7280;font-size:13px">${inHtml(footer)}</p>`,
+      `<p><a href="${escapeHtml(link)}" style="${buildButtonStyle(settings)}">${toHtml(button)}</a></p>`,
+    footer && `<p style="color:#6b7280;font-size:13px">${toHtml(footer)}</p>`,
     unsubscribe &&
-      `<p style="color:#6b7280;font-size:13px"><a href="${escaped(unsubscribe)}">${escaped(leave)}</a></p>`,
+      `<p style="color:#6b7280;font-size:13px"><a href="${escapeHtml(unsubscribe)}">${escapeHtml(leave)}</a></p>`,
   ]
   const text = [
     title,
@@ -154,16 +154,16 @@ export function alertMail(
     subject: part('subject').replace(/\s+/g, ' '),
     html: `<div style="font:16px/1.5 sans-serif;color:#111827;max-width:560px">${html.filter(Boolean).join('')}</div>`,
     text: `${text.filter(Boolean).join('\n\n')}\n`,
-    headers: unsubscribe ? unsubscribes.headers(unsubscribe) : {},
+    headers: unsubscribe ? unsubscribes.buildHeaders(unsubscribe) : {},
   }
 }
 
-const inHtml = (text: string): string => escaped(text).replace(/\r?\n/g, '<br>')
+const toHtml = (text: string): string => escapeHtml(text).replace(/\r?\n/g, '<br>')
 
 const colour = /^#[0-9a-fA-F]{6}$/
-const asColour = (text: string | null, standard: string): string =>
+const parseColour = (text: string | null, standard: string): string =>
   text !== null && colour.test(text) ? text : standard
 
-/** Its colours are the merchant's own words: only what is a colour stands in a style. */
-const buttonStyle = ({ buttonBackgroundColor, buttonFontColor }: AlertContent): string =>
-  `display:inline-block;padding:12px 24px;border-radius:6px;text-decoration:none;background:${asColour(buttonBackgroundColor, '#111827')};color:${asColour(buttonFontColor, '#ffffff')}`
+/** The merchant's colours are free texts: only valid colours are put into the style. */
+const buildButtonStyle = ({ buttonBackgroundColor, buttonFontColor }: AlertContent): string =>
+  `display:inline-block;padding:12px 24px;border-radius:6px;text-decoration:none;background:${parseColour(buttonBackgroundColor, '#111827')};color:${parseColour(buttonFontColor, '#ffffff')}`

@@ -1,17 +1,17 @@
-/** One alert, now, because the merchant wants it: threshold, waves and stock do not hold it back. */
+/** Sends one alert now at the merchant's request. Threshold, rollouts and stock do not hold it back. */
 import { sql } from 'kysely'
-import { check } from '#operations/messaging/door'
-import { metering } from '#operations/store/door'
+import { check } from '#operations/messaging/index'
+import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { oneRow, unlessTaken } from '#runtime/database/rows'
+import { refuseDuplicate, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
 import { noSuchSubscription } from '../subscriptions/subscriptions.ts'
-import { findWay } from './means.ts'
-import { messageContent, valuesOf } from './render.ts'
+import { buildValues, renderMessage } from './render.ts'
+import { findSendContext } from './send-context.ts'
 
-interface Found {
+interface LockedSubscription {
   id: string
   product_id: string
   variant_id: string
@@ -26,16 +26,17 @@ interface Found {
 }
 
 /**
- * Claims one that waits or failed, in the caller's transaction. Answers its claim, and whether the catalog shows the
- * variant in stock (null: it does not know). Refuses what is on its way, sent or cancelled, a channel that is not
- * allowed, a phone that nothing can carry it to (409), and a phone without a message left in the cycle (403).
+ * Claims a waiting or failed subscription, in the caller's transaction. Returns the claim, and whether the catalog shows
+ * the variant in stock (null: unknown). Refuses an alert that is being sent, sent or cancelled, a channel that is not
+ * allowed, a phone that cannot be reached (409), and an empty quota (403).
  */
 export async function claimSingle(
   tx: Context,
   id: string,
 ): Promise<{ claimId: string; inStock: boolean | null }> {
-  const row = await lock(tx, id)
-  if (row.status !== 'waiting' && row.status !== 'failed') throw refuse('conflict', told[row.status]!)
+  const row = await lockSubscription(tx, id)
+  if (row.status !== 'waiting' && row.status !== 'failed')
+    throw refuse('conflict', conflictMessages[row.status]!)
   const settings = await readAlerts(tx)
   if (row.channel === 'email' ? !settings.allowEmails : !settings.allowPhones) {
     throw refuse('conflict', `The settings of stock alerts do not allow ${row.channel}s: allow them first`)
@@ -50,14 +51,14 @@ export async function claimSingle(
   return { claimId, inStock: await isInStock(tx, row) }
 }
 
-const told: Readonly<Record<string, string>> = {
+const conflictMessages: Readonly<Record<string, string>> = {
   sending: 'The alert is on its way already',
   sent: 'The alert was sent already',
   cancelled: 'The subscription was cancelled: the shopper may subscribe again',
 }
 
-function lock(tx: Context, id: string): Promise<Found> {
-  const kept = tx.db
+function lockSubscription(tx: Context, id: string): Promise<LockedSubscription> {
+  const subscription = tx.db
     .selectFrom('stock_subscriptions')
     .select([
       'id',
@@ -74,19 +75,28 @@ function lock(tx: Context, id: string): Promise<Found> {
     ])
     .where('deleted_at', 'is', null)
     .forUpdate()
-  return oneRow(kept, id, noSuchSubscription)
+  return requireRow(subscription, id, noSuchSubscription)
 }
 
-async function refuseUnreachable(tx: Context, row: Found, settings: AlertContent): Promise<void> {
-  const way = await findWay(tx, settings)
-  if (typeof way === 'string') throw refuse('conflict', way)
-  const values = valuesOf(row, null, tx.store)
-  const { content } = messageContent(settings, way.template, values, tx.store)
-  const objection = await check(tx, { phone: row.phone!, content })
-  if (objection) throw refuse('conflict', objection.message)
+async function refuseUnreachable(
+  tx: Context,
+  row: LockedSubscription,
+  settings: AlertContent,
+): Promise<void> {
+  const sendContext = await findSendContext(tx, settings)
+  if (typeof sendContext === 'string') throw refuse('conflict', sendContext)
+  const values = buildValues(row, null, tx.store)
+  const { content } = renderMessage(settings, sendContext.template, values, tx.store)
+  const failedPrecondition = await check(tx, { phone: row.phone!, content })
+  if (failedPrecondition) throw refuse('conflict', failedPrecondition.message)
 }
 
-async function claim(tx: Context, row: Found, claimId: string, reservationId: string | null): Promise<void> {
+async function claim(
+  tx: Context,
+  row: LockedSubscription,
+  claimId: string,
+  reservationId: string | null,
+): Promise<void> {
   const now = tx.now()
   const claiming = tx.db
     .updateTable('stock_subscriptions')
@@ -108,10 +118,10 @@ async function claim(tx: Context, row: Found, claimId: string, reservationId: st
     })
     .where('id', '=', row.id)
   const again = 'The shopper has subscribed again and waits already: send that one'
-  await unlessTaken('stock_subscriptions_open', again, () => claiming.execute())
+  await refuseDuplicate('stock_subscriptions_open', again, () => claiming.execute())
 }
 
-async function isInStock(tx: Context, row: Found): Promise<boolean | null> {
+async function isInStock(tx: Context, row: LockedSubscription): Promise<boolean | null> {
   const variant = await tx.db
     .selectFrom('product_snapshot_variants as v')
     .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')

@@ -1,48 +1,54 @@
-/** The alerts of one claim: looked at again, rendered, handed over at the number's pace, written down. */
+/** Sends the alerts of one claim: rechecks, renders, dispatches at the number's rate, and records the results. */
 
-import { unsubscribes } from '#operations/capture/door'
-import { optOuts, outbox, sending } from '#operations/messaging/door'
-import { mayUse } from '#operations/store/door'
+import { unsubscribes } from '#operations/capture/index'
+import { optOuts, outbox, sending } from '#operations/messaging/index'
+import { mayUse } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { type Live, readLive } from '../facts.ts'
+import { type LiveVariant, readLiveVariant } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { readAlerts } from '../settings/settings.ts'
-import { type Alert, after, alerts as lane, leftMeanwhile, type Result } from './lane.ts'
-import { judge, latestMs } from './leaving.ts'
-import { findWay, type Way } from './means.ts'
-import { alertMail, messageContent, valuesOf } from './render.ts'
+import {
+  type Alert,
+  type AlertResult,
+  alerts as alertSource,
+  applyResult,
+  unsubscribedMeanwhile,
+} from './outbox-source.ts'
+import { buildValues, renderMail, renderMessage } from './render.ts'
+import { findSendContext, type SendContext } from './send-context.ts'
+import { checkAlert, maxClaimAgeMs } from './send-decision.ts'
 
-const firstWaitMs = 15_000
-const longestWaitMs = 15 * minuteMs
+const firstBackoffMs = 15_000
+const maxBackoffMs = 15 * minuteMs
 
 export interface SendWork {
   claimId: string
-  /** How often nothing could be handed over. */
+  /** Number of consecutive tries that dispatched nothing. */
   tries: number
-  /** Places on the number that were taken for it already. */
+  /** Rate slots of the number that are already reserved for it. */
   places?: number | undefined
 }
-type Left = { work: SendWork; at: Date } | null
+type NextWork = { work: SendWork; at: Date } | null
 
-/** Sends what is still to be sent of a claim. Answers the work that is left with its time, or null. */
-export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSignal): Promise<Left> {
+/** Sends the remaining alerts of a claim. Returns the next work with its time, or null. */
+export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSignal): Promise<NextWork> {
   const run = new Run(ctx, work, await readAlerts(ctx))
-  const alerts = await claimedAlerts(ctx, work.claimId)
+  const alerts = await readClaimedAlerts(ctx, work.claimId)
   if (alerts.length === 0) return null
   if (!(await mayUse(ctx, 'stock-alerts'))) {
-    await run.settle(alerts, backUnlessCalled)
+    await run.recordResults(alerts, requeueUnlessCalled)
     return null
   }
-  let live: Live | 'gone' | null
+  let live: LiveVariant | 'gone' | null
   try {
-    live = await readLive(ctx, alerts[0]!.product_id, alerts[0]!.variant_id)
+    live = await readLiveVariant(ctx, alerts[0]!.product_id, alerts[0]!.variant_id)
   } catch (error) {
-    if (!isSilence(error)) throw error
-    return run.waitFor(alerts)
+    if (!isPlatformUnavailable(error)) throw error
+    return run.waitForPlatform(alerts)
   }
-  const open = await run.judged(alerts, live, await sending.isIdempotent(ctx))
+  const open = await run.selectSendable(alerts, live, await sending.isIdempotent(ctx))
   const shown = live === 'gone' ? null : live
   const ofChannel = (channel: Alert['channel']) => open.filter((each) => each.channel === channel)
   await run.sendMails(ofChannel('email'), shown)
@@ -50,15 +56,15 @@ export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSigna
   return run.next()
 }
 
-const backUnlessCalled = ({ calledAt }: Alert): Result | null =>
-  calledAt ? null : { is: 'back', because: null }
+const requeueUnlessCalled = ({ calledAt }: Alert): AlertResult | null =>
+  calledAt ? null : { kind: 'requeued', because: null }
 
-const isSilence = (error: unknown): boolean =>
+const isPlatformUnavailable = (error: unknown): boolean =>
   error instanceof Unavailable || error instanceof Throttled || error instanceof Refused
 
-async function claimedAlerts(ctx: Context, claimId: string): Promise<Alert[]> {
+async function readClaimedAlerts(ctx: Context, claimId: string): Promise<Alert[]> {
   const rows = await outbox
-    .rowsOf(ctx, lane)
+    .selectMessages(ctx, alertSource)
     .where('m.claim_id', '=', claimId)
     .where('m.status', '=', 'sending')
     .orderBy('m.created_at')
@@ -67,16 +73,16 @@ async function claimedAlerts(ctx: Context, claimId: string): Promise<Alert[]> {
   return rows as unknown as Alert[]
 }
 
-type Letter = outbox.Letter<Alert>
+type OutgoingAlert = outbox.OutgoingMessage<Alert>
 
-/** One run over a claim, and when the next one is due. */
+/** One run over a claim, which also computes when the next one is due. */
 class Run {
   readonly #ctx: Context
   readonly #work: SendWork
   readonly #settings: AlertContent
   #at: Date | null = null
   #places = 0
-  #isTrouble = false
+  #isBackingOff = false
 
   constructor(ctx: Context, work: SendWork, settings: AlertContent) {
     this.#ctx = ctx
@@ -85,187 +91,209 @@ class Run {
     this.#places = work.places ?? 0
   }
 
-  next(): Left {
+  next(): NextWork {
     if (this.#at === null) return null
-    const tries = this.#isTrouble ? this.#work.tries + 1 : 0
+    const tries = this.#isBackingOff ? this.#work.tries + 1 : 0
     const places = this.#places > 0 ? { places: this.#places } : {}
     return { work: { claimId: this.#work.claimId, tries, ...places }, at: this.#at }
   }
 
-  /** Writes down what became of some, but for what a status has settled meanwhile; answers the others. */
-  async settle(alerts: readonly Alert[], resultOf: (alert: Alert) => Result | null): Promise<Alert[]> {
-    const results = new Map<string, Result>()
+  /** Records the results that are known, except for alerts ended by a provider status. Returns the other alerts. */
+  async recordResults(
+    alerts: readonly Alert[],
+    resultOf: (alert: Alert) => AlertResult | null,
+  ): Promise<Alert[]> {
+    const results = new Map<string, AlertResult>()
     for (const alert of alerts) {
       const result = resultOf(alert)
       if (result) results.set(alert.id, result)
     }
-    const fateOf = (row: Alert): Alert => after(this.#ctx, row, results.get(row.id)!)
-    await outbox.settle(this.#ctx, lane, [...results.keys()], fateOf, this.#work.claimId)
+    const applyTo = (row: Alert): Alert => applyResult(this.#ctx, row, results.get(row.id)!)
+    await outbox.recordOutcomes(this.#ctx, alertSource, [...results.keys()], applyTo, this.#work.claimId)
     return alerts.filter(({ id }) => !results.has(id))
   }
 
-  /** The platform is silent: in a day everybody has their place again. */
-  async waitFor(alerts: readonly Alert[]): Promise<Left> {
-    const waiting = await this.settle(alerts, (each) => (this.#isOver(each) ? backUnlessCalled(each) : null))
-    if (waiting.length > 0) this.#trouble()
+  /** Retries later while the platform does not answer. After a day the subscriptions wait again. */
+  async waitForPlatform(alerts: readonly Alert[]): Promise<NextWork> {
+    const waiting = await this.recordResults(alerts, (each) =>
+      this.#isOver(each) ? requeueUnlessCalled(each) : null,
+    )
+    if (waiting.length > 0) this.#backOff()
     return this.next()
   }
 
-  /** Those that leave, or are sent again under their key; of the others, what became of them is written down. */
-  async judged(alerts: readonly Alert[], live: Live | 'gone' | null, knowsKeys: boolean): Promise<Alert[]> {
-    const standing = {
+  /** Returns the alerts to send or to resend under their key, and records the results of the others. */
+  async selectSendable(
+    alerts: readonly Alert[],
+    live: LiveVariant | 'gone' | null,
+    isIdempotent: boolean,
+  ): Promise<Alert[]> {
+    const facts = {
       now: this.#ctx.now(),
       settings: this.#settings,
       live,
       hasTried: this.#work.tries > 0,
     }
-    const held = new Set<string>()
-    const open = await this.settle(alerts, (each) => {
-      const found = each.calledAt ? this.#doubt(each, each.calledAt, knowsKeys) : judge(each, standing)
+    const waiting = new Set<string>()
+    const open = await this.recordResults(alerts, (each) => {
+      const found = each.calledAt
+        ? this.#resolveCalled(each, each.calledAt, isIdempotent)
+        : checkAlert(each, facts)
       if (!(found instanceof Date)) return found
-      held.add(each.id)
-      this.#laterAt(found)
+      waiting.add(each.id)
+      this.#scheduleAt(found)
       return null
     })
-    return open.filter(({ id }) => !held.has(id))
+    return open.filter(({ id }) => !waiting.has(id))
   }
 
   /**
-   * Of what a dead worker may have handed over: null, it is sent again under its key; else when to look at it, until it
-   * is lost: another worker may have it in hand, and where no key is known a callback may prove it.
+   * Resolves an alert whose call was recorded by an earlier run. Null: resend it under its key. A date: check again then,
+   * because another worker may be sending it or, without keys, a callback may still prove it. Else it is indeterminate.
    */
-  #doubt(alert: Alert, at: Date, knowsKeys: boolean): Date | Result | null {
+  #resolveCalled(alert: Alert, at: Date, isIdempotent: boolean): Date | AlertResult | null {
     const now = this.#ctx.now()
-    const deadAt = later(at, outbox.deadAfterMs)
+    const deadAt = addMs(at, outbox.deadAfterMs)
     if (now < deadAt) return deadAt
-    const lost: Result = { is: 'lost', at }
-    const isOver = this.#isOver(alert) || alert.code === leftMeanwhile
-    if (alert.channel === 'email' || knowsKeys) return isOver ? lost : null
-    const lostAt = later(at, outbox.lostAfterMs)
-    return now < lostAt ? lostAt : lost
+    const indeterminate: AlertResult = { kind: 'indeterminate', at }
+    const isOver = this.#isOver(alert) || alert.code === unsubscribedMeanwhile
+    if (alert.channel === 'email' || isIdempotent) return isOver ? indeterminate : null
+    const indeterminateAt = addMs(at, outbox.indeterminateAfterMs)
+    return now < indeterminateAt ? indeterminateAt : indeterminate
   }
 
-  async sendMails(alerts: readonly Alert[], live: Live | null): Promise<void> {
+  async sendMails(alerts: readonly Alert[], live: LiveVariant | null): Promise<void> {
     const { store } = this.#ctx
-    const letters = alerts.map((message) => {
-      const unsubscribe = unsubscribes.link(this.#ctx, 'stock', message.id)
-      const mail = alertMail(this.#settings, valuesOf(message, live, store), unsubscribe, store.locale)
+    const messages = alerts.map((message) => {
+      const unsubscribe = unsubscribes.buildLink(this.#ctx, 'stock', message.id)
+      const mail = renderMail(this.#settings, buildValues(message, live, store), unsubscribe, store.locale)
       return { message, mail: { to: message.email!, ...mail } }
     })
-    await this.#hand(letters, null, true)
+    await this.#dispatch(messages, null, true)
   }
 
-  /** Phones, as many at a time as the number sends in two seconds of its share. */
-  async sendMessages(alerts: readonly Alert[], live: Live | null, signal: AbortSignal): Promise<void> {
+  /** Sends to phones, in batches of what the number sends in two seconds of its share. */
+  async sendMessages(alerts: readonly Alert[], live: LiveVariant | null, signal: AbortSignal): Promise<void> {
     if (alerts.length === 0) return
     const ctx = this.#ctx
-    const way = await findWay(ctx, this.#settings)
-    if (typeof way === 'string') {
-      const called = await this.settle(alerts, backUnlessCalled)
-      if (called.length > 0) this.#trouble()
+    const sendContext = await findSendContext(ctx, this.#settings)
+    if (typeof sendContext === 'string') {
+      const called = await this.recordResults(alerts, requeueUnlessCalled)
+      if (called.length > 0) this.#backOff()
       return
     }
-    const { connection, isIdempotent } = way
-    const perSecond = await sending.ratePerSecond(ctx, connection)
-    let open = await this.#messages(alerts, live, way)
-    let isHeld = false
-    while (open.length > 0 && !isHeld) {
+    const { connection, isIdempotent } = sendContext
+    const perSecond = await sending.readRatePerSecond(ctx, connection)
+    let open = await this.#buildMessages(alerts, live, sendContext)
+    let isStopped = false
+    while (open.length > 0 && !isStopped) {
       if (signal.aborted) {
-        this.#laterAt(ctx.now())
+        this.#scheduleAt(ctx.now())
         return
       }
       if (this.#places === 0) {
-        this.#places = Math.min(outbox.turnSize(perSecond), open.length)
-        const turn = await sending.takeTurn(ctx, connection, this.#places, outbox.share, perSecond)
-        if (!(await sending.reaches(ctx, turn))) {
-          this.#laterAt(turn)
+        this.#places = Math.min(outbox.getBatchSize(perSecond), open.length)
+        const slotAt = await sending.reserveRateSlots(
+          ctx,
+          connection,
+          this.#places,
+          outbox.defaultRateShare,
+          perSecond,
+        )
+        if (!(await sending.waitForSlot(ctx, slotAt))) {
+          this.#scheduleAt(slotAt)
           return
         }
       }
       const batch = open.slice(0, this.#places)
       open = open.slice(batch.length)
       this.#places = 0
-      isHeld = await this.#hand(batch, connection, isIdempotent)
+      isStopped = await this.#dispatch(batch, connection, isIdempotent)
     }
-    if (open.length > 0) this.#laterAt(this.#at ?? ctx.now())
+    if (open.length > 0) this.#scheduleAt(this.#at ?? ctx.now())
   }
 
-  /** What phones get; who opted out meanwhile, or has nothing to read, gets nothing. */
-  async #messages(alerts: readonly Alert[], live: Live | null, { template }: Way): Promise<Letter[]> {
+  /** Renders the messages. Skips phones that opted out meanwhile, and empty texts. */
+  async #buildMessages(
+    alerts: readonly Alert[],
+    live: LiveVariant | null,
+    { template }: SendContext,
+  ): Promise<OutgoingAlert[]> {
     const keys = alerts.flatMap((each) => each.contact_key ?? [])
-    const optedOut = template?.category === 'utility' ? null : await optOuts.among(this.#ctx, keys)
+    const optedOut = template?.category === 'utility' ? null : await optOuts.findOptedOut(this.#ctx, keys)
     const { store } = this.#ctx
-    const letters = new Map(
+    const messages = new Map(
       alerts.map((alert) => {
-        const values = valuesOf(alert, live, store)
-        const { content, text } = messageContent(this.#settings, template, values, store)
+        const values = buildValues(alert, live, store)
+        const { content, text } = renderMessage(this.#settings, template, values, store)
         return [alert.id, { message: { ...alert, text }, phone: alert.phone!, content }]
       }),
     )
-    const open = await this.settle(alerts, ({ id, calledAt, contact_key: key }) => {
-      if (!calledAt && optedOut?.has(key ?? '')) return { is: 'cancelled', code: 'opted-out' }
-      return letters.get(id)!.message.text === '' ? nothingToSay : null
+    const open = await this.recordResults(alerts, ({ id, calledAt, contact_key: key }) => {
+      if (!calledAt && optedOut?.has(key ?? '')) return { kind: 'cancelled', code: 'opted-out' }
+      return messages.get(id)!.message.text === '' ? emptyText : null
     })
-    return open.map(({ id }) => letters.get(id)!)
+    return open.map(({ id }) => messages.get(id)!)
   }
 
-  /** Hands over and writes down what is known. Answers whether nothing more can be handed over now. */
-  async #hand(
-    letters: readonly Letter[],
+  /** Dispatches a batch and records its results. Returns whether dispatching must stop for now. */
+  async #dispatch(
+    messages: readonly OutgoingAlert[],
     connection: sending.Connection | null,
     isIdempotent: boolean,
   ): Promise<boolean> {
-    const alerts = letters.map(({ message }) => message)
+    const alerts = messages.map(({ message }) => message)
     const ids = alerts.map(({ id }) => id)
     const { claimId } = this.#work
-    // Where keys are known again, all at once; else each right before its call, so that few are in doubt.
-    const mine = isIdempotent ? await outbox.markCalled(this.#ctx, lane, claimId, ids) : new Set(ids)
-    const { told, trouble, error } = await outbox.handOver(this.#ctx, lane, {
-      letters: letters.filter(({ message }) => mine.has(message.id)),
+    // With deduplication by key all calls are recorded at once; else each right before its call, so that few become
+    // indeterminate after a crash.
+    const called = isIdempotent ? await outbox.markCalled(this.#ctx, alertSource, claimId, ids) : new Set(ids)
+    const { results, stoppedBy, error } = await outbox.dispatch(this.#ctx, alertSource, {
+      messages: messages.filter(({ message }) => called.has(message.id)),
       connection,
       claimId,
       isIdempotent,
     })
-    const toldOf = new Map(told.map((each) => [each.message.id, each.told]))
-    const unknown = await this.settle(alerts, (alert) => resultOf(alert, toldOf.get(alert.id)))
+    const outcomes = new Map(results.map((each) => [each.message.id, each.outcome]))
+    const unknown = await this.recordResults(alerts, (alert) => toResult(alert, outcomes.get(alert.id)))
     if (error) throw error
     const now = this.#ctx.now()
-    for (const { told: each } of told) {
-      if (each.is === 'back' && each.because.reason === 'throttled') {
-        this.#laterAt(later(now, each.because.afterMs))
+    for (const { outcome: each } of results) {
+      if (each.kind === 'requeued' && each.because.reason === 'throttled') {
+        this.#scheduleAt(addMs(now, each.because.afterMs))
       }
     }
-    if (unknown.length > 0) this.#laterAt(later(now, outbox.deadAfterMs))
-    // Nobody was tried: in a day everybody has their place again.
-    if (trouble?.reason === 'provider-unavailable' && trouble.until) this.#laterAt(trouble.until)
-    else if (trouble?.reason === 'provider-unavailable') this.#trouble()
-    else if (trouble?.reason === 'throttled') this.#laterAt(later(now, trouble.afterMs))
+    if (unknown.length > 0) this.#scheduleAt(addMs(now, outbox.deadAfterMs))
+    // Nothing was dispatched: after a day the subscriptions wait again.
+    if (stoppedBy?.reason === 'provider-unavailable' && stoppedBy.until) this.#scheduleAt(stoppedBy.until)
+    else if (stoppedBy?.reason === 'provider-unavailable') this.#backOff()
+    else if (stoppedBy?.reason === 'throttled') this.#scheduleAt(addMs(now, stoppedBy.afterMs))
     else return false
     return true
   }
 
   #isOver({ claimed_at: at }: Alert): boolean {
-    return this.#ctx.clock.ms() - at.getTime() >= latestMs
+    return this.#ctx.clock.ms() - at.getTime() >= maxClaimAgeMs
   }
 
-  /** At that time there is more to do. */
-  #laterAt(at: Date): void {
+  /** Moves the next run forward to `at`, if that is earlier. */
+  #scheduleAt(at: Date): void {
     if (this.#at === null || at < this.#at) this.#at = at
   }
 
-  #trouble(): void {
-    this.#isTrouble = true
-    const waitMs = Math.min(firstWaitMs * 2 ** Math.min(this.#work.tries, 10), longestWaitMs)
-    this.#laterAt(later(this.#ctx.now(), waitMs))
+  #backOff(): void {
+    this.#isBackingOff = true
+    const waitMs = Math.min(firstBackoffMs * 2 ** Math.min(this.#work.tries, 10), maxBackoffMs)
+    this.#scheduleAt(addMs(this.#ctx.now(), waitMs))
   }
 }
 
-const later = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
+const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
-const nothingToSay: Result = { is: 'failed', code: 'provider-error', reason: 'Its text is empty' }
+const emptyText: AlertResult = { kind: 'failed', code: 'provider-error', reason: 'Its text is empty' }
 
-/** Of what may have left before, only what is certain counts; null: it stays as it is. */
-function resultOf({ calledAt, text }: Alert, told: outbox.Told | undefined): Result | null {
-  if (told?.is === 'sent') return { ...told, ...(text === undefined ? {} : { text }) }
-  return told && !(told.is === 'back' && calledAt) ? told : null
+/** The result to record; null leaves the alert unchanged. A resent alert may have been sent before, so it is never requeued. */
+function toResult({ calledAt, text }: Alert, outcome: outbox.DispatchResult | undefined): AlertResult | null {
+  if (outcome?.kind === 'sent') return { ...outcome, ...(text === undefined ? {} : { text }) }
+  return outcome && !(outcome.kind === 'requeued' && calledAt) ? outcome : null
 }

@@ -1,32 +1,32 @@
-/** The alert as an email, with a sample name and the first product of the catalog. */
+/** The test email of stock alerts, with a sample name and the first product of the catalog. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import { moneyText } from '#runtime/values/localized'
+import { formatMoney } from '#runtime/values/localized'
 import { readAlerts } from '../settings/settings.ts'
-import { alertMail, linkOf } from './render.ts'
+import { buildLink, renderMail } from './render.ts'
 
 /**
- * Sends it at once; nothing is kept of it. `email`: default, the address of whoever's key it is. Refuses an address
- * that the mail server does not take (400); throws where that does not answer.
+ * Sends it at once and stores nothing. `email` defaults to the address of the key's creator. Refuses an address that
+ * the mail server rejects (400); throws if the server does not answer.
  */
 export async function sendTestMail(
   ctx: Context,
   email: string | undefined,
 ): Promise<{ sentTo: string; subject: string }> {
-  const sentTo = email ?? (await ownAddress(ctx))
-  const product = await sampleProduct(ctx)
+  const sentTo = email ?? (await readOwnAddress(ctx))
+  const product = await findSampleProduct(ctx)
   const values = {
     name: 'Ana',
     productName: product?.name ?? 'Sample product',
     variantName: product && product.variant !== product.name ? product.variant : null,
-    price: product ? moneyText(Number(product.price), product.currency, ctx.store.locale) : null,
+    price: product ? formatMoney(Number(product.price), product.currency, ctx.store.locale) : null,
     stock: product?.stock?.toString() ?? null,
     storeName: ctx.store.name,
-    productUrl: linkOf(product?.url ?? `https://${ctx.store.domain}`, 'test'),
+    productUrl: buildLink(product?.url ?? `https://${ctx.store.domain}`, 'test'),
   }
-  const mail = alertMail(await readAlerts(ctx), values, null, ctx.store.locale)
+  const mail = renderMail(await readAlerts(ctx), values, null, ctx.store.locale)
   const subject = `[Test] ${mail.subject}`
   try {
     await ctx.adapters.mail.send({ to: sentTo, ...mail, subject, idempotencyKey: ctx.sendKey('st_test_') })
@@ -37,7 +37,7 @@ export async function sendTestMail(
   return { sentTo, subject }
 }
 
-async function ownAddress(ctx: Context): Promise<string> {
+async function readOwnAddress(ctx: Context): Promise<string> {
   const person = await ctx.db
     .selectFrom('store_people')
     .select('email')
@@ -47,7 +47,7 @@ async function ownAddress(ctx: Context): Promise<string> {
   return person.email
 }
 
-const sampleProduct = (ctx: Context) =>
+const findSampleProduct = (ctx: Context) =>
   ctx.db
     .selectFrom('product_snapshots as p')
     .innerJoin('product_snapshot_variants as v', 'v.product_id', 'p.product_id')

@@ -1,26 +1,26 @@
-import { readOn } from '#runtime/contrast'
+import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { instant, named, object, z } from '#runtime/schema'
-import { english, type Words } from '#runtime/values/wording'
+import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
-/** As sent, to the letter: neither trimmed nor checked for variables. */
-const plain = (max: number) => z.string().max(max, `must have at most ${max} characters`)
-const optionalText = plain(5000).nullable()
+/** Stored exactly as sent: neither trimmed nor checked for variables. */
+const plainText = (max: number) => z.string().max(max, `must have at most ${max} characters`)
+const optionalText = plainText(5000).nullable()
 const shownText = named(
   'StockAlertText',
   optionalText.describe('Null: the built-in text. Empty: nothing is shown'),
 )
 
 const templateEmail = {
-  subject: plain(500),
-  logo: reference('file', plain(2000)).describe(
+  subject: plainText(500),
+  logo: reference('file', plainText(2000)).describe(
     'Address of a picture (https); anything else is left out of the email',
   ),
-  mainTitle: plain(500),
-  greeting: plain(1000),
-  mainContent: plain(5000),
-  buttonText: plain(200),
-  footerText: plain(5000),
+  mainTitle: plainText(500),
+  greeting: plainText(1000),
+  mainContent: plainText(5000),
+  buttonText: plainText(200),
+  footerText: plainText(5000),
 }
 
 const switches = {
@@ -31,13 +31,13 @@ const switches = {
   isMailproviderEnabled: z
     .boolean()
     .nullable()
-    .describe('Adds who leaves an email to the list of the connected email provider'),
+    .describe('Adds shoppers who leave an email to the list of the connected email provider'),
   allowEmails: z.boolean(),
   allowPhones: z.boolean(),
 }
 
 const messaging = {
-  templateMessaging: plain(5000).describe('Sent where the connection is not official'),
+  templateMessaging: plainText(5000).describe('Sent where the connection is not official'),
   officialapiTemplateId: reference('template', z.number().int().min(1).max(Number.MAX_SAFE_INTEGER))
     .nullable()
     .describe('Sent through an official number, once it is approved'),
@@ -45,8 +45,8 @@ const messaging = {
   buttonShowInProductList: z.boolean(),
 }
 
-/** Each a text of at most 5000 characters, or null. */
-export const looks = [
+/** Fields of the form's appearance: each a text of at most 5000 characters, or null. */
+export const appearanceFields = [
   'buttonFontColor',
   'buttonBackgroundColor',
   'buttonBorderColor',
@@ -71,24 +71,27 @@ export const looks = [
   'loadingButtonText',
   'invalidEmailMessage',
 ] as const
-type Look = (typeof looks)[number]
+type AppearanceField = (typeof appearanceFields)[number]
 
-/** What texts are read on; the colours are free texts, of which only those that are known are compared. */
-const grounds: Partial<Record<Look, Look>> = {
+/** Background of each text colour, for the contrast check. Colours are free texts; only valid ones are compared. */
+const backgrounds: Partial<Record<AppearanceField, AppearanceField>> = {
   buttonFontColor: 'buttonBackgroundColor',
   modalButtonTextColor: 'modalButtonColor',
   modalTextColor: 'modalBackgroundColor',
 }
 
-const lookFields = Object.fromEntries(
-  looks.map((name) => [name, grounds[name] ? readOn(grounds[name], shownText) : shownText]),
-) as unknown as Record<Look, typeof optionalText>
+const appearanceSchemas = Object.fromEntries(
+  appearanceFields.map((name) => [
+    name,
+    backgrounds[name] ? textColourOn(backgrounds[name], shownText) : shownText,
+  ]),
+) as unknown as Record<AppearanceField, typeof optionalText>
 
 const content = object({
   ...switches,
   templateEmail: object(templateEmail),
   ...messaging,
-  ...lookFields,
+  ...appearanceSchemas,
 })
 export type AlertContent = z.infer<typeof content>
 
@@ -98,19 +101,26 @@ export const stockAlertSettings = named(
     ...content.shape,
     webhookRegistered: z
       .boolean()
-      .describe("Whether the platform tells us of stock through the store's connection"),
+      .describe("Whether the platform reports stock through the store's connection"),
     webhookRegisteredAt: instant.nullable(),
-    lastStockEventAt: instant.nullable().describe('When the platform last told us of stock'),
+    lastStockEventAt: instant.nullable().describe('When the platform last reported stock'),
     officialapiTemplateStatus: z
       .string()
       .nullable()
       .describe('Approval of the template; null when the store has no such template'),
     updatedAt: instant.nullable().describe('Null until first saved'),
   }),
-  { moves: ['webhookRegistered', 'webhookRegisteredAt', 'lastStockEventAt', 'officialapiTemplateStatus'] },
+  {
+    volatileFields: [
+      'webhookRegistered',
+      'webhookRegisteredAt',
+      'lastStockEventAt',
+      'officialapiTemplateStatus',
+    ],
+  },
 )
 
-/** The body: a part of the email's texts is enough. */
+/** The body; the email's texts may be partial. */
 export const alertInput = { ...content.shape, templateEmail: object(templateEmail).partial().strict() }
 export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) => !(key in alertInput))
 
@@ -178,7 +188,7 @@ export const alertWords = {
   },
 } satisfies Words<AlertContent>
 
-const builtInTexts = english(alertWords)
+const builtInTexts = getEnglishTexts(alertWords)
 
 export const defaultAlerts: AlertContent = {
   isEnabled: false,

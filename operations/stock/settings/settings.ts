@@ -1,27 +1,33 @@
-/** Settings of the alerts: one row a store, which may be there before they are saved. */
+/** Settings of stock alerts: one row per store, which may exist before they are saved. */
 
 import { sql } from 'kysely'
-import { templates } from '#operations/messaging/door'
-import { connections, files } from '#operations/store/door'
-import * as storefront from '#operations/storefront/door'
+import { templates } from '#operations/messaging/index'
+import { connections, files } from '#operations/store/index'
+import * as storefront from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { settings } from '#runtime/database/settings'
 import { greatestKnown } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import { inWords, said } from '#runtime/values/wording'
+import { getText, translateBuiltIn } from '#runtime/values/wording'
 import { stockReconcile } from '../handles.ts'
-import { type AlertContent, alertWords, defaultAlerts, looks, stockAlertSettings } from './schema.ts'
-import { misfit } from './template.ts'
+import {
+  type AlertContent,
+  alertWords,
+  appearanceFields,
+  defaultAlerts,
+  stockAlertSettings,
+} from './schema.ts'
+import { findMismatch } from './template.ts'
 
-interface Standing {
+interface StatusRow {
   webhook_registered_at: Date | null
   is_registered: boolean
   last_stock_event_at: Date | null
   template_status: string | null
 }
 
-const standing = prepared<Record<never, never>, Standing>((db) =>
+const findStatus = prepared<Record<never, never>, StatusRow>((db) =>
   db
     .selectFrom('stock_alert_settings as s')
     .leftJoin('connections as c', (join) => join.on('c.port', '=', sql.lit('ecommerce')))
@@ -37,8 +43,8 @@ const standing = prepared<Record<never, never>, Standing>((db) =>
 )
 
 /**
- * A save registers the platform's webhook first: without a platform it is refused, and nothing is saved while the
- * platform does not answer. The webhook's secret is no part of them.
+ * A save registers the platform's webhook first: it is refused without a platform, and nothing is saved if the platform
+ * does not answer. The settings do not contain the webhook's secret.
  */
 export const alertSettings = settings({
   name: 'stock:settings',
@@ -48,17 +54,17 @@ export const alertSettings = settings({
   words: alertWords,
   schema: stockAlertSettings,
   async prepare(ctx, after, before) {
-    await files.requireNamed(ctx, stockAlertSettings, { before, after })
-    await refuseMisfit(ctx, after, before)
+    await files.requireUploadedFields(ctx, stockAlertSettings, { before, after })
+    await refuseMismatch(ctx, after, before)
     await registerWebhook(ctx)
   },
-  also: ({ isEnabled }) => ({ is_enabled: isEnabled }),
-  async saved(tx, after, before) {
-    await storefront.changed(tx)
+  derivedColumns: ({ isEnabled }) => ({ is_enabled: isEnabled }),
+  async onSaved(tx, after, before) {
+    await storefront.markStorefrontChanged(tx)
     if (after.isEnabled && !before.isEnabled) await tx.queue(stockReconcile, {})
   },
-  async shown(ctx) {
-    const [row] = await standing(ctx, {})
+  async answerFields(ctx) {
+    const [row] = await findStatus(ctx, {})
     return {
       webhookRegistered: row?.is_registered ?? false,
       webhookRegisteredAt: row?.webhook_registered_at?.toISOString() ?? null,
@@ -68,47 +74,51 @@ export const alertSettings = settings({
   },
 })
 
-/** What senders go by, in the language of who gets it. */
-export const readAlerts = alertSettings.forShoppers
+/** The settings for sending, in the shopper's language. */
+export const readAlerts = alertSettings.getForShoppers
 
-/** What the storefront goes by: null is the built-in text there; empty stays empty. */
-export async function alertsForShoppers(ctx: Context): Promise<AlertContent> {
-  const settings = await alertSettings.forShoppers(ctx)
-  const builtIn = inWords(defaultAlerts, alertWords, ctx.store.locale)
-  return { ...settings, ...Object.fromEntries(looks.map((name) => [name, settings[name] ?? builtIn[name]])) }
+/** The settings for the storefront: null becomes the built-in text; empty stays empty. */
+export async function readAlertsForShoppers(ctx: Context): Promise<AlertContent> {
+  const settings = await alertSettings.getForShoppers(ctx)
+  const builtIn = translateBuiltIn(defaultAlerts, alertWords, ctx.store.locale)
+  return {
+    ...settings,
+    ...Object.fromEntries(appearanceFields.map((name) => [name, settings[name] ?? builtIn[name]])),
+  }
 }
 
 type Texts = keyof Omit<typeof alertWords, 'templateEmail'>
 
-/** Of the built-in texts, where a shopper has to be told something. */
-export const builtInText = (ctx: Context, name: Texts): string => said(alertWords[name], ctx.store.locale)
+/** A built-in text in the store's language. */
+export const getBuiltInText = (ctx: Context, name: Texts): string =>
+  getText(alertWords[name], ctx.store.locale)
 
-/** Any number is stored, but no template that takes other parameters than there are; one that is there already stays. */
-async function refuseMisfit(
+/** Refuses a newly chosen template whose parameters alerts cannot fill in. An unknown id or the saved one is accepted. */
+async function refuseMismatch(
   ctx: Context,
   { officialapiTemplateId: id }: AlertContent,
   before: AlertContent,
 ): Promise<void> {
   if (!id || id === before.officialapiTemplateId) return
   const template = await templates.get(ctx, id)
-  const fault = template && misfit(template)
-  if (fault) throw refuse('bad_request', `officialapiTemplateId: the template ${fault}`)
+  const issue = template && findMismatch(template)
+  if (issue) throw refuse('bad_request', `officialapiTemplateId: the template ${issue}`)
 }
 
-/** Turned on by the onboarding, in its transaction: the webhook is left to the reconciliation that this queues. */
-export const turnOn = (ctx: Context): Promise<void> =>
+/** Turns alerts on during onboarding, in its transaction. The queued reconciliation registers the webhook. */
+export const enableAlerts = (ctx: Context): Promise<void> =>
   alertSettings.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
 /**
- * Makes sure that the platform tells us of stock. What it knows already stays, there and here. Refuses without a
- * platform; throws when it does not answer.
+ * Registers the platform's stock webhook. Idempotent: an existing registration stays. Refuses without a platform;
+ * throws if it does not answer.
  */
 export async function registerWebhook(ctx: Context): Promise<void> {
   const connected = await connections.requireEcommerce(ctx)
   const isNew = await connections.registerWebhooks(ctx, connected, ['stock.updated'])
   const { connectedAt } = connected
-  // What is saved by the request comes after it, and is what its If-Match and its key are of.
-  await ctx.observing().transaction(async (tx) => {
+  // Detached: the request's own save follows, and its If-Match and idempotency key refer to that save.
+  await ctx.detached().transaction(async (tx) => {
     await tx.db
       .insertInto('stock_alert_settings')
       .values({ is_enabled: false })
@@ -124,8 +134,8 @@ export async function registerWebhook(ctx: Context): Promise<void> {
   })
 }
 
-/** Notes that the platform told us of stock; an older word of it changes nothing. */
-export async function noteStockEvent(tx: Context, at: Date): Promise<void> {
+/** Records when the platform last reported stock. An older event changes nothing. */
+export async function recordStockEvent(tx: Context, at: Date): Promise<void> {
   await tx.db
     .insertInto('stock_alert_settings')
     .values({ last_stock_event_at: at })

@@ -1,10 +1,10 @@
-/** Orders that alerts brought: shown with the subscription. */
+/** Conversions of stock subscriptions. */
 import { sql } from 'kysely'
-import { type attribution, isAmong, isCountedConversion } from '#operations/store/door'
+import { type attribution, isAmong, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 
-/** In the transaction that writes conversions: a subscription shows its first counted order. */
+/** Sets each subscription's first counted order, in the transaction that writes conversions. */
 export async function applyConversions(
   ctx: Context,
   changes: readonly attribution.ConversionChange[],

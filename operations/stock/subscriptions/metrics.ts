@@ -1,11 +1,11 @@
-/** What the alerts brought, in one statement (rule 8). */
+/** Metrics of stock alerts, in one statement (rule 8). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days, isCountedConversion } from '#operations/store/door'
+import { days, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { inCents } from '#runtime/database/sql'
+import { roundToCents } from '#runtime/database/sql'
 import { JsonText } from '#runtime/operation'
 
 interface Values extends days.DayRange {
@@ -14,9 +14,9 @@ interface Values extends days.DayRange {
 }
 
 const topCount = 10
-const daysAtMost = 365
+const maxDays = 365
 
-const metrics = prepared<Values, { text: string }>((db, values) => {
+const findMetrics = prepared<Values, { text: string }>((db, values) => {
   const subscribed = db
     .selectFrom('stock_subscriptions as s')
     .select([
@@ -40,7 +40,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .selectFrom('conversions as c')
     .select([
       sql<number>`count(*)::int`.as('n'),
-      inCents(sql`coalesce(sum(c.revenue) ${inCurrency}, 0)`).as('revenue'),
+      roundToCents(sql`coalesce(sum(c.revenue) ${inCurrency}, 0)`).as('revenue'),
     ])
     .where('c.source_type', '=', sql.lit('stock-notification'))
     .where(isCountedConversion('c'))
@@ -50,16 +50,16 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     startDate: sql`${values.startDate}::text`,
     endDate: sql`${values.endDate}::text`,
     subscribers: 'subscribed.n',
-    waiting: sql`(${waiting(db)})`,
+    waiting: sql`(${countWaiting(db)})`,
     alertsSent: 'sent.n',
-    failed: sql`(${failed(db, values)})`,
+    failed: sql`(${countFailed(db, values)})`,
     conversions: 'brought.n',
     conversionRate: sql`round(sent.converted * 100.0 / nullif(sent.n, 0), 1)`,
     revenue: 'brought.revenue',
     currency: sql`${values.currency}::text`,
     byChannel: jsonObject({
-      email: ofChannel(sql`subscribed.emails`, sql`sent.emails`),
-      phone: ofChannel(sql`subscribed.n - subscribed.emails`, sql`sent.n - sent.emails`),
+      email: channelJson(sql`subscribed.emails`, sql`sent.emails`),
+      phone: channelJson(sql`subscribed.n - subscribed.emails`, sql`sent.n - sent.emails`),
     }),
     topProducts: sql`(${topProducts(db)})`,
   })
@@ -70,24 +70,24 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
     .select(sql<string>`${json}::text`.as('text'))
 })
 
-const ofChannel = (subscribers: RawBuilder<unknown>, alertsSent: RawBuilder<unknown>) =>
+const channelJson = (subscribers: RawBuilder<unknown>, alertsSent: RawBuilder<unknown>) =>
   jsonObject({ subscribers, alertsSent })
 
-const waiting = (db: Kysely<TenantTables>) =>
+const countWaiting = (db: Kysely<TenantTables>) =>
   db
     .selectFrom('stock_subscriptions as s')
     .select(sql<number>`count(*)::int`.as('n'))
     .where('s.status', '=', sql.lit('waiting'))
     .where('s.deleted_at', 'is', null)
 
-const failed = (db: Kysely<TenantTables>, values: Values) =>
+const countFailed = (db: Kysely<TenantTables>, values: Values) =>
   db
     .selectFrom('stock_subscriptions as s')
     .select(sql<number>`count(*)::int`.as('n'))
     .where('s.status', '=', sql.lit('failed'))
     .where(days.isWithin('s.failed_at', values))
 
-/** Counted by variant alone, from the index; the names are those of the last who subscribed. */
+/** Counts by variant only, to use the index. Names come from the latest subscription. */
 function topProducts(db: Kysely<TenantTables>) {
   const most = db
     .selectFrom('stock_subscriptions as s')
@@ -122,12 +122,12 @@ function topProducts(db: Kysely<TenantTables>) {
     )
 }
 
-/** The figures of a period, 30 days with today unless said. Refuses one that is turned around or too long. */
+/** Reads the metrics of a period, by default the last 30 days. Refuses an end before the start, and a period that is too long. */
 export async function readMetrics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },
 ): Promise<JsonText> {
   const { timezone, currency } = ctx.store
-  const [row] = await metrics(ctx, { ...days.dayRange(ctx, query, daysAtMost), timezone, currency })
+  const [row] = await findMetrics(ctx, { ...days.parseDayRange(ctx, query, maxDays), timezone, currency })
   return new JsonText(row!.text)
 }

@@ -1,8 +1,8 @@
-/** A shopper leaves an email or a phone on what is sold out. */
+/** Subscribing to a sold-out variant by email or phone. */
 
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { mailingList } from '#operations/capture/door'
+import { mailingList } from '#operations/capture/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -11,10 +11,10 @@ import { emailKey } from '#runtime/values/email'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { stockListPush } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
-import { builtInText } from '../settings/settings.ts'
+import { getBuiltInText } from '../settings/settings.ts'
 import { source } from '../subscription-schema.ts'
 
-/** `website`: a field that people do not see. */
+/** `website`: a honeypot field that people do not see. */
 export const subscribeBody = object({
   variantId: themeId(),
   email: z.string().max(254).optional(),
@@ -32,8 +32,8 @@ interface Contact {
   key: string
 }
 
-/** Refuses (400) neither or both contacts, one that is none, and one of a channel that is not offered. */
-function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
+/** Refuses (400) none or both contacts, an invalid one, and a channel that is not offered. */
+function parseContact(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
   if ((input.email === undefined) === (input.phone === undefined)) {
     throw refuse('bad_request', 'email: leave either an email or a phone')
   }
@@ -41,8 +41,8 @@ function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent):
     if (!settings.allowEmails) throw refuse('bad_request', 'email: this store takes phones only')
     const email = readEmail(input.email)
     if (email === null) {
-      const told = settings.invalidEmailMessage || builtInText(ctx, 'invalidEmailMessage')
-      throw refuse('bad_request', `email: ${told}`)
+      const message = settings.invalidEmailMessage || getBuiltInText(ctx, 'invalidEmailMessage')
+      throw refuse('bad_request', `email: ${message}`)
     }
     return { channel: 'email', email, phone: null, key: emailKey(email) }
   }
@@ -52,7 +52,7 @@ function contactOf(ctx: Context, input: SubscribeInput, settings: AlertContent):
   return { channel: 'phone', email: null, phone, key: phoneKey(phone) }
 }
 
-interface Wanted {
+interface SoldOutVariant {
   product_id: string
   product_name: string
   url: string
@@ -63,7 +63,7 @@ interface Wanted {
   stock: number | null
 }
 
-const wantedVariant = prepared<{ variantId: string }, Wanted>((db, values) =>
+const findVariant = prepared<{ variantId: string }, SoldOutVariant>((db, values) =>
   db
     .selectFrom('product_snapshot_variants as v')
     .innerJoin('product_snapshots as p', 'p.product_id', 'v.product_id')
@@ -83,19 +83,19 @@ const wantedVariant = prepared<{ variantId: string }, Wanted>((db, values) =>
     .limit(sql<number>`1`),
 )
 
-export interface Waiter {
+export interface NewSubscription {
   contact: Contact
-  variant: Wanted
+  variant: SoldOutVariant
 }
 
-/** Refuses an unknown variant and a bad contact (400), a variant in stock and who waits already (409). */
-export async function checkWaiter(
+/** Refuses an unknown variant and an invalid contact (400), a variant in stock and a duplicate subscription (409). */
+export async function validateSubscription(
   ctx: Context,
   input: SubscribeInput,
   settings: AlertContent,
-): Promise<Waiter> {
-  const contact = contactOf(ctx, input, settings)
-  const [variant] = await wantedVariant(ctx, { variantId: input.variantId })
+): Promise<NewSubscription> {
+  const contact = parseContact(ctx, input, settings)
+  const [variant] = await findVariant(ctx, { variantId: input.variantId })
   if (!variant) throw refuse('bad_request', 'variantId: this store has no such variant')
   if (variant.stock === null || variant.stock > 0) {
     throw refuse('conflict', 'variantId: it is in stock: it can be bought now')
@@ -109,19 +109,19 @@ export async function checkWaiter(
     .where('status', 'in', ['waiting', 'sending'])
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  if (waiting) throw alreadyWaiting(ctx, settings)
+  if (waiting) throw alreadySubscribed(ctx, settings)
   return { contact, variant }
 }
 
-const alreadyWaiting = (ctx: Context, settings: AlertContent) =>
-  refuse('conflict', settings.alreadySubscribedMessage || builtInText(ctx, 'alreadySubscribedMessage'))
+const alreadySubscribed = (ctx: Context, settings: AlertContent) =>
+  refuse('conflict', settings.alreadySubscribedMessage || getBuiltInText(ctx, 'alreadySubscribedMessage'))
 
-/** Puts a shopper among those who wait, in the caller's transaction. Refuses who waits already (409). */
+/** Inserts a subscription, in the caller's transaction. Refuses a duplicate (409). */
 export async function subscribe(
   ctx: Context,
   input: SubscribeInput,
   settings: AlertContent,
-  { contact, variant }: Waiter,
+  { contact, variant }: NewSubscription,
 ): Promise<void> {
   const now = ctx.now()
   const id = ctx.newId()
@@ -147,7 +147,7 @@ export async function subscribe(
       created_at: now,
       updated_at: now,
     })
-    // The literals are those of the index: a parameter would not be matched with its condition.
+    // Literals, because parameters would not match the condition of the partial index.
     .onConflict((conflict) =>
       conflict
         .columns(['store_id', 'variant_id', 'channel', 'contact_key'])
@@ -156,7 +156,7 @@ export async function subscribe(
     )
     .returning('id')
     .execute()
-  if (!added) throw alreadyWaiting(ctx, settings)
+  if (!added) throw alreadySubscribed(ctx, settings)
   if (contact.channel === 'email' && settings.isMailproviderEnabled && (await hasList(ctx))) {
     await ctx.queue(stockListPush, { subscriptionId: id })
   }
@@ -164,7 +164,7 @@ export async function subscribe(
 
 const hasList = async (ctx: Context): Promise<boolean> => ((await mailingList(ctx))?.listId ?? null) !== null
 
-/** Adds who left an email to the connected list; deleted or without a list meanwhile, nothing happens. */
+/** Adds a subscriber's email to the connected mailing list. Does nothing if the subscription or the list is gone. */
 export async function pushToList(ctx: Context, subscriptionId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('stock_subscriptions')
@@ -178,8 +178,8 @@ export async function pushToList(ctx: Context, subscriptionId: string): Promise<
   await list.port.upsertSubscribers(list.store, list.listId, [person])
 }
 
-/** Whoever follows the link of an alert waits for nothing more by email. `subject`: a subscription. */
-export async function unsubscribed(ctx: Context, subject: string): Promise<void> {
+/** Ends all email subscriptions of a shopper who follows an alert's unsubscribe link. `subject`: a subscription id. */
+export async function unsubscribe(ctx: Context, subject: string): Promise<void> {
   const now = ctx.now()
   const theirs = ctx.db
     .updateTable('stock_subscriptions')
@@ -196,7 +196,7 @@ export async function unsubscribed(ctx: Context, subject: string): Promise<void>
       claimed_at: null,
       updated_at: now,
     })
-    // Claimed, and not handed over: a mail server that is down keeps it so for hours.
+    // Also claimed alerts that were not dispatched: they may wait for hours while a mail server is down.
     .where((eb) =>
       eb.or([
         eb('status', '=', 'waiting'),
@@ -204,6 +204,6 @@ export async function unsubscribed(ctx: Context, subject: string): Promise<void>
       ]),
     )
     .execute()
-  // Being handed over at this moment: where the mail server does not take it, it is not tried again.
+  // Alerts being dispatched now: if the mail server does not accept them, they are not retried.
   await theirs.set({ reason: 'unsubscribed', updated_at: now }).where('status', '=', 'sending').execute()
 }

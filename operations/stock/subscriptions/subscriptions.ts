@@ -1,14 +1,14 @@
-/** Who waits for what: read, listed, deleted. */
+/** Reads, lists and deletes stock subscriptions. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { days } from '#operations/store/door'
+import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
-import { pagesOf } from '#runtime/database/list'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
+import { preparedPages } from '#runtime/database/list'
 import { findRow, preparedOne } from '#runtime/database/rows'
-import { isFound, type Sought, sought } from '#runtime/database/search'
+import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
-import { given } from '#runtime/values/changes'
+import { omitUndefined } from '#runtime/values/changes'
 import type { SubscriptionQuery } from '../subscription-schema.ts'
 
 export const noSuchSubscription = 'There is no such subscription'
@@ -29,24 +29,24 @@ const subscriptionJson = jsonObject({
   source: 's.source',
   status: 's.status',
   reason: 's.reason',
-  sentAt: instantOf('s.sent_at'),
-  deliveredAt: instantOf('s.delivered_at'),
-  convertedAt: instantOf('s.converted_at'),
+  sentAt: isoInstant('s.sent_at'),
+  deliveredAt: isoInstant('s.delivered_at'),
+  convertedAt: isoInstant('s.converted_at'),
   convertedOrderId: 's.converted_order_id',
-  revenue: moneyOf('s.revenue'),
+  revenue: moneyNumber('s.revenue'),
   currency: 's.currency',
-  createdAt: instantOf('s.created_at'),
-  updatedAt: instantOf('s.updated_at'),
+  createdAt: isoInstant('s.created_at'),
+  updatedAt: isoInstant('s.updated_at'),
 })
 
-/** One subscription; a deleted one is not found. */
+/** One subscription. Refuses an unknown or deleted one. */
 export const getSubscription = preparedOne(noSuchSubscription, (db, { id }) => ({
   rows: db.selectFrom('stock_subscriptions as s').where('s.id', '=', id).where('s.deleted_at', 'is', null),
   item: subscriptionJson,
 }))
 
-/** As the prepared texts take them: which are there decides the text. */
-interface Conditions extends Sought, days.GivenDays {
+/** Parameters of the prepared statements. Their presence selects the statement. */
+interface Conditions extends SearchFilter, days.DayFilter {
   status?: string
   statuses?: string[]
   channel?: string
@@ -66,7 +66,7 @@ export const orders = {
   ],
 } as const
 
-/** Refuses a range that is turned around. */
+/** The list query. Refuses a range whose end is before its start. */
 export const subscriptions = {
   filters(ctx: Context, query: SubscriptionQuery): Conditions {
     const { channel, productId, variantId, search, sort } = query
@@ -74,9 +74,9 @@ export const subscriptions = {
     return {
       ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
       ...(statuses.length > 1 ? { statuses } : {}),
-      ...given({ channel, productId, variantId }),
-      ...sought(ctx, search),
-      ...days.givenDays(ctx, query),
+      ...omitUndefined({ channel, productId, variantId }),
+      ...toSearchFilter(ctx, search),
+      ...days.toDayFilter(ctx, query),
       ...(sort === 'oldest' ? { oldest: true as const } : {}),
     }
   },
@@ -88,7 +88,7 @@ export const subscriptions = {
     if (has('productId')) rows = rows.where('s.product_id', '=', values.productId)
     if (has('variantId')) rows = rows.where('s.variant_id', '=', values.variantId)
     if (has('search')) {
-      rows = rows.where(isFound(['s.email', 's.name', 's.product_name'], 's.phone', values, has))
+      rows = rows.where(matchesSearch(['s.email', 's.name', 's.product_name'], 's.phone', values, has))
     }
     if (has('startDate')) rows = rows.where(days.isWithinDays('s.created_at', values))
     return rows
@@ -96,16 +96,16 @@ export const subscriptions = {
   order: (has: (name: keyof Conditions) => boolean) => (has('oldest') ? orders.oldest : orders.newest),
 }
 
-/** A page of subscriptions. */
-export const listSubscriptions = pagesOf(
+/** Lists a page of subscriptions. */
+export const listSubscriptions = preparedPages(
   subscriptions,
   () => ({ item: subscriptionJson, page: 's', table: 'stock_subscriptions' }),
   { text: ['search'] },
 )
 
 /**
- * Takes a subscription out of every read and erases who it was of; the numbers keep it. Refuses an unknown one, and
- * one whose alert is on its way.
+ * Deletes a subscription: every read hides it, and its name and contact are erased. Metrics still count it. Refuses an
+ * unknown one, and one whose alert is being sent.
  */
 export async function deleteSubscription(ctx: Context, id: string): Promise<void> {
   const now = ctx.now()

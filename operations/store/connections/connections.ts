@@ -1,28 +1,28 @@
-/** Connections of a store to its providers, credentials sealed. */
+/** Connections of a store to its providers, with sealed credentials. */
 
 import { sql } from 'kysely'
-import { amongStores, storesListed } from '#db/directory/find'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { unlessTaken } from '#runtime/database/rows'
-import { isInstant } from '#runtime/database/sql'
+import { refuseDuplicate } from '#runtime/database/rows'
+import { isSameInstant } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
 import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { SectionPorts } from '#runtime/ports/ports'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { seal, signaturesOf, unseal } from '#runtime/secrets'
+import { listValidSignatures, seal, unseal } from '#runtime/secrets'
 import type { EcommercePort, WebhookTopic } from '../ecommerce/port.ts'
 import { ordersSync } from '../handles.ts'
-import { moveConnection } from '../health/hear.ts'
-import { isTroubledSql } from '../health/rows.ts'
+import { isUnhealthySql } from '../health/health-rows.ts'
+import { applyHealthEvent } from '../health/record-outcome.ts'
 import { renewCredentials } from './renewal.ts'
 
 export interface Connected<Port> {
   port: Port
-  /** The store as the adapter takes it, credentials unsealed. */
+  /** The adapter's argument, with unsealed credentials. */
   store: ProviderStore
   provider: string
-  /** Another connection has another instant: what belongs to one connection is compared with it. */
+  /** Identifies the connection: a reconnection has another instant. */
   connectedAt: Date
 }
 
@@ -30,12 +30,12 @@ export type ConnectionPort = 'ecommerce' | 'mailingList'
 
 const topics: readonly WebhookTopic[] = ['order.updated', 'cart.updated', 'product.updated', 'stock.updated']
 
-const connectionOf = prepared<{ port: string }, ConnectionRow>((db, values) =>
+const queryConnection = prepared<{ port: string }, ConnectionRow>((db, values) =>
   db
     .selectFrom('connections as c')
     .select(['c.provider', 'c.credentials', 'c.settings', 'c.connected_at'])
-    // With the row, as one question: whoever calls the provider knows whether an answer is news.
-    .select(isTroubledSql(db, 'c.port', '').as('is_troubled'))
+    // In the same query: the caller of the provider must know whether a success has to be recorded.
+    .select(isUnhealthySql(db, 'c.port', '').as('is_unhealthy'))
     .where('c.port', '=', values.port)
     .where('c.connected_at', 'is not', null),
 )
@@ -45,27 +45,27 @@ interface ConnectionRow {
   credentials: string | null
   settings: unknown
   connected_at: Date | null
-  is_troubled: boolean
+  is_unhealthy: boolean
 }
 
-/** The store's connection of a port with the adapter that it goes over, or null when nothing is connected. */
-export async function connected<Port extends ConnectionPort>(
+/** The store's connection of a port and its adapter; null if nothing is connected. */
+export async function findConnection<Port extends ConnectionPort>(
   ctx: Context,
   port: Port,
 ): Promise<(Connected<SectionPorts[Port]> & { settings: unknown }) | null> {
-  const [row] = await connectionOf(ctx, { port })
+  const [row] = await queryConnection(ctx, { port })
   if (!row?.connected_at) return null
   return {
     port: requireAdapter(ctx, port, row.provider),
-    store: unsealed(ctx, port, row),
+    store: toProviderStore(ctx, port, row),
     provider: row.provider,
     connectedAt: row.connected_at,
     settings: row.settings,
   }
 }
 
-/** Since when the port's connection is the one that it is; undefined where nothing is connected. */
-export async function connectedSince(tx: Context, port: ConnectionPort): Promise<Date | undefined> {
+/** When the port was connected; undefined if nothing is connected. */
+export async function readConnectedSince(tx: Context, port: ConnectionPort): Promise<Date | undefined> {
   const row = await tx.db
     .selectFrom('connections')
     .select('connected_at')
@@ -74,52 +74,52 @@ export async function connectedSince(tx: Context, port: ConnectionPort): Promise
   return row?.connected_at ?? undefined
 }
 
-/** The provider that the store's connection of a port names; null: none. */
-export async function connectedProvider(ctx: Context, port: keyof SectionPorts): Promise<string | null> {
-  const [row] = await connectionOf(ctx, { port })
+/** The provider to which a port is connected, or null. */
+export async function findProvider(ctx: Context, port: keyof SectionPorts): Promise<string | null> {
+  const [row] = await queryConnection(ctx, { port })
   return row?.provider ?? null
 }
 
-/** The ecommerce platform of the store, or null when none is connected. */
-export async function ecommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
-  const found = await connected(ctx, 'ecommerce')
+/** The store's ecommerce platform; null if none is connected. */
+export async function findEcommerce(ctx: Context): Promise<Connected<EcommercePort> | null> {
+  const found = await findConnection(ctx, 'ecommerce')
   return (
-    found && { ...found, store: { ...found.store, renew: renewing(ctx, 'ecommerce', found.connectedAt) } }
+    found && { ...found, store: { ...found.store, renew: buildRenew(ctx, 'ecommerce', found.connectedAt) } }
   )
 }
 
-/** What runs out of this connection is renewed, and kept. */
-const renewing =
+/** Renews expiring credentials of this connection and stores them. */
+const buildRenew =
   (ctx: Context, port: ConnectionPort, connectedAt: Date): NonNullable<ProviderStore['renew']> =>
   (change) => {
     const context = sealContext(ctx, port)
-    const kept = {
+    const sealed = {
       port,
       connectedAt,
       open: (sealed: string) => unseal(ctx.settings, context, sealed),
       seal: (credentials: unknown) => seal(ctx.settings, context, credentials),
     }
-    return renewCredentials(ctx, kept, change)
+    return renewCredentials(ctx, sealed, change)
   }
 
-const unsealed = (ctx: Context, port: ConnectionPort, row: ConnectionRow): ProviderStore => {
-  const { credentials, connected_at: connectedAt, is_troubled: isTroubled } = row
+const toProviderStore = (ctx: Context, port: ConnectionPort, row: ConnectionRow): ProviderStore => {
+  const { credentials, connected_at: connectedAt, is_unhealthy: isUnhealthy } = row
   return {
     id: ctx.store.id,
     credentials: credentials === null ? null : unseal(ctx.settings, sealContext(ctx, port), credentials),
-    connection: { port, part: '', connectedAt, isTroubled },
+    connection: { port, part: '', connectedAt, isFailing: isUnhealthy },
   }
 }
 
-/** Where the shop's owner switches on what shoppers see, on a platform where they have to; else null. */
-export async function activationLink(ctx: Context): Promise<string | null> {
-  const connected = await ecommerce(ctx)
+/** The link where the shop's owner activates our storefront extension; null if the platform needs none. */
+export async function findActivationLink(ctx: Context): Promise<string | null> {
+  const connected = await findEcommerce(ctx)
   return (await connected?.port.activationLink?.(connected.store)) ?? null
 }
 
 /**
- * Every store that is connected to an ecommerce platform which still takes our access: what is synced by the clock asks
- * here. One that was lost is probed, and synced again once it is back.
+ * Stores with a working connection to an ecommerce platform, for scheduled syncs. Lost connections are left out: they are
+ * probed, and synced again once they recover.
  */
 export const connectedStores = ({ root }: SystemContext) =>
   root
@@ -141,8 +141,8 @@ export const connectedStores = ({ root }: SystemContext) =>
       ),
     )
 
-/** Every store that has a connection of the port. */
-export const storesConnected =
+/** Stores with a connection of the port. */
+export const storesConnectedTo =
   (port: ConnectionPort) =>
   ({ root }: SystemContext) =>
     root
@@ -151,36 +151,36 @@ export const storesConnected =
       .where('port', '=', port)
       .where('connected_at', 'is not', null)
 
-/** The same, refused with `conflict` when none is connected. */
+/** As `findEcommerce`, but refuses with `conflict` if none is connected. */
 export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {
-  const connected = await ecommerce(ctx)
+  const connected = await findEcommerce(ctx)
   if (!connected)
     throw refuse('conflict', 'The store is not connected to an ecommerce platform: connect it first')
   return connected
 }
 
 /**
- * Connects the store to its ecommerce platform, replacing what was connected: asks the platform who the credentials
- * belong to, registers the webhooks, and in one transaction seals the credentials, takes over what the platform says
- * of the shop, queues the first `orders-sync` and tells `platformConnected`. Called outside a transaction. Refuses an unknown provider, credentials the
- * platform does not take, and a shop that belongs to another store.
+ * Connects the store to its ecommerce platform, replacing any previous one. Checks the credentials, registers the
+ * webhooks, and in one transaction seals the credentials, saves the shop's facts, queues the first `orders-sync` and runs
+ * the `platformConnected` hooks. Not inside a transaction. Refuses an unknown provider, invalid credentials, and a shop
+ * that belongs to another store.
  */
 export async function connectEcommerce(ctx: Context, provider: string, credentials: unknown): Promise<void> {
-  const port = namedAdapter(ctx, 'ecommerce', provider)
+  const port = requireNamedAdapter(ctx, 'ecommerce', provider)
   const store = { id: ctx.store.id, credentials }
-  const shop = await checked(port, store)
+  const shop = await checkCredentials(port, store)
   await registerWebhooks(ctx, { port, store, provider })
   await ctx.transaction(async (tx) => {
-    await keepConnection(tx, 'ecommerce', provider, credentials ?? null, {})
-    await takeOver(tx, provider, shop)
+    await saveConnection(tx, 'ecommerce', provider, credentials ?? null, {})
+    await saveShopFacts(tx, provider, shop)
     await tx.queue(ordersSync, {})
-    for (const told of tx.wired.platformConnected) await told(tx)
+    for (const hook of tx.extensions.platformConnected) await hook(tx)
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   })
 }
 
-/** Keeps a port's connection, its credentials sealed, in place of what was connected. In the caller's transaction. */
-export async function keepConnection(
+/** Upserts a port's connection with sealed credentials. In the caller's transaction. */
+export async function saveConnection(
   tx: Context,
   port: ConnectionPort,
   provider: string,
@@ -200,62 +200,65 @@ export async function keepConnection(
     .values({ port, ...connection, created_at: now })
     .onConflict((conflict) => conflict.columns(['store_id', 'port']).doUpdateSet(connection))
     .execute()
-  await moveConnection(tx, { port, part: '', provider, connectedAt: now }, { is: 'connected' })
+  await applyHealthEvent(tx, { port, part: '', provider, connectedAt: now }, { kind: 'connected' })
 }
 
-/** Forgets the credentials of a connection. Refuses when it is not connected. */
+/** Deletes the credentials of a connection. Refuses if it is not connected. */
 export async function disconnect(ctx: Context, port: ConnectionPort): Promise<void> {
-  const [gone] = await ctx.db
+  const [disconnected] = await ctx.db
     .updateTable('connections')
     .set({ credentials: null, connected_at: null, updated_at: ctx.now() })
     .where('port', '=', port)
     .where('connected_at', 'is not', null)
     .returning('port')
     .execute()
-  if (!gone) throw refuse('conflict', `port: ${port} is not connected`)
+  if (!disconnected) throw refuse('conflict', `port: ${port} is not connected`)
 }
 
 /**
- * Asks the platform to tell us of changes, of all or of those named; what is registered already stays as it is.
- * Answers whether one of them was missing there.
+ * Registers webhooks at the platform, by default of all topics; existing ones stay. Returns whether one was missing.
  */
 export async function registerWebhooks(
   ctx: Context,
   { port, store, provider }: Pick<Connected<EcommercePort>, 'port' | 'store' | 'provider'>,
-  wanted: readonly WebhookTopic[] = topics,
+  requested: readonly WebhookTopic[] = topics,
 ): Promise<boolean> {
   const url = `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`
   const secret = webhookSecret(ctx, provider)
   let wasMissing = false
-  for (const topic of wanted) {
+  for (const topic of requested) {
     const { created } = await port.registerWebhook(store, { topic, url, secret })
     wasMissing ||= created
   }
   return wasMissing
 }
 
-/** What a platform signs its webhooks to this store with: the same for every connection, so that none is lost. */
+/** The signing secret of the store's webhooks. It survives a reconnection, so no webhook is lost. */
 const webhookSecret = (ctx: Context, provider: string): string => webhookSecrets(ctx, provider)[0]!
 
-/** With that of before, which a platform signs with until its webhooks are registered anew. */
+/** Includes the secret of the previous key, which the platform uses until the webhooks are registered again. */
 export const webhookSecrets = (ctx: Context, provider: string): string[] =>
-  signaturesOf(ctx.settings, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
+  listValidSignatures(ctx.settings, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
 
-const adapterOf = <Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) => {
+const findAdapter = <Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) => {
   const adapters = ctx.adapters[port] as Readonly<Record<string, SectionPorts[Port]>>
   return Object.hasOwn(adapters, provider) ? adapters[provider]! : null
 }
 
-/** Finds the adapter of a connection row; throws when this server has none. */
+/** The adapter of a connection row; throws if this server has none. */
 export function requireAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
-  const adapter = adapterOf(ctx, port, provider)
+  const adapter = findAdapter(ctx, port, provider)
   if (!adapter) throw new Error(`No adapter of this server is named ${provider}`)
   return adapter
 }
 
-/** As a caller named it: refuses where this server has no such adapter. */
-export function namedAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
-  const adapter = adapterOf(ctx, port, provider)
+/** The adapter of a provider named by a caller; refuses an unknown one. */
+export function requireNamedAdapter<Port extends keyof SectionPorts>(
+  ctx: Context,
+  port: Port,
+  provider: string,
+) {
+  const adapter = findAdapter(ctx, port, provider)
   if (adapter) return adapter
   const known = Object.keys(ctx.adapters[port]).join(', ')
   throw refuse('bad_request', `provider: ${provider} is none of this server: one of ${known}`)
@@ -265,10 +268,11 @@ const sealContext = (ctx: Context, port: ConnectionPort): string => `${ctx.store
 
 type Shop = Awaited<ReturnType<EcommercePort['check']>>
 
-const checked = (port: EcommercePort, store: ProviderStore): Promise<Shop> => refusedAsBad(port.check(store))
+const checkCredentials = (port: EcommercePort, store: ProviderStore): Promise<Shop> =>
+  refusedAsBadCredentials(port.check(store))
 
-/** The provider's answer to given credentials. */
-export async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
+/** Turns a provider's rejection of given credentials into a `bad_request`. */
+export async function refusedAsBadCredentials<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
@@ -280,9 +284,9 @@ export async function refusedAsBad<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<void> {
+async function saveShopFacts(ctx: Context, provider: string, shop: Shop): Promise<void> {
   const { platformStoreId, domain, country, currency } = shop
-  await freeDomain(ctx, domain)
+  await releaseDomain(ctx, domain)
   const moved = ctx.db
     .updateTable('stores')
     .set({
@@ -297,20 +301,20 @@ async function takeOver(ctx: Context, provider: string, shop: Shop): Promise<voi
       sql<boolean>`(platform, platform_store_id, domain, country, currency)
         is distinct from (${provider}, ${platformStoreId}, ${domain}, ${country}, ${currency})`,
     )
-  const taken = `${domain} is connected to another store already`
-  await unlessTaken('stores_domain_key', taken, () => moved.execute())
+  const conflictMessage = `${domain} is connected to another store already`
+  await refuseDuplicate('stores_domain_key', conflictMessage, () => moved.execute())
 }
 
-/** A store whose connection has ended keeps the name of its shop until another store shows that it has that shop now. */
-async function freeDomain(ctx: Context, domain: string): Promise<void> {
-  const listed = await storesListed(ctx.system, 'store-domain', [domain])
+/** Takes the domain from a disconnected store, now that this store has proved that it owns the shop. */
+async function releaseDomain(ctx: Context, domain: string): Promise<void> {
+  const listed = await findStoreIds(ctx.system, 'store-domain', [domain])
   const others = listed.filter((id) => id !== ctx.store.id)
   if (others.length === 0) return
   await ctx.system
     .updateTable('stores')
     .set({ domain: sql<string>`id::text || '.example.com'`, updated_at: ctx.now() })
     .where('domain', '=', domain)
-    .where(amongStores('id', others))
+    .where(isInStores('id', others))
     .where('platform_store_id', 'not like', 'sandbox-%')
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -326,7 +330,7 @@ async function freeDomain(ctx: Context, domain: string): Promise<void> {
     .execute()
 }
 
-/** How far a mirror of the platform has read; undefined for a new connection. */
+/** The sync progress of one synced copy (`mirror`) of platform data; undefined for a new connection. */
 export async function readProgress<T>(ctx: Context, mirror: string): Promise<T | undefined> {
   const row = await ctx.db
     .selectFrom('connections')
@@ -336,14 +340,14 @@ export async function readProgress<T>(ctx: Context, mirror: string): Promise<T |
   return (row?.settings as Record<string, T> | undefined)?.[mirror]
 }
 
-/** How far all mirrors have read; null without a platform that is connected. */
+/** The progress of all syncs; null if no platform is connected. */
 export async function readAllProgress(ctx: Context): Promise<Readonly<Record<string, unknown>> | null> {
-  const [row] = await connectionOf(ctx, { port: 'ecommerce' })
+  const [row] = await queryConnection(ctx, { port: 'ecommerce' })
   return row ? ((row.settings ?? {}) as Record<string, unknown>) : null
 }
 
-/** Keeps it, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
-export async function keepProgress(
+/** Saves progress in the transaction of the rows. Throws, which rolls both back, if the store has been reconnected. */
+export async function saveProgress(
   ctx: Context,
   connectedAt: Date,
   known: Record<string, unknown>,
@@ -352,9 +356,9 @@ export async function keepProgress(
     .updateTable('connections')
     .set({ settings: sql<string>`settings || ${JSON.stringify(known)}::jsonb` })
     .where('port', '=', 'ecommerce')
-    .where(isInstant('connected_at', connectedAt))
+    .where(isSameInstant('connected_at', connectedAt))
     .returning('port')
     .execute()
   const [mirror] = Object.keys(known)
-  if (moved.length === 0) throw new Error(`The store was connected anew while its ${mirror} were read`)
+  if (moved.length === 0) throw new Error(`The store was reconnected while its ${mirror} were synced`)
 }

@@ -1,6 +1,7 @@
-/** What a platform tells us: its signature checked, then stored and applied by its job. */
-import { amongStores, storesListed } from '#db/directory/find'
-import { providersKey } from '#db/directory/listed'
+/** Webhooks of ecommerce platforms: checks the signature and stores the events, which a job applies. */
+
+import { buildProviderKey } from '#db/lookup-index/definitions'
+import { findStoreIds, isInStores } from '#db/lookup-index/find'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
@@ -8,9 +9,9 @@ import type { ProviderEvent } from '#runtime/ports/provider'
 import { isId } from '#runtime/values/ids'
 import type { EcommercePort } from '../ecommerce/port.ts'
 import { accept } from '../provider-events/accept.ts'
-import { ecommerce, webhookSecrets } from './connections.ts'
+import { findEcommerce, webhookSecrets } from './connections.ts'
 
-/** Answers how many events came in. Refuses an unknown store or platform (404) and a wrong signature (401). */
+/** Returns the number of events. Refuses an unknown store or platform (404) and a wrong signature (401). */
 export async function receiveEcommerceHook(
   ctx: SystemContext,
   from: { provider: string; storeId: string },
@@ -18,7 +19,7 @@ export async function receiveEcommerceHook(
   body: Uint8Array,
 ): Promise<number> {
   const store = isId(from.storeId) ? await ctx.forStore(from.storeId) : null
-  const connected = store && (await ecommerce(store))
+  const connected = store && (await findEcommerce(store))
   if (!store || !connected || connected.provider !== from.provider) {
     throw refuse('not_found', 'No store is connected to this platform here')
   }
@@ -26,12 +27,12 @@ export async function receiveEcommerceHook(
   try {
     const own = connected.port.webhookSecret?.(connected.store)
     const secrets = own === undefined ? webhookSecrets(store, connected.provider) : [own]
-    events = parsed(connected.port, headers, body, secrets)
+    events = parseWithSecrets(connected.port, headers, body, secrets)
   } catch (error) {
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
-  const own = await ofTheirShop(ctx, store.store.id, events)
+  const own = await dropStaleUninstalls(ctx, store.store.id, events)
   await accept(
     ctx,
     'ecommerce',
@@ -42,10 +43,10 @@ export async function receiveEcommerceHook(
 }
 
 /**
- * A shop that the store was connected to before tells us still, with the same signature where both installed the server's
- * app: that the app was removed there ends nothing here. All else names what is read anew, of the shop of now.
+ * Drops `app.uninstalled` of a shop to which the store was connected earlier; its signature is valid if both shops
+ * installed the server's app. Other events are harmless: they only trigger a re-read from the current shop.
  */
-async function ofTheirShop(
+async function dropStaleUninstalls(
   { root }: SystemContext,
   storeId: string,
   events: readonly ProviderEvent[],
@@ -61,8 +62,8 @@ async function ofTheirShop(
 }
 
 /**
- * What a platform tells the server's app of one of its shops, which may have removed it already. Answers how many events
- * came in: none for a shop that is no store of ours. Refuses as above.
+ * Receives a webhook to the server's app about a shop, which may have removed the app already. Returns the number of
+ * events: 0 if the shop belongs to no store. Refuses like `receiveEcommerceHook`.
  */
 export async function receiveAppHook(
   ctx: SystemContext,
@@ -73,28 +74,28 @@ export async function receiveAppHook(
   const { ecommerce: adapters } = ctx.adapters
   const flow = Object.hasOwn(adapters, provider) ? adapters[provider]!.install : undefined
   if (!flow) throw refuse('not_found', 'This server has no app there')
-  let told: ReturnType<typeof flow.hook>
+  let parsed: ReturnType<typeof flow.hook>
   try {
-    told = flow.hook(headers, body)
+    parsed = flow.hook(headers, body)
   } catch (error) {
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
-  // One that had the shop before has its shoppers still.
+  // Includes stores that were connected to the shop earlier: they still have data of its shoppers.
   const stores = await ctx.root
     .selectFrom('stores')
     .select('id')
     .where('platform', '=', provider)
-    .where('platform_store_id', '=', told.shopId)
+    .where('platform_store_id', '=', parsed.shopId)
     .where(
-      amongStores(
+      isInStores(
         'id',
-        await storesListed(ctx.root, 'platform-store', [providersKey(provider, told.shopId)]),
+        await findStoreIds(ctx.root, 'platform-store', [buildProviderKey(provider, parsed.shopId)]),
       ),
     )
     .execute()
   const events = stores.flatMap(({ id: storeId }) =>
-    told.events.map((event) => ({
+    parsed.events.map((event) => ({
       ...event,
       storeId,
       key: stores.length === 1 ? event.key : `${event.key}:${storeId}`,
@@ -104,8 +105,8 @@ export async function receiveAppHook(
   return events.length
 }
 
-/** By the first secret that fits; refuses as the newest does. */
-function parsed(
+/** Parses with the first matching secret; throws the newest secret's error if none matches. */
+function parseWithSecrets(
   port: EcommercePort,
   headers: Headers,
   body: Uint8Array,

@@ -1,49 +1,52 @@
-/** How the platform and the server's mail and storage are probed and checked (rule 19). */
-import { unheard } from '#runtime/ports/heard'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+/** Probes and checks of the ecommerce platform and of the server's mail and storage (rule 19). */
+import { unwrapAdapter } from '#runtime/ports/instrumentation'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import type { EcommercePort } from '../ecommerce/port.ts'
-import { checking, checkingOne } from '../health/checking.ts'
+import { checkConnection, runCheck } from '../health/checks.ts'
 import type { ConnectionKind, ServerKind } from '../health/kinds.ts'
-import { connectedSince, ecommerce } from './connections.ts'
+import { findEcommerce, readConnectedSince } from './connections.ts'
 
 export const ecommerceKind: ConnectionKind = {
   name: () => 'your ecommerce platform',
-  current: (tx) => connectedSince(tx, 'ecommerce'),
+  connectedAt: (tx) => readConnectedSince(tx, 'ecommerce'),
   async probe(ctx) {
-    const connected = await ecommerce(ctx)
+    const connected = await findEcommerce(ctx)
     await connected?.port.check(connected.store)
   },
   check: async (ctx) =>
-    checkingOne('ecommerce', await ecommerce(ctx), (adapter: EcommercePort & Finds, { store, provider }) =>
-      adapter.findings
-        ? adapter.findings(store, `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`)
-        : adapter.check(store),
+    checkConnection(
+      'ecommerce',
+      await findEcommerce(ctx),
+      (adapter: EcommercePort & SelfChecking, { store, provider }) =>
+        adapter.findings
+          ? adapter.findings(store, `${ctx.settings.publicUrl}/hooks/ecommerce/${provider}/${ctx.store.id}`)
+          : adapter.check(store),
     ),
 }
 
-/** Adapters that say of themselves what is missing. */
-interface Finds {
-  findings?(store: ProviderStore, webhookUrl: string): Promise<Finding[]>
+/** Adapters that can diagnose their own setup. */
+interface SelfChecking {
+  findings?(store: ProviderStore, webhookUrl: string): Promise<Precondition[]>
 }
 
-/** Nobody has a file of this name. */
-const nobodys = 'connection-probe'
+/** A key that does not exist. */
+const missingKey = 'connection-probe'
 
 export const storageKind: ServerKind = {
-  probe: ({ adapters }) => adapters.storage.head(nobodys),
+  probe: ({ adapters }) => adapters.storage.head(missingKey),
   async check({ adapters, settings }) {
-    const adapter = unheard(adapters.storage)
-    const findings = await checking(() => adapter.check())
+    const adapter = unwrapAdapter(adapters.storage)
+    const findings = await runCheck(() => adapter.check())
     return [{ port: 'storage', part: '', provider: settings.storageUrl.split(':')[0]!, findings }]
   },
 }
 
-/** Without sending a mail there is nothing else to ask. */
+/** `check` is the only call that sends no mail. */
 export const mailKind: ServerKind = {
   probe: ({ adapters }) => adapters.mail.check(),
   async check({ adapters, settings }) {
-    const adapter = unheard(adapters.mail)
-    const findings = await checking(() => adapter.check())
+    const adapter = unwrapAdapter(adapters.mail)
+    const findings = await runCheck(() => adapter.check())
     return [{ port: 'mail', part: '', provider: settings.mailUrl.split(':')[0]!, findings }]
   },
 }

@@ -1,18 +1,18 @@
-/** Which touch an order came from, and the conversion that says so (rules 3 and 4). */
+/** Attributes orders to touches and writes their conversions (rules 3 and 4). */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
-import { shareSums } from '../sums/day-sums.ts'
+import { columnNames, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
+import { lockSumsShared } from '../sums/daily-sums.ts'
 import type { ConversionChange, ConversionRow, SourceType } from './attribution.ts'
-import { conversionTypes, figuresOf, itemsOf, lineTypes, type Source } from './conversion-of.ts'
-import { followRows } from './conversion-sums.ts'
-import type { Figures, Known, Lines, Written } from './figures.ts'
-import { lastTouches } from './last-touch.ts'
+import { buildConversion, buildLines, conversionTypes, lineTypes, type Source } from './conversion-columns.ts'
+import type { ConversionColumns, ConversionDraft, Lines, StoredConversion } from './conversion-draft.ts'
+import { updateSums } from './conversion-sums.ts'
+import { findLastTouches } from './last-touch.ts'
 
 /**
- * Attributes orders that no message has yet, and those whose message failed meanwhile, and brings the conversions of
- * all up to date. In the caller's transaction: the orders are locked until it ends.
+ * Attributes orders that have no touch yet, or whose message failed meanwhile, and updates the conversions of all.
+ * Runs in the caller's transaction and locks the orders until it ends.
  */
 export async function attributeOrders(ctx: Context, orderIds: readonly string[]): Promise<void> {
   const orders = await ctx.db
@@ -24,47 +24,47 @@ export async function attributeOrders(ctx: Context, orderIds: readonly string[])
     .execute()
   if (orders.length === 0) return
   const ids = orders.map((order) => order.id)
-  const known = await knownConversions(ctx, ids)
-  const touches = await lastTouches(
+  const known = await readConversions(ctx, ids)
+  const touches = await findLastTouches(
     ctx,
     orders.filter((order) => known.get(order.id)?.isVoid !== false),
     [...known.values()].flatMap(({ row }) => row.touch_id ?? []),
   )
-  const items = await itemsByOrder(ctx, ids)
+  const items = await readItemsByOrder(ctx, ids)
 
-  const written: Written[] = []
-  const gone: ConversionRow[] = []
+  const written: ConversionDraft[] = []
+  const removed: ConversionRow[] = []
   for (const order of orders) {
     const before = known.get(order.id) ?? null
     const source: Source | undefined = before && !before.isVoid ? before.row : touches.get(order.id)
     if (!source) {
-      if (before) gone.push(before.row)
+      if (before) removed.push(before.row)
       continue
     }
-    const figures = figuresOf(order, source, before?.row.status ?? null)
-    const lines = itemsOf(order, items.get(order.id) ?? [])
-    if (before && isSame(before, figures, lines)) continue
+    const figures = buildConversion(order, source, before?.row.status ?? null)
+    const lines = buildLines(order, items.get(order.id) ?? [])
+    if (before && isUnchanged(before, figures, lines)) continue
     const now = ctx.now()
     const id = before?.row.id ?? ctx.newId()
     written.push({ row: { ...figures, id, created_at: now, updated_at: now }, lines })
   }
 
-  if (written.length === 0 && gone.length === 0) return
-  await shareSums(ctx)
-  await remove(ctx, gone)
-  const changes: ConversionChange[] = gone.map((before) => ({ before, after: null }))
+  if (written.length === 0 && removed.length === 0) return
+  await lockSumsShared(ctx)
+  await remove(ctx, removed)
+  const changes: ConversionChange[] = removed.map((before) => ({ before, after: null }))
   const rows = await write(ctx, written)
-  await followRows(ctx, known, written, gone)
+  await updateSums(ctx, known, written, removed)
   for (const after of rows) {
     const before = known.get(after.order_id)?.row ?? null
     if (before && before.touch_id !== after.touch_id) {
       changes.push({ before, after: null }, { before: null, after })
     } else changes.push({ before, after })
   }
-  await tell(ctx, changes)
+  await notifyChanges(ctx, changes)
 }
 
-async function knownConversions(ctx: Context, orderIds: string[]): Promise<Map<string, Known>> {
+async function readConversions(ctx: Context, orderIds: string[]): Promise<Map<string, StoredConversion>> {
   const rows = await ctx.db
     .selectFrom('conversions as c')
     .leftJoin('attribution_touches as t', 't.id', 'c.touch_id')
@@ -89,7 +89,10 @@ async function knownConversions(ctx: Context, orderIds: string[]): Promise<Map<s
   )
 }
 
-async function itemsByOrder(ctx: Context, orderIds: string[]): Promise<Map<string, Row<'order_items'>[]>> {
+async function readItemsByOrder(
+  ctx: Context,
+  orderIds: string[],
+): Promise<Map<string, Row<'order_items'>[]>> {
   const items = await ctx.db
     .selectFrom('order_items')
     .selectAll()
@@ -99,20 +102,26 @@ async function itemsByOrder(ctx: Context, orderIds: string[]): Promise<Map<strin
   return Map.groupBy(items, (item) => item.order_id)
 }
 
-function isSame({ row, lines: before }: Known, figures: Figures, lines: Lines): boolean {
+function isUnchanged(
+  { row, lines: before }: StoredConversion,
+  figures: ConversionColumns,
+  lines: Lines,
+): boolean {
   return (
-    figureColumns.every((column) => text(row[column]) === text(figures[column])) &&
+    figureColumns.every((column) => toComparable(row[column]) === toComparable(figures[column])) &&
     before.length === lines.length &&
-    lines.every((line, i) => lineColumns.every((column) => text(line[column]) === text(before[i]![column])))
+    lines.every((line, i) =>
+      lineColumns.every((column) => toComparable(line[column]) === toComparable(before[i]![column])),
+    )
   )
 }
-const figureColumns = columnsOf(conversionTypes).filter(
+const figureColumns = columnNames(conversionTypes).filter(
   (column) => column !== 'id' && column !== 'created_at' && column !== 'updated_at',
 )
-const lineColumns = columnsOf(lineTypes).filter((column) => column !== 'conversion_id')
+const lineColumns = columnNames(lineTypes).filter((column) => column !== 'conversion_id')
 
-/** jsonb does not keep the order of keys. */
-function text(value: unknown): string {
+/** Sorts keys, because jsonb does not keep their order. */
+function toComparable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (typeof value !== 'object' || value === null) return String(value)
   return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -127,9 +136,9 @@ async function remove(ctx: Context, conversions: readonly ConversionRow[]): Prom
     .execute()
 }
 
-async function write(ctx: Context, written: readonly Written[]): Promise<ConversionRow[]> {
+async function write(ctx: Context, written: readonly ConversionDraft[]): Promise<ConversionRow[]> {
   if (written.length === 0) return []
-  const columns = columnsOf(conversionTypes)
+  const columns = columnNames(conversionTypes)
   const rows = await ctx.db
     .insertInto('conversions')
     .columns(columns)
@@ -158,7 +167,7 @@ async function write(ctx: Context, written: readonly Written[]): Promise<Convers
   const lines = written.flatMap(({ row, lines: own }) =>
     own.map((line) => ({ ...line, conversion_id: row.id })),
   )
-  const allLineColumns = columnsOf(lineTypes)
+  const allLineColumns = columnNames(lineTypes)
   await ctx.db
     .insertInto('conversion_items')
     .columns(allLineColumns)
@@ -167,9 +176,9 @@ async function write(ctx: Context, written: readonly Written[]): Promise<Convers
   return rows
 }
 
-async function tell(ctx: Context, changes: readonly ConversionChange[]): Promise<void> {
+async function notifyChanges(ctx: Context, changes: readonly ConversionChange[]): Promise<void> {
   const bySource = Map.groupBy(changes, ({ before, after }) => (after ?? before)!.source_type as SourceType)
   for (const [sourceType, ofSource] of bySource) {
-    for (const told of ctx.wired.conversionsChanged[sourceType] ?? []) await told(ctx, ofSource)
+    for (const hook of ctx.extensions.conversionsChanged[sourceType] ?? []) await hook(ctx, ofSource)
   }
 }

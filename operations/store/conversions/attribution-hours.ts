@@ -1,4 +1,4 @@
-/** How long after a message an order may still be attributed to it: the store's setting, as it was at any instant. */
+/** The attribution window of each source, in hours: the store's setting and its history. */
 
 export interface AttributionHours {
   automationHours: number
@@ -14,28 +14,31 @@ export const defaultHours: AttributionHours = {
   stockNotificationHours: 168,
 }
 
-/** `stores.attribution`: what holds now, and what held before, oldest first. */
+/** `stores.attribution`: the current hours, and earlier ones, oldest first. */
 export interface StoredHours extends Partial<AttributionHours> {
-  /** `until`: the last instant at which these hours held. */
+  /** `until`: the last instant at which these hours were in force. */
   earlier?: (AttributionHours & { until: string })[]
 }
 
-/** The hours that held when an order was placed: new ones hold for orders placed later. */
-export function hoursAt(stored: StoredHours, placedAt: Date): AttributionHours {
+/** The hours in force when an order was placed. */
+export function findHoursAt(stored: StoredHours, placedAt: Date): AttributionHours {
   const before = stored.earlier?.find((each) => placedAt.getTime() <= Date.parse(each.until))
-  return hoursOf(before ?? stored)
+  return withDefaultHours(before ?? stored)
 }
 
-/** The stored form after a change at `now`; unchanged hours answer the same object. */
-export function changedHours(stored: StoredHours, change: Partial<AttributionHours>, now: Date): StoredHours {
-  const current = hoursOf(stored)
+/** The stored form after a change at `now`. Returns the same object if nothing changed. */
+export function changeHours(stored: StoredHours, change: Partial<AttributionHours>, now: Date): StoredHours {
+  const current = withDefaultHours(stored)
   const next = { ...current, ...change }
-  if (JSON.stringify(hoursOf(next)) === JSON.stringify(current)) return stored
-  return { ...hoursOf(next), earlier: [...(stored.earlier ?? []), { ...current, until: now.toISOString() }] }
+  if (JSON.stringify(withDefaultHours(next)) === JSON.stringify(current)) return stored
+  return {
+    ...withDefaultHours(next),
+    earlier: [...(stored.earlier ?? []), { ...current, until: now.toISOString() }],
+  }
 }
 
-/** The four numbers, defaults filled in. */
-export function hoursOf(stored: StoredHours): AttributionHours {
+/** The four numbers, with defaults filled in. */
+export function withDefaultHours(stored: StoredHours): AttributionHours {
   const given = { ...defaultHours, ...stored }
   return {
     automationHours: given.automationHours,

@@ -1,13 +1,13 @@
-/** Touches: what may have brought an order about (rule 3). */
+/** Touches: messages and popup subscriptions to which an order may be attributed (rule 3). */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { columnsOf, isAmong, recordset } from '#runtime/database/recordset'
+import { columnNames, isAmong, recordset } from '#runtime/database/recordset'
 import { emailKey } from '#runtime/values/email'
 import { phoneKey } from '#runtime/values/phone'
 import { orderAttribute } from '../handles.ts'
-import { attributedAtOnce } from '../orders/orders.ts'
-import { activityAt, addActivity } from '../sums/day-sums.ts'
+import { attributionBatchSize } from '../orders/orders.ts'
+import { activityAt, addActivity } from '../sums/daily-sums.ts'
 
 export type SourceType = 'automation' | 'messaging-campaign' | 'newsletter' | 'stock-notification'
 
@@ -18,7 +18,7 @@ export interface Touch {
   automationType?: string | null
   channel: 'messaging' | 'email' | 'storefront'
   messageId: string | null
-  /** E.164; kept by its match form. */
+  /** E.164; stored as its `phoneKey`. */
   phone: string | null
   email: string | null
   couponCode?: string | null
@@ -27,7 +27,7 @@ export interface Touch {
   touchedAt: Date
 }
 
-/** In the transaction that marks the messages sent. A message id that has a touch already makes none. */
+/** Runs in the transaction that marks the messages sent. A message id that already has a touch is skipped. */
 export async function recordTouches(ctx: Context, touches: Touch[]): Promise<void> {
   if (touches.length === 0) return
   const rows = touches.map((touch) => ({
@@ -74,9 +74,9 @@ const touchTypes = {
   product_id: 'text',
   touched_at: 'timestamptz',
 } as const
-const touchColumns = columnsOf(touchTypes)
+const touchColumns = columnNames(touchTypes)
 
-/** Void for good: their messages failed. Orders attributed to them are attributed again. */
+/** Voids the touches of failed messages for good, and queues new attribution of their orders. */
 export async function voidTouches(ctx: Context, messageIds: string[]): Promise<void> {
   if (messageIds.length === 0) return
   const voided = await ctx.db
@@ -92,15 +92,15 @@ export async function voidTouches(ctx: Context, messageIds: string[]): Promise<v
       activityAt(touch.touched_at, 'touches', { n: -1, converted: touch.conversions > 0 ? -1 : 0 }),
     ),
   )
-  // Only now: whoever attributed an order to one of them holds it until their conversion can be seen.
+  // Read after the update: attribution locks the touches until its conversions are committed.
   const attributed = await ctx.db
     .selectFrom('conversions')
     .select('order_id')
     .where(isAmong('message_id', messageIds))
     .execute()
   const orderIds = attributed.map((row) => row.order_id)
-  for (let i = 0; i < orderIds.length; i += attributedAtOnce) {
-    await ctx.queue(orderAttribute, { orderIds: orderIds.slice(i, i + attributedAtOnce) })
+  for (let i = 0; i < orderIds.length; i += attributionBatchSize) {
+    await ctx.queue(orderAttribute, { orderIds: orderIds.slice(i, i + attributionBatchSize) })
   }
 }
 
@@ -109,6 +109,6 @@ export type ConversionRow = Row<'conversions'>
 export interface ConversionChange {
   /** Null: the order was not attributed to this source before. */
   before: ConversionRow | null
-  /** Null: it is not any more, since its message failed. */
+  /** Null: no longer attributed, because its message failed. */
   after: ConversionRow | null
 }

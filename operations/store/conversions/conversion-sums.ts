@@ -1,4 +1,4 @@
-/** What changed conversions mean for the daily sums, the products and the touches. */
+/** Updates the daily sums, the products and the touch counts when conversions change. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
@@ -12,9 +12,9 @@ import {
   conversionDays,
   type ProductDelta,
   productDays,
-} from '../sums/day-sums.ts'
+} from '../sums/daily-sums.ts'
 import type { ConversionRow } from './attribution.ts'
-import type { Known, Lines, Written } from './figures.ts'
+import type { ConversionDraft, Lines, StoredConversion } from './conversion-draft.ts'
 
 type Row = Pick<
   ConversionRow,
@@ -23,12 +23,12 @@ type Row = Pick<
 
 const isCounted = (row: Row): boolean => row.status === 'confirmed' || row.status === 'partially-refunded'
 
-/** In the transaction that wrote them: what was before is taken off the sums, what is now is added. */
-export async function followRows(
+/** Subtracts the old rows from the sums and adds the new ones. Runs in the transaction that wrote the conversions. */
+export async function updateSums(
   ctx: Context,
-  known: ReadonlyMap<string, Known>,
-  written: readonly Written[],
-  gone: readonly ConversionRow[],
+  known: ReadonlyMap<string, StoredConversion>,
+  written: readonly ConversionDraft[],
+  removed: readonly ConversionRow[],
 ): Promise<void> {
   const sums = new Sums()
   for (const { row, lines } of written) {
@@ -36,17 +36,17 @@ export async function followRows(
     if (before) sums.add(before.row, before.lines, -1)
     sums.add(row, lines, 1)
   }
-  for (const row of gone) sums.add(row, known.get(row.order_id)!.lines, -1)
-  await rememberProducts(ctx, written)
+  for (const row of removed) sums.add(row, known.get(row.order_id)!.lines, -1)
+  await upsertProducts(ctx, written)
   await addSums(ctx, conversionDays, sums.conversions)
   await addSums(ctx, productDays, sums.products)
-  await addActivity(ctx, await followTouches(ctx, sums.touches))
+  await addActivity(ctx, await updateTouchCounts(ctx, sums.touches))
 }
 
 class Sums {
   readonly conversions: ConversionDelta[] = []
   readonly products: ProductDelta[] = []
-  /** By touch, how many more conversions of it are counted. */
+  /** Change of the number of counted conversions, by touch. */
   readonly touches = new Map<string, number>()
 
   add(row: Row, lines: Lines, sign: 1 | -1): void {
@@ -76,8 +76,8 @@ class Sums {
 
 const signed = (cents: bigint, sign: 1 | -1): string => toMoney(sign === 1 ? cents : -cents)
 
-/** Name and picture of each product as the newest order has them. */
-async function rememberProducts(ctx: Context, written: readonly Written[]): Promise<void> {
+/** Stores name and picture of each product from its newest order. */
+async function upsertProducts(ctx: Context, written: readonly ConversionDraft[]): Promise<void> {
   const latest = new Map<
     string,
     { product_id: string; name: string; image_url: string | null; seen_at: Date }
@@ -116,8 +116,11 @@ async function rememberProducts(ctx: Context, written: readonly Written[]): Prom
     .execute()
 }
 
-/** Counts the conversions of touches; answers which of those by a message now have one, or have none any more. */
-async function followTouches(ctx: Context, touches: ReadonlyMap<string, number>): Promise<ActivityDelta[]> {
+/** Updates the conversion counts of touches. Returns a delta for each message touch that got its first or lost its last conversion. */
+async function updateTouchCounts(
+  ctx: Context,
+  touches: ReadonlyMap<string, number>,
+): Promise<ActivityDelta[]> {
   const changed = [...touches].filter(([, difference]) => difference !== 0)
   if (changed.length === 0) return []
   const types = { id: 'uuid', difference: 'integer' } as const

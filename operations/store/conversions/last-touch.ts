@@ -1,41 +1,41 @@
-/** The last touch of an order (rule 3). */
+/** Finds the last touch of an order (rule 3). */
 import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isAmong, recordset } from '#runtime/database/recordset'
-import { emailKeyOf } from '#runtime/values/email'
-import { hoursAt, type StoredHours } from './attribution-hours.ts'
-import type { Source } from './conversion-of.ts'
+import { emailKeySql } from '#runtime/values/email'
+import { findHoursAt, type StoredHours } from './attribution-hours.ts'
+import type { Source } from './conversion-columns.ts'
 
 type Order = Row<'orders'>
 type Candidate = Source & { order_id: string; touch_id: string }
 
 /**
- * The last touch of each order that has one, by the order's id. Holds the touches until the transaction ends, so that
- * none is voided before the conversion it makes can be seen; with them those of `others`, which it is about to count,
- * all in one order, so that two who need the same do not lock up.
+ * The last touch of each order that has one, by order id. Locks the touches until the transaction ends, so that none is
+ * voided before its conversion is committed. Also locks `others`, whose counts will change: all in the order of their
+ * ids, which prevents deadlocks.
  */
-export async function lastTouches(
+export async function findLastTouches(
   ctx: Context,
   orders: readonly Order[],
   others: readonly string[],
 ): Promise<Map<string, Source>> {
   const found = new Map<string, Source>()
   let open = orders
-  let alsoHeld = others
-  while (open.length > 0 || alsoHeld.length > 0) {
-    const candidates = open.length === 0 ? [] : await candidatesOf(ctx, open)
-    const wanted = [...candidates.map((each) => each.touch_id), ...alsoHeld]
-    if (wanted.length === 0) break
-    const held = await ctx.db
+  let alsoLocked = others
+  while (open.length > 0 || alsoLocked.length > 0) {
+    const candidates = open.length === 0 ? [] : await findCandidates(ctx, open)
+    const touchIds = [...candidates.map((each) => each.touch_id), ...alsoLocked]
+    if (touchIds.length === 0) break
+    const locked = await ctx.db
       .selectFrom('attribution_touches')
       .select(['id', 'voided_at'])
-      .where(isAmong('id', wanted, 'uuid'))
+      .where(isAmong('id', touchIds, 'uuid'))
       .orderBy('id')
       .forNoKeyUpdate()
       .execute()
-    alsoHeld = []
-    const valid = new Set(held.filter((touch) => touch.voided_at === null).map((touch) => touch.id))
+    alsoLocked = []
+    const valid = new Set(locked.filter((touch) => touch.voided_at === null).map((touch) => touch.id))
     const missed = new Set<string>()
     for (const { order_id: orderId, ...source } of candidates) {
       if (valid.has(source.touch_id)) found.set(orderId, source)
@@ -54,10 +54,10 @@ const windowTypes = {
   stock: 'integer',
 } as const
 
-async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Candidate[]> {
+async function findCandidates(ctx: Context, orders: readonly Order[]): Promise<Candidate[]> {
   const store = await ctx.db.selectFrom('stores').select('attribution').executeTakeFirstOrThrow()
   const windows = orders.map((order) => {
-    const hours = hoursAt(store.attribution as StoredHours, order.placed_at)
+    const hours = findHoursAt(store.attribution as StoredHours, order.placed_at)
     return {
       order_id: order.id,
       automation: hours.automationHours,
@@ -82,14 +82,14 @@ async function candidatesOf(ctx: Context, orders: readonly Order[]): Promise<Can
               when 'automation' then r.automation when 'messaging-campaign' then r.campaign
               when 'newsletter' then r.newsletter else r.stock end`)
             .where(isOf)
-        // Each of the four by an index of its own. As one condition the planner would rather look at every touch of a
-        // small store for each order.
+        // Four subqueries, so that each uses its own index. With one combined condition the planner scans all touches
+        // of a small store for every order.
         return (
           touches(sql`m.phone_key = o.phone_key`)
             // biome-ignore lint/plugin/contact-spelling: attribution_touches holds keys
-            .unionAll(touches(sql`m.email = ${emailKeyOf('o.customer_email')}`))
+            .unionAll(touches(sql`m.email = ${emailKeySql('o.customer_email')}`))
             .unionAll(
-              // One by one: of a list nobody knows how many it has, and PostgreSQL reckons with ten.
+              // Unnested and joined: for `any(array)` of unknown length PostgreSQL estimates ten elements.
               touches(sql`true`).innerJoin(
                 sql<{ code: string }>`unnest(o.coupon_codes)`.as<'c'>(sql`c(code)`),
                 (join) => join.on(sql<boolean>`upper(m.coupon_code) = upper(c.code)`),

@@ -1,16 +1,16 @@
-/** The home page's figures of a range of days (rule 5): one statement. */
+/** The figures of the home page for a range of days (rule 5): one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type DayRange, isWithin } from '#runtime/database/days'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
-import { percentOf, toCents, toNumber } from '#runtime/values/money'
-import { isCountedConversion, isCountedOrder, sourceTypes } from '../sums/counted.ts'
-import { areSummed } from '../sums/rebuild-days.ts'
+import { toCents, toNumber, toPercent } from '#runtime/values/money'
+import { areSumsBuilt } from '../sums/rebuild-days.ts'
+import { isCountedConversion, isCountedOrder, sourceTypes } from '../sums/revenue-rules.ts'
 import type { dashboard } from './schema.ts'
 
 interface Figures {
-  /** Of the daily sums: whether they are complete. */
+  /** Whether the daily sums are complete. */
   ready?: boolean
   orders: number
   revenue: string
@@ -18,7 +18,7 @@ interface Figures {
   recovered: { channel: string; orders: number; revenue: string }[]
 }
 
-const figures = prepared<DayRange & { timezone: string; currency: string }, Figures>((db, range) => {
+const readFigures = prepared<DayRange & { timezone: string; currency: string }, Figures>((db, range) => {
   const recovered = db
     .selectFrom('conversions as c')
     .where(isCountedConversion('c'))
@@ -49,43 +49,45 @@ const figures = prepared<DayRange & { timezone: string; currency: string }, Figu
     ])
 })
 
-const summedFigures = prepared<DayRange & { timezone: string; currency: string }, Figures>((db, range) => {
-  const isDay = sql<boolean>`(d.timezone = ${range.timezone} and d.currency = ${range.currency}
+const readSummedFigures = prepared<DayRange & { timezone: string; currency: string }, Figures>(
+  (db, range) => {
+    const isDay = sql<boolean>`(d.timezone = ${range.timezone} and d.currency = ${range.currency}
     and d.day between ${range.startDate}::date and ${range.endDate}::date)`
-  const recovered = db
-    .selectFrom('conversion_days as d')
-    .where(isDay)
-    .groupBy('d.source_type')
-    .select([
-      'd.source_type as channel',
-      sql<number>`sum(d.orders)::int`.as('orders'),
-      sql<string>`sum(d.revenue)::text`.as('revenue'),
-    ])
-  const subscribers = db
-    .selectFrom('newsletter_subscribers as s')
-    .where(isWithin('s.created_at', range))
-    .select(sql<number>`count(*)::int`.as('n'))
-  return db
-    .selectFrom('activity_days as d')
-    .where(isDay)
-    .where('d.kind', '=', 'orders')
-    .select([
-      sql<boolean>`exists (${areSummed(db)})`.as('ready'),
-      sql<number>`coalesce(sum(d.n), 0)::int`.as('orders'),
-      sql<string>`coalesce(sum(d.amount), 0)::text`.as('revenue'),
-      sql<number>`(${subscribers})`.as('subscribers'),
-      sql<Figures['recovered']>`(${db
-        .selectFrom(recovered.as('r'))
-        .select(sql`coalesce(json_agg(r), '[]')`.as('rows'))})`.as('recovered'),
-    ])
-})
+    const recovered = db
+      .selectFrom('conversion_days as d')
+      .where(isDay)
+      .groupBy('d.source_type')
+      .select([
+        'd.source_type as channel',
+        sql<number>`sum(d.orders)::int`.as('orders'),
+        sql<string>`sum(d.revenue)::text`.as('revenue'),
+      ])
+    const subscribers = db
+      .selectFrom('newsletter_subscribers as s')
+      .where(isWithin('s.created_at', range))
+      .select(sql<number>`count(*)::int`.as('n'))
+    return db
+      .selectFrom('activity_days as d')
+      .where(isDay)
+      .where('d.kind', '=', 'orders')
+      .select([
+        sql<boolean>`exists (${areSumsBuilt(db)})`.as('ready'),
+        sql<number>`coalesce(sum(d.n), 0)::int`.as('orders'),
+        sql<string>`coalesce(sum(d.amount), 0)::text`.as('revenue'),
+        sql<number>`(${subscribers})`.as('subscribers'),
+        sql<Figures['recovered']>`(${db
+          .selectFrom(recovered.as('r'))
+          .select(sql`coalesce(json_agg(r), '[]')`.as('rows'))})`.as('recovered'),
+      ])
+  },
+)
 
-/** Orders and money of a range: what messages recovered, by source, and all there is. */
+/** Orders and revenue of a range: recovered by messages, by source, and in total. */
 export async function readDashboard(ctx: Context, range: DayRange): Promise<z.input<typeof dashboard>> {
   const { timezone, currency } = ctx.store
   const query = { ...range, timezone, currency }
-  const [summed] = await summedFigures(ctx, query)
-  const [found] = summed!.ready ? [summed] : await figures(ctx, query)
+  const [summed] = await readSummedFigures(ctx, query)
+  const [found] = summed!.ready ? [summed] : await readFigures(ctx, query)
   const { orders, revenue, subscribers, recovered } = found!
   const total = toCents(revenue)
   const bySource = sourceTypes.map((channel) => {
@@ -107,7 +109,7 @@ export async function readDashboard(ctx: Context, range: DayRange): Promise<z.in
     recoveredOrders,
     totalRevenue: toNumber(total),
     totalOrders: orders,
-    recoveredShare: percentOf(recoveredRevenue, total, 1),
+    recoveredShare: toPercent(recoveredRevenue, total, 1),
     salesByChannel: [...bySource, direct].map((each) => ({ ...each, revenue: toNumber(each.revenue) })),
     newSubscribers: subscribers,
   }

@@ -1,13 +1,13 @@
 /**
- * What other sections have on the home page: builders, so that all of it stays one statement. What nobody wired is 0 or
- * empty.
+ * Parts of other sections on the home page: query builders, so that the page is read with one statement. A part that no
+ * section provides is 0 or empty.
  */
 import type { AliasableExpression, Expression, Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
 type Db = Kysely<TenantTables>
 
-/** In the order they are shown. */
+/** In display order. */
 export const pendingTypes = [
   'reviews-pending',
   'exchange-requests-pending',
@@ -18,17 +18,17 @@ export const pendingTypes = [
 ] as const
 export type PendingType = (typeof pendingTypes)[number]
 
-/** How many things of a type wait for the merchant. */
+/** Counts items of a type that wait for the merchant. */
 export interface PendingPart {
-  /** Of the plan; without it the count is 0. Null: every plan. */
+  /** The feature it needs; without it the count is 0. Null: none. */
   feature: string | null
-  /** One row with one whole number. The values are placeholders: the key's creator, and the clock's now. */
+  /** One row with one integer. The values are placeholders: the key's creator, and the current time. */
   count(db: Db, values: { userId: string; now: Date }): Expression<unknown>
 }
 
 export interface StockRequests {
   feature: string
-  /** A row for each request, with its instant. */
+  /** One row per request, with its instant. */
   rows(db: Db): AliasableExpression<{ at: Date }>
 }
 

@@ -1,9 +1,9 @@
-/** What the home overview counts (rule 5), by hour or day of the store's zone: one statement. */
+/** The counts of the home overview (rule 5), by hour or by day of the store's zone: one statement. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
-import { firstInstantOf } from '#runtime/database/days'
+import { firstInstant } from '#runtime/database/days'
 import { prepared } from '#runtime/database/query'
-import { isCountedConversion, isCountedOrder } from '../sums/counted.ts'
+import { isCountedConversion, isCountedOrder } from '../sums/revenue-rules.ts'
 
 export type Granularity = 'hour' | 'day'
 
@@ -35,24 +35,24 @@ export interface OverviewQuery {
   now: string
   timezone: string
   currency: string
-  /** How many slots a period has. */
+  /** Number of slots in a period. */
   buckets: number
 }
 
 type Db = Kysely<TenantTables>
 
-/** `span` has one row: `starts`, the first instants of all slots of both periods, oldest first, and where they end. */
-const slotOf = (column: string): RawBuilder<number> =>
+/** The slot of an instant. `span` has one row: `starts`, the first instants of all slots of both periods, and their ends. */
+const slotSql = (column: string): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(column)}, (select starts from span)) - 2 * (select n from span)`
 
-/** In the period or the one before, whose last slot ends where the clock stood then. */
+/** In the period or the previous one, whose last slot is cut at the same elapsed time. */
 const isInSpan = (column: string): RawBuilder<boolean> => {
   const at = sql.ref(column)
   return sql<boolean>`(${at} >= (select starts[1] from span) and ${at} <= (select end_at from span)
     and not (${at} > (select previous_end_at from span) and ${at} < (select starts[n + 1] from span)))`
 }
 
-/** Today, and the day of the period before that is cut where the clock stood then: the days that no sum knows. */
+/** Today, and the last day of the previous period, cut at the same time: partial days that the sums cannot answer. */
 const isAtEdges = (column: string): RawBuilder<boolean> => {
   const at = sql.ref(column)
   return sql<boolean>`((${at} >= (select starts[2 * n] from span) and ${at} <= (select end_at from span))
@@ -60,17 +60,17 @@ const isAtEdges = (column: string): RawBuilder<boolean> => {
 }
 
 const today = sql`(select (end_at at time zone tz)::date from span)`
-/** The days in between, by their sums; needs the alias `d`. */
+/** Whole days, read from the sums; needs the alias `d`. */
 const isWholeDay = sql<boolean>`(d.timezone = (select tz from span) and d.day < ${today}
   and d.day > ${today} - 2 * (select n from span) and d.day <> ${today} - (select n from span))`
 const slotOfDay = sql<number>`d.day - ${today}`
 
 const local = sql`(g.end_at at time zone g.tz)`
-// The elapsed part of the hour is taken off: a local hour that comes twice cannot be asked for by its name.
+// Subtracts the elapsed part of the hour: a local hour that occurs twice is ambiguous by name.
 const hourStart = sql`g.end_at - (${local} - date_trunc('hour', ${local}))`
 
 const firstOfSlot: Record<Granularity, RawBuilder<Date>> = {
-  day: firstInstantOf(sql`${local}::date + s.slot`, sql`g.tz`),
+  day: firstInstant(sql`${local}::date + s.slot`, sql`g.tz`),
   hour: sql<Date>`${hourStart} + s.slot * interval '1 hour'`,
 }
 const previousEnd: Record<Granularity, RawBuilder<Date>> = {
@@ -78,7 +78,7 @@ const previousEnd: Record<Granularity, RawBuilder<Date>> = {
   hour: sql<Date>`g.end_at - g.n * interval '1 hour'`,
 }
 
-const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<never> => sql<never>`(
+const spanSql = (granularity: Granularity, query: OverviewQuery): RawBuilder<never> => sql<never>`(
   select g.n, g.tz, g.end_at, ${previousEnd[granularity]} as previous_end_at,
     (select array_agg(${firstOfSlot[granularity]} order by s.slot)
       from generate_series(1 - 2 * g.n, 0) as s(slot)) as starts
@@ -87,23 +87,23 @@ const spanOf = (granularity: Granularity, query: OverviewQuery): RawBuilder<neve
 // biome-ignore lint/suspicious/noExplicitAny: each count has columns of its own
 type Counted = SelectQueryBuilder<any, any, any>
 
-/** The rows of several queries, each with columns of its own, as one JSON array. */
-function asRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
+/** The rows of several queries as one JSON array. */
+function toJsonRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
   const arrays = queries.map(
     (query) => sql`(${db.selectFrom(query.as('f')).select(sql`coalesce(jsonb_agg(f), '[]')`.as('rows'))})`,
   )
   return sql<never>`(${sql.join(arrays, sql` || `)})`
 }
 
-/** `summed`: whole days are taken from their sums, which are a few rows instead of hundreds of thousands. */
-const factsBy = (granularity: Granularity, summed = false) =>
+/** `summed`: reads whole days from the daily sums, a few rows instead of hundreds of thousands. */
+const prepareFacts = (granularity: Granularity, summed = false) =>
   prepared<OverviewQuery, OverviewFacts>((db, query, { stockRequests: requests }) => {
     const isAsked = summed ? isAtEdges : isInSpan
     const counted = (source: Counted, column: string, isCountedAt = isInSpan): Counted =>
       source
         .where(isCountedAt(column))
         .groupBy('slot')
-        .select([slotOf(column).as('slot'), sql<number>`count(*)::int`.as('n')])
+        .select([slotSql(column).as('slot'), sql<number>`count(*)::int`.as('n')])
     const mine = sql<boolean>`c.currency = ${query.currency}::text`
     const conversions = db
       .selectFrom('conversions as c')
@@ -111,7 +111,7 @@ const factsBy = (granularity: Granularity, summed = false) =>
       .where(isAsked('c.placed_at'))
       .groupBy(['slot', 'c.source_type'] as never)
       .select([
-        slotOf('c.placed_at').as('slot'),
+        slotSql('c.placed_at').as('slot'),
         'c.source_type as channel',
         sql<number>`(count(*) filter (where ${mine}))::int`.as('orders'),
         sql<string>`coalesce(sum(c.revenue) filter (where ${mine}), 0)::text`.as('revenue'),
@@ -124,7 +124,7 @@ const factsBy = (granularity: Granularity, summed = false) =>
       .where(isAsked('o.placed_at'))
       .groupBy('slot' as never)
       .select([
-        slotOf('o.placed_at').as('slot'),
+        slotSql('o.placed_at').as('slot'),
         sql<number>`count(*)::int`.as('orders'),
         sql<string>`sum(o.total - o.refunded_total)::text`.as('revenue'),
       ])
@@ -172,7 +172,7 @@ const factsBy = (granularity: Granularity, summed = false) =>
       ...(requests && { stockRequests: [counted(db.selectFrom(requests.rows(db).as('e')), 'e.at')] }),
     }
     return db
-      .with('span', (all) => all.selectFrom(spanOf(granularity, query).as('b')).selectAll())
+      .with('span', (all) => all.selectFrom(spanSql(granularity, query).as('b')).selectAll())
       .selectNoFrom([
         sql<string>`(select iso(starts[n + 1]) from span)`.as('startAt'),
         sql<string>`(select iso(end_at) from span)`.as('endAt'),
@@ -181,14 +181,14 @@ const factsBy = (granularity: Granularity, summed = false) =>
         sql<string[]>`(select json_agg(iso(starts[slot]) order by slot)
           from (select starts, generate_series(n + 1, 2 * n) as slot from span) as s)`.as('slots'),
         sql<never>`'[]'::json`.as('stockRequests'),
-        ...Object.entries(facts).map(([name, rows]) => asRows(db, rows).as(name)),
+        ...Object.entries(facts).map(([name, rows]) => toJsonRows(db, rows).as(name)),
       ]) as never
   })
 
-/** The facts of `buckets` hours or days up to now, and of as many before. */
+/** The facts of the last `buckets` hours or days, and of as many before. */
 export const overviewFacts = {
-  hour: factsBy('hour'),
-  day: factsBy('day'),
-  /** Where the daily sums are complete. */
-  summedDay: factsBy('day', true),
+  hour: prepareFacts('hour'),
+  day: prepareFacts('day'),
+  /** If the daily sums are complete. */
+  summedDay: prepareFacts('day', true),
 }

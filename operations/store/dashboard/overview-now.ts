@@ -1,10 +1,10 @@
-/** What waits for the merchant now, and what came last: one statement. */
+/** Pending items, and the latest sales and reviews: one statement. */
 import { sql } from 'kysely'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
-import { isCountedConversion } from '../sums/counted.ts'
-import { areSummed } from '../sums/rebuild-days.ts'
+import { areSumsBuilt } from '../sums/rebuild-days.ts'
+import { isCountedConversion } from '../sums/revenue-rules.ts'
 import { pendingTypes } from './home-parts.ts'
 import type { dashboardOverview } from './schema.ts'
 
@@ -14,14 +14,14 @@ export interface OverviewNow {
   pending: number[]
   latestSales: Overview['latestSales']
   recentReviews: Overview['recentReviews']
-  /** The daily sums are complete, and by the store's zone. */
-  areSummed: boolean
+  /** Whether the daily sums are complete for the store's zone. */
+  areSumsBuilt: boolean
 }
 
 const shown = 5
 
-/** Counts of `pendingTypes` in their order, the newest sales and reviews; what the plan lacks is the caller's to leave out. */
-export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values, wired) => {
+/** Counts in the order of `pendingTypes`, and the newest sales and reviews. The caller leaves out parts not in the plan. */
+export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values, extensions) => {
   const sales = db
     .selectFrom('conversions as c')
     .where(isCountedConversion('c'))
@@ -37,16 +37,16 @@ export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>(
         customerName: sql`c.customer ->> 'name'`,
         sourceType: 'c.source_type',
         sourceName: 'c.source_name',
-        revenue: moneyOf('c.revenue'),
+        revenue: moneyNumber('c.revenue'),
         currency: 'c.currency',
-        placedAt: instantOf('c.placed_at'),
+        placedAt: isoInstant('c.placed_at'),
       }).as('sale'),
     ])
   const counts = pendingTypes.map((type) => {
-    const part = wired.pending[type]
+    const part = extensions.pending[type]
     return part ? sql`(${part.count(db, values)})` : sql`0`
   })
-  const { recentReviews: reviews } = wired
+  const { recentReviews: reviews } = extensions
   return db.selectNoFrom([
     sql<number[]>`json_build_array(${sql.join(counts)})`.as('pending'),
     sql<OverviewNow['latestSales']>`(${db
@@ -58,6 +58,6 @@ export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>(
       ? sql<OverviewNow['recentReviews']>`(${reviews.newest(db)})`
       : sql<OverviewNow['recentReviews']>`'[]'::json`
     ).as('recentReviews'),
-    sql<boolean>`exists (${areSummed(db)})`.as('areSummed'),
+    sql<boolean>`exists (${areSumsBuilt(db)})`.as('areSumsBuilt'),
   ])
 })

@@ -1,10 +1,10 @@
-/** The home overview: facts of two periods, put side by side. */
+/** The home overview: compares the facts of two periods. */
 
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import { percentOf, toCents, toNumber } from '#runtime/values/money'
+import { toCents, toNumber, toPercent } from '#runtime/values/money'
 import { featureSet, planIdAt } from '../plans.ts'
-import { sourceTypes } from '../sums/counted.ts'
+import { sourceTypes } from '../sums/revenue-rules.ts'
 import { pendingTypes } from './home-parts.ts'
 import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'
 import { overviewNow } from './overview-now.ts'
@@ -19,14 +19,14 @@ const shapes: Record<(typeof periods)[number], { granularity: Granularity; bucke
   '90d': { granularity: 'day', buckets: 90 },
 }
 
-/** The overview of a period up to now beside the one before; parts of features that the plan lacks are 0 or empty. */
+/** A period up to now compared with the previous one; parts of features not in the plan are 0 or empty. */
 export async function readOverview(ctx: Context, period: (typeof periods)[number]): Promise<Overview> {
   const { granularity, buckets } = shapes[period]
   const { timezone, currency } = ctx.store
-  const { pending, recentReviews, stockRequests } = ctx.wired
+  const { pending, recentReviews, stockRequests } = ctx.extensions
   const [current] = await overviewNow(ctx, { userId: ctx.actor.userId!, now: ctx.now() })
   const read =
-    granularity === 'day' && current!.areSummed ? overviewFacts.summedDay : overviewFacts[granularity]
+    granularity === 'day' && current!.areSumsBuilt ? overviewFacts.summedDay : overviewFacts[granularity]
   const [facts] = await read(ctx, { now: ctx.now().toISOString(), timezone, currency, buckets })
   const { access } = ctx.actor
   const features = featureSet(access ? planIdAt(access.subscription, ctx.clock.ms()) : '')
@@ -41,8 +41,8 @@ export async function readOverview(ctx: Context, period: (typeof periods)[number
     endAt,
     previousStartAt,
     previousEndAt,
-    metrics: metricsOf(facts!, has(stockRequests?.feature ?? null)),
-    revenueByChannel: channelsOf(facts!),
+    metrics: buildMetrics(facts!, has(stockRequests?.feature ?? null)),
+    revenueByChannel: buildChannels(facts!),
     pendingItems: pendingTypes.map((type, index) => ({
       type,
       count: has(pending[type]?.feature ?? null) ? current!.pending[index]! : 0,
@@ -54,26 +54,26 @@ export async function readOverview(ctx: Context, period: (typeof periods)[number
 
 type BySlot = Map<number, bigint>
 
-function metricsOf(facts: OverviewFacts, hasStockAlerts: boolean): Overview['metrics'] {
+function buildMetrics(facts: OverviewFacts, hasStockAlerts: boolean): Overview['metrics'] {
   const { conversions, messages, touches, subscribers, stockRequests: requests } = facts
   const revenue = bySlot(conversions, (row) => toCents(row.revenue))
   const number = (units: bigint): number => Number(units)
   const n = (row: { n: number }): bigint => BigInt(row.n)
   return {
-    recoveredRevenue: metric(facts, revenue, toNumber),
-    messagesSent: metric(facts, bySlot(messages, n), number),
-    conversionRate: rateMetric(
+    recoveredRevenue: buildMetric(facts, revenue, toNumber),
+    messagesSent: buildMetric(facts, bySlot(messages, n), number),
+    conversionRate: buildRateMetric(
       facts,
       bySlot(touches, (row) => BigInt(row.converted)),
       bySlot(touches, n),
     ),
-    cartsRecovered: metric(
+    cartsRecovered: buildMetric(
       facts,
       bySlot(conversions, (row) => BigInt(row.carts)),
       number,
     ),
-    newSubscribers: metric(facts, bySlot(subscribers, n), number),
-    stockAlertRequests: metric(facts, bySlot(hasStockAlerts ? requests : [], n), number),
+    newSubscribers: buildMetric(facts, bySlot(subscribers, n), number),
+    stockAlertRequests: buildMetric(facts, bySlot(hasStockAlerts ? requests : [], n), number),
   }
 }
 
@@ -83,32 +83,32 @@ function bySlot<R extends { slot: number }>(rows: readonly R[], units: (row: R) 
   return slots
 }
 
-/** Of the period, or of the one before. */
-function sumOf(slots: BySlot, buckets: number, isPrevious: boolean): bigint {
+/** Sums the period, or the previous one. */
+function sumPeriod(slots: BySlot, buckets: number, isPrevious: boolean): bigint {
   let sum = 0n
   for (const [slot, units] of slots) if (slot <= -buckets === isPrevious) sum += units
   return sum
 }
 
-/** The slots of the period with those of the period before. */
-const slotsOf = ({ slots }: OverviewFacts) =>
+/** Pairs the slots of the period with those of the previous one. */
+const pairSlots = ({ slots }: OverviewFacts) =>
   slots.map((at, index) => {
     const slot = index + 1 - slots.length
     return { at, slot, previous: slot - slots.length, isPartial: slot === 0 }
   })
 
-function metric(
+function buildMetric(
   facts: OverviewFacts,
   slots: BySlot,
   show: (units: bigint) => number,
 ): Overview['metrics']['recoveredRevenue'] {
-  const value = sumOf(slots, facts.slots.length, false)
-  const before = sumOf(slots, facts.slots.length, true)
+  const value = sumPeriod(slots, facts.slots.length, false)
+  const before = sumPeriod(slots, facts.slots.length, true)
   return {
     value: show(value),
     previousValue: show(before),
-    changePercent: percentOf(value - before, before, 1),
-    series: slotsOf(facts).map(({ at, slot, previous, isPartial }) => ({
+    changePercent: toPercent(value - before, before, 1),
+    series: pairSlots(facts).map(({ at, slot, previous, isPartial }) => ({
       at,
       value: show(slots.get(slot) ?? 0n),
       previousValue: show(slots.get(previous) ?? 0n),
@@ -117,22 +117,22 @@ function metric(
   }
 }
 
-function rateMetric(
+function buildRateMetric(
   facts: OverviewFacts,
   parts: BySlot,
   wholes: BySlot,
 ): Overview['metrics']['conversionRate'] {
   const buckets = facts.slots.length
   const rate = (isPrevious: boolean): number | null =>
-    percentOf(sumOf(parts, buckets, isPrevious), sumOf(wholes, buckets, isPrevious), 2)
-  const at = (slot: number): number | null => percentOf(parts.get(slot) ?? 0n, wholes.get(slot) ?? 0n, 2)
+    toPercent(sumPeriod(parts, buckets, isPrevious), sumPeriod(wholes, buckets, isPrevious), 2)
+  const at = (slot: number): number | null => toPercent(parts.get(slot) ?? 0n, wholes.get(slot) ?? 0n, 2)
   const value = rate(false)
   const before = rate(true)
   return {
     value,
     previousValue: before,
-    changePercent: value === null || before === null ? null : changeOf(value, before),
-    series: slotsOf(facts).map(({ at: first, slot, previous, isPartial }) => ({
+    changePercent: value === null || before === null ? null : computeChange(value, before),
+    series: pairSlots(facts).map(({ at: first, slot, previous, isPartial }) => ({
       at: first,
       value: at(slot),
       previousValue: at(previous),
@@ -141,24 +141,24 @@ function rateMetric(
   }
 }
 
-/** Both with two decimals. */
-function changeOf(value: number, before: number): number | null {
+/** Both values have two decimals. */
+function computeChange(value: number, before: number): number | null {
   const [one, other] = [toCents(value), toCents(before)]
-  return percentOf(one - other, other, 1)
+  return toPercent(one - other, other, 1)
 }
 
-function channelsOf(facts: OverviewFacts): Overview['revenueByChannel'] {
+function buildChannels(facts: OverviewFacts): Overview['revenueByChannel'] {
   const buckets = facts.slots.length
   const sums = (rows: readonly { slot: number; orders: number; revenue: string }[]) => {
     const revenue = bySlot(rows, (row) => toCents(row.revenue))
     return {
-      orders: sumOf(
+      orders: sumPeriod(
         bySlot(rows, (row) => BigInt(row.orders)),
         buckets,
         false,
       ),
-      revenue: sumOf(revenue, buckets, false),
-      previousRevenue: sumOf(revenue, buckets, true),
+      revenue: sumPeriod(revenue, buckets, false),
+      previousRevenue: sumPeriod(revenue, buckets, true),
     }
   }
   const recovered = sums(facts.conversions)

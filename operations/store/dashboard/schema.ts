@@ -1,5 +1,5 @@
 import { count, currency, day, id, instant, money, named, object, z } from '#runtime/schema'
-import { sourceTypes } from '../sums/counted.ts'
+import { sourceTypes } from '../sums/revenue-rules.ts'
 import { pendingTypes } from './home-parts.ts'
 
 const channel = z
@@ -27,7 +27,7 @@ export const dashboard = named(
 
 export const periods = ['24h', '7d', '30d', '90d'] as const
 
-const metricOf = <V extends z.ZodTypeAny>(value: V) =>
+const metricSchema = <V extends z.ZodTypeAny>(value: V) =>
   object({
     value,
     previousValue: value,
@@ -41,7 +41,7 @@ const metricOf = <V extends z.ZodTypeAny>(value: V) =>
       }),
     ),
   })
-const countMetric = named('CountMetric', metricOf(count))
+const countMetric = named('CountMetric', metricSchema(count))
 
 export const dashboardOverview = named(
   'DashboardOverview',
@@ -55,9 +55,9 @@ export const dashboardOverview = named(
     previousStartAt: instant,
     previousEndAt: instant,
     metrics: object({
-      recoveredRevenue: metricOf(money),
+      recoveredRevenue: metricSchema(money),
       messagesSent: countMetric,
-      conversionRate: metricOf(z.number().nullable()).describe(
+      conversionRate: metricSchema(z.number().nullable()).describe(
         'Of the messages that count as a touch, those with a counted conversion, in per cent',
       ),
       cartsRecovered: countMetric,

@@ -1,13 +1,13 @@
-/** Discounts that the platform applies at checkout: promotions, bundles and gifts, as a port takes them. */
+/** Discounts that the platform applies at checkout: promotions, bundles and gifts. */
 import { createHash } from 'node:crypto'
 import type { Money } from './money.ts'
 
 type DiscountKind = 'quantity' | 'bundle' | 'gift'
 
 interface Common {
-  /** Ours, the same for ever: `<kind>:<id>`. */
+  /** Our stable key: `<kind>:<id>`. */
   reference: string
-  /** Grows with each change; a lower one than the platform has changes nothing there. */
+  /** Increases with each change; a write with a lower revision than the platform's is ignored. */
   revision: number
   /** Shown at checkout. */
   title: string
@@ -21,7 +21,7 @@ export interface QuantityDiscount extends Common {
   kind: 'quantity'
   buyQuantity: number
   payQuantity: number
-  /** Taken off each of the units that are not paid. */
+  /** Discount on each of the `buyQuantity - payQuantity` units. */
   discountPercentage: number
   mixing: 'any' | 'same-product' | 'same-variant'
   maxSetsPerOrder: number | null
@@ -47,7 +47,7 @@ export interface GiftDiscount extends Common {
   variantId: string
   quantity: number
   addAutomatically: boolean
-  /** Orders in all. */
+  /** Total number of orders. */
   usageLimit: number | null
   usageLimitPerCustomer: number | null
 }
@@ -56,7 +56,7 @@ export type DiscountSpec = QuantityDiscount | BundleDiscount | GiftDiscount
 
 export interface DiscountCapabilities {
   kinds: DiscountKind[]
-  /** Of all kinds together; null: as many as one likes. */
+  /** Limit for all kinds together; null: none. */
   maxLive: number | null
 }
 
@@ -64,24 +64,24 @@ export interface LiveDiscount {
   reference: string
   platformId: string
   revision: number
-  /** `discountHash` of what the platform has. */
+  /** `discountHash` of the platform's state. */
   hash: string
 }
 
 export interface DiscountUsage {
   orders: number
-  /** Null: the platform does not add it up. */
+  /** Null if the platform does not report it. */
   total: Money | null
   currency: string
 }
 
-/** The same for two specs that differ in nothing but their revision. */
+/** Hash of the content without the revision. */
 export function discountHash(spec: DiscountSpec): string {
   const { revision: _revision, ...content } = spec
-  return createHash('sha256').update(JSON.stringify(content, sorted)).digest('hex')
+  return createHash('sha256').update(JSON.stringify(content, sortKeys)).digest('hex')
 }
 
-const sorted = (_key: string, value: unknown): unknown =>
+const sortKeys = (_key: string, value: unknown): unknown =>
   value && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value

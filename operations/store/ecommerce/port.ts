@@ -1,5 +1,5 @@
-/** What an ecommerce platform does for us. Each call may throw `Refused`, `Throttled` or `Unavailable` of runtime/ports/errors.ts. */
-import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
+/** The port to an ecommerce platform. Each call may throw `Refused`, `Throttled` or `Unavailable` of runtime/ports/errors.ts. */
+import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 import type { Money } from './money.ts'
 
@@ -110,7 +110,7 @@ export interface Cart {
   items: PlatformOrderItem[]
   total: Money
   currency: string
-  /** Where the shopper finds it again. */
+  /** Restores the cart for the shopper. */
   url: string
   /** The order it became, or null. */
   orderId: string | null
@@ -139,25 +139,25 @@ export interface CouponSpec {
   endsAt: string | null
 }
 
-/** What a code gives at the platform. */
+/** The terms of a code at the platform. */
 export type CouponTerms = Omit<CouponSpec, 'code'>
 
-/** How a shop is connected by its owner, who follows a link to the platform and comes back. */
+/** OAuth-style installation: the shop's owner follows a link to the platform and is redirected back. */
 export interface InstallFlow {
-  /** The link, and the shop as the platform writes it. Throws `Refused` for what is no shop. */
+  /** The link, and the shop's normalized name. Throws `Refused` for an invalid shop. */
   link(shop: string, back: { state: string; returnUrl: string }): { shop: string; url: string }
-  /** What the platform sent the owner back with. Throws `Refused` where it is not the platform's own, or no consent. */
+  /** Parses the redirect. Throws `Refused` on a bad signature, or if the owner did not consent. */
   read(query: URLSearchParams): { shop: string; code: string }
-  /** Credentials to keep. Throws `Refused` where they allow less than is needed. */
+  /** Returns credentials to store. Throws `Refused` if they lack a permission. */
   exchange(shop: string, code: string): Promise<unknown>
-  /** What the platform tells the app of a shop, named as `check` names it. Throws as `parseWebhook`. */
+  /** Parses a webhook to the app; `shopId` is the `platformStoreId` of `check`. Throws as `parseWebhook`. */
   hook(headers: Headers, rawBody: Uint8Array): { shopId: string; events: ProviderEvent[] }
 }
 
 export interface EcommercePort {
-  /** Undefined where this server has no app that shops could install. */
+  /** Undefined if this server has no app that shops could install. */
   readonly install?: InstallFlow | undefined
-  /** Asked before a connection is kept: who the credentials belong to. */
+  /** Verifies credentials before a connection is stored, and identifies the shop. */
   check(store: ProviderStore): Promise<{
     platformStoreId: string
     name: string
@@ -166,13 +166,13 @@ export interface EcommercePort {
     currency: string
     timezone: string
   }>
-  /** What the connection needs and what of it is missing; nothing is changed. `url`: where webhooks are to come. */
-  findings?(store: ProviderStore, url?: string | null): Promise<Finding[]>
+  /** Diagnoses the connection; changes nothing. `url`: the webhook endpoint. */
+  findings?(store: ProviderStore, url?: string | null): Promise<Precondition[]>
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }>
-  /** Live; those that do not exist are left out. */
+  /** Live; missing products are left out. */
   getProducts(store: ProviderStore, query: { ids: string[] }): Promise<Product[]>
   listCategories(store: ProviderStore): Promise<Category[]>
-  /** `birthdays`: `MM-DD`. Walks all customers by `cursor`, in a lasting order. */
+  /** `birthdays`: `MM-DD`. Pages through all customers by `cursor`, in a stable order. */
   listCustomers(
     store: ProviderStore,
     query: { cursor?: string; limit: number; birthdays?: string[] },
@@ -183,40 +183,40 @@ export interface EcommercePort {
   ): Promise<{ orders: PlatformOrder[]; next: string | null }>
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
   /**
-   * A code that exists is left as it is; `terms`: what it gives, which may be other than asked. Null: a discount that is
-   * none of ours.
+   * An existing code is left unchanged; its `terms` may differ from the requested ones. Null: a kind of discount that we
+   * do not create.
    */
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string; terms: CouponTerms | null }>
-  /** Carts changed at or after `updatedSince`, each once in a walk; oldest change first where the platform can. */
+  /** Carts changed at or after `updatedSince`, each once per pass; oldest change first if the platform supports it. */
   listCarts(
     store: ProviderStore,
     query: { updatedSince: Date; cursor?: string },
   ): Promise<{ carts: Cart[]; next: string | null }>
-  /** What the platform can apply at checkout. */
+  /** The discounts that the platform supports. */
   discountCapabilities(store: ProviderStore): Promise<DiscountCapabilities>
   /** Upsert by reference; a revision lower than the stored one (removed ones included) changes nothing. */
   putDiscount(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }>
-  /** What is unknown or gone is success; the revision is remembered all the same. */
+  /** Succeeds for an unknown or removed discount too; the revision is recorded in any case. */
   removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void>
-  /** Only ours, no coupons. */
+  /** Only our own, without coupons. */
   listDiscounts(store: ProviderStore): Promise<LiveDiscount[]>
-  /** Orders that used them; those nobody used, or that are gone, are 0 or left out. */
+  /** Use by orders; unused or removed discounts are 0 or left out. */
   discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
-  /** Idempotent by `src`. Without an id the platform knows the address, and the shop's owner has to switch it on. */
+  /** Idempotent by `src`. If `id` is null, the shop's owner has to activate the script. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }>
-  /** Once what the owner switched on does its work. Undefined where there is nothing to switch on. */
+  /** Called once the owner's activation works. Undefined if the platform needs no activation. */
   removeScript?(store: ProviderStore, script: { src: string }): Promise<void>
-  /** Where the shop's owner switches it on. Undefined as above. */
+  /** The link where the shop's owner activates it. Undefined if the platform needs no activation. */
   activationLink?(store: ProviderStore): Promise<string>
-  /** Idempotent by topic and address. */
+  /** Idempotent by topic and URL. */
   registerWebhook(
     store: ProviderStore,
     webhook: { topic: WebhookTopic; url: string; secret: string },
   ): Promise<{ webhookId: string; created: boolean }>
-  /** What the platform signs its webhooks with, where it takes no `secret` of ours. Throws where it is not known. */
+  /** The platform's own signing secret, if it does not accept our `secret`. Throws if it is unknown. */
   webhookSecret?(store: ProviderStore): string
-  /** `secret`: what the webhooks are signed with. Throws `Refused` on a bad signature. */
+  /** `secret`: the signing secret. Throws `Refused` on a bad signature. */
   parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[]
 }
 

@@ -1,28 +1,28 @@
-/** What discounts take off a cart, unit by unit and in whole cents: the rules that the sandbox's checkout follows. */
-import { sumOf as centsOf, lesser, notNegative, percentageOf, splitBy, toCents } from '#runtime/values/money'
+/** Discount rules of the sandbox's checkout, computed per unit in whole cents. */
+import { applyPercentage, atLeastZero, minCents, splitBy, sumCents, toCents } from '#runtime/values/money'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
 
-/** One piece of a line. */
+/** One unit of a line. */
 export interface Unit {
   line: number
   productId: string
   variantId: string
-  /** With all above them. */
+  /** Including ancestors. */
   categoryIds: readonly string[]
   cents: bigint
 }
 
-/** What one discount does: the units that take part in it, and what comes off some of them. */
+/** The effect of one discount: the units it uses, and the amount off each. */
 export interface Applied<S> {
   spec: S
   units: Set<Unit>
   off: Map<Unit, bigint>
 }
 
-export const sumOf = (off: ReadonlyMap<Unit, bigint>): bigint => centsOf(off.values())
+export const sumDiscount = (off: ReadonlyMap<Unit, bigint>): bigint => sumCents(off.values())
 
-/** The dearer one first. */
-const dearer = (a: Unit | undefined, b: Unit | undefined): number =>
+/** Most expensive first. */
+const byPriceDescending = (a: Unit | undefined, b: Unit | undefined): number =>
   Number((b?.cents ?? 0n) - (a?.cents ?? 0n))
 
 const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
@@ -33,63 +33,63 @@ const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
 }
 
 /**
- * A quantity promotion over these units, or null where no set is full. `leftOf`: what other promotions have left of a
- * unit's price; no more than that comes off it.
+ * Applies a quantity promotion, or returns null if no set is complete. `remainingPrice`: a unit's price after other
+ * promotions, which limits the discount.
  */
 export function applyQuantity(
   spec: QuantityDiscount,
   units: readonly Unit[],
-  leftOf: (unit: Unit) => bigint = ({ cents }) => cents,
+  remainingPrice: (unit: Unit) => bigint = ({ cents }) => cents,
 ): Applied<QuantityDiscount> | null {
   const { buyQuantity, payQuantity, mixing } = spec
   const groups = Map.groupBy(
     units.filter((unit) => isTargeted(spec, unit)),
     (unit) => (mixing === 'any' ? '' : mixing === 'same-product' ? unit.productId : unit.variantId),
   )
-  let left = spec.maxSetsPerOrder ?? Number.POSITIVE_INFINITY
+  let remainingSets = spec.maxSetsPerOrder ?? Number.POSITIVE_INFINITY
   const off = new Map<Unit, bigint>()
-  const taken = new Set<Unit>()
+  const used = new Set<Unit>()
   const dearestFirst = [...groups.values()]
-    .map((group) => [...group].sort(dearer))
-    .sort(([a], [b]) => dearer(a, b))
+    .map((group) => [...group].sort(byPriceDescending))
+    .sort(([a], [b]) => byPriceDescending(a, b))
   for (const group of dearestFirst) {
-    const sets = Math.min(Math.floor(group.length / buyQuantity), left)
+    const sets = Math.min(Math.floor(group.length / buyQuantity), remainingSets)
     if (sets === 0) continue
-    left -= sets
+    remainingSets -= sets
     const free = sets * (buyQuantity - payQuantity)
     for (const unit of group.slice(group.length - free)) {
-      off.set(unit, lesser(percentageOf(unit.cents, spec.discountPercentage), leftOf(unit)))
-      taken.add(unit)
+      off.set(unit, minCents(applyPercentage(unit.cents, spec.discountPercentage), remainingPrice(unit)))
+      used.add(unit)
     }
-    for (const unit of group.slice(0, sets * payQuantity)) taken.add(unit)
+    for (const unit of group.slice(0, sets * payQuantity)) used.add(unit)
   }
-  return taken.size === 0 ? null : { spec, units: taken, off }
+  return used.size === 0 ? null : { spec, units: used, off }
 }
 
-/** A bundle over these units as often as it fits, or null. */
+/** Applies a bundle as often as it fits; null if it does not fit once. */
 export function applyBundle(spec: BundleDiscount, units: readonly Unit[]): Applied<BundleDiscount> | null {
   const free = new Set(units)
   const off = new Map<Unit, bigint>()
-  const taken = new Set<Unit>()
+  const used = new Set<Unit>()
   for (let times = 0; times < (spec.maxPerOrder ?? Number.POSITIVE_INFINITY); times += 1) {
-    const set = takeSet(spec, free)
+    const set = pickSet(spec, free)
     if (!set) break
-    const regular = centsOf(set.map((unit) => unit.cents))
+    const regular = sumCents(set.map((unit) => unit.cents))
     const shares = splitBy(
-      bundleOff(spec, regular),
+      computeBundleDiscount(spec, regular),
       set.map((unit) => unit.cents),
     )
     for (const [at, unit] of set.entries()) {
       free.delete(unit)
-      taken.add(unit)
+      used.add(unit)
       off.set(unit, shares[at]!)
     }
   }
-  return taken.size === 0 ? null : { spec, units: taken, off }
+  return used.size === 0 ? null : { spec, units: used, off }
 }
 
-/** The units of one bundle in the order of the lines; those that name a variant choose first. */
-function takeSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
+/** Picks the units of one bundle, in the order of the lines. Items with a variant pick first. */
+function pickSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
   const set = new Set<Unit>()
   const named = [...spec.items].sort((a, b) => Number(a.variantId === null) - Number(b.variantId === null))
   for (const { productId, variantId, quantity } of named) {
@@ -106,9 +106,9 @@ function takeSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
   return [...set].sort((a, b) => a.line - b.line)
 }
 
-/** What a bundle takes off what its items cost. */
-export function bundleOff({ discountType, value }: BundleDiscount, regular: bigint): bigint {
-  if (discountType === 'percentage') return percentageOf(regular, Number(value))
+/** The discount of a bundle on the regular price of its items. */
+export function computeBundleDiscount({ discountType, value }: BundleDiscount, regular: bigint): bigint {
+  if (discountType === 'percentage') return applyPercentage(regular, Number(value))
   const cents = toCents(value)
-  return discountType === 'fixed' ? lesser(cents, regular) : notNegative(regular - cents)
+  return discountType === 'fixed' ? minCents(cents, regular) : atLeastZero(regular - cents)
 }

@@ -1,7 +1,7 @@
-/** Writers of the sandbox's products, categories and customers: for the seed, the tests and `/sandbox/api`. */
+/** Writes the sandbox's products, categories and customers, for the seed, the tests and `/sandbox/api`. */
 import { parsePhone } from '#runtime/values/phone'
 import type { Category, Product, ProductVariant } from './port.ts'
-import { findObjects, instantText, putObjects, type Shop, shopFacts } from './sandbox-rows.ts'
+import { findObjects, instantText, putObjects, readShopFacts, type Shop } from './sandbox-rows.ts'
 
 export interface CategoryInput {
   id: string
@@ -9,11 +9,11 @@ export interface CategoryInput {
   parentId?: string | null
   handle?: string
   url?: string
-  /** Among its siblings; default: after those before it. */
+  /** Among its siblings; default: its index in the list. */
   position?: number
 }
 
-/** What the sandbox keeps of a category; its path and count are found when it is listed. */
+/** A stored category; path and count are computed when it is listed. */
 export type StoredCategory = Omit<Category, 'path' | 'productCount'>
 
 export interface ProductInput {
@@ -22,7 +22,7 @@ export interface ProductInput {
   handle?: string
   url?: string
   brand?: string | null
-  /** Categories that exist already. */
+  /** Existing categories. */
   categoryIds?: readonly string[]
   tags?: readonly string[]
   imageUrl?: string | null
@@ -53,7 +53,7 @@ export interface CustomerInput {
   acceptsMarketing?: boolean
 }
 
-/** What the sandbox keeps of a customer; the figures of their orders are counted when they are listed. */
+/** A stored customer; the figures of their orders are computed when they are listed. */
 export interface StoredCustomer {
   id: string
   name: string | null
@@ -64,7 +64,7 @@ export interface StoredCustomer {
 }
 
 /** `Mesa de Jantar` as `mesa-de-jantar`. */
-const handleOf = (name: string): string =>
+const toHandle = (name: string): string =>
   name
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
@@ -74,13 +74,13 @@ const handleOf = (name: string): string =>
 
 /** Creates or replaces categories. */
 export async function putCategories(shop: Shop, categories: readonly CategoryInput[]): Promise<void> {
-  const { domain } = await shopFacts(shop)
+  const { domain } = await readShopFacts(shop)
   const now = instantText(shop.clock.now())
   await putObjects(
     shop,
     'category',
     categories.map((category, index) => {
-      const handle = category.handle ?? handleOf(category.name)
+      const handle = category.handle ?? toHandle(category.name)
       const data: StoredCategory = {
         id: category.id,
         name: category.name,
@@ -96,14 +96,14 @@ export async function putCategories(shop: Shop, categories: readonly CategoryInp
 export const putCategory = (shop: Shop, category: CategoryInput): Promise<void> =>
   putCategories(shop, [category])
 
-/** Creates or replaces products. Throws when one names a category that does not exist. */
+/** Creates or replaces products. Throws on an unknown category. */
 export async function putProducts(shop: Shop, products: readonly ProductInput[]): Promise<Product[]> {
-  const { domain, currency } = await shopFacts(shop)
-  const wanted = [...new Set(products.flatMap((product) => product.categoryIds ?? []))]
-  const found = await findObjects<StoredCategory>(shop, 'category', wanted)
+  const { domain, currency } = await readShopFacts(shop)
+  const categoryIds = [...new Set(products.flatMap((product) => product.categoryIds ?? []))]
+  const found = await findObjects<StoredCategory>(shop, 'category', categoryIds)
   const names = new Map(found.map((category) => [category.id, category.name]))
   const now = shop.clock.now()
-  const made = products.map((product) => productOf(product, { domain, currency, names, now }))
+  const made = products.map((product) => buildProduct(product, { domain, currency, names, now }))
   await putObjects(
     shop,
     'product',
@@ -114,11 +114,11 @@ export async function putProducts(shop: Shop, products: readonly ProductInput[])
 export const putProduct = async (shop: Shop, product: ProductInput): Promise<Product> =>
   (await putProducts(shop, [product]))[0]!
 
-function productOf(
+function buildProduct(
   input: ProductInput,
   known: { domain: string; currency: string; names: ReadonlyMap<string, string>; now: Date },
 ): Product {
-  const handle = input.handle ?? handleOf(input.name)
+  const handle = input.handle ?? toHandle(input.name)
   const images = [...(input.images ?? (input.imageUrl ? [input.imageUrl] : []))]
   const variants = input.variants.map((variant): ProductVariant => {
     const stock = variant.stock ?? null
@@ -162,12 +162,12 @@ function productOf(
   }
 }
 
-/** Creates or replaces customers; phones are kept in E.164 where they are phones of the store's country. */
+/** Creates or replaces customers; phones valid in the store's country are stored in E.164. */
 export async function putCustomers(
   shop: Shop,
   customers: readonly CustomerInput[],
 ): Promise<StoredCustomer[]> {
-  const { country } = await shopFacts(shop)
+  const { country } = await readShopFacts(shop)
   const made = customers.map((customer): StoredCustomer => {
     const phone = customer.phone ?? null
     return {

@@ -1,30 +1,38 @@
-/** Orders of the sandbox's shops: made and changed as a shopper and a shop would. */
+/** Orders of the sandbox's shops: created and changed like by a shopper and a shop. */
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
-import { firstUnits, lesser, notNegative, splitBy, sumOf, toCents, toMoney } from '#runtime/values/money'
+import {
+  atLeastZero,
+  firstUnitsShare,
+  minCents,
+  splitBy,
+  sumCents,
+  toCents,
+  toMoney,
+} from '#runtime/values/money'
 import { parsePhone } from '#runtime/values/phone'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
-import { countCoupons, takeCoupon } from './sandbox-coupons.ts'
-import { countUse } from './sandbox-discounts.ts'
-import { quoteCart } from './sandbox-quote.ts'
+import { applyCoupon, countCoupons } from './sandbox-coupons.ts'
+import { countUsage } from './sandbox-discounts.ts'
+import { quoteSandboxCart } from './sandbox-quote.ts'
 import {
   findObjects,
   instantText,
-  inTurn,
   nextNumber,
   putObjects,
+  readShopFacts,
   type Shop,
   type ShopFacts,
-  shopFacts,
+  withShopLock,
 } from './sandbox-rows.ts'
 import { restoreStock, takeStock } from './sandbox-stock.ts'
 
 /** The body of `POST /sandbox/api/ecommerce/:storeId/orders`. */
 export interface OrderInput {
-  /** Default: the next number of the shop. */
+  /** Default: the shop's next number. */
   id?: string
-  /** Found by id, else by email, else by phone; a new customer otherwise. */
+  /** Found by id, else by email, else by phone; otherwise created. */
   customer: {
     id?: string | undefined
     name?: string | null | undefined
@@ -38,8 +46,8 @@ export interface OrderInput {
   couponCode?: string | null | undefined
   clickToken?: string | null | undefined
   /**
-   * As the checkout prices it: the platform's discounts are taken off and counted, and of the gifts that the cart earns
-   * those are in it that the shopper wants. Left out, an order takes no discounts.
+   * Price the order like the checkout: apply and count the platform's discounts, and add the earned gifts that the shopper
+   * chose. If it is left out, the order has no discounts.
    */
   checkout?: { giftVariantIds: readonly string[] } | undefined
   cartId?: string | null | undefined
@@ -53,13 +61,13 @@ export interface OrderChange {
   paymentStatus?: PlatformOrder['paymentStatus'] | undefined
   status?: PlatformOrder['status'] | undefined
   fulfillmentStatus?: PlatformOrder['fulfillmentStatus'] | undefined
-  /** Given back now, beside what was before; without `refundItems` no line is named. */
+  /** Additional refund; without `refundItems` it is assigned to no line. */
   refundAmount?: number | undefined
-  /** Units given back now; their share of the line, unless `refundAmount` says what was paid back. */
+  /** Additional refunded units; the amount is their share of the line unless `refundAmount` is given. */
   refundItems?: readonly { variantId: string; quantity: number }[] | undefined
 }
 
-/** Writes whole orders as they are, for seeds and loads. */
+/** Writes complete orders, for the seed and load tests. */
 export async function putOrders(shop: Shop, orders: readonly PlatformOrder[]): Promise<void> {
   await putObjects(
     shop,
@@ -69,30 +77,30 @@ export async function putOrders(shop: Shop, orders: readonly PlatformOrder[]): P
 }
 
 /**
- * Places an order: its coupon is taken off, its units out of stock. Throws `Refused` for a variant that no product has,
- * and for a coupon that does not hold.
+ * Places an order: applies its coupon and takes its units out of stock. Throws `Refused` for an unknown variant, and for an
+ * invalid coupon.
  */
 export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrder> {
-  return inTurn(shop, async (turn) => {
-    const facts = await shopFacts(turn)
-    const customer = await customerOf(turn, facts, input.customer)
-    const id = input.id ?? (await nextNumber(turn, 'order', 9000))
-    const plain = await itemsOf(turn, id, input.items)
-    const quoted = input.checkout ? await atCheckout(turn, plain, input) : null
-    const asked = quoted?.items ?? plain
+  return withShopLock(shop, async (locked) => {
+    const facts = await readShopFacts(locked)
+    const customer = await upsertCustomer(locked, facts, input.customer)
+    const id = input.id ?? (await nextNumber(locked, 'order', 9000))
+    const plain = await buildItems(locked, id, input.items)
+    const quoted = input.checkout ? await quoteOrder(locked, plain, input) : null
+    const lines = quoted?.items ?? plain
     const off = quoted?.off ?? 0n
     const couponCode = quoted && !quoted.takesCoupon ? null : input.couponCode
     const now = instantText(shop.clock.now())
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
     const isPaid = !isUnpaid(paymentStatus)
-    const subtotal = sumOf(asked.map((item) => toCents(item.total)))
-    const undiscounted = { items: asked, shipping: toCents(input.shipping ?? 0), placedAt }
+    const subtotal = sumCents(lines.map((item) => toCents(item.total)))
+    const undiscounted = { items: lines, shipping: toCents(input.shipping ?? 0), placedAt }
     const { code, items, discount, shipping } = couponCode?.trim()
-      ? await takeCoupon(turn, couponCode, undiscounted)
+      ? await applyCoupon(locked, couponCode, undiscounted)
       : { ...undiscounted, code: null, discount: 0n }
     const total = toMoney(subtotal - discount + shipping)
-    await takeStock(turn, id, items)
+    await takeStock(locked, id, items)
     const order: PlatformOrder = {
       id,
       number: id,
@@ -123,63 +131,63 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       cancelledAt: null,
       updatedAt: now,
     }
-    await putOrders(turn, [order])
-    if (quoted) await countUse(turn, quoted.used, order.currency)
+    await putOrders(locked, [order])
+    if (quoted) await countUsage(locked, quoted.used, order.currency)
     return order
   })
 }
 
 /**
- * Changes an order, or answers null when there is none. Throws `Refused` for a refund below zero, above what is left or
- * of what was never paid.
+ * Changes an order; null if there is none. Throws `Refused` for a refund that is negative, exceeds the rest of the order or
+ * was never paid.
  */
 export function changeOrder(shop: Shop, orderId: string, change: OrderChange): Promise<PlatformOrder | null> {
-  return inTurn(shop, async (turn) => {
-    const [before] = await findObjects<PlatformOrder>(turn, 'order', [orderId], true)
+  return withShopLock(shop, async (locked) => {
+    const [before] = await findObjects<PlatformOrder>(locked, 'order', [orderId], true)
     if (!before) return null
     const now = shop.clock.ms()
     const at = instantText(shop.clock.now())
-    // What is paid and given back in one change is paid first.
+    // If a change both pays and refunds, the payment comes first.
     const isPaidFirst = change.paymentStatus === 'paid'
-    let order = refunded(isPaidFirst ? paidAs(before, 'paid', at) : before, change)
-    if (change.paymentStatus && !isPaidFirst) order = paidAs(order, change.paymentStatus, at)
+    let order = applyRefund(isPaidFirst ? withPaymentStatus(before, 'paid', at) : before, change)
+    if (change.paymentStatus && !isPaidFirst) order = withPaymentStatus(order, change.paymentStatus, at)
     if (change.status) {
       if ((change.status === 'cancelled') !== (before.status === 'cancelled')) {
         await (change.status === 'cancelled'
-          ? restoreStock(turn, orderId)
-          : takeStock(turn, orderId, before.items))
-        await countCoupons(turn, before.couponCodes, change.status === 'cancelled' ? -1 : 1)
+          ? restoreStock(locked, orderId)
+          : takeStock(locked, orderId, before.items))
+        await countCoupons(locked, before.couponCodes, change.status === 'cancelled' ? -1 : 1)
       }
       const cancelledAt = change.status === 'cancelled' ? (order.cancelledAt ?? at) : null
       order = { ...order, status: change.status, cancelledAt }
     }
-    if (change.fulfillmentStatus) order = fulfilledAs(order, change.fulfillmentStatus, at)
-    // Two changes within one millisecond, or under a clock that stands still, are two versions all the same.
+    if (change.fulfillmentStatus) order = withFulfillmentStatus(order, change.fulfillmentStatus, at)
+    // A later `updatedAt` for each change, even within one millisecond or with a frozen clock.
     const updatedAt = new Date(Math.max(now, Date.parse(before.updatedAt) + 1)).toISOString()
     order = { ...order, updatedAt }
-    await putOrders(turn, [order])
+    await putOrders(locked, [order])
     return order
   })
 }
 
-function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
+function applyRefund(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
   if ((refundAmount ?? 0) === 0 && refundItems.length === 0) return order
-  if (isUnpaid(order.paymentStatus)) throw neverPaid('refundAmount')
-  const units = unitsGivenBack(order.items, refundItems)
+  if (isUnpaid(order.paymentStatus)) throw notPaid('refundAmount')
+  const units = countRefundedUnits(order.items, refundItems)
   const refundedQuantity = order.items.map((item, at) => item.refundedQuantity + units[at]!)
-  // What a line of these units comes to, less what was given back of it before.
+  // The amount for the refunded units of a line, less earlier refunds.
   const ofLines = order.items.map((item, at) => {
     if (units[at] === 0) return 0n
-    const due = firstUnits(toCents(item.total), refundedQuantity[at]!, item.quantity)
-    return notNegative(due - toCents(item.refundedTotal))
+    const due = firstUnitsShare(toCents(item.total), refundedQuantity[at]!, item.quantity)
+    return atLeastZero(due - toCents(item.refundedTotal))
   })
-  const back = refundAmount === undefined ? sumOf(ofLines) : toCents(refundAmount)
+  const back = refundAmount === undefined ? sumCents(ofLines) : toCents(refundAmount)
   if (back < 0n) throw new Refused('refund-below-zero', 'refundAmount: must not be negative')
   const total = toCents(order.refundedTotal) + back
   if (total > toCents(order.total)) {
     throw new Refused('refund-too-large', 'refundAmount: is more than what is left of the order')
   }
-  const named = splitBy(lesser(back, sumOf(ofLines)), ofLines)
+  const named = splitBy(minCents(back, sumCents(ofLines)), ofLines)
   return {
     ...order,
     items: order.items.map((item, at) => ({
@@ -188,88 +196,89 @@ function refunded(order: PlatformOrder, { refundAmount, refundItems = [] }: Orde
       refundedTotal: toMoney(toCents(item.refundedTotal) + named[at]!),
     })),
     refundedTotal: toMoney(total),
-    paymentStatus: statusWith(order, total),
+    paymentStatus: findRefundStatus(order, total),
   }
 }
 
-/** Lines as the checkout sells them, gifts after what is paid for; `off`: what the platform's discounts take off, in cents. */
-async function atCheckout(turn: Shop, items: PlatformOrderItem[], input: OrderInput) {
+/** Lines priced by the checkout, followed by gifts; `off`: the total discount of the platform, in cents. */
+async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: OrderInput) {
   const { giftVariantIds } = input.checkout!
-  const quote = await quoteCart(turn, { lines: input.items, couponCode: input.couponCode })
-  const wanted = quote.gifts.filter(({ variantId }) => giftVariantIds.includes(variantId))
-  const gifts = await itemsOf(turn, items[0]!.id.split('-')[0]!, wanted, items.length)
+  const quote = await quoteSandboxCart(locked, { lines: input.items, couponCode: input.couponCode })
+  const chosenGifts = quote.gifts.filter(({ variantId }) => giftVariantIds.includes(variantId))
+  const gifts = await buildItems(locked, items[0]!.id.split('-')[0]!, chosenGifts, items.length)
   const worth = gifts.map(({ total }) => toCents(total))
   const used = [
     ...quote.discounts.map(({ reference, amount }) => ({ reference, amount: toCents(amount) })),
-    ...wanted.map(({ reference }, at) => ({ reference, amount: worth[at]! })),
+    ...chosenGifts.map(({ reference }, at) => ({ reference, amount: worth[at]! })),
   ]
   return {
     items: [
       ...items.map((item, at) => ({ ...item, total: quote.lines[at]!.total })),
       ...gifts.map((gift) => ({ ...gift, total: '0.00' })),
     ],
-    off: sumOf(used.map(({ amount }) => amount)),
+    off: sumCents(used.map(({ amount }) => amount)),
     used,
-    // One that goes together with none of what saves more is not taken.
+    // The coupon is dropped if it does not combine with the better discounts.
     takesCoupon: quote.discounts.length === 0 || toCents(quote.couponDiscount) > 0n,
   }
 }
 
 const isUnpaid = (status: PlatformOrder['paymentStatus']): boolean =>
   status === 'pending' || status === 'voided'
-const neverPaid = (field: string): Refused => new Refused('not-paid', `${field}: nothing was paid`)
+const notPaid = (field: string): Refused => new Refused('not-paid', `${field}: nothing was paid`)
 
-/** Units that come back without money leave it as it is. */
-function statusWith(order: PlatformOrder, refunded: bigint): PlatformOrder['paymentStatus'] {
+/** A return without money does not change the payment status. */
+function findRefundStatus(order: PlatformOrder, refunded: bigint): PlatformOrder['paymentStatus'] {
   if (refunded === 0n) return order.paymentStatus
   return refunded === toCents(order.total) ? 'refunded' : 'partially-refunded'
 }
 
-/** Units by line: of lines of one variant the first ones give back first. */
-function unitsGivenBack(
+/** Refunded units by line; lines of the same variant are refunded in order. */
+function countRefundedUnits(
   items: readonly PlatformOrderItem[],
   refundItems: NonNullable<OrderChange['refundItems']>,
 ): number[] {
   const units = items.map(() => 0)
   for (const { variantId, quantity } of refundItems) {
-    let left = quantity
+    let remaining = quantity
     let name: string | null = null
     for (const [at, item] of items.entries()) {
       if (item.variantId !== variantId) continue
       name = item.name
-      const taken = Math.min(left, item.quantity - item.refundedQuantity - units[at]!)
-      units[at]! += taken
-      left -= taken
+      const refunded = Math.min(remaining, item.quantity - item.refundedQuantity - units[at]!)
+      units[at]! += refunded
+      remaining -= refunded
     }
     if (name === null) {
       throw new Refused('unknown-variant', `refundItems: the order has no variant ${variantId}`)
     }
-    if (left > 0) throw new Refused('refund-too-large', `refundItems: ${name} has fewer units left`)
+    if (remaining > 0) throw new Refused('refund-too-large', `refundItems: ${name} has fewer units left`)
   }
   return units
 }
 
-function paidAs(
+function withPaymentStatus(
   order: PlatformOrder,
   paymentStatus: PlatformOrder['paymentStatus'],
   at: string,
 ): PlatformOrder {
   const isPaid = !isUnpaid(paymentStatus)
   const isRefund = paymentStatus === 'refunded' || paymentStatus === 'partially-refunded'
-  if (isRefund && isUnpaid(order.paymentStatus)) throw neverPaid('paymentStatus')
+  if (isRefund && isUnpaid(order.paymentStatus)) throw notPaid('paymentStatus')
   const back = toCents(order.refundedTotal)
   if (!isPaid && back > 0n) throw new Refused('refunded', 'paymentStatus: was paid, and in part refunded')
   return {
     ...order,
-    // What was given back stays so, whatever is told of the payment.
-    paymentStatus: paymentStatus === 'paid' ? statusWith({ ...order, paymentStatus }, back) : paymentStatus,
+    // Refunds stay, whatever the new payment status.
+    paymentStatus:
+      paymentStatus === 'paid' ? findRefundStatus({ ...order, paymentStatus }, back) : paymentStatus,
     paidAt: isPaid ? (order.paidAt ?? at) : null,
     paymentUrl: isPaid ? null : order.paymentUrl,
     refundedTotal: paymentStatus === 'refunded' ? order.total : order.refundedTotal,
   }
 }
 
-function fulfilledAs(
+function withFulfillmentStatus(
   order: PlatformOrder,
   fulfillmentStatus: PlatformOrder['fulfillmentStatus'],
   at: string,
@@ -286,8 +295,8 @@ function fulfilledAs(
   }
 }
 
-/** The customer as an order or a cart names them: found, made or changed. */
-export async function customerOf(
+/** Finds, creates or updates the customer of an order or a cart. */
+export async function upsertCustomer(
   shop: Shop,
   facts: ShopFacts,
   input: OrderInput['customer'],
@@ -296,7 +305,7 @@ export async function customerOf(
   const phone = input.phone ? (parsePhone(input.phone, facts.country) ?? input.phone) : null
   const known = input.id
     ? (await findObjects<StoredCustomer>(shop, 'customer', [input.id]))[0]
-    : await sameCustomer(shop, email, phone)
+    : await findCustomer(shop, email, phone)
   const id = input.id ?? known?.id ?? (await nextNumber(shop, 'customer', 5000))
   const customer: StoredCustomer = {
     id,
@@ -306,11 +315,12 @@ export async function customerOf(
     birthDate: input.birthDate ?? known?.birthDate ?? null,
     acceptsMarketing: known?.acceptsMarketing ?? true,
   }
-  if (JSON.stringify(customer) !== JSON.stringify(known && inOrder(known))) await putCustomer(shop, customer)
+  if (JSON.stringify(customer) !== JSON.stringify(known && sortFields(known)))
+    await putCustomer(shop, customer)
   return { id, name: customer.name, email: customer.email, phone: customer.phone }
 }
 
-const inOrder = ({
+const sortFields = ({
   id,
   name,
   email,
@@ -326,7 +336,7 @@ const inOrder = ({
   acceptsMarketing,
 })
 
-async function sameCustomer(
+async function findCustomer(
   shop: Shop,
   email: string | null,
   phone: string | null,
@@ -340,14 +350,14 @@ async function sameCustomer(
   return rows[0]?.data
 }
 
-/** Lines of an order or a cart, numbered `after` others. Throws `Refused` for a variant that no product has. */
-export async function itemsOf(
+/** Lines of an order or a cart, numbered from `after`. Throws `Refused` for an unknown variant. */
+export async function buildItems(
   shop: Shop,
   orderId: string,
-  wanted: OrderInput['items'],
+  lines: OrderInput['items'],
   after = 0,
 ): Promise<PlatformOrderItem[]> {
-  const ids = wanted.map((item) => item.variantId)
+  const ids = lines.map((item) => item.variantId)
   const { rows } = await sql<{ product: Product; variant: ProductVariant }>`
     select p.data as product, v.value as variant
     from sandbox_objects p, jsonb_array_elements(p.data -> 'variants') v
@@ -355,7 +365,7 @@ export async function itemsOf(
     shop.db,
   )
   const found = new Map(rows.map((row) => [row.variant.id, row]))
-  return wanted.map(({ variantId, quantity }, index) => {
+  return lines.map(({ variantId, quantity }, index) => {
     const known = found.get(variantId)
     if (!known) {
       throw new Refused(

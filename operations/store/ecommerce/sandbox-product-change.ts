@@ -1,33 +1,33 @@
-/** A shop changes, makes or deletes a product of its own. */
+/** Changes, creates or deletes a product of a shop. */
 import type { Product } from './port.ts'
 import { putProduct } from './sandbox-catalog.ts'
-import { findObjects, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
+import { findObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
 /** The body of `POST /sandbox/api/ecommerce/:storeId/products/:productId`. */
 export interface ProductChange {
   name?: string | undefined
-  /** Of every variant. */
+  /** For every variant. */
   price?: number | undefined
-  /** Of every variant; null: not tracked. */
+  /** For every variant; null: not tracked. */
   stock?: number | null | undefined
   isPublished?: boolean | undefined
   isDeleted?: boolean | undefined
 }
 
-/** An unknown product is made, with the variant `<id>-1` at 100 and 10 units. Answers it as it is, or was. */
-export function changeProduct(shop: Shop, productId: string, change: ProductChange): Promise<Product> {
-  return inTurn(shop, async (turn) => {
-    const [known] = await findObjects<Product>(turn, 'product', [productId], true)
+/** Creates an unknown product with the variant `<id>-1` at 100 and 10 units. Returns the product, also a deleted one. */
+export function changeSandboxProduct(shop: Shop, productId: string, change: ProductChange): Promise<Product> {
+  return withShopLock(shop, async (locked) => {
+    const [known] = await findObjects<Product>(locked, 'product', [productId], true)
     const { name, price, stock, isPublished = known?.isPublished ?? true, isDeleted } = change
     const before =
       known ??
-      (await putProduct(turn, {
+      (await putProduct(locked, {
         id: productId,
         name: name ?? `Product ${productId}`,
         isPublished,
         variants: [{ id: `${productId}-1`, price: 100, stock: 10 }],
       }))
-    // Two changes within one millisecond, or under a clock that stands still, are two versions all the same.
+    // A later `updatedAt` for each change, even within one millisecond or with a frozen clock.
     const updatedAt = new Date(
       Math.max(shop.clock.ms(), known ? Date.parse(known.updatedAt) + 1 : 0),
     ).toISOString()
@@ -51,13 +51,13 @@ export function changeProduct(shop: Shop, productId: string, change: ProductChan
       updatedAt,
     }
     if (isDeleted) {
-      await turn.db
+      await locked.db
         .deleteFrom('sandbox_objects')
-        .where('store_id', '=', turn.storeId)
+        .where('store_id', '=', locked.storeId)
         .where('kind', '=', 'product')
         .where('id', '=', productId)
         .execute()
-    } else await putObjects(turn, 'product', [{ id: productId, data, updatedAt }])
+    } else await putObjects(locked, 'product', [{ id: productId, data, updatedAt }])
     return data
   })
 }

@@ -1,23 +1,23 @@
-/** Reads of the sandbox's shops, as a platform would answer them. */
+/** Queries of the sandbox's shops. */
 import { type RawBuilder, sql } from 'kysely'
-import { inCents } from '#runtime/database/sql'
+import { roundToCents } from '#runtime/database/sql'
 import { Refused } from '#runtime/ports/errors'
 import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
 import type { StoredCategory } from './sandbox-catalog.ts'
-import { allObjects, type ObjectKind, type Shop } from './sandbox-rows.ts'
+import { listObjects, type ObjectKind, type Shop } from './sandbox-rows.ts'
 
-/** Without case and accents, in SQL. */
-const folded = (text: RawBuilder<unknown>): RawBuilder<string> =>
+/** Folds case and accents, in SQL. */
+const foldAccents = (text: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`lower(regexp_replace(normalize(${text}, NFD), '[\\u0300-\\u036f]', '', 'g'))`
 
 const sorts: Record<ProductQuery['sort'], RawBuilder<unknown>> = {
-  name: sql`${folded(sql`p.data ->> 'name'`)}`,
+  name: sql`${foldAccents(sql`p.data ->> 'name'`)}`,
   price: sql`(p.data ->> 'price')::numeric`,
   '-price': sql`(p.data ->> 'price')::numeric desc`,
   '-updatedAt': sql`p.data ->> 'updatedAt' desc`,
 }
 
-/** Products that match, in the order asked, ties by id; `search` in name, SKU, tags and brand. */
+/** Matching products in the requested order, ties by id; `search` matches name, SKU, tags and brand. */
 export async function searchProducts(
   shop: Shop,
   query: ProductQuery,
@@ -34,13 +34,13 @@ export async function searchProducts(
     conditions.push(sql`(coalesce((p.data ->> 'stock')::bigint, 1) > 0) = ${query.inStock}`)
   }
   if (query.search !== undefined) {
-    const wanted = folded(sql`${query.search}::text`)
+    const term = foldAccents(sql`${query.search}::text`)
     conditions.push(sql`exists (
       select from (
         values (p.data ->> 'name'), (p.data ->> 'brand')
         union all select jsonb_array_elements_text(p.data -> 'tags')
         union all select v.value ->> 'sku' from jsonb_array_elements(p.data -> 'variants') v
-      ) as t(text) where strpos(${folded(sql`t.text`)}, ${wanted}) > 0)`)
+      ) as t(text) where strpos(${foldAccents(sql`t.text`)}, ${term}) > 0)`)
   }
   const matching = sql`from sandbox_objects p where ${sql.join(conditions, sql` and `)}`
   const offset = (query.page - 1) * query.limit
@@ -54,9 +54,9 @@ export async function searchProducts(
   return rows[0]!
 }
 
-/** Every category in the order of the tree: siblings by position, children right after their parent. */
+/** All categories in tree order: siblings by position, children right after their parent. */
 export async function listCategories(shop: Shop): Promise<Category[]> {
-  const categories = await allObjects<StoredCategory>(shop, 'category')
+  const categories = await listObjects<StoredCategory>(shop, 'category')
   const { rows } = await sql<{ id: string; products: number }>`
     select c.value ->> 'id' as id, count(*)::int as products
     from sandbox_objects p, jsonb_array_elements(p.data -> 'categories') c
@@ -83,7 +83,7 @@ export async function listCategories(shop: Shop): Promise<Category[]> {
   return listed
 }
 
-/** A page of customers in the order they came, with what their counted orders add up to in the shop's currency. */
+/** A page of customers in order of creation, with figures of their counted orders in the shop's currency. */
 export async function listCustomers(
   shop: Shop,
   query: { cursor?: string; limit: number; birthdays?: string[] },
@@ -110,7 +110,7 @@ export async function listCustomers(
       group by 1
     )
     select c.position, c.data || jsonb_build_object(
-      'ordersCount', coalesce(b.orders, 0), 'totalSpent', ${inCents(sql`coalesce(b.spent, 0)`)}::text,
+      'ordersCount', coalesce(b.orders, 0), 'totalSpent', ${roundToCents(sql`coalesce(b.spent, 0)`)}::text,
       'firstOrderAt', b.first_at, 'lastOrderAt', b.last_at) as customer
     from walked c left join bought b on b.id = c.id order by c.position`.execute(shop.db)
   const page = rows.slice(0, query.limit)
@@ -120,9 +120,9 @@ export async function listCustomers(
   }
 }
 
-const changesAtOnce = 100
+const pageSize = 100
 
-/** Orders changed at or after `updatedSince`, oldest change first; `cursor` goes on after the last one of a page. */
+/** Orders changed at or after `updatedSince`, oldest change first; `cursor` continues after a page. */
 export async function listOrders(
   shop: Shop,
   query: { updatedSince: Date; cursor?: string },
@@ -131,7 +131,7 @@ export async function listOrders(
   return { orders: objects, next }
 }
 
-/** Carts, the same way. */
+/** Like `listOrders`, but for carts. */
 export async function listCarts(
   shop: Shop,
   query: { updatedSince: Date; cursor?: string },
@@ -153,12 +153,12 @@ async function listChanges<T>(
   const { rows } = await sql<{ id: string; data: T; updated_at: Date }>`
     select id, data, updated_at from sandbox_objects
     where store_id = ${shop.storeId}::uuid and kind = ${kind} and ${place}
-    order by updated_at, id limit ${changesAtOnce + 1}`.execute(shop.db)
-  const page = rows.slice(0, changesAtOnce)
+    order by updated_at, id limit ${pageSize + 1}`.execute(shop.db)
+  const page = rows.slice(0, pageSize)
   const last = page.at(-1)
   return {
     objects: page.map((row) => row.data),
-    next: rows.length > changesAtOnce && last ? writeCursor(last) : null,
+    next: rows.length > pageSize && last ? writeCursor(last) : null,
   }
 }
 
@@ -173,14 +173,13 @@ function readCursor(cursor: string): [string, string] {
   return [at, id]
 }
 
-/** The order with this id or number, or null. */
 export async function findOrder(
   shop: Shop,
   query: { id: string } | { number: string },
 ): Promise<PlatformOrder | null> {
-  const wanted = 'id' in query ? sql`id = ${query.id}` : sql`data ->> 'number' = ${query.number}`
+  const condition = 'id' in query ? sql`id = ${query.id}` : sql`data ->> 'number' = ${query.number}`
   const { rows } = await sql<{ order: PlatformOrder }>`
     select data as "order" from sandbox_objects
-    where store_id = ${shop.storeId}::uuid and kind = 'order' and ${wanted} limit 1`.execute(shop.db)
+    where store_id = ${shop.storeId}::uuid and kind = 'order' and ${condition} limit 1`.execute(shop.db)
   return rows[0]?.order ?? null
 }

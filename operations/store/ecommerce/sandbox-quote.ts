@@ -1,16 +1,16 @@
-/** What a cart comes to at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
+/** Prices a cart at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
 
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
-import { sumOf as centsOf, toCents, toMoney } from '#runtime/values/money'
-import { ancestryOf } from './ancestry.ts'
+import { sumCents, toCents, toMoney } from '#runtime/values/money'
+import { buildAncestry } from './ancestry.ts'
 import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
 import type { CouponSpec, Product } from './port.ts'
-import { type Applied, applyBundle, applyQuantity, sumOf, type Unit } from './quote-rules.ts'
-import { couponOff as offOf } from './sandbox-coupons.ts'
-import { discountUsage, heldDiscounts } from './sandbox-discounts.ts'
+import { type Applied, applyBundle, applyQuantity, sumDiscount, type Unit } from './quote-rules.ts'
+import { computeCouponDiscount } from './sandbox-coupons.ts'
+import { discountUsage, listSandboxDiscounts } from './sandbox-discounts.ts'
 import { listCategories } from './sandbox-queries.ts'
-import { findObjects, type Shop, shopFacts } from './sandbox-rows.ts'
+import { findObjects, readShopFacts, type Shop } from './sandbox-rows.ts'
 
 export interface QuoteInput {
   lines: readonly { variantId: string; quantity: number }[]
@@ -19,14 +19,14 @@ export interface QuoteInput {
 
 type Discounted = QuantityDiscount | BundleDiscount
 
-/** Answers money as decimal text. Throws `Refused` for a variant that no product has. */
-export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
-  const { currency } = await shopFacts(shop)
-  const products = await productsOf(
+/** Money is decimal text. Throws `Refused` for an unknown variant. */
+export async function quoteSandboxCart(shop: Shop, { lines, couponCode }: QuoteInput) {
+  const { currency } = await readShopFacts(shop)
+  const products = await findProducts(
     shop,
     lines.map((line) => line.variantId),
   )
-  const ancestors = ancestryOf(await listCategories(shop))
+  const ancestors = buildAncestry(await listCategories(shop))
   const priced = lines.map(({ variantId, quantity }, line) => {
     const product = products.find((each) => each.variants.some((variant) => variant.id === variantId))
     const variant = product?.variants.find((each) => each.id === variantId)
@@ -41,15 +41,15 @@ export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
       (): Unit => ({ line, productId: product.id, variantId: variant.id, categoryIds, cents }),
     ),
   )
-  const subtotal = centsOf(units.map((unit) => unit.cents))
+  const subtotal = sumCents(units.map((unit) => unit.cents))
   const specs = await activeSpecs(shop)
-  const { applied, couponOff } = withCoupon(specs, units, subtotal, await couponOf(shop, couponCode))
-  const discounted = centsOf(applied.map(({ off }) => sumOf(off)))
+  const { applied, couponOff } = applyWithCoupon(specs, units, subtotal, await findCoupon(shop, couponCode))
+  const discounted = sumCents(applied.map(({ off }) => sumDiscount(off)))
   const after = subtotal - discounted - couponOff
   return {
     currency,
     lines: priced.map(({ product, variant, quantity, cents }, line) => {
-      const off = centsOf(applied.map((each) => offLine(each, line)))
+      const off = sumCents(applied.map((each) => sumLineDiscount(each, line)))
       return {
         productId: product.id,
         variantId: variant.id,
@@ -63,22 +63,22 @@ export async function quoteCart(shop: Shop, { lines, couponCode }: QuoteInput) {
     discounts: applied.map(({ spec, off }) => ({
       reference: spec.reference,
       title: spec.title,
-      amount: toMoney(sumOf(off)),
+      amount: toMoney(sumDiscount(off)),
     })),
     couponDiscount: toMoney(couponOff),
-    gifts: await giftsFor(shop, { before: subtotal, after }),
+    gifts: await findGifts(shop, { before: subtotal, after }),
     subtotal: toMoney(subtotal),
     total: toMoney(after),
   }
 }
 
-const offLine = ({ off }: Applied<Discounted>, line: number): bigint => {
+const sumLineDiscount = ({ off }: Applied<Discounted>, line: number): bigint => {
   let sum = 0n
   for (const [unit, cents] of off) if (unit.line === line) sum += cents
   return sum
 }
 
-async function productsOf(shop: Shop, variantIds: readonly string[]): Promise<Product[]> {
+async function findProducts(shop: Shop, variantIds: readonly string[]): Promise<Product[]> {
   const { rows } = await sql<{ data: Product }>`
     select data from sandbox_objects
     where store_id = ${shop.storeId}::uuid and kind = 'product' and exists (
@@ -90,7 +90,7 @@ async function productsOf(shop: Shop, variantIds: readonly string[]): Promise<Pr
 /** Oldest first. */
 async function activeSpecs(shop: Shop) {
   const now = shop.clock.now().toISOString()
-  return (await heldDiscounts(shop))
+  return (await listSandboxDiscounts(shop))
     .map(({ spec }) => spec)
     .filter(
       ({ startsAt, endsAt }) => (startsAt === null || startsAt <= now) && (endsAt === null || endsAt > now),
@@ -98,8 +98,8 @@ async function activeSpecs(shop: Shop) {
 }
 type Specs = Awaited<ReturnType<typeof activeSpecs>>
 
-/** A coupon that does not combine takes the place of what it does not combine with where it saves more. */
-function withCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coupon: CouponSpec | null) {
+/** A coupon replaces discounts with which it does not combine, if that saves more. */
+function applyWithCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coupon: CouponSpec | null) {
   const all = applyAll(specs, units)
   const plain = { applied: all, couponOff: 0n }
   if (!coupon) return plain
@@ -108,34 +108,34 @@ function withCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coup
     units,
   )
   const applied = all.every(({ spec }) => spec.combinesWith.coupons) ? all : combining
-  const saved = (list: Applied<Discounted>[]) => centsOf(list.map(({ off }) => sumOf(off)))
-  const couponOff = offByCoupon(coupon, subtotal - saved(applied))
+  const saved = (list: Applied<Discounted>[]) => sumCents(list.map(({ off }) => sumDiscount(off)))
+  const couponOff = findCouponDiscount(coupon, subtotal - saved(applied))
   return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
 }
 
-/** Bundles take their units first; then whichever takes most off, and so on over what is left. */
+/** Greedy: bundles first, then the discount that saves most on the remaining units, and so on. */
 function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
   const applied: Applied<Discounted>[] = []
   const bundles = specs.filter((spec) => spec.kind === 'bundle')
-  const taken = new Set<Unit>()
+  const used = new Set<Unit>()
   greedily(bundles, (spec) =>
     applyBundle(
       spec,
-      units.filter((unit) => !taken.has(unit)),
+      units.filter((unit) => !used.has(unit)),
     ),
   )
   const quantities = specs.filter((spec) => spec.kind === 'quantity')
   greedily(quantities, (spec) =>
     applyQuantity(
       spec,
-      units.filter((unit) => !taken.has(unit) && mayShare(applied, spec, unit)),
-      leftOf,
+      units.filter((unit) => !used.has(unit) && mayShare(applied, spec, unit)),
+      remainingPrice,
     ),
   )
   return applied
 
-  function leftOf(unit: Unit): bigint {
-    return unit.cents - centsOf(applied.map(({ off }) => off.get(unit) ?? 0n))
+  function remainingPrice(unit: Unit): bigint {
+    return unit.cents - sumCents(applied.map(({ off }) => off.get(unit) ?? 0n))
   }
 
   function greedily<S extends Discounted>(candidates: S[], apply: (spec: S) => Applied<S> | null): void {
@@ -145,34 +145,36 @@ function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
       for (const spec of waiting) {
         const found = apply(spec)
         if (!found) waiting.delete(spec)
-        else if (!best || sumOf(found.off) > sumOf(best.off)) best = found
+        else if (!best || sumDiscount(found.off) > sumDiscount(best.off)) best = found
       }
       if (!best) break
       waiting.delete(best.spec)
       applied.push(best as Applied<Discounted>)
-      if (best.spec.kind === 'bundle') for (const unit of best.units) taken.add(unit)
+      if (best.spec.kind === 'bundle') for (const unit of best.units) used.add(unit)
     }
   }
 }
 
-/** A unit is in one promotion only, unless all of its promotions go together with others. */
+/** A unit is in one promotion only, unless all of its promotions combine. */
 const mayShare = (applied: readonly Applied<Discounted>[], spec: QuantityDiscount, unit: Unit): boolean =>
   applied.every(
     (each) => !each.units.has(unit) || (each.spec.combinesWith.promotions && spec.combinesWith.promotions),
   )
 
-async function couponOf(shop: Shop, code: string | null | undefined): Promise<CouponSpec | null> {
+async function findCoupon(shop: Shop, code: string | null | undefined): Promise<CouponSpec | null> {
   if (!code?.trim()) return null
   const [coupon] = await findObjects<CouponSpec>(shop, 'coupon', [code.trim().toUpperCase()])
   if (!coupon || (coupon.endsAt !== null && coupon.endsAt <= shop.clock.now().toISOString())) return null
   return coupon
 }
 
-const offByCoupon = (coupon: CouponSpec, amount: bigint): bigint =>
-  coupon.minimumAmount !== null && amount < toCents(coupon.minimumAmount) ? 0n : offOf(coupon, amount)
+const findCouponDiscount = (coupon: CouponSpec, amount: bigint): bigint =>
+  coupon.minimumAmount !== null && amount < toCents(coupon.minimumAmount)
+    ? 0n
+    : computeCouponDiscount(coupon, amount)
 
-/** The one with the highest amount that is reached; more only where all of them go together. */
-async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) {
+/** The gift with the highest reached minimum; more than one only if all combine. */
+async function findGifts(shop: Shop, amounts: { before: bigint; after: bigint }) {
   const specs = (await activeSpecs(shop)).filter((spec) => spec.kind === 'gift')
   const usage = await discountUsage(
     shop,
@@ -183,7 +185,7 @@ async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) 
     const amount = spec.amountBasis === 'after-discounts' ? amounts.after : amounts.before
     if (amount < toCents(spec.minAmount) || isUsedUp(spec, usage[spec.reference])) continue
     if (given.length > 0 && ![...given, spec].every((each) => each.combinesWith.gifts)) continue
-    const product = await availableOf(shop, spec)
+    const product = await findAvailableProduct(shop, spec)
     if (product) given.push({ ...spec, name: product.name })
   }
   return given.map(({ reference, productId, variantId, name, quantity, addAutomatically }) => ({
@@ -199,7 +201,10 @@ async function giftsFor(shop: Shop, amounts: { before: bigint; after: bigint }) 
 const isUsedUp = ({ usageLimit }: GiftDiscount, usage: DiscountUsage | undefined): boolean =>
   usageLimit !== null && (usage?.orders ?? 0) >= usageLimit
 
-async function availableOf(shop: Shop, { productId, variantId }: GiftDiscount): Promise<Product | null> {
+async function findAvailableProduct(
+  shop: Shop,
+  { productId, variantId }: GiftDiscount,
+): Promise<Product | null> {
   const [product] = await findObjects<Product>(shop, 'product', [productId])
   const variant = product?.variants.find((each) => each.id === variantId)
   return product?.isPublished && variant && variant.stock !== 0 ? product : null

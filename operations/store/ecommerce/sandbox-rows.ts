@@ -1,4 +1,4 @@
-/** Rows of the sandbox's shops: one table for all kinds, `data` in the port's own form. */
+/** Storage of the sandbox's shops: one table for all kinds, with `data` in the form of the port. */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
@@ -33,17 +33,17 @@ export interface ShopFacts {
   timezone: string
 }
 
-const rowsAtOnce = 500
+const rowsPerStatement = 500
 
-/** Writes objects of one kind; those that exist are replaced and keep their place in walks. */
+/** Upserts objects of one kind; existing ones keep their position in lists. */
 export async function putObjects(
   shop: Shop,
   kind: ObjectKind,
   objects: readonly { id: string; data: object; updatedAt: string }[],
 ): Promise<void> {
-  for (let i = 0; i < objects.length; i += rowsAtOnce) {
+  for (let i = 0; i < objects.length; i += rowsPerStatement) {
     const rows = objects
-      .slice(i, i + rowsAtOnce)
+      .slice(i, i + rowsPerStatement)
       .map(({ id, data, updatedAt }) => ({ id, data, updated_at: updatedAt }))
     await sql`
       insert into sandbox_objects (store_id, kind, id, data, updated_at)
@@ -55,7 +55,7 @@ export async function putObjects(
   }
 }
 
-/** The objects with these ids, in no order; `lock` holds them until the transaction ends. */
+/** The objects with these ids, in no order; `lock` locks them until the transaction ends. */
 export async function findObjects<T>(
   shop: Shop,
   kind: ObjectKind,
@@ -74,7 +74,7 @@ export async function findObjects<T>(
 }
 
 /** All objects of a kind, oldest first. */
-export async function allObjects<T>(shop: Shop, kind: ObjectKind): Promise<T[]> {
+export async function listObjects<T>(shop: Shop, kind: ObjectKind): Promise<T[]> {
   const rows = await shop.db
     .selectFrom('sandbox_objects')
     .select('data')
@@ -85,7 +85,7 @@ export async function allObjects<T>(shop: Shop, kind: ObjectKind): Promise<T[]> 
   return rows.map((row) => row.data as T)
 }
 
-/** The number after the greatest numeric id of a kind, and after `base`. Inside `inTurn`, so that none is taken twice. */
+/** The next number after the greatest numeric id of a kind, and after `base`. Call it inside `withShopLock`. */
 export async function nextNumber(shop: Shop, kind: ObjectKind, base: number): Promise<string> {
   const { rows } = await sql<{ next: string }>`
     select (${greatest(sql`coalesce(max(id::bigint), 0)`, sql`${base}::bigint`)} + 1)::text as next
@@ -94,8 +94,8 @@ export async function nextNumber(shop: Shop, kind: ObjectKind, base: number): Pr
   return rows[0]!.next
 }
 
-/** One transaction, taking turns with other writers of the same shop. */
-export async function inTurn<T>(shop: Shop, work: (shop: Shop) => Promise<T>): Promise<T> {
+/** Runs `work` in a transaction under the shop's advisory lock. */
+export async function withShopLock<T>(shop: Shop, work: (shop: Shop) => Promise<T>): Promise<T> {
   const locked = async (db: Kysely<Tables>): Promise<T> => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`sandbox-shop:${shop.storeId}`}, 0))`.execute(
       db,
@@ -105,8 +105,8 @@ export async function inTurn<T>(shop: Shop, work: (shop: Shop) => Promise<T>): P
   return shop.db.isTransaction ? locked(shop.db) : shop.db.transaction().execute(locked)
 }
 
-/** What the platform knows of the shop itself: the store's own row. */
-export async function shopFacts(shop: Shop): Promise<ShopFacts> {
+/** Facts of the shop, from the store's row. */
+export async function readShopFacts(shop: Shop): Promise<ShopFacts> {
   return shop.db
     .selectFrom('stores')
     .select(['name', 'slug', 'domain', 'country', 'currency', 'timezone'])
@@ -114,5 +114,5 @@ export async function shopFacts(shop: Shop): Promise<ShopFacts> {
     .executeTakeFirstOrThrow()
 }
 
-/** An instant in the one form that sorts as text. */
+/** An instant as text that sorts chronologically. */
 export const instantText = (at: Date | string): string => new Date(at).toISOString()

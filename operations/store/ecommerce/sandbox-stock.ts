@@ -1,95 +1,106 @@
-/** Stock of the sandbox's shops: orders take units, cancelled ones bring them back. */
+/** Stock of the sandbox's shops: orders take units, cancellations restore them. */
 import { sql } from 'kysely'
 import type { Product } from './port.ts'
-import { findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
+import { findObjects, instantText, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
 type Units = Record<string, number>
 
 /**
- * Takes units by variant for an order. What is not tracked stays so; a shop that has fewer sells what it has, and the
- * order remembers how many those were.
+ * Takes units for an order. Untracked stock stays untracked. If there is too little, it takes what is there, and stores
+ * how many units that was.
  */
 export async function takeStock(
-  turn: Shop,
+  locked: Shop,
   orderId: string,
   items: readonly { variantId: string | null; quantity: number }[],
 ): Promise<void> {
-  const wanted: Units = {}
+  const requested: Units = {}
   for (const { variantId, quantity } of items) {
-    if (variantId !== null) wanted[variantId] = (wanted[variantId] ?? 0) + quantity
+    if (variantId !== null) requested[variantId] = (requested[variantId] ?? 0) + quantity
   }
   const taken: Units = {}
-  await changeStock(turn, Object.keys(wanted), (variantId, stock) => {
-    const units = Math.min(stock, wanted[variantId]!)
+  await changeStock(locked, Object.keys(requested), (variantId, stock) => {
+    const units = Math.min(stock, requested[variantId]!)
     taken[variantId] = units
     return stock - units
   })
-  await remember(turn, orderId, taken)
+  await saveTaken(locked, orderId, taken)
 }
 
-/** Brings back what an order had taken; a second time brings nothing. */
-export async function restoreStock(turn: Shop, orderId: string): Promise<void> {
-  const [taken] = await findObjects<Units>(turn, 'stock-taken', [orderId], true)
+/** Restores the units that an order had taken. Idempotent. */
+export async function restoreStock(locked: Shop, orderId: string): Promise<void> {
+  const [taken] = await findObjects<Units>(locked, 'stock-taken', [orderId], true)
   if (!taken) return
-  await changeStock(turn, Object.keys(taken), (variantId, stock) => stock + taken[variantId]!)
-  await remember(turn, orderId, {})
+  await changeStock(locked, Object.keys(taken), (variantId, stock) => stock + taken[variantId]!)
+  await saveTaken(locked, orderId, {})
 }
 
-const remember = (turn: Shop, orderId: string, taken: Units): Promise<void> =>
-  putObjects(turn, 'stock-taken', [{ id: orderId, data: taken, updatedAt: instantText(turn.clock.now()) }])
+const saveTaken = (locked: Shop, orderId: string, taken: Units): Promise<void> =>
+  putObjects(locked, 'stock-taken', [
+    { id: orderId, data: taken, updatedAt: instantText(locked.clock.now()) },
+  ])
 
 async function changeStock(
-  turn: Shop,
+  locked: Shop,
   variantIds: string[],
   change: (variantId: string, stock: number) => number,
 ): Promise<void> {
   if (variantIds.length === 0) return
   const { rows } = await sql<{ data: Product }>`
     select data from sandbox_objects
-    where store_id = ${turn.storeId}::uuid and kind = 'product' and exists (
+    where store_id = ${locked.storeId}::uuid and kind = 'product' and exists (
       select 1 from jsonb_array_elements(data -> 'variants') v where v ->> 'id' = any(${variantIds}::text[]))
-    for update`.execute(turn.db)
+    for update`.execute(locked.db)
   const changed = rows.map(({ data: product }) => {
-    const updatedAt = nextVersion(turn, product)
+    const updatedAt = nextVersion(locked, product)
     const variants = product.variants.map((variant) => {
       if (variant.stock === null || !variantIds.includes(variant.id)) return variant
       const stock = change(variant.id, variant.stock)
       return { ...variant, stock, isAvailable: stock > 0 }
     })
-    return { ...product, variants, stock: sumOf(variants), updatedAt }
+    return { ...product, variants, stock: sumStock(variants), updatedAt }
   })
   await putObjects(
-    turn,
+    locked,
     'product',
     changed.map((data) => ({ id: data.id, data, updatedAt: data.updatedAt })),
   )
 }
 
-/** Two changes within one millisecond, or under a clock that stands still, are two versions all the same. */
-const nextVersion = (turn: Shop, product: Product): string =>
-  instantText(new Date(Math.max(turn.clock.ms(), Date.parse(product.updatedAt) + 1)))
+/** A later `updatedAt` for each change, even within one millisecond or with a frozen clock. */
+const nextVersion = (locked: Shop, product: Product): string =>
+  instantText(new Date(Math.max(locked.clock.ms(), Date.parse(product.updatedAt) + 1)))
 
-/** Sets the units of a variant (null: not tracked). Answers its product, or null where the shop has no such variant. */
-export function setStock(shop: Shop, variantId: string, stock: number | null): Promise<Product | null> {
-  return inTurn(shop, async (turn) => {
+/** Sets the stock of a variant (null: not tracked). Returns its product, or null for an unknown variant. */
+export function setSandboxStock(
+  shop: Shop,
+  variantId: string,
+  stock: number | null,
+): Promise<Product | null> {
+  return withShopLock(shop, async (locked) => {
     const { rows } = await sql<{ data: Product }>`
       select data from sandbox_objects
-      where store_id = ${turn.storeId}::uuid and kind = 'product'
+      where store_id = ${locked.storeId}::uuid and kind = 'product'
         and data -> 'variants' @> ${JSON.stringify([{ id: variantId }])}::jsonb
-      for update`.execute(turn.db)
+      for update`.execute(locked.db)
     const product = rows[0]?.data
     if (!product) return null
     const variants = product.variants.map((variant) =>
       variant.id === variantId ? { ...variant, stock, isAvailable: stock === null || stock > 0 } : variant,
     )
-    const changed = { ...product, variants, stock: sumOf(variants), updatedAt: nextVersion(turn, product) }
-    await putObjects(turn, 'product', [{ id: product.id, data: changed, updatedAt: changed.updatedAt }])
+    const changed = {
+      ...product,
+      variants,
+      stock: sumStock(variants),
+      updatedAt: nextVersion(locked, product),
+    }
+    await putObjects(locked, 'product', [{ id: product.id, data: changed, updatedAt: changed.updatedAt }])
     return changed
   })
 }
 
-/** Of all variants; null when one is not tracked. */
-function sumOf(variants: Product['variants']): number | null {
+/** Null if a variant is not tracked. */
+function sumStock(variants: Product['variants']): number | null {
   const stocks = variants.map((variant) => variant.stock)
   return stocks.includes(null) ? null : stocks.reduce<number>((sum, each) => sum + each!, 0)
 }

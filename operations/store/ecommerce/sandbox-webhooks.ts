@@ -1,10 +1,10 @@
-/** The sandbox's webhooks: kept by topic and address, signed like a platform's, read back when they arrive. */
+/** The sandbox's webhooks: registered by topic and URL, signed and parsed like a platform's. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
 import type { PlatformOrder, WebhookTopic } from './port.ts'
 import type { WrittenCart } from './sandbox-carts.ts'
-import { allObjects, findObjects, instantText, inTurn, putObjects, type Shop } from './sandbox-rows.ts'
+import { findObjects, instantText, listObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
 /** Hex of the HMAC-SHA256 of the raw body with the webhook's secret. */
 export const signatureHeader = 'x-sandbox-signature'
@@ -26,40 +26,40 @@ interface WebhookBody {
 interface WebhookObject {
   id: string
   updatedAt: string
-  /** Of a variant. */
+  /** For a variant. */
   productId?: string
 }
 
-/** A request the platform makes. */
+/** A webhook request of the platform. */
 export interface Delivery {
   url: string
   headers: Record<string, string>
   body: string
 }
 
-/** Registers once a topic and address; a new secret replaces the old one. */
+/** Registers one webhook per topic and URL; a new secret replaces the old one. */
 export function registerWebhook(
   shop: Shop,
   webhook: { topic: WebhookTopic; url: string; secret: string },
 ): Promise<{ webhookId: string; created: boolean }> {
   const id = createHash('sha256').update(`${webhook.topic} ${webhook.url}`).digest('hex').slice(0, 24)
-  return inTurn(shop, async (turn) => {
-    const [known] = await findObjects<StoredWebhook>(turn, 'webhook', [id])
+  return withShopLock(shop, async (locked) => {
+    const [known] = await findObjects<StoredWebhook>(locked, 'webhook', [id])
     if (known?.secret !== webhook.secret) {
       const updatedAt = instantText(shop.clock.now())
-      await putObjects(turn, 'webhook', [{ id, data: { id, ...webhook }, updatedAt }])
+      await putObjects(locked, 'webhook', [{ id, data: { id, ...webhook }, updatedAt }])
     }
     return { webhookId: id, created: known === undefined }
   })
 }
 
-/** What the platform sends to those who registered for the topic, of something that changed at its `updatedAt`. */
-export async function deliveriesOf(
+/** The deliveries to all webhooks of a topic for a changed object. */
+export async function buildWebhookDeliveries(
   shop: Shop,
   topic: WebhookTopic,
   object: WebhookObject,
 ): Promise<Delivery[]> {
-  const webhooks = await allObjects<StoredWebhook>(shop, 'webhook')
+  const webhooks = await listObjects<StoredWebhook>(shop, 'webhook')
   const content: WebhookBody = {
     topic,
     shop: shop.storeId,
@@ -82,13 +82,13 @@ export async function deliveriesOf(
       body,
     }))
 }
-export const orderDeliveries = (shop: Shop, order: PlatformOrder): Promise<Delivery[]> =>
-  deliveriesOf(shop, 'order.updated', order)
+export const buildOrderDeliveries = (shop: Shop, order: PlatformOrder): Promise<Delivery[]> =>
+  buildWebhookDeliveries(shop, 'order.updated', order)
 
-export const cartDeliveries = (shop: Shop, { cart, updatedAt }: WrittenCart): Promise<Delivery[]> =>
-  deliveriesOf(shop, 'cart.updated', { id: cart.id, updatedAt })
+export const buildCartDeliveries = (shop: Shop, { cart, updatedAt }: WrittenCart): Promise<Delivery[]> =>
+  buildWebhookDeliveries(shop, 'cart.updated', { id: cart.id, updatedAt })
 
-/** The event in a delivery. Throws `Refused` on a missing or wrong signature, and on a body of another form. */
+/** Parses a delivery. Throws `Refused` on a missing or wrong signature, and on an invalid body. */
 export function parseDelivery(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[] {
   const given = Buffer.from(headers.get(signatureHeader) ?? '', 'hex')
   const expected = createHmac('sha256', secret).update(rawBody).digest()

@@ -1,7 +1,7 @@
 /**
- * The ecommerce platform that needs no network: shops whose products, customers and orders are rows of our own
- * database. The same question has the same answer. In mode `down` (table `sandbox_modes`) no call is answered;
- * neither is one that asks for product `sandbox-down`; `sandbox-missing` never exists.
+ * An ecommerce platform without a network: products, customers and orders are rows of our own database. Deterministic. In
+ * mode `down` (table `sandbox_modes`) every call fails, as does any call for the product `sandbox-down`; the product
+ * `sandbox-missing` never exists.
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -20,7 +20,14 @@ import {
   listOrders,
   searchProducts,
 } from './sandbox-queries.ts'
-import { allObjects, findObjects, instantText, putObjects, type Shop, shopFacts } from './sandbox-rows.ts'
+import {
+  findObjects,
+  instantText,
+  listObjects,
+  putObjects,
+  readShopFacts,
+  type Shop,
+} from './sandbox-rows.ts'
 import { parseDelivery, registerWebhook } from './sandbox-webhooks.ts'
 
 export type { Shop } from './sandbox-rows.ts'
@@ -31,9 +38,9 @@ interface StoredScript {
   createdAt: string
 }
 
-/** Credentials `{ token: 'invalid' }` are known to nobody; any others open the store's own shop. */
+/** The credentials `{ token: 'invalid' }` are rejected; any others open the store's own shop. */
 export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }): EcommercePort {
-  const shopOf = (store: ProviderStore): Shop => ({ ...options, storeId: store.id })
+  const toShop = (store: ProviderStore): Shop => ({ ...options, storeId: store.id })
   const open = async (store: ProviderStore): Promise<Shop> => {
     const down = await options.db
       .selectFrom('sandbox_modes')
@@ -43,7 +50,7 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
       .where('mode', '=', 'down')
       .executeTakeFirst()
     if (down) throw new Unavailable('no', 'The sandbox platform is down')
-    return shopOf(store)
+    return toShop(store)
   }
 
   return {
@@ -51,17 +58,17 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
       const { token } = (store.credentials ?? {}) as { token?: unknown }
       if (token === 'invalid')
         throw new Refused('invalid-credentials', 'The platform does not know this token')
-      const { slug, ...facts } = await shopFacts(await open(store))
+      const { slug, ...facts } = await readShopFacts(await open(store))
       return { platformStoreId: `sandbox-${slug}`, ...facts }
     },
     async searchProducts(store, query) {
       const shop = await open(store)
-      refuseDown(query.ids)
+      failIfDown(query.ids)
       return searchProducts(shop, query)
     },
     async getProducts(store, { ids }) {
       const shop = await open(store)
-      refuseDown(ids)
+      failIfDown(ids)
       const found = await findObjects<Product>(shop, 'product', ids)
       const place = new Map(ids.map((id, index) => [id, index]))
       return found.sort((a, b) => place.get(a.id)! - place.get(b.id)!)
@@ -82,7 +89,7 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
     listDiscounts: async (store) => listDiscounts(await open(store)),
     discountUsage: async (store, references) => discountUsage(await open(store), references),
     async listScripts(store) {
-      const scripts = await allObjects<StoredScript>(await open(store), 'script')
+      const scripts = await listObjects<StoredScript>(await open(store), 'script')
       return scripts.map((script) => ({ ...script, createdAt: new Date(script.createdAt) }))
     },
     async ensureScript(store, { src }) {
@@ -99,6 +106,6 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
   }
 }
 
-function refuseDown(ids: readonly string[] = []): void {
+function failIfDown(ids: readonly string[] = []): void {
   if (ids.includes('sandbox-down')) throw new Unavailable('no', 'The sandbox platform does not answer')
 }

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon'
 
-/** The email that brings an export: attached, or as a link until `expiresAt`. */
-export function exportMail(given: {
+/** The email of an export: with the file attached, or a link valid until `expiresAt`. */
+export function buildExportMail(given: {
   /** Such as `Opt-outs`. */
   title: string
   storeName: string

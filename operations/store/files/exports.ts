@@ -1,19 +1,19 @@
-/** Exports of every page (rule 15): run by a job each, which wires its rows and columns, emailed as CSV. */
+/** Exports (rule 15): each has its own job, which provides rows and columns; the CSV is emailed. */
 
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { isStopping, type JobAttempt } from '#runtime/job'
-import { type Handle, handle as handleOf } from '#runtime/jobs/handle'
+import { handle as createHandle, type Handle } from '#runtime/jobs/handle'
 import { Refused } from '#runtime/ports/errors'
 import { id, object } from '#runtime/schema'
 import { sha256 } from '#runtime/values/ids'
-import { entitlementOf } from '../quota/entitlement.ts'
-import { byteOrderMark, type Cell, csvOf } from './csv.ts'
-import { exportMail } from './export-mail.ts'
+import { readEntitlement } from '../quota/entitlement.ts'
+import { byteOrderMark, type Cell, toCsv } from './csv.ts'
+import { buildExportMail } from './export-mail.ts'
 import * as files from './files.ts'
 
 export type { Cell } from './csv.ts'
@@ -21,17 +21,17 @@ export type { Cell } from './csv.ts'
 export interface ExportSource<Query = Record<string, unknown>> {
   /** Subject of the email and title of the notice, such as `Opt-outs`. */
   title: string
-  /** Refuses what the job could not work with, when it is asked for. */
+  /** Validates the query when the export is requested. */
   check?(ctx: Context, query: Query): void
-  /** Header of the CSV; asked once at the beginning. */
+  /** The CSV header; called once at the start. */
   columns(ctx: Context, query: Query): Promise<string[]> | string[]
-  /** Rows in batches, read by key: never all at once. `columns`: what the header says; `atOnce`: rows of a batch. */
-  rows(ctx: Context, query: Query, columns: string[], atOnce?: number): AsyncIterable<Cell[][]>
+  /** Rows in batches, read by keyset, never all at once. `columns`: the header; `batchSize`: rows per batch. */
+  rows(ctx: Context, query: Query, columns: string[], batchSize?: number): AsyncIterable<Cell[][]>
 }
 
-function sourceOf({ wired }: Context, name: string): ExportSource {
-  const source = wired.exports[name]
-  if (!source) throw new Error(`No section has wired the export ${name}`)
+function requireSource({ extensions }: Context, name: string): ExportSource {
+  const source = extensions.exports[name]
+  if (!source) throw new Error(`No section provides the export ${name}`)
   return source
 }
 
@@ -39,18 +39,18 @@ const payload = object({ exportId: id })
 export type ExportHandle = Handle<typeof payload>
 
 /** The handle of an export: `exports.handle('opt-outs-export')`. */
-export const handle = (name: string): ExportHandle => handleOf(name, payload)
+export const handle = (name: string): ExportHandle => createHandle(name, payload)
 
-/** A live export without a sign of life for so long has lost its worker at the last try. */
-const deadAfterMs = 6 * hourMs
+/** An unfinished export not updated for this long has crashed on its last attempt. */
+const staleAfterMs = 6 * hourMs
 
-/** Queues the export for the caller, in their transaction; the same one while it waits or runs is answered again. */
+/** Queues the export in the caller's transaction; returns the existing one if an equal one is queued or running. */
 export async function start(
   ctx: Context,
   job: ExportHandle,
   query: Record<string, unknown>,
 ): Promise<{ jobId: string; status: 'queued'; email: string }> {
-  sourceOf(ctx, job.name).check?.(ctx, query)
+  requireSource(ctx, job.name).check?.(ctx, query)
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = JSON.stringify(Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))))
   const now = ctx.now()
@@ -66,23 +66,23 @@ export async function start(
     .set({ status: 'failed', failure_reason: 'It was interrupted', finished_at: now, updated_at: now })
     .where((eb) => eb.and(same))
     .where('status', 'in', ['queued', 'running'])
-    .where('updated_at', '<', new Date(now.getTime() - deadAfterMs))
+    .where('updated_at', '<', new Date(now.getTime() - staleAfterMs))
     .execute()
   for (;;) {
     const jobId = ctx.newId()
-    const begun = await ctx.db
+    const inserted = await ctx.db
       .insertInto('exports')
       .values({ ...same, id: jobId, email, query: text, created_at: now, updated_at: now })
       .onConflict((conflict) =>
         conflict
           .columns(['store_id', 'user_id', 'name', 'query_hash'])
-          // Written out: a parameter could not be matched with the index's own condition.
+          // A literal, because a parameter would not match the predicate of the partial index.
           .where(sql<boolean>`status in ('queued', 'running')`)
           .doNothing(),
       )
       .returning('id')
       .executeTakeFirst()
-    if (begun) {
+    if (inserted) {
       await ctx.queue(job, { exportId: jobId }, { id: jobId })
       return { jobId, status: 'queued', email }
     }
@@ -92,13 +92,13 @@ export async function start(
       .where((eb) => eb.and(same))
       .where('status', 'in', ['queued', 'running'])
       .executeTakeFirst()
-    // None: it ended between the two statements.
+    // Missing if it ended between the two statements: retry.
     if (live) return { jobId: live.id, status: 'queued', email: live.email }
   }
 }
 
-/** Larger files are sent as a link. */
-const attachedAtMost = 5 * 1024 * 1024
+/** Larger files are linked. */
+const maxAttachmentBytes = 5 * 1024 * 1024
 const linkSeconds = 7 * 24 * 3600
 
 interface ExportRow {
@@ -110,8 +110,8 @@ interface ExportRow {
 }
 
 /**
- * Streams the CSV to storage, mails it, notifies. Does nothing for an export that has ended, or whose member was
- * removed meanwhile. Throws what is worth another try, and after the last one has told the merchant.
+ * Streams the CSV to storage, emails it and notifies the member. Does nothing for an export that has ended, or whose
+ * member was removed. Throws retryable errors; on the last attempt it notifies the member first.
  */
 export async function run(
   ctx: Context,
@@ -119,29 +119,29 @@ export async function run(
   exportId: string,
   { isLast, signal }: Pick<JobAttempt, 'isLast' | 'signal'>,
 ): Promise<void> {
-  const row = await begin(ctx, exportId)
+  const row = await claim(ctx, exportId)
   if (!row) return
   try {
-    if (!(await entitlementOf(ctx)).canWrite) {
+    if (!(await readEntitlement(ctx)).canWrite) {
       await fail(ctx, exportId, 'The subscription does not allow exports any more')
       return
     }
     const fileName = `${name}-${exportId}.csv`
-    const written = await write(ctx, row, fileName, signal)
+    const written = await writeFile(ctx, row, fileName, signal)
     await mail(ctx, row, fileName, written)
     await finish(ctx, row, fileName, written.rows)
   } catch (error) {
-    const isFinal = error instanceof Refusal || error instanceof Refused
-    // A worker that stops hands the job back: it is tried again, whichever try this was.
+    const isFinal = error instanceof ApiError || error instanceof Refused
+    // A worker that shuts down requeues the job, even on its last attempt.
     if (isFinal || (isLast && !isStopping(signal)))
-      await fail(ctx, exportId, isFinal ? error.message : ourFault)
+      await fail(ctx, exportId, isFinal ? error.message : internalErrorMessage)
     if (!isFinal) throw error
   }
 }
-const ourFault = 'Something went wrong on our side: ask for it again'
+const internalErrorMessage = 'Something went wrong on our side: ask for it again'
 
-/** Claims it for this run; null when there is nothing to do. */
-async function begin(ctx: Context, exportId: string): Promise<ExportRow | null> {
+/** Claims the export for this run; null if there is nothing to do. */
+async function claim(ctx: Context, exportId: string): Promise<ExportRow | null> {
   const isMember = await ctx.db
     .selectFrom('exports as e')
     .innerJoin('store_people as p', 'p.user_id', 'e.user_id')
@@ -164,26 +164,31 @@ async function begin(ctx: Context, exportId: string): Promise<ExportRow | null> 
   return isMember && row ? row : null
 }
 
-interface Written {
+interface WrittenFile {
   key: string
   rows: number
   /** In bytes. */
   size: number
-  /** The whole file, where it is small enough to attach. */
+  /** The whole file, if it is small enough to attach. */
   bytes: Uint8Array | null
   expiresAt: Date
 }
 
-async function write(ctx: Context, row: ExportRow, fileName: string, signal: AbortSignal): Promise<Written> {
+async function writeFile(
+  ctx: Context,
+  row: ExportRow,
+  fileName: string,
+  signal: AbortSignal,
+): Promise<WrittenFile> {
   const written = { rows: 0, size: 0, expiresAt: new Date(ctx.now().getTime() + linkSeconds * 1000) }
-  let kept: Buffer[] = []
+  let chunks: Buffer[] = []
   async function* content(): AsyncGenerator<Buffer> {
     for await (const { text, rows } of csv(ctx, row, signal)) {
       const bytes = Buffer.from(text)
       written.rows += rows
       written.size += bytes.length
-      if (written.size <= attachedAtMost) kept.push(bytes)
-      else kept = []
+      if (written.size <= maxAttachmentBytes) chunks.push(bytes)
+      else chunks = []
       yield bytes
     }
   }
@@ -195,42 +200,49 @@ async function write(ctx: Context, row: ExportRow, fileName: string, signal: Abo
     content: Readable.from(content(), { objectMode: false }),
     expiresAt: written.expiresAt,
   })
-  return { ...written, key, bytes: written.size <= attachedAtMost ? Buffer.concat(kept) : null }
+  return { ...written, key, bytes: written.size <= maxAttachmentBytes ? Buffer.concat(chunks) : null }
 }
 
-/** Stops between two batches, once its job is to end: no source of rows has to think of it. */
+/** Checks the abort signal between batches, so that sources need not. */
 async function* csv(
   ctx: Context,
   row: ExportRow,
   signal: AbortSignal,
 ): AsyncGenerator<{ text: string; rows: number }> {
-  const source = sourceOf(ctx, row.name)
+  const source = requireSource(ctx, row.name)
   const query = row.query as Record<string, unknown>
   const { timezone } = ctx.store
   const columns = await source.columns(ctx, query)
   signal.throwIfAborted()
-  yield { text: byteOrderMark + csvOf([columns], timezone), rows: 0 }
+  yield { text: byteOrderMark + toCsv([columns], timezone), rows: 0 }
   for await (const batch of source.rows(ctx, query, columns)) {
     signal.throwIfAborted()
-    if (batch.length > 0) yield { text: csvOf(batch, timezone), rows: batch.length }
+    if (batch.length > 0) yield { text: toCsv(batch, timezone), rows: batch.length }
   }
 }
 
-async function mail(ctx: Context, row: ExportRow, fileName: string, written: Written): Promise<void> {
+async function mail(ctx: Context, row: ExportRow, fileName: string, written: WrittenFile): Promise<void> {
   const { bytes, key, rows, expiresAt } = written
   const link = bytes ? null : (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
-  const { title } = sourceOf(ctx, row.name)
+  const { title } = requireSource(ctx, row.name)
   await ctx.adapters.mail.send({
     to: row.email,
-    ...exportMail({ title, storeName: ctx.store.name, rows, link, expiresAt, timezone: ctx.store.timezone }),
+    ...buildExportMail({
+      title,
+      storeName: ctx.store.name,
+      rows,
+      link,
+      expiresAt,
+      timezone: ctx.store.timezone,
+    }),
     ...(bytes ? { attachments: [{ fileName, contentType: 'text/csv; charset=utf-8', content: bytes }] } : {}),
     idempotencyKey: row.id,
   })
 }
 
 async function finish(ctx: Context, row: ExportRow, fileName: string, rows: number): Promise<void> {
-  const { title } = sourceOf(ctx, row.name)
-  await settle(ctx, row.id, { status: 'completed', rows, failure_reason: null }, (within) =>
+  const { title } = requireSource(ctx, row.name)
+  await recordResult(ctx, row.id, { status: 'completed', rows, failure_reason: null }, (within) =>
     notify(within, {
       type: 'export-ready',
       level: 'success',
@@ -243,13 +255,13 @@ async function finish(ctx: Context, row: ExportRow, fileName: string, rows: numb
   )
 }
 
-/** Ends an export that still waits or runs, and tells its member why. `reason`: a plain sentence. */
-export async function fail(ctx: Context, exportId: string, reason = ourFault): Promise<void> {
-  await settle(ctx, exportId, { status: 'failed', rows: null, failure_reason: reason }, (within, row) =>
+/** Fails a queued or running export and notifies its member. `reason`: a plain sentence. */
+export async function fail(ctx: Context, exportId: string, reason = internalErrorMessage): Promise<void> {
+  await recordResult(ctx, exportId, { status: 'failed', rows: null, failure_reason: reason }, (within, row) =>
     notify(within, {
       type: 'export-failed',
       level: 'error',
-      title: `${sourceOf(within, row.name).title}: the export failed`,
+      title: `${requireSource(within, row.name).title}: the export failed`,
       message: `${reason}.`,
       data: { jobId: exportId },
       recipientIds: [row.user_id],
@@ -258,7 +270,7 @@ export async function fail(ctx: Context, exportId: string, reason = ourFault): P
   )
 }
 
-async function settle(
+async function recordResult(
   ctx: Context,
   exportId: string,
   end: { status: 'completed' | 'failed'; rows: number | null; failure_reason: string | null },

@@ -1,20 +1,20 @@
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
 import * as exports from './exports.ts'
 
-/** Tells the merchant of a job that gave up, unless the job tells more itself (its `failed`). */
-export async function tellOfFailure(
+/** Notifies the merchant of a job in the dead letter queue, unless the job's own `failed` does. */
+export async function notifyJobFailure(
   ctx: Context,
   jobName: string,
   jobId: string,
   _reason: string,
 ): Promise<void> {
-  if (ctx.wired.exports[jobName]) {
+  if (ctx.extensions.exports[jobName]) {
     await exports.fail(ctx, jobId)
     return
   }
   const failed = ctx.services.catalog.job(jobName)
-  if (!failed || failed.tellsOfFailure) return
+  if (!failed || failed.handlesFailure) return
   await notify(ctx, {
     type: 'job-failed',
     level: 'error',

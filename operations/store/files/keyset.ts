@@ -1,12 +1,12 @@
-/** Reading by key: what comes after the row that was read last, in an order whose last column is unique. */
+/** Keyset pagination: rows after the last one read, in an order whose last column is unique. */
 import { type RawBuilder, sql } from 'kysely'
 
-/** The last column tells rows apart, none is ever null, and an index has them in this order. */
+/** The last column is unique, none is nullable, and an index has them in this order. */
 export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
 
 /**
- * Whether a row comes after a place: the values of its columns as text, which PostgreSQL reads as what it compares them
- * with. Columns of one direction are compared at once, so that an index is entered at the place.
+ * Whether a row comes after `place`: column values as text, which PostgreSQL casts to the type of the column. Adjacent
+ * columns with the same direction are compared as one row value, so that an index can seek to the place.
  */
 export function isAfter(order: Order, place: readonly string[]): RawBuilder<boolean> {
   const direction = order[0]![1]

@@ -1,16 +1,16 @@
-/** Upload URLs: a row for each file before its bytes are there, so that nothing is left behind unknown. */
+/** Upload URLs: the row of a file is written before its bytes, so that no orphan is left in storage. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instant, line, named, object, z } from '#runtime/schema'
 
-/** What files may be that are uploaded for something. */
+/** Limits of files uploaded for one purpose. */
 export interface Purpose {
   /** Media types in lower case, such as `image/png`. */
   contentTypes: readonly string[]
   maxBytes: number
-  /** Where some types may have another size. */
+  /** Other limits for some types. */
   maxBytesOf?: Readonly<Record<string, number>>
-  /** `public`: read by everybody at its lasting address. */
+  /** `public`: readable by everybody at a permanent URL. */
   visibility: 'public' | 'private'
 }
 
@@ -36,8 +36,8 @@ export const uploadAnswer = named(
 type Input = z.infer<typeof uploadInput>
 type Upload = z.infer<typeof uploadAnswer>
 
-/** What every operation that makes an upload URL takes, answers and does. `purposes`: the first that takes the type. */
-export const uploadOf = (purposes: string | readonly string[]) => ({
+/** The common parts of operations that create an upload URL. `purposes`: the first that accepts the type is used. */
+export const uploadOperation = (purposes: string | readonly string[]) => ({
   input: { body: uploadInput },
   answer: { status: 200 as const, body: uploadAnswer },
   transaction: 'statement' as const,
@@ -45,8 +45,8 @@ export const uploadOf = (purposes: string | readonly string[]) => ({
 })
 
 /**
- * A signed link for one upload of exactly this type and size, and the file's row; one statement. Refuses what the
- * purpose does not allow; of several, the first that takes the type.
+ * Creates the file's row and a signed URL for one upload of exactly this type and size; one statement. Refuses a type or
+ * size that the purpose does not allow.
  */
 export async function createUpload(
   ctx: Context,
@@ -56,9 +56,9 @@ export async function createUpload(
   const { fileName, size } = input
   const contentType = input.contentType.trim().toLowerCase()
   const all = [purposes].flat().map((name) => {
-    const wired = ctx.wired.uploads[name]
-    if (!wired) throw new Error(`No section has wired the uploads ${name}`)
-    return [name, wired] as const
+    const limits = ctx.extensions.uploads[name]
+    if (!limits) throw new Error(`No section provides the upload purpose ${name}`)
+    return [name, limits] as const
   })
   const found = all.find(([, { contentTypes }]) => contentTypes.includes(contentType))
   if (!found) {
@@ -68,10 +68,10 @@ export async function createUpload(
   const [purpose, allowed] = found
   const atMost = allowed.maxBytesOf?.[contentType] ?? allowed.maxBytes
   if (size > atMost) {
-    throw refuse('bad_request', `size: must be at most ${atMost} bytes (${inWords(atMost)})`)
+    throw refuse('bad_request', `size: must be at most ${atMost} bytes (${formatBytes(atMost)})`)
   }
   const id = ctx.newId()
-  const key = keyOf(ctx, purpose, id, fileName)
+  const key = buildStorageKey(ctx, purpose, id, fileName)
   const { visibility } = allowed
   const signed = await ctx.adapters.storage.signUpload({ key, contentType, size, visibility })
   const now = ctx.now()
@@ -94,13 +94,13 @@ export async function createUpload(
   return { uploadUrl, method: 'PUT', headers, fileUrl, expiresAt: expiresAt.toISOString() }
 }
 
-const inWords = (bytes: number): string =>
+const formatBytes = (bytes: number): string =>
   bytes >= 1024 * 1024 ? `${Math.floor(bytes / 1024 / 1024)} MiB` : `${Math.floor(bytes / 1024)} KiB`
 
-/** Where a file of the store lies. */
-export const keyOf = (ctx: Context, purpose: string, id: string, fileName: string): string =>
-  `${ctx.store.id}/${purpose}/${id}${extensionOf(fileName)}`
+/** The storage key of a file. */
+export const buildStorageKey = (ctx: Context, purpose: string, id: string, fileName: string): string =>
+  `${ctx.store.id}/${purpose}/${id}${parseExtension(fileName)}`
 
-/** Of plain letters, so that it can stand in a key and a URL. */
-const extensionOf = (fileName: string): string =>
+/** ASCII only, so that it is valid in a key and a URL. */
+const parseExtension = (fileName: string): string =>
   /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0].toLowerCase() ?? ''

@@ -1,44 +1,43 @@
-/** Who uses which files: what nothing uses for 24 hours is deleted (`files-clean`). */
+/** Uses of files by their owners: `files-clean` deletes a file unused for 24 hours. */
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { type Look, namedIn } from '#runtime/references'
+import { findReferences, type ReferenceLookup } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { withoutEnd } from '#runtime/values/ends'
+import { trimEndWhile } from '#runtime/values/trim'
 
 export interface FileUse {
   url: string
-  /** That the file must have; null where one of any purpose will do. */
+  /** The required purpose; null for any. */
   purpose: string | null
-  /** Named by a refusal: `imageUrl`, `images.2`. */
+  /** For error messages: `imageUrl`, `images.2`. */
   field: string
 }
 
 /**
- * The files that an owner (`store:logo`, `review:<id>`) uses from now on, in the caller's transaction; those it used
- * before and no more are let go of. Addresses elsewhere are no files of ours and passed over. Refuses an address of
- * this server's that is no file of the store, has another purpose, was never uploaded or is past its date. Whether a
- * file was uploaded is asked of the storage once, at its first use. `kept`: what the owner named before, which may be
- * gone meanwhile. `told`: whatever else the owner says; addresses of files in its texts (a link of HTML, a picture of
- * CSS) are uses too, and never refused: text may say anything.
+ * Replaces the files used by an owner (`store:logo`, `review:<id>`), in the caller's transaction. Ignores URLs outside our
+ * storage. Refuses a URL of our storage that is no file of the store, has another purpose, was never uploaded or has
+ * expired. Checks the storage once, at a file's first use. `sealed`: URLs the owner used before, which may be gone.
+ * `texts`: any value; file URLs in its strings (HTML links, CSS images) count as uses too, and are never refused.
  */
 export async function setUses(
   ctx: Context,
   ownedBy: string,
   uses: readonly FileUse[],
-  kept: ReadonlySet<string> = new Set(),
-  told: unknown = null,
+  previousUrls: ReadonlySet<string> = new Set(),
+  texts: unknown = null,
 ): Promise<void> {
-  // Its id may stand there as a caller spelled it: however it did, it is one owner.
+  // The id in it may have any case: callers spell UUIDs differently.
   const owner = ownedBy.toLowerCase()
-  const ours = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
-  const linked = addressesIn(ctx, told)
+  const ownUses = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
+  const linked = findFileUrls(ctx, texts)
   const files = new Set<string>()
-  const found = await findFiles(ctx, [...new Set([...ours.map((use) => use.url), ...linked])])
-  for (const file of linked.flatMap((url) => found.get(url) ?? [])) if (!isOver(ctx, file)) files.add(file.id)
-  for (const use of ours) {
+  const found = await findFiles(ctx, [...new Set([...ownUses.map((use) => use.url), ...linked])])
+  for (const file of linked.flatMap((url) => found.get(url) ?? []))
+    if (!isExpired(ctx, file)) files.add(file.id)
+  for (const use of ownUses) {
     const file = found.get(use.url)
-    if (kept.has(use.url) && (!file?.uploaded_at || isOver(ctx, file))) continue
-    files.add(await usable(ctx, use, file))
+    if (previousUrls.has(use.url) && (!file?.uploaded_at || isExpired(ctx, file))) continue
+    files.add(await requireUsable(ctx, use, file))
   }
   const known = await ctx.db.selectFrom('file_uses').select('file_id').where('owner', '=', owner).execute()
   const before = new Set(known.map((row) => row.file_id))
@@ -51,19 +50,18 @@ export async function setUses(
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
-  const gone = [...before].filter((id) => !files.has(id))
-  if (gone.length === 0) return
-  await ctx.db.deleteFrom('file_uses').where('owner', '=', owner).where('file_id', 'in', gone).execute()
+  const removed = [...before].filter((id) => !files.has(id))
+  if (removed.length === 0) return
+  await ctx.db.deleteFrom('file_uses').where('owner', '=', owner).where('file_id', 'in', removed).execute()
   // The 24 hours count from here.
-  await ctx.db.updateTable('files').set({ updated_at: now }).where('id', 'in', gone).execute()
+  await ctx.db.updateTable('files').set({ updated_at: now }).where('id', 'in', removed).execute()
 }
 
 /**
- * As `setUses`, of all that the fields marked `file` in a schema name and all that its texts link to: what a resource
- * says is what it keeps. `before`
- * is the resource as it was. `also`: what has no mark, such as pictures of a text of HTML.
+ * As `setUses`, for all fields marked `file` in a schema and all file URLs in texts of the resource. `before`: the resource
+ * before the change. `also`: further files without a marked field, such as images of an HTML text.
  */
-export function keepNamed(
+export function trackFiles(
   ctx: Context,
   owner: string,
   schema: z.ZodTypeAny,
@@ -74,48 +72,48 @@ export function keepNamed(
   }: { before: unknown; after: unknown; also?: readonly Pick<FileUse, 'url' | 'field'>[] },
 ): Promise<void> {
   const filesIn = (value: unknown): FileUse[] =>
-    namedIn(schema, value).flatMap(({ kind, field, value: url }) =>
+    findReferences(schema, value).flatMap(({ kind, field, value: url }) =>
       kind === 'file' ? [{ url: String(url), purpose: null, field }] : [],
     )
   const uses = [...filesIn(after), ...also.map((use) => ({ ...use, purpose: null }))]
   return setUses(ctx, owner, uses, new Set(filesIn(before).map(({ url }) => url)), after)
 }
 
-/** As `setUses`, of a resource that names no files, only links to them: a bar whose link is a price list. */
-export const keepLinked = (ctx: Context, owner: string, after: unknown): Promise<void> =>
+/** As `setUses`, for a resource that only links to files: a bar that links to a price list. */
+export const trackLinkedFiles = (ctx: Context, owner: string, after: unknown): Promise<void> =>
   setUses(ctx, owner, [], undefined, after)
 
-/** The addresses of our storage in all texts of a value, as they are kept: without what follows the path. */
-function addressesIn(ctx: Context, value: unknown): string[] {
+/** URLs of our storage in all strings of a value, without query and fragment. */
+function findFileUrls(ctx: Context, value: unknown): string[] {
   const found = new Set<string>()
   const read = (each: unknown): void => {
     if (typeof each === 'string') {
       for (const [address] of each.matchAll(/https?:\/\/[^\s"'<>()\\]+/gi)) {
-        // The full stop after an address ends the sentence, not the address.
-        const url = URL.parse(withoutEnd(address, endsSentence))
+        // A full stop after a URL ends the sentence and is not part of the URL.
+        const url = URL.parse(trimEndWhile(address, endsSentence))
         if (url && ctx.adapters.storage.owns(url.href)) found.add(url.origin + url.pathname)
       }
     } else if (typeof each === 'object' && each !== null) Object.values(each).forEach(read)
   }
   read(value)
-  return [...found].slice(0, addressesAtMost)
+  return [...found].slice(0, maxUrls)
 }
 const endsSentence = (sign: string): boolean => '.,;:!?]}*_'.includes(sign)
-const addressesAtMost = 500
+const maxUrls = 500
 
-/** As `setUses` of nothing, of owners of any store. */
-export async function letGo(
+/** Removes all uses of owners, of any store. */
+export async function releaseUses(
   ctx: SystemContext,
   owners: readonly { storeId: string; owner: string }[],
 ): Promise<void> {
   for (const { storeId, owner } of owners) {
-    const gone = ctx.root
+    const removed = ctx.root
       .deleteFrom('file_uses')
       .where('store_id', '=', storeId)
       .where('owner', '=', owner)
       .returning('file_id')
     await ctx.root
-      .with('gone', () => gone)
+      .with('gone', () => removed)
       .updateTable('files')
       .set({ updated_at: ctx.now() })
       .where('store_id', '=', storeId)
@@ -124,10 +122,10 @@ export async function letGo(
   }
 }
 
-const isOver = (ctx: Context, file: Pick<Found, 'expires_at'>): boolean =>
+const isExpired = (ctx: Context, file: Pick<FileRow, 'expires_at'>): boolean =>
   file.expires_at !== null && file.expires_at <= ctx.now()
 
-interface Found {
+interface FileRow {
   id: string
   key: string
   purpose: string
@@ -137,8 +135,8 @@ interface Found {
   expires_at: Date | null
 }
 
-/** Locked against `files-clean` until the transaction ends. */
-async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, Found>> {
+/** Locks the files against `files-clean` until the transaction ends. */
+async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, FileRow>> {
   if (urls.length === 0) return new Map()
   const rows = await ctx.db
     .selectFrom('files')
@@ -150,22 +148,22 @@ async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, Foun
   return new Map(rows.map((row) => [row.url, row]))
 }
 
-/** The file's id; refuses one that cannot be used. */
-async function usable(ctx: Context, use: FileUse, file: Found | undefined): Promise<string> {
-  const fault = await faultOf(ctx, use.purpose, file)
+/** The file's id; refuses an unusable file. */
+async function requireUsable(ctx: Context, use: FileUse, file: FileRow | undefined): Promise<string> {
+  const fault = await explainUnusable(ctx, use.purpose, file)
   if (fault) throw refuse('bad_request', `${use.field}: ${fault}`)
   return file!.id
 }
 
-/** Why a file cannot be used, in words that follow the name of a field. */
-async function faultOf(
+/** Why a file cannot be used, as the end of an error message; null if it can. */
+async function explainUnusable(
   ctx: Context,
   purpose: string | null,
-  file: Found | undefined,
+  file: FileRow | undefined,
 ): Promise<string | null> {
   if (!file) return 'is no file of this store'
   if (purpose !== null && file.purpose !== purpose) return 'was uploaded for something else'
-  if (isOver(ctx, file)) return 'is not kept any more: upload it again'
+  if (isExpired(ctx, file)) return 'is not kept any more: upload it again'
   if (file.uploaded_at) return null
   const stored = await ctx.adapters.storage.head(file.key)
   if (!stored || stored.size !== file.size) return 'was never uploaded: upload it first'
@@ -174,10 +172,10 @@ async function faultOf(
 }
 
 /**
- * Files as a body names them: https addresses anywhere, and finished uploads of this store. What is no address at all
- * (the name of an icon, say) is its schema's business. Asks the storage: not inside a transaction.
+ * Validates file fields of a body: https URLs anywhere, and finished uploads of this store. Values that are no URL (such
+ * as the name of an icon) are left to the schema. Calls the storage: not inside a transaction.
  */
-export const lookForFiles: Look = async (ctx, values) => {
+export const lookUpFiles: ReferenceLookup = async (ctx, values) => {
   const faults = new Map<string, string>()
   const { storage } = ctx.adapters
   for (const url of values.map(String)) {
@@ -187,7 +185,7 @@ export const lookForFiles: Look = async (ctx, values) => {
         .select(['id', 'key', 'purpose', 'content_type', 'size', 'uploaded_at', 'expires_at'])
         .where('url', '=', url)
         .executeTakeFirst()
-      const fault = await faultOf(ctx, null, file)
+      const fault = await explainUnusable(ctx, null, file)
       if (fault) faults.set(url, fault)
     } else if (url.includes('://') && !isHttps(url)) {
       faults.set(url, 'must be an https address or the fileUrl of an upload')
@@ -196,14 +194,14 @@ export const lookForFiles: Look = async (ctx, values) => {
   return (named) => named.map((url) => faults.get(String(url))).find((fault) => fault !== undefined) ?? null
 }
 
-/** Refuses, before anything else is done, what `keepNamed` would: files of ours that `before` did not name. */
-export async function requireNamed(
+/** Refuses early what `trackFiles` would refuse: new files that are not usable. */
+export async function requireUploadedFields(
   ctx: Context,
   schema: z.ZodTypeAny,
   { before, after }: { before: unknown; after: unknown },
 ): Promise<void> {
-  const known = new Set(namedIn(schema, before).map(({ value }) => value))
-  for (const { kind, field, value } of namedIn(schema, after)) {
+  const known = new Set(findReferences(schema, before).map(({ value }) => value))
+  for (const { kind, field, value } of findReferences(schema, after)) {
     const url = String(value)
     if (kind !== 'file' || known.has(value) || !ctx.adapters.storage.owns(url)) continue
     await requireUploaded(ctx, null, url, field)
@@ -214,8 +212,8 @@ const isHttps = (url: string): boolean =>
   url.length <= 2000 && !/\s/.test(url) && URL.canParse(url) && new URL(url).protocol === 'https:'
 
 /**
- * Makes sure that a file of this store and purpose was uploaded; answers its content type. Asks the storage, so not
- * inside a transaction. Refuses an address that is none of such a file, by the name of its `field`.
+ * Checks that the URL is an uploaded file of this store and purpose, and returns its content type. Calls the storage: not
+ * inside a transaction. A refusal names the `field`.
  */
 export async function requireUploaded(
   ctx: Context,
@@ -228,6 +226,6 @@ export async function requireUploaded(
     .select(['id', 'key', 'purpose', 'content_type', 'size', 'uploaded_at', 'expires_at'])
     .where('url', '=', url)
     .executeTakeFirst()
-  await usable(ctx, { url, purpose, field }, file)
+  await requireUsable(ctx, { url, purpose, field }, file)
   return { contentType: file!.content_type }
 }

@@ -1,10 +1,10 @@
-/** How many connections stand how, for whoever watches the server: by port and state, of no store by itself. */
+/** Metric: number of connections by port and state, over all stores. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
 import type { Gauge } from '#runtime/server/instruments'
 
-/** One statement over the connections there are; health has a row only for what was ever in trouble. */
-const counted = (system: SystemContext) =>
+/** One statement over all connections; a connection has a health row only once it has failed. */
+const countConnections = (system: SystemContext) =>
   sql<{ port: string; state: string; connections: number }>`
     with there as (
       select store_id, port, '' as part, connected_at from connections where connected_at is not null
@@ -22,10 +22,10 @@ const counted = (system: SystemContext) =>
 
 export const connectionStates: Gauge = {
   name: 'connections',
-  help: "Connections to providers by port and state; of billing, mail and storage, the server's own that were ever in trouble",
+  help: "Connections to providers by port and state; of billing, mail and storage, the server's own that have ever failed",
   labels: ['port', 'state'],
   async values(system) {
-    const { rows } = await counted(system)
+    const { rows } = await countConnections(system)
     return rows.map(({ port, state, connections }) => ({ labels: { port, state }, value: connections }))
   },
 }

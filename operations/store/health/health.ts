@@ -1,6 +1,6 @@
-/** What other sections use of a connection's health (rule 19). */
-export { answers, checking, checkingOne } from './checking.ts'
-export { moveConnection } from './hear.ts'
-export type { Checked, ConnectionKind, ServerKind } from './kinds.ts'
-export { mailWaits } from './read.ts'
-export { isTroubledSql } from './rows.ts'
+/** Connection health for other sections (rule 19). */
+export { checkConnection, expectAnswer, runCheck } from './checks.ts'
+export { isUnhealthySql } from './health-rows.ts'
+export type { ConnectionCheck, ConnectionKind, ServerKind } from './kinds.ts'
+export { mailBlockedUntil } from './read-health.ts'
+export { applyHealthEvent } from './record-outcome.ts'

@@ -1,10 +1,10 @@
-/** What each port's section says of its connections: how they are asked, and what follows from how they stand. */
+/** Each section declares its connections: how to probe and check them, and how to react to a change of state. */
 import type { Context, SystemContext } from '#runtime/context'
 import type { PortName } from '#runtime/ports/ports'
-import type { Finding } from '#runtime/ports/provider'
-import type { State } from './machine.ts'
+import type { Precondition } from '#runtime/ports/provider'
+import type { State } from './state-machine.ts'
 
-/** In the order in which they are checked. */
+/** In the order of the checks. */
 export const portNames = [
   'ecommerce',
   'messaging',
@@ -13,45 +13,45 @@ export const portNames = [
   'mail',
   'storage',
 ] as const satisfies PortName[]
-/** Ports that stores have connections of. */
+/** Ports to which stores have connections. */
 export type ConnectedPort = 'ecommerce' | 'messaging' | 'mailingList'
 /** Ports of the server's own providers. */
 export type ServerPort = Exclude<PortName, ConnectedPort>
 
-/** One connection as `npm run store -- check` found it. */
-export interface Checked {
+/** The result of `npm run store -- check` for one connection. */
+export interface ConnectionCheck {
   port: PortName
-  /** Which of the store's numbers; empty where a port has one connection. */
+  /** Which of the store's numbers; empty if the port has only one connection. */
   part: string
-  /** Null: nothing is connected. */
+  /** Null if nothing is connected. */
   provider: string | null
-  findings: Finding[]
+  findings: Precondition[]
 }
 
-interface Moved {
+interface StateChange {
   part: string
   before: State
   after: State
 }
 
-/** Of a store's own connections. */
+/** Connections of stores. */
 export interface ConnectionKind {
-  /** What it is to a merchant, within a sentence. */
+  /** The merchant's name for it, within a sentence. */
   name(part: string): string
-  /** Since when this connection is the one that it is; undefined where nothing is connected. */
-  current(tx: Context, part: string): Promise<Date | null | undefined>
-  /** The cheapest call that shows whether access holds: its outcome is heard like any other. Not inside a transaction. */
+  /** When it was connected, which identifies the connection; undefined if nothing is connected. */
+  connectedAt(tx: Context, part: string): Promise<Date | null | undefined>
+  /** The cheapest call that proves our access. Its outcome is recorded like any other. Not inside a transaction. */
   probe(ctx: Context, part: string): Promise<unknown>
-  /** Asks the provider what is missing; changes nothing, and is heard by nobody. Not inside a transaction. */
-  check(ctx: Context): Promise<Checked[]>
-  /** In the transaction in which it moved. */
-  moved?(tx: Context, moved: Moved): Promise<unknown>
-  /** Those whose losses the section tells of itself. */
-  tellsItself?: readonly string[]
+  /** Diagnoses the connection; changes nothing, and its outcome is not recorded. Not inside a transaction. */
+  check(ctx: Context): Promise<ConnectionCheck[]>
+  /** Runs in the transaction that changed the state. */
+  stateChanged?(tx: Context, moved: StateChange): Promise<unknown>
+  /** Parts for which the section sends its own notifications. */
+  notifiesItself?: readonly string[]
 }
 
-/** Of the server's own providers. */
+/** The server's own providers. */
 export interface ServerKind {
   probe?(system: Pick<SystemContext, 'adapters' | 'settings'>, provider: string): Promise<unknown>
-  check(ctx: Context): Promise<Checked[]>
+  check(ctx: Context): Promise<ConnectionCheck[]>
 }

@@ -1,42 +1,44 @@
-/** Asking again after a failure, until there is an answer (rule 19). */
+/** Probes an unhealthy provider until it recovers (rule 19). */
 import type { Context, SystemContext } from '#runtime/context'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { connectionProbe, providerProbe } from '../handles.ts'
-import { moveConnection, probedServers } from './hear.ts'
+import { toHealth } from './health-rows.ts'
 import type { ConnectedPort, ServerPort } from './kinds.ts'
-import { isTroubled } from './machine.ts'
-import { standingOf } from './rows.ts'
+import { applyHealthEvent, recordServerProbe } from './record-outcome.ts'
+import { isUnhealthy } from './state-machine.ts'
 
-/** What a probe comes to is heard like any other call: here it is only asked, and planned anew. */
+/** Makes the probe call, whose outcome is recorded like any other, and schedules the next probe if needed. */
 export async function probeConnection(ctx: Context, port: ConnectedPort, part: string): Promise<void> {
-  const row = await troubled(ctx, port, part)
+  const row = await findUnhealthy(ctx, port, part)
   if (!row) return
   if (row.next_probe_at && row.next_probe_at > ctx.now()) {
     await ctx.queue(connectionProbe, { port, part }, { at: row.next_probe_at })
     return
   }
-  await asked(() => ctx.wired.connectionKinds[port]!.probe(ctx, part), ctx)
-  const still = await troubled(ctx, port, part)
+  await runProbe(() => ctx.extensions.connectionKinds[port]!.probe(ctx, part), ctx)
+  const still = await findUnhealthy(ctx, port, part)
   if (!still) return
   const { provider, connected_at: connectedAt } = still
-  await ctx.transaction((tx) => moveConnection(tx, { port, part, provider, connectedAt }, { is: 'probed' }))
+  await ctx.transaction((tx) =>
+    applyHealthEvent(tx, { port, part, provider, connectedAt }, { kind: 'probed' }),
+  )
 }
 
-/** Null: it is well, or another is connected by now. */
-async function troubled(ctx: Context, port: ConnectedPort, part: string) {
+/** Null if it is healthy or has been replaced. */
+async function findUnhealthy(ctx: Context, port: ConnectedPort, part: string) {
   const row = await ctx.db
     .selectFrom('connection_health')
     .selectAll()
     .where('port', '=', port)
     .where('part', '=', part)
     .executeTakeFirst()
-  if (!row || !isTroubled(standingOf(row))) return null
-  const current = await ctx.wired.connectionKinds[port]!.current(ctx, part)
+  if (!row || !isUnhealthy(toHealth(row))) return null
+  const current = await ctx.extensions.connectionKinds[port]!.connectedAt(ctx, part)
   return current === undefined || current?.getTime() !== row.connected_at?.getTime() ? null : row
 }
 
-/** Whatever the provider answers is an answer; a fault of ours is the job's. */
-async function asked(
+/** Swallows the provider's errors, which are recorded already; errors of our own fail the job. */
+async function runProbe(
   probe: () => Promise<unknown> | undefined,
   { log }: Pick<Context, 'log'>,
 ): Promise<void> {
@@ -44,7 +46,7 @@ async function asked(
     await probe()
   } catch (error) {
     if (!(error instanceof Unavailable || error instanceof Refused || error instanceof Throttled)) throw error
-    log.warn({ err: error }, 'a provider that was probed is still in trouble')
+    log.warn({ err: error }, 'provider probe failed')
   }
 }
 
@@ -53,28 +55,28 @@ export async function probeProvider(
   port: ServerPort,
   provider: string,
 ): Promise<void> {
-  const row = await troubledProvider(system, port, provider)
+  const row = await findUnhealthyProvider(system, port, provider)
   if (!row) return
   if (row.next_probe_at && row.next_probe_at > system.now()) {
     await system.queue(providerProbe, { port, provider }, { at: row.next_probe_at })
     return
   }
   if (!isInUse(system, port, provider)) return
-  await asked(() => system.wired.serverKinds[port]?.probe?.(system, provider), system)
-  if (await troubledProvider(system, port, provider)) await probedServers(system, port, provider)
+  await runProbe(() => system.extensions.serverKinds[port]?.probe?.(system, provider), system)
+  if (await findUnhealthyProvider(system, port, provider)) await recordServerProbe(system, port, provider)
 }
 
-async function troubledProvider(system: SystemContext, port: string, provider: string) {
+async function findUnhealthyProvider(system: SystemContext, port: string, provider: string) {
   const row = await system.root
     .selectFrom('provider_health')
     .selectAll()
     .where('port', '=', port)
     .where('provider', '=', provider)
     .executeTakeFirst()
-  return row && isTroubled(standingOf(row)) ? row : null
+  return row && isUnhealthy(toHealth(row)) ? row : null
 }
 
-/** Another one may be set by now: nothing is asked of the one before. */
+/** False if the settings name another provider by now. */
 function isInUse({ adapters, settings }: SystemContext, port: string, provider: string): boolean {
   if (port === 'billing') return Object.hasOwn(adapters.billing, provider)
   const url = port === 'mail' ? settings.mailUrl : settings.storageUrl

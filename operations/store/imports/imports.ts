@@ -1,18 +1,18 @@
 /**
- * Imports: page after page, each with its rows, its counts and its place in one transaction, so that a worker may die
- * anywhere (runtime, rule 19). What a page is and what a row means is the importing section's.
+ * Imports page by page: rows, counts and cursor of a page are written in one transaction, so that a crash loses nothing
+ * (runtime, rule 19). The importing section defines pages and rows.
  */
-import { setImmediate as others } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 
 export type Cursor = string | number | null
 type RowsTable = 'list_import_rows' | 'review_import_rows'
 
-/** `next`: where the page after begins; null when this was the last. */
+/** `next`: cursor of the next page; null after the last. */
 export interface ImportPage {
   next: Cursor
 }
@@ -24,29 +24,29 @@ interface Outcome {
   data?: Record<string, unknown>
 }
 
-/** `Row`: what is kept of an import in its table, beside what all have; `Held`: what its pages take turns at. */
+/** `Row`: the importer's own columns of its table; `Held`: the locked parent of the import. */
 export interface Importer<Row extends object, Page extends ImportPage, Count extends string, Held = unknown> {
-  /** Of the job, of its notices (`…-completed`, `…-failed`) and of their keys. */
+  /** The name of the job; prefix of its notifications (`…-completed`, `…-failed`) and their dedupe keys. */
   name: string
   table: 'list_imports' | 'review_imports'
-  /** Where rows of a file wait for their page. */
+  /** The staging table for rows of a file. */
   rowsTable: RowsTable
   columns: readonly (keyof Row & string)[]
   counts: readonly Count[]
-  /** What else is set when it begins, or goes on. */
-  begins?(now: Date): object
-  /** Outside a transaction. Of a port that refuses, and of what is refused, the import fails with that very sentence. */
+  /** Further columns to set when a run starts or resumes. */
+  columnsOnStart?(now: Date): object
+  /** Runs outside a transaction. An `ApiError` or `Refused` fails the import with its message. */
   page(ctx: Context, run: Run<Row>, cursor: Cursor): Promise<Page>
-  /** What is locked before the import; undefined where that is gone, and the import with it. */
+  /** Locks the import's parent before the import; undefined if it was deleted, and the import with it. */
   lock?(tx: Context, run: Run<Row>): Promise<Held | undefined>
-  /** Writes a page, and answers what it adds to the counts; `set`: what else is written of the import. */
+  /** Writes a page and returns its counts; `set`: further columns of the import. */
   write(
     tx: Context,
     run: Run<Row>,
     page: Page,
     held: Held,
   ): Promise<{ counts: Partial<Record<Count, number>>; set?: Record<string, RawBuilder<unknown>> }>
-  /** After the last page, in its transaction. */
+  /** Runs after the last page, in its transaction. */
   completed(
     tx: Context,
     run: Run<Row>,
@@ -54,27 +54,27 @@ export interface Importer<Row extends object, Page extends ImportPage, Count ext
     page: Page,
     held: Held,
   ): Promise<Outcome>
-  /** Its message is told behind the reason. */
+  /** Its message is appended to the reason. */
   failed(tx: Context, run: Run<Row> & Record<Count, number>): Promise<Omit<Outcome, 'level'>>
 }
 
 export type Run<Row extends object> = Row & { id: string; cursor: Cursor }
-// biome-ignore lint/suspicious/noExplicitAny: of whichever section
+// biome-ignore lint/suspicious/noExplicitAny: an importer of any section
 type Any = Importer<any, any, string, any>
 
 const live = ['queued', 'running']
-const ours = 'Something went wrong on our side'
-const stagedAtOnce = 5000
+const internalErrorMessage = 'Something went wrong on our side'
+const stagingBatchSize = 5000
 
-/** Keeps rows of a file with their lines for the job, in the caller's transaction. */
-export async function stage(
+/** Stages rows of a file with their line numbers for the job, in the caller's transaction. */
+export async function stageRows(
   tx: Context,
   table: RowsTable,
   importId: string,
   rows: readonly (readonly [line: number, cells: readonly unknown[]])[],
 ): Promise<void> {
-  for (let from = 0; from < rows.length; from += stagedAtOnce) {
-    const json = JSON.stringify(rows.slice(from, from + stagedAtOnce))
+  for (let from = 0; from < rows.length; from += stagingBatchSize) {
+    const json = JSON.stringify(rows.slice(from, from + stagingBatchSize))
     await tx.db
       .insertInto(table)
       .columns(['import_id', 'line', 'cells'])
@@ -91,8 +91,14 @@ export async function stage(
   }
 }
 
-/** The rows that wait behind a line. */
-export const stagedAfter = (ctx: Context, table: RowsTable, importId: string, line: Cursor, atMost: number) =>
+/** Staged rows after a line. */
+export const listStagedRows = (
+  ctx: Context,
+  table: RowsTable,
+  importId: string,
+  line: Cursor,
+  atMost: number,
+) =>
   ctx.db
     .selectFrom(table)
     .select(['line', 'cells'])
@@ -103,45 +109,44 @@ export const stagedAfter = (ctx: Context, table: RowsTable, importId: string, li
     .execute()
 
 /**
- * Works through an import from where it stands. Ends without a word when it has ended, or is gone. Throws what is worth
- * another try.
+ * Runs an import from its cursor. Does nothing if it has ended or was deleted. Throws retryable errors.
  */
 export async function run(ctx: Context, importer: Any, importId: string, signal: AbortSignal): Promise<void> {
-  const begun = await begin(ctx, importer, importId)
-  if (!begun) return
+  const importRun = await claim(ctx, importer, importId)
+  if (!importRun) return
   try {
-    for (let at: { cursor: Cursor } | null = begun; at; ) {
+    for (let at: { cursor: Cursor } | null = importRun; at; ) {
       signal.throwIfAborted()
       const { cursor }: { cursor: Cursor } = at
-      const page = await importer.page(ctx, begun, cursor)
-      at = await ctx.transaction((tx) => applyPage(tx, importer, begun, cursor, page))
-      // The embedded database answers without leaving this turn of the event loop: requests would wait for the end.
-      await others()
+      const page = await importer.page(ctx, importRun, cursor)
+      at = await ctx.transaction((tx) => applyPage(tx, importer, importRun, cursor, page))
+      // Yields to the event loop: the embedded database answers without yielding, and requests would have to wait.
+      await yieldToEventLoop()
     }
   } catch (error) {
-    // A platform that refuses, or is not connected any more, will not answer otherwise at the next try.
-    if (!(error instanceof Refusal || error instanceof Refused)) throw error
+    // Not retryable: the platform refused, or is no longer connected.
+    if (!(error instanceof ApiError || error instanceof Refused)) throw error
     await fail(ctx, importer, importId, error.message)
   }
 }
 
-/** One that still waits for a member who was removed meanwhile is dropped. */
-async function begin(ctx: Context, importer: Any, importId: string): Promise<Run<object> | null> {
-  const asked = await ctx.db
+/** Claims the import; fails a queued one whose member was removed. */
+async function claim(ctx: Context, importer: Any, importId: string): Promise<Run<object> | null> {
+  const queued = await ctx.db
     .selectFrom(`${importer.table} as i` as 'list_imports as i')
     .innerJoin('store_people as p', 'p.user_id', 'i.user_id')
     .select('p.removed_at')
     .where('i.id', '=', importId)
     .where('i.status', '=', 'queued')
     .executeTakeFirst()
-  if (asked?.removed_at) {
+  if (queued?.removed_at) {
     await fail(ctx, importer, importId, 'The member who asked for it was removed')
     return null
   }
   const now = ctx.now()
   const row = await ctx.db
     .updateTable(importer.table)
-    .set({ status: 'running', updated_at: now, ...importer.begins?.(now) })
+    .set({ status: 'running', updated_at: now, ...importer.columnsOnStart?.(now) })
     .where('id', '=', importId)
     .where('status', 'in', live)
     .returning(['id', 'cursor', ...importer.columns] as 'id'[])
@@ -149,26 +154,26 @@ async function begin(ctx: Context, importer: Any, importId: string): Promise<Run
   return (row as Run<object> | undefined) ?? null
 }
 
-/** Where to go on: behind the page, or wherever another worker stands that was faster. Null when it is over. */
+/** Returns the next cursor: after this page, or of another worker that was faster. Null if the import is over. */
 async function applyPage(
   tx: Context,
   importer: Any,
-  begun: Run<object>,
+  importRun: Run<object>,
   cursor: Cursor,
   page: ImportPage,
 ): Promise<{ cursor: Cursor } | null> {
   const { table, counts } = importer
-  const held = await importer.lock?.(tx, begun)
-  if (importer.lock && !held) return null
+  const lockedParent = await importer.lock?.(tx, importRun)
+  if (importer.lock && !lockedParent) return null
   const row = await tx.db
     .selectFrom(table)
     .select(['cursor', 'status'])
-    .where('id', '=', begun.id)
+    .where('id', '=', importRun.id)
     .forUpdate()
     .executeTakeFirst()
   if (row?.status !== 'running') return null
   if (row.cursor !== cursor) return { cursor: row.cursor }
-  const written = await importer.write(tx, begun, page, held)
+  const written = await importer.write(tx, importRun, page, lockedParent)
   const now = tx.now()
   const isLast = page.next === null
   const counted = await tx.db
@@ -181,34 +186,39 @@ async function applyPage(
       updated_at: now,
       ...(isLast ? { status: 'completed', finished_at: now } : { cursor: page.next as string }),
     })
-    .where('id', '=', begun.id)
+    .where('id', '=', importRun.id)
     .returning(counts as 'id'[])
     .executeTakeFirstOrThrow()
   if (!isLast) return { cursor: page.next }
-  const outcome = await importer.completed(tx, begun, counted as never, page, held)
-  await end(tx, importer, begun.id, 'completed', outcome)
+  const outcome = await importer.completed(tx, importRun, counted as never, page, lockedParent)
+  await finish(tx, importer, importRun.id, 'completed', outcome)
   return null
 }
 
-/** Ends an import that still waits or runs; what was written stays. `reason`: a plain sentence. */
+/** Fails a queued or running import; written rows stay. `reason`: a plain sentence. */
 export async function fail(ctx: Context, importer: Any, importId: string, reason?: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const now = tx.now()
     const failed = await tx.db
       .updateTable(importer.table)
-      .set({ status: 'failed', failure_reason: reason ?? ours, finished_at: now, updated_at: now })
+      .set({
+        status: 'failed',
+        failure_reason: reason ?? internalErrorMessage,
+        finished_at: now,
+        updated_at: now,
+      })
       .where('id', '=', importId)
       .where('status', 'in', live)
       .returning(['id', 'cursor', ...importer.columns, ...importer.counts] as 'id'[])
       .executeTakeFirst()
     if (!failed) return
     const outcome = await importer.failed(tx, failed)
-    const message = `${reason ?? ours}. ${outcome.message}`
-    await end(tx, importer, importId, 'failed', { ...outcome, message, level: 'error' })
+    const message = `${reason ?? internalErrorMessage}. ${outcome.message}`
+    await finish(tx, importer, importId, 'failed', { ...outcome, message, level: 'error' })
   })
 }
 
-async function end(
+async function finish(
   tx: Context,
   importer: Any,
   importId: string,

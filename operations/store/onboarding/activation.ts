@@ -1,44 +1,44 @@
-/** Turning on the features chosen in the onboarding (rule 13). */
+/** Turns on features chosen in the onboarding (rule 13). */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { planOf } from '../plans.ts'
-import { entitlementOf } from '../quota/entitlement.ts'
+import { getPlan } from '../plans.ts'
+import { readEntitlement } from '../quota/entitlement.ts'
 import { changeOnboarding, readOnboarding } from './onboarding.ts'
 import type { Activated, SkipReason } from './schema.ts'
 
-/** Of a feature; one without a switch is recorded only. */
-export interface Switch {
+/** Turns on one feature. A feature without an activator is only recorded. */
+export interface FeatureActivator {
   /**
-   * Turns it on, in the transaction that records it: `isEnabled` of the section's settings, and jobs for whatever a
-   * provider has to do. Run again where the feature is on already, it must change nothing.
+   * Turns it on, in the transaction that records it: sets `isEnabled` in the section's settings, and queues jobs for
+   * provider calls. Must be idempotent.
    */
   activate(ctx: Context): Promise<void>
-  /** Why it cannot be turned on now, null when it can. */
-  lacks?(ctx: Context): Promise<SkipReason | null>
+  /** Why it cannot be turned on now; null if it can. */
+  findSkipReason?(ctx: Context): Promise<SkipReason | null>
 }
 
 /**
- * Turns features on and records them; those that lack what they need are skipped, each with its reason. Called in a
- * transaction. Refuses, turning nothing on, when the plan does not include one.
+ * Turns features on and records them; skips those with an unmet requirement, each with a reason. Called in a transaction.
+ * Refuses all if the plan does not include one.
  */
 export async function activateFeatures(ctx: Context, features: readonly string[]): Promise<Activated> {
-  const { features: included, planId } = await entitlementOf(ctx)
+  const { features: included, planId } = await readEntitlement(ctx)
   const missing = features.filter((feature) => !included.has(feature))
   if (missing.length > 0) {
     throw refuse(
       'forbidden',
-      `The plan ${planOf(planId).name} does not include ${missing.join(', ')}: change the plan to use it`,
+      `The plan ${getPlan(planId).name} does not include ${missing.join(', ')}: change the plan to use it`,
     )
   }
   await ctx.lockStore()
   const activated: Activated['activated'] = []
   const skipped: Activated['skipped'] = []
   for (const feature of features) {
-    const reason = await skipReason(ctx, feature)
+    const reason = await findSkipReason(ctx, feature)
     if (reason) skipped.push({ feature, reason })
     else {
-      await ctx.wired.switches[feature]?.activate(ctx)
+      await ctx.extensions.featureActivators[feature]?.activate(ctx)
       activated.push(feature)
     }
   }
@@ -52,11 +52,11 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
   return { activated, skipped, onboarding: await readOnboarding(ctx) }
 }
 
-/** Why a feature cannot be turned on now; null when it can. */
-async function skipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
+/** Why a feature cannot be turned on now; null if it can. */
+async function findSkipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
   if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'
-  return (await ctx.wired.switches[feature]?.lacks?.(ctx)) ?? null
+  return (await ctx.extensions.featureActivators[feature]?.findSkipReason?.(ctx)) ?? null
 }
 
 async function hasPlatform(ctx: Context): Promise<boolean> {

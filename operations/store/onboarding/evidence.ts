@@ -1,8 +1,8 @@
-/** What shows that a step of the onboarding is done, and since when. */
+/** SQL for when each step of the onboarding was done. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { greatestKnown } from '#runtime/database/sql'
-import { isLostSql } from '../health/rows.ts'
+import { isLostSql } from '../health/health-rows.ts'
 import type { OnboardingAnswers } from './schema.ts'
 
 type Db = Kysely<TenantTables>
@@ -10,14 +10,14 @@ type Db = Kysely<TenantTables>
 /** `stores.onboarding`. */
 export interface StoredOnboarding {
   answers?: Partial<OnboardingAnswers>
-  /** When goals were first saved; null while there are none. */
+  /** When goals were first saved; null if there are none. */
   answersSavedAt?: string | null
   activatedFeatures?: string[]
   featuresActivatedAt?: string | null
   updatedAt?: string
 }
 
-/** Instants since which the required steps are done, null while they are not; `s`: the store's row. */
+/** When each required step was done, null if it is not. `s`: the alias of `stores`. */
 export const requiredEvidence = (
   db: Db,
 ): Record<'platform' | 'answers' | 'features' | 'messaging', RawBuilder<Date | null>> => ({
@@ -35,7 +35,7 @@ export const requiredEvidence = (
     .where(sql<boolean>`not ${isLostSql(db, 'messaging', 'm.type', 'm')}`)})`,
 })
 
-/** When the last required step was done, or null while one is not. */
+/** When the last required step was done; null if one is not. */
 export const onboardingCompletedAt = (db: Db): RawBuilder<Date | null> => {
   const { platform, answers, features, messaging } = requiredEvidence(db)
   return sql`case when ${platform} is not null and ${answers} is not null and ${features} is not null

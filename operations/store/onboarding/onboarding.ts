@@ -1,20 +1,20 @@
-/** The onboarding checklist: answers that are kept, and steps computed from what the store has now (rule 13). */
+/** The onboarding checklist: stored answers, and steps computed from the store's current state (rule 13). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { leastKnown } from '#runtime/database/sql'
 import { featureSet } from '../plans.ts'
 import { isSameJson } from '../preferences.ts'
-import { planIdOf } from '../quota/entitlement.ts'
+import { planIdSql } from '../quota/entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './schema.ts'
 
-/** Optional steps that other sections know of: `automation` (one is active), `popup` (it is on). */
-export const stepsElsewhere = ['automation', 'popup'] as const satisfies StepId[]
-/** What shows that one of them is done: answers since when, null while it is not; only reads. */
-export type Evidence = (ctx: Context) => Promise<Date | null>
+/** Optional steps computed by other sections: `automation` (one is active), `popup` (it is on). */
+export const externalSteps = ['automation', 'popup'] as const satisfies StepId[]
+/** When such a step was done; null if it is not. Read-only. */
+export type StepEvidence = (ctx: Context) => Promise<Date | null>
 
-const required: readonly StepId[] = ['platform', 'answers', 'features', 'messaging']
+const requiredSteps: readonly StepId[] = ['platform', 'answers', 'features', 'messaging']
 
 interface Facts {
   onboarding: StoredOnboarding
@@ -49,7 +49,7 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
     .innerJoin('subscriptions as b', (join) => join.onTrue())
     .select([
       sql<StoredOnboarding>`s.onboarding`.as('onboarding'),
-      planIdOf(values.now).as('plan_id'),
+      planIdSql(values.now).as('plan_id'),
       's.created_at',
       onboardingCompletedAt(db).as('completed_at'),
       platform.as('platform'),
@@ -57,42 +57,42 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
       features.as('features'),
       messaging.as('messaging'),
       leastKnown<Date | null>(sql`(${secondMember})`, sql`(${firstInvitation})`).as('team'),
-      // A provider is known from the first agreement on, whose first charge credit may have paid.
+      // The provider is set with the first agreement, whose first charge may have been paid with credit.
       sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
         'plan',
       ),
     ])
 })
 
-/** The checklist as things stand now; writes nothing. */
+/** The current checklist; writes nothing. */
 export async function readOnboarding(ctx: Context): Promise<Onboarding> {
   const [facts] = await findFacts(ctx, { now: ctx.now() })
   const { platform, answers, features, messaging, team, plan, onboarding: stored } = facts!
-  const { evidence } = ctx.wired
+  const { evidence } = ctx.extensions
   const automation = (await evidence.automation?.(ctx)) ?? null
   const popup = (await evidence.popup?.(ctx)) ?? null
   const done = { platform, answers, features, messaging, automation, popup, team, plan }
   const steps = (Object.entries(done) as [StepId, Date | null][]).map(([id, doneAt]) => ({
     id,
-    isRequired: required.includes(id),
+    isRequired: requiredSteps.includes(id),
     isDone: doneAt !== null,
     doneAt: doneAt?.toISOString() ?? null,
   }))
   const requiredDone = steps.filter((step) => step.isRequired && step.isDone).length
   return {
-    status: statusOf(requiredDone, steps.some((step) => step.isDone) || hasAnswers(stored)),
-    progress: (requiredDone * 100) / required.length,
+    status: findStatus(requiredDone, steps.some((step) => step.isDone) || hasAnswers(stored)),
+    progress: (requiredDone * 100) / requiredSteps.length,
     completedAt: facts!.completed_at?.toISOString() ?? null,
-    answers: answersOf(stored),
+    answers: withDefaultAnswers(stored),
     steps,
-    recommendedFeatures: recommended(answersOf(stored).goals, facts!.plan_id),
+    recommendedFeatures: recommendFeatures(withDefaultAnswers(stored).goals, facts!.plan_id),
     activatedFeatures: stored.activatedFeatures ?? [],
-    updatedAt: updatedAtOf(stored, facts!.created_at),
+    updatedAt: findUpdatedAt(stored, facts!.created_at),
   }
 }
 
-function statusOf(requiredDone: number, isBegun: boolean): Onboarding['status'] {
-  if (requiredDone === required.length) return 'completed'
+function findStatus(requiredDone: number, isBegun: boolean): Onboarding['status'] {
+  if (requiredDone === requiredSteps.length) return 'completed'
   return isBegun ? 'in-progress' : 'not-started'
 }
 
@@ -104,15 +104,19 @@ const emptyAnswers: OnboardingAnswers = {
   referralSource: null,
   notes: null,
 }
-const answersOf = (stored: StoredOnboarding): OnboardingAnswers => ({ ...emptyAnswers, ...stored.answers })
-const hasAnswers = (stored: StoredOnboarding): boolean => !isSameJson(answersOf(stored), emptyAnswers)
+const withDefaultAnswers = (stored: StoredOnboarding): OnboardingAnswers => ({
+  ...emptyAnswers,
+  ...stored.answers,
+})
+const hasAnswers = (stored: StoredOnboarding): boolean =>
+  !isSameJson(withDefaultAnswers(stored), emptyAnswers)
 
-function updatedAtOf(stored: StoredOnboarding, createdAt: Date): string {
+function findUpdatedAt(stored: StoredOnboarding, createdAt: Date): string {
   const known = [stored.updatedAt, stored.answersSavedAt, stored.featuresActivatedAt].filter(Boolean)
   return (known as string[]).sort().at(-1) ?? createdAt.toISOString()
 }
 
-const wanted: Record<Goal, readonly string[]> = {
+const featuresByGoal: Record<Goal, readonly string[]> = {
   'recover-carts': ['automations', 'messaging'],
   'grow-contacts': ['newsletter', 'contact-form'],
   'collect-reviews': ['reviews', 'testimonials'],
@@ -122,17 +126,17 @@ const wanted: Record<Goal, readonly string[]> = {
   'bring-back-visitors': ['stock-alerts', 'wishlist'],
 }
 
-function recommended(goals: readonly string[], planId: string): string[] {
+function recommendFeatures(goals: readonly string[], planId: string): string[] {
   const included = featureSet(planId)
-  const names = goals.flatMap((goal) => wanted[goal as Goal] ?? [])
+  const names = goals.flatMap((goal) => featuresByGoal[goal as Goal] ?? [])
   return [...new Set(names)].filter((name) => included.has(name))
 }
 
-/** Saves answers, those left out keep their value, and answers the checklist. Called in a transaction. */
+/** Saves answers (omitted ones keep their value) and returns the checklist. Called in a transaction. */
 export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<Onboarding> {
   await changeOnboarding(ctx, (stored, now) => {
-    const answers = Object.assign(answersOf(stored), patch)
-    if (isSameJson(answers, answersOf(stored))) return stored
+    const answers = Object.assign(withDefaultAnswers(stored), patch)
+    if (isSameJson(answers, withDefaultAnswers(stored))) return stored
     const answersSavedAt = answers.goals.length > 0 ? (stored.answersSavedAt ?? now) : null
     return { ...stored, answers, answersSavedAt, updatedAt: now }
   })
@@ -140,8 +144,8 @@ export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<On
 }
 
 /**
- * Changes what is kept of the onboarding, under the store's lock; the same value again is not written. The first time
- * that every required step is done is kept.
+ * Changes the stored onboarding under the store's lock; writes nothing if `change` returns the same object. Records the
+ * first time that all required steps are done.
  */
 export async function changeOnboarding(
   ctx: Context,

@@ -1,5 +1,5 @@
 import { instant, line, named, object, percent, text, writeBody, z } from '#runtime/schema'
-import { allFeatures } from '../names.ts'
+import { allFeatures } from '../enums.ts'
 
 const goals = [
   'recover-carts',
@@ -63,15 +63,15 @@ export const onboarding = named(
       object({
         id: z.enum(stepIds),
         isRequired: z.boolean(),
-        isDone: z.boolean().describe('As things stand now'),
+        isDone: z.boolean().describe('At this moment'),
         doneAt: instant.nullable(),
       }),
     ),
-    recommendedFeatures: z.array(featureName).describe('What the goals ask for and the plan includes'),
+    recommendedFeatures: z.array(featureName).describe('Features that suit the goals and are in the plan'),
     activatedFeatures: z.array(featureName),
     updatedAt: instant,
   }),
-  { moves: ['status', 'progress', 'completedAt', 'steps', 'recommendedFeatures', 'updatedAt'] },
+  { volatileFields: ['status', 'progress', 'completedAt', 'steps', 'recommendedFeatures', 'updatedAt'] },
 )
 
 export type Onboarding = z.infer<typeof onboarding>

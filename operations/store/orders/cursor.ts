@@ -1,31 +1,30 @@
-/** How far the mirror of orders has read: kept with the connection, so that another connection begins anew. */
+/** The cursor of the order sync, stored with the connection: a new connection starts from the beginning. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
-import { keepProgress, readAllProgress, readProgress } from '../connections/connections.ts'
+import { readAllProgress, readProgress, saveProgress } from '../connections/connections.ts'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 
 export interface OrderCursor {
-  /** Changes from this instant on are asked for. */
+  /** Requests changes from this instant on. */
   since: string
-  /** Where a walk over many pages stands. */
+  /** The next page of a sync over several pages. */
   cursor: string | null
-  /** The latest change seen on this walk. */
+  /** The latest change seen in this sync. */
   newest: string | null
 }
 
 const beginning: OrderCursor = { since: '1970-01-01T00:00:00.000Z', cursor: null, newest: null }
 
-/** How far the mirror has read; from the beginning for a new connection. */
 export async function readOrderCursor(ctx: Context): Promise<OrderCursor> {
   return (await readProgress<OrderCursor>(ctx, 'orders')) ?? beginning
 }
 
-/** Changes that a platform wrote down late are read again for so long. */
+/** Overlap of two syncs: a platform may record changes late. */
 const overlapMs = 5 * minuteMs
 
-/** Where the walk stands after a page. */
-export function afterPage(
+/** The cursor after a page. */
+export function advanceCursor(
   before: OrderCursor,
   page: { orders: readonly PlatformOrder[]; next: string | null },
 ): OrderCursor {
@@ -39,18 +38,18 @@ export function afterPage(
   return { since: new Date(latest).toISOString(), cursor: null, newest: null }
 }
 
-/** Keeps the cursor, in the transaction of the rows. Throws, and so undoes them, when the connection is another by now. */
-export async function moveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
+/** Saves the cursor in the transaction of the rows. Throws, which rolls both back, if the store has been reconnected. */
+export async function saveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
   const atEnd = cursor.cursor === null
-  const before = atEnd ? await ordersReadAt(ctx) : null
+  const before = atEnd ? await readOrdersSyncedAt(ctx) : null
   const known = { orders: cursor, ...(atEnd ? { ordersSyncedAt: ctx.now().toISOString() } : {}) }
-  await keepProgress(ctx, connectedAt, known)
+  await saveProgress(ctx, connectedAt, known)
   if (!atEnd) return
-  for (const told of ctx.wired.ordersRead) await told(ctx, before)
+  for (const hook of ctx.extensions.ordersRead) await hook(ctx, before)
 }
 
-/** When the mirror last had all that there was; null: never yet. */
-export async function ordersReadAt(ctx: Context): Promise<Date | null> {
+/** When the last sync completed; null if none has. */
+export async function readOrdersSyncedAt(ctx: Context): Promise<Date | null> {
   const { ordersSyncedAt: at } = (await readAllProgress(ctx)) ?? {}
   return typeof at === 'string' ? new Date(at) : null
 }

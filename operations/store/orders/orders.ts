@@ -1,36 +1,35 @@
-/** The mirror of the platform's orders: the one place where orders, and the customers in them, are known. */
+/** The synced copy of the platform's orders and their customers. */
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { columnsOf, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
+import { columnNames, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
 import { toCents, toMoney } from '#runtime/values/money'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 import { orderAttribute } from '../handles.ts'
-import { type ActivityDelta, activityAt, addActivity } from '../sums/day-sums.ts'
-import { itemRows, itemTypes, orderRow, orderTypes } from './rows.ts'
+import { type ActivityDelta, activityAt, addActivity } from '../sums/daily-sums.ts'
+import { itemTypes, orderTypes, toItemRows, toOrderRow } from './order-rows.ts'
 
-/** Of one order as the platform tells it: with the phone in E.164, and what the amounts say of its payment. */
-export { orderRow }
+export { toOrderRow }
 
-export type MirroredOrder = Row<'orders'>
+export type StoredOrder = Row<'orders'>
 
 export interface OrderChange {
-  /** Null: new to the mirror. */
-  before: MirroredOrder | null
-  after: MirroredOrder
+  /** Null: a new order. */
+  before: StoredOrder | null
+  after: StoredOrder
 }
 
 /**
- * Writes what the platform says of orders, in the caller's transaction, and queues their attribution; an order whose
- * `updatedAt` is not newer than the mirror's is passed over. Answers the ids of those that changed.
+ * Upserts orders of the platform in the caller's transaction and queues their attribution. Skips an order whose
+ * `updatedAt` is not newer than the stored one. Returns the ids of changed orders.
  */
 export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[]): Promise<string[]> {
   if (orders.length === 0) return []
-  // Always in the same order, so that two who write the same orders wait for each other and do not lock up.
-  const sorted = [...newest(orders).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+  // Sorted by id, which prevents deadlocks.
+  const sorted = [...keepNewest(orders).values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   const ids = sorted.map((order) => order.id)
-  const rows = sorted.map((order) => orderRow(order, ctx.store.country))
+  const rows = sorted.map((order) => toOrderRow(order, ctx.store.country))
   const before = await ctx.db
     .selectFrom('orders')
     .selectAll()
@@ -56,12 +55,12 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
     ctx,
     sorted.filter((order) => changed.includes(order.id)),
   )
-  await tellOf(ctx, before, after)
+  await notifyChanges(ctx, before, after)
   return changed
 }
 
-/** Deleted at the platform: cancelled here, so that no figure counts them, and nobody waits for them. */
-export async function cancelDeleted(ctx: Context, ids: readonly string[]): Promise<void> {
+/** Cancels orders that were deleted at the platform, so that no figure counts them. */
+export async function cancelOrders(ctx: Context, ids: readonly string[]): Promise<void> {
   const open = () =>
     ctx.db.selectFrom('orders').selectAll().where(isAmong('id', ids)).where('status', '!=', 'cancelled')
   const before = await open().orderBy('id').forUpdate().execute()
@@ -78,26 +77,26 @@ export async function cancelDeleted(ctx: Context, ids: readonly string[]): Promi
     )
     .returningAll()
     .execute()
-  await tellOf(ctx, before, after)
+  await notifyChanges(ctx, before, after)
 }
 
-async function tellOf(
+async function notifyChanges(
   ctx: Context,
-  before: readonly MirroredOrder[],
-  after: readonly MirroredOrder[],
+  before: readonly StoredOrder[],
+  after: readonly StoredOrder[],
 ): Promise<void> {
   const changed = after.map((order) => order.id)
   const known = new Map(before.map((order) => [order.id, order]))
   const changes = after.map((order) => ({ before: known.get(order.id) ?? null, after: order }))
-  for (let i = 0; i < changed.length; i += attributedAtOnce) {
-    await ctx.queue(orderAttribute, { orderIds: changed.slice(i, i + attributedAtOnce) })
+  for (let i = 0; i < changed.length; i += attributionBatchSize) {
+    await ctx.queue(orderAttribute, { orderIds: changed.slice(i, i + attributionBatchSize) })
   }
-  await addActivity(ctx, changes.flatMap(activityOf))
-  for (const told of ctx.wired.ordersChanged) await told(ctx, changes)
+  await addActivity(ctx, changes.flatMap(buildActivity))
+  for (const hook of ctx.extensions.ordersChanged) await hook(ctx, changes)
 }
 
-/** What a change means for the daily sums of counted orders (rule 2). */
-const activityOf = ({ before, after }: OrderChange): ActivityDelta[] =>
+/** The change of the daily sums of counted orders (rule 2). */
+const buildActivity = ({ before, after }: OrderChange): ActivityDelta[] =>
   [
     { order: before, sign: -1n },
     { order: after, sign: 1n },
@@ -113,16 +112,16 @@ const activityOf = ({ before, after }: OrderChange): ActivityDelta[] =>
     ]
   })
 
-const isCounted = (order: MirroredOrder): boolean =>
+const isCounted = (order: StoredOrder): boolean =>
   order.status !== 'cancelled' && ['paid', 'partially-refunded'].includes(order.payment_status)
 
-/** Orders in one job. */
-export const attributedAtOnce = 200
+/** Orders per attribution job. */
+export const attributionBatchSize = 200
 
-const orderColumns = columnsOf(orderTypes)
+const orderColumns = columnNames(orderTypes)
 const excluded = excludedColumns(orderTypes, ['id'])
 
-function newest(orders: readonly PlatformOrder[]): Map<string, PlatformOrder> {
+function keepNewest(orders: readonly PlatformOrder[]): Map<string, PlatformOrder> {
   const byId = new Map<string, PlatformOrder>()
   for (const order of orders) {
     const other = byId.get(order.id)
@@ -137,7 +136,7 @@ async function writeItems(ctx: Context, orders: readonly PlatformOrder[]): Promi
   await ctx.db
     .insertInto('order_items')
     .columns(itemColumns)
-    .expression((db) => db.selectFrom(recordset(itemTypes, orders.flatMap(itemRows))).select(itemColumns))
+    .expression((db) => db.selectFrom(recordset(itemTypes, orders.flatMap(toItemRows))).select(itemColumns))
     .execute()
 }
-const itemColumns = columnsOf(itemTypes)
+const itemColumns = columnNames(itemTypes)

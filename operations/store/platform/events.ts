@@ -1,40 +1,40 @@
-/** What a platform tells of itself: orders that are gone, our app removed, and what shoppers ask of their data. */
-import { forgetNotices, notify } from '#operations/notifications/door'
+/** Applies platform events: deleted orders, our app uninstalled, and data requests of shoppers. */
+import { eraseNotifications, notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
-import { namesThem } from '../forgotten.ts'
-import { moveConnection } from '../health/hear.ts'
-import { cancelDeleted } from '../orders/orders.ts'
+import { mentionsSubject } from '../erasure.ts'
+import { applyHealthEvent } from '../health/record-outcome.ts'
+import { cancelOrders } from '../orders/orders.ts'
 import type { StoredEvent } from '../provider-events/accept.ts'
-import { forgetEvents, forgetPlatformEvents } from '../provider-events/forget.ts'
-import { type PersonRequest, personOf } from './people.ts'
+import { eraseEvents, erasePlatformEvents } from '../provider-events/erasure.ts'
+import { type DataRequest, findDataSubject } from './data-subject.ts'
 
-export async function ordersDeleted(ctx: Context, events: StoredEvent[]): Promise<void> {
-  await cancelDeleted(
+export async function cancelDeletedOrders(ctx: Context, events: StoredEvent[]): Promise<void> {
+  await cancelOrders(
     ctx,
     events.map(({ data }) => (data as { id: string }).id),
   )
 }
 
 /**
- * The access ended with the app: it is a loss like any other, told once whoever heard of it first, and nothing of the
- * connection is good any more. One that was made since is another.
+ * Uninstalling the app ends our access: marks the connection as lost, which notifies the merchant once, and deletes its
+ * credentials. A connection made after the event is left alone.
  */
-export async function appUninstalled(ctx: Context, events: StoredEvent[]): Promise<void> {
+export async function disconnectUninstalledApp(ctx: Context, events: StoredEvent[]): Promise<void> {
   const latest = new Date(Math.max(...events.map(({ occurredAt }) => occurredAt.getTime())))
-  const gone = await ctx.db
+  const connection = await ctx.db
     .selectFrom('connections')
     .select(['provider', 'connected_at'])
     .where('port', '=', 'ecommerce')
     .where('connected_at', '<=', latest)
     .forUpdate()
     .executeTakeFirst()
-  if (!gone) return
-  const { provider, connected_at: connectedAt } = gone
-  await moveConnection(
+  if (!connection) return
+  const { provider, connected_at: connectedAt } = connection
+  await applyHealthEvent(
     ctx,
     { port: 'ecommerce', part: '', provider, connectedAt },
     {
-      is: 'lost',
+      kind: 'lost',
       code: 'app-removed',
       message: 'Our app was removed from your shop: orders, carts and products are not read any more',
       remedy: 'Connect the shop again',
@@ -47,10 +47,10 @@ export async function appUninstalled(ctx: Context, events: StoredEvent[]): Promi
     .execute()
 }
 
-/** The merchant answers their shopper: they are told who asks, and for what. */
-export async function customersAsked(ctx: Context, events: StoredEvent[]): Promise<void> {
+/** Notifies the merchant, who must answer the shopper. */
+export async function notifyDataRequests(ctx: Context, events: StoredEvent[]): Promise<void> {
   for (const { id, data } of events) {
-    const { customerId, email, phone, orderIds = [] } = data as PersonRequest
+    const { customerId, email, phone, orderIds = [] } = data as DataRequest
     const who = email ?? phone ?? (customerId ? `customer ${customerId}` : 'somebody')
     const orders = orderIds.length > 0 ? ` Their orders: ${orderIds.join(', ')}.` : ''
     await notify(ctx, {
@@ -64,19 +64,19 @@ export async function customersAsked(ctx: Context, events: StoredEvent[]): Promi
   }
 }
 
-/** Each section forgets whom it knows (rule 21). */
-export async function customersRedacted(ctx: Context, events: StoredEvent[]): Promise<void> {
+/** Erases the customers' data in all sections (rule 21). */
+export async function eraseCustomers(ctx: Context, events: StoredEvent[]): Promise<void> {
   for (const { id, data } of events) {
-    const person = await personOf(ctx, data as PersonRequest)
-    for (const { stop } of ctx.wired.personForgotten) await stop?.(ctx, person)
-    for (const { forget } of ctx.wired.personForgotten) await forget(ctx, person)
-    await forgetNotices(ctx, (text) => namesThem(person, text, true))
-    await forgetEvents(ctx, person, [id])
+    const person = await findDataSubject(ctx, data as DataRequest)
+    for (const { stop } of ctx.extensions.personErasure) await stop?.(ctx, person)
+    for (const { erase } of ctx.extensions.personErasure) await erase(ctx, person)
+    await eraseNotifications(ctx, (text) => mentionsSubject(person, text, true))
+    await eraseEvents(ctx, person, [id])
   }
 }
 
-/** Two days after the app was removed: of a shop that did not come back nobody is known any more. */
-export async function shopRedacted(ctx: Context): Promise<void> {
+/** Sent two days after the app was removed: erases all shoppers, unless the shop is connected again. */
+export async function eraseShop(ctx: Context): Promise<void> {
   const connected = await ctx.db
     .selectFrom('connections')
     .select('port')
@@ -84,6 +84,6 @@ export async function shopRedacted(ctx: Context): Promise<void> {
     .where('connected_at', 'is not', null)
     .executeTakeFirst()
   if (connected) return
-  for (const forget of ctx.wired.shopForgotten) await forget(ctx)
-  await forgetPlatformEvents(ctx)
+  for (const erase of ctx.extensions.shopErasure) await erase(ctx)
+  await erasePlatformEvents(ctx)
 }

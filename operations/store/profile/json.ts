@@ -1,14 +1,14 @@
-/** The store's profile and its row, as JSON that the database makes: one query each. */
+/** The store's profile and record as JSON built by the database: one query each. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { JsonText } from '#runtime/operation'
 import { defaultHours } from '../conversions/attribution-hours.ts'
-import { isLostSql } from '../health/rows.ts'
+import { isLostSql } from '../health/health-rows.ts'
 import { onboardingCompletedAt } from '../onboarding/evidence.ts'
-import { planIdOf, planJson, statusOf } from '../quota/entitlement.ts'
+import { planIdSql, planJson, statusSql } from '../quota/entitlement.ts'
 
 const identity = {
   id: 's.id',
@@ -28,9 +28,9 @@ const place = {
   logoUrl: 's.logo_url',
 }
 const instants = {
-  joinedAt: instantOf('s.joined_at'),
-  createdAt: instantOf('s.created_at'),
-  updatedAt: instantOf('s.updated_at'),
+  joinedAt: isoInstant('s.joined_at'),
+  createdAt: isoInstant('s.created_at'),
+  updatedAt: isoInstant('s.updated_at'),
 }
 const hours = Object.fromEntries(
   Object.entries(defaultHours).map(([name, fallback]) => [
@@ -52,10 +52,10 @@ const isConnected = (db: Db): RawBuilder<boolean> =>
     .selectFrom('connections as c')
     .select('c.port')
     .where('c.port', '=', 'ecommerce')
-    .where(works(db))})`
+    .where(isWorking(db))})`
 
-/** Connected, and our access is not gone (rule 19). */
-const works = (db: Db): RawBuilder<boolean> =>
+/** Connected, and our access is not lost (rule 19). */
+const isWorking = (db: Db): RawBuilder<boolean> =>
   sql<boolean>`(c.connected_at is not null and not ${isLostSql(db, 'c.port', '')})`
 
 const connectionList = (db: Db) =>
@@ -63,16 +63,16 @@ const connectionList = (db: Db) =>
     sql`coalesce(json_agg(${jsonObject({
       port: 'c.port',
       provider: 'c.provider',
-      connected: works(db),
-      connectedAt: instantOf('c.connected_at'),
+      connected: isWorking(db),
+      connectedAt: isoInstant('c.connected_at'),
     })} order by c.port), '[]')`.as('list'),
   )
 
 const subscription = (now: Date) =>
   jsonObject({
-    status: statusOf(now),
-    currentPeriodEnd: instantOf('b.current_period_end'),
-    canWrite: sql`${statusOf(now)} not in ('paused', 'ended')`,
+    status: statusSql(now),
+    currentPeriodEnd: isoInstant('b.current_period_end'),
+    canWrite: sql`${statusSql(now)} not in ('paused', 'ended')`,
   })
 
 const withSubscription = (db: Db) =>
@@ -99,8 +99,8 @@ const findRecord = prepared((db, values: { now: Date }) =>
       platformStoreId: 's.platform_store_id',
       ...place,
       agencyId: 's.agency_id',
-      planId: planIdOf(values.now),
-      subscriptionStatus: statusOf(values.now),
+      planId: planIdSql(values.now),
+      subscriptionStatus: statusSql(values.now),
       ...settings,
       connections: sql`(${connectionList(db)})`,
       onboardingCompletedAt: sql`iso(${onboardingCompletedAt(db)})`,
@@ -134,18 +134,18 @@ const findBranding = prepared((db) =>
     ),
 )
 
-/** The Store, as it is at the clock's now. */
+/** The Store at the current time. */
 export const readStore = async (ctx: Context): Promise<JsonText> =>
-  found(await findStore(ctx, { now: ctx.now() }))
+  toJsonText(await findStore(ctx, { now: ctx.now() }))
 
-/** The StoreRecord: its row, flat. */
+/** The StoreRecord: the flat row. */
 export const readStoreRecord = async (ctx: Context): Promise<JsonText> =>
-  found(await findRecord(ctx, { now: ctx.now() }))
+  toJsonText(await findRecord(ctx, { now: ctx.now() }))
 
-/** The branding of the store's agency; without one, nulls. */
-export const readBranding = async (ctx: Context): Promise<JsonText> => found(await findBranding(ctx, {}))
+/** The branding of the store's agency; nulls without one. */
+export const readBranding = async (ctx: Context): Promise<JsonText> => toJsonText(await findBranding(ctx, {}))
 
-function found([row]: { text: string }[]): JsonText {
+function toJsonText([row]: { text: string }[]): JsonText {
   if (!row) throw new Error('The store of this key is gone')
   return new JsonText(row.text)
 }

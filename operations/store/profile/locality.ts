@@ -2,21 +2,21 @@
 import { type Kysely, sql } from 'kysely'
 import { refuse, sqlState } from '#runtime/errors'
 
-/** Of three letters, the names that are one zone to everybody. */
+/** Three-letter names that mean the same zone everywhere. */
 const abbreviations: readonly string[] = ['EST', 'GMT', 'HST', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC']
 
 /**
- * Whether it is an IANA name (`America/Sao_Paulo`, in its own spelling). What means one thing to JavaScript and another
- * to PostgreSQL is none: offsets such as `+03:00`, and abbreviations (`ART` is Cairo's time or Argentina's, `BST` that of
- * Dhaka or of London's summer, `PST` and `CET` keep summer time or do not).
+ * Whether it is an IANA name in its exact spelling (`America/Sao_Paulo`). Rejects names that JavaScript and PostgreSQL
+ * read differently: offsets such as `+03:00`, and abbreviations (`ART` is Cairo or Argentina, `BST` Dhaka or London in
+ * summer, `PST` and `CET` with or without daylight saving).
  */
 export function isTimezone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return false
   if (/^[A-Za-z]{3}$/.test(text) && !abbreviations.includes(text)) return false
   try {
-    // biome-ignore lint/plugin/formatter: it asks whether there is such a time zone, and formats nothing
+    // biome-ignore lint/plugin/formatter: only checks that the time zone exists, formats nothing
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions()
-    // Case is not looked at by Intl, which answers the name as it is spelt, or the zone it is an alias of.
+    // Intl ignores case, and returns the canonical spelling or the zone of which this name is an alias.
     return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase()
   } catch (error) {
     if (error instanceof RangeError) return false
@@ -24,7 +24,7 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** Whoever counts the days must know the zone too: databases may be without old names (`US/Pacific`), JavaScript has them. */
+/** Checks that PostgreSQL knows the zone too: it may lack old names such as `US/Pacific`, which JavaScript has. */
 export async function requireKnownZone<Tables>(db: Kysely<Tables>, timezone: string): Promise<void> {
   try {
     await db.selectNoFrom(sql`timezone(${timezone}, timestamptz 'epoch')`.as('local')).execute()

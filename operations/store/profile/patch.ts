@@ -1,40 +1,39 @@
-/** `PATCH /store` (rule 12): what of a free JSON body goes where. */
+/** `PATCH /store` (rule 12): splits the JSON body into known fields and preferences. */
 import { refuse } from '#runtime/errors'
-import { read } from '#runtime/gateway/input'
-import { isSameJson, type JsonObject, refuseDepth } from '../preferences.ts'
+import { parseInput } from '#runtime/gateway/input'
+import { checkDepth, isSameJson, type JsonObject } from '../preferences.ts'
 import { readOnlyKeys, type StorePatch, storePatch } from './schema.ts'
 
 const settingNames = ['messagingConnectionType', 'attribution', 'preferences'] as const
 
 export interface SplitPatch {
-  /** Checked; settings taken out of `settings`. */
+  /** Validated, with `settings` flattened. */
   known: Omit<StorePatch, 'settings'>
   /** Every other key: merged into the preferences. */
   preferences: JsonObject
 }
 
 /**
- * Splits a body into the fields that are known and the preferences; drops read-only keys. `current`: the profile as
- * it is, whose own values are accepted whatever they are. Refuses a known field out of bounds by its name, and a
- * setting that is given twice with different values.
+ * Splits a body into known fields and preferences, and drops read-only keys. `current`: the stored profile, whose values
+ * are accepted unchecked. Refuses an invalid field by its name, and a setting given twice with different values.
  */
 export function splitPatch(body: JsonObject, current: JsonObject): SplitPatch {
   const given: JsonObject = {}
   const preferences: JsonObject = {}
   for (const [key, value] of Object.entries(body)) {
     if (readOnlyKeys.has(key)) continue
-    refuseDepth(key, value)
+    checkDepth(key, value)
     if (!Object.hasOwn(storePatch.shape, key)) preferences[key] = value
     else if (!Object.hasOwn(current, key) || !isSameJson(value, current[key])) given[key] = value
   }
-  const { settings, ...rest } = read(storePatch, given, 'body') as StorePatch
-  return { known: { ...rest, ...oneOfBoth(settings ?? {}, rest) }, preferences }
+  const { settings, ...rest } = parseInput(storePatch, given, 'body') as StorePatch
+  return { known: { ...rest, ...mergeSettings(settings ?? {}, rest) }, preferences }
 }
 
 type Settings = Pick<StorePatch, (typeof settingNames)[number]>
 
-/** The settings, nested or at the top level. */
-function oneOfBoth(nested: Settings, top: Settings): Settings {
+/** Merges nested and top-level settings. */
+function mergeSettings(nested: Settings, top: Settings): Settings {
   for (const name of settingNames) {
     if (nested[name] === undefined || top[name] === undefined) continue
     if (!isSameJson(nested[name], top[name])) {

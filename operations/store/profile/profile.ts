@@ -1,11 +1,11 @@
-/** Changes of a store's profile and settings. */
+/** Changes a store's profile and settings. */
 
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import { parsePhone } from '#runtime/values/phone'
-import { changedHours, type StoredHours } from '../conversions/attribution-hours.ts'
+import { changeHours, type StoredHours } from '../conversions/attribution-hours.ts'
 import { type FileUse, setUses } from '../files/uses.ts'
 import { conversionDaysRebuild } from '../handles.ts'
 import { checkPreferences, isSameJson, type JsonObject, mergePatch } from '../preferences.ts'
@@ -27,8 +27,8 @@ const columns = [
 ] as const
 
 /**
- * Applies a merge patch (rule 12) and answers the Store. What stays as it is is not written, `updatedAt` included.
- * New attribution hours hold for orders placed from now on.
+ * Applies a merge patch (rule 12) and returns the Store. Unchanged fields are not written; without a change neither is
+ * `updatedAt`. New attribution hours apply to orders placed from now on.
  */
 export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonText> {
   await ctx.lockStore()
@@ -36,13 +36,13 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
   const { name, email, phone, timezone, locale, logo_url: logoUrl } = current
   const patch = splitPatch(body, { name, email, phone, timezone, locale, logoUrl })
   const change = {
-    ...profileChange(patch, current.country),
-    ...attributionChange(ctx, current.attribution as StoredHours, patch),
-    ...preferencesChange(current.preferences as JsonObject, patch),
+    ...buildProfileChange(patch, current.country),
+    ...buildAttributionChange(ctx, current.attribution as StoredHours, patch),
+    ...buildPreferencesChange(current.preferences as JsonObject, patch),
   }
   const { messagingConnectionType, logoUrl: newLogo } = patch.known
   if (messagingConnectionType !== undefined) await selectConnection(ctx, messagingConnectionType)
-  if (newLogo !== undefined) await setUses(ctx, 'store:logo', newLogo === null ? [] : [logo(newLogo)])
+  if (newLogo !== undefined) await setUses(ctx, 'store:logo', newLogo === null ? [] : [logoUse(newLogo)])
   const changed = Object.fromEntries(
     Object.entries(change).filter(([column, value]) => value !== current[column as keyof typeof current]),
   )
@@ -54,7 +54,7 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
     .execute()
   if (changed.timezone !== undefined) {
     await ctx.queue(conversionDaysRebuild, {})
-    for (const told of ctx.wired.timezoneChanged) await told(ctx)
+    for (const hook of ctx.extensions.timezoneChanged) await hook(ctx)
   }
   if (cachedFacts.some((column) => changed[column] !== undefined)) {
     await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
@@ -62,40 +62,40 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
   return readStore(ctx)
 }
 
-/** Columns that instances remember beside a key. */
+/** Columns that instances cache with a key. */
 const cachedFacts = ['name', 'timezone', 'locale']
 
-/** There is no upload of logos alone: any file of the store's will do. */
-const logo = (url: string): FileUse => ({ url, purpose: null, field: 'logoUrl' })
+/** Any purpose: logos have no upload purpose of their own. */
+const logoUse = (url: string): FileUse => ({ url, purpose: null, field: 'logoUrl' })
 
 type StoreChange = RowChange<'stores'>
 
-function profileChange({ known }: SplitPatch, country: string): StoreChange {
+function buildProfileChange({ known }: SplitPatch, country: string): StoreChange {
   const { name, email, phone, timezone, locale, logoUrl } = known
   return {
     ...(name === undefined ? {} : { name }),
     ...(email === undefined ? {} : { email }),
-    ...(phone === undefined ? {} : { phone: phone === null ? null : phoneOf(phone, country) }),
+    ...(phone === undefined ? {} : { phone: phone === null ? null : requirePhone(phone, country) }),
     ...(timezone === undefined ? {} : { timezone }),
     ...(locale === undefined ? {} : { locale }),
     ...(logoUrl === undefined ? {} : { logo_url: logoUrl }),
   }
 }
 
-function phoneOf(text: string, country: string): string {
+function requirePhone(text: string, country: string): string {
   const phone = parsePhone(text, country)
   if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
   return phone
 }
 
-function attributionChange(ctx: Context, stored: StoredHours, { known }: SplitPatch): StoreChange {
+function buildAttributionChange(ctx: Context, stored: StoredHours, { known }: SplitPatch): StoreChange {
   if (!known.attribution) return {}
   const given = Object.entries(known.attribution).filter(([, hours]) => hours !== undefined)
-  const next = changedHours(stored, Object.fromEntries(given), ctx.now())
+  const next = changeHours(stored, Object.fromEntries(given), ctx.now())
   return next === stored ? {} : { attribution: JSON.stringify(next) }
 }
 
-function preferencesChange(stored: JsonObject, { known, preferences }: SplitPatch): StoreChange {
+function buildPreferencesChange(stored: JsonObject, { known, preferences }: SplitPatch): StoreChange {
   const next = mergePatch(mergePatch(stored, known.preferences ?? {}), preferences)
   if (isSameJson(next, stored)) return {}
   checkPreferences(next)

@@ -1,4 +1,4 @@
-/** The store as merchants see it: its profile, its row, its agency's branding; and what of it they may write. */
+/** Schemas of the store: its profile, its record, its agency's branding, and the writable fields. */
 
 import { reference } from '#runtime/references'
 import {
@@ -14,7 +14,7 @@ import {
   openObject,
   z,
 } from '#runtime/schema'
-import { allFeatures, subscriptionStatuses } from '../names.ts'
+import { allFeatures, subscriptionStatuses } from '../enums.ts'
 import { isLocale, isTimezone } from './locality.ts'
 
 const connectionTypes = ['qr', 'official', 'shared'] as const
@@ -98,7 +98,7 @@ export const store = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['connected', 'plan', 'subscription', 'updatedAt'] },
+  { volatileFields: ['connected', 'plan', 'subscription', 'updatedAt'] },
 )
 
 export const storeRecord = named(
@@ -124,7 +124,7 @@ export const storeRecord = named(
     createdAt: instant,
     updatedAt: instant,
   }),
-  { moves: ['planId', 'subscriptionStatus', 'connections', 'updatedAt'] },
+  { volatileFields: ['planId', 'subscriptionStatus', 'connections', 'updatedAt'] },
 )
 
 const brandingText = z.string().nullable()
@@ -165,8 +165,8 @@ const looseSettings = {
   preferences: settingsShape.preferences,
 }
 /**
- * The body as it is published: the fields that are known, by their types alone. Each is checked once it is another than
- * what is stored, and every other key is a preference.
+ * The published body: known fields by type only. A field is validated when it differs from the stored value; every other
+ * key is a preference.
  */
 export const storePatchBody = openObject({
   name: z.string().describe('1 to 120 characters'),
@@ -179,7 +179,7 @@ export const storePatchBody = openObject({
   ...looseSettings,
 }).partial()
 
-/** Keys of either read that only the server writes. */
+/** Keys of `GET /store` and `GET /store/information` that only the server writes. */
 export const readOnlyKeys: ReadonlySet<string> = new Set(
   [...Object.keys(store.shape), ...Object.keys(storeRecord.shape)].filter(
     (key) => !Object.hasOwn(storePatch.shape, key),

@@ -1,9 +1,9 @@
-/** The row of a store, and its people. */
+/** Writes to the row of a store, and adding members. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { cleanEmail, emailKey, emailKeyOf } from '#runtime/values/email'
+import { cleanEmail, emailKey, emailKeySql } from '#runtime/values/email'
 import { newId } from '#runtime/values/ids'
 
 export interface StoreSummary {
@@ -15,8 +15,8 @@ export interface StoreSummary {
 }
 
 /**
- * Which connection messages leave through from now on, in the caller's transaction; the one place that says so. It
- * may be chosen before it is connected. The one that is selected already changes nothing.
+ * Selects the connection that messages are sent through, in the caller's transaction. It may be selected before it is
+ * connected. Does nothing if it is selected already.
  */
 export async function selectConnection(
   ctx: Context,
@@ -29,27 +29,27 @@ export async function selectConnection(
     .returning('id')
     .execute()
   if (changed.length === 0) return
-  for (const told of ctx.wired.connectionSelected) await told(ctx)
+  for (const hook of ctx.extensions.connectionSelected) await hook(ctx)
 }
 
-/** One of the store's own preferences; null where there is none of this name. */
-export async function preference(ctx: Context, name: string): Promise<unknown> {
+/** Reads one of the store's preferences; null if it is not set. */
+export async function readPreference(ctx: Context, name: string): Promise<unknown> {
   const value = sql<unknown>`preferences -> ${name}::text`.as('value')
   return (await ctx.db.selectFrom('stores').select(value).executeTakeFirstOrThrow()).value ?? null
 }
 
-/** What the storefront was shown is another now: its settings are built anew. In the caller's transaction. */
-export const raiseStorefrontRevision = (ctx: Context) =>
+/** Invalidates the storefront's cached settings. In the caller's transaction. */
+export const incrementStorefrontRevision = (ctx: Context) =>
   ctx.db.updateTable('stores').set({ storefront_revision: sql`storefront_revision + 1` }).execute()
 
-/** Finds the person by email without case, or makes them, and makes them a member. Refuses who is one already. */
+/** Finds the person by email (ignoring case) or creates them, and makes them a member. Refuses an existing member. */
 export async function addMember(
   transaction: RootDatabase,
   now: Date,
   member: { storeId: string; email: string; name: string; role: 'owner' | 'member' | 'agent' },
 ): Promise<string> {
   const email = cleanEmail(member.email)
-  const userId = await personOf(transaction, now, email, member.name)
+  const userId = await upsertUser(transaction, now, email, member.name)
   const added = await transaction
     .insertInto('memberships')
     .values({
@@ -72,13 +72,18 @@ export async function addMember(
   return userId
 }
 
-/** The id of the person with this email; of two that make them at once, both get the one. */
-async function personOf(transaction: RootDatabase, now: Date, email: string, name: string): Promise<string> {
+/** The id of the user with this email, created if missing; concurrent calls return the same one. */
+async function upsertUser(
+  transaction: RootDatabase,
+  now: Date,
+  email: string,
+  name: string,
+): Promise<string> {
   const find = () =>
     transaction
       .selectFrom('users')
       .select('id')
-      .where(sql<boolean>`${emailKeyOf('email')} = ${emailKey(email)}`)
+      .where(sql<boolean>`${emailKeySql('email')} = ${emailKey(email)}`)
       .executeTakeFirst()
   const known = await find()
   if (known) return known.id

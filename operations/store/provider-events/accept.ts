@@ -1,21 +1,21 @@
-/** What providers told us: stored once, applied by the job `provider-event-apply`. */
+/** Inbox of provider events: stored once, applied by the job `provider-event-apply`. */
 
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import type { ProviderEvent } from '#runtime/ports/provider'
-import { cut } from '#runtime/values/cut'
 import { newId, sha256 } from '#runtime/values/ids'
-import { isPlausible, storable, storableText } from '#runtime/values/storable'
+import { isPlausible, sanitize, sanitizeText } from '#runtime/values/sanitize'
+import { truncate } from '#runtime/values/truncate'
 import { providerEventApply } from '../handles.ts'
 
 export interface IncomingEvent extends ProviderEvent {
-  /** The store it is for, or null when only applying it can tell. */
+  /** The store, or null if it is resolved when the event is applied. */
   storeId: string | null
 }
 
 /**
- * Stores events and queues their job in one transaction; those known already are passed over. What no table can hold is
- * taken out of an event, one of an impossible time happened now: nothing that one of them says fails the others.
+ * Stores events and queues their job in one transaction; skips known ones. Sanitizes text that PostgreSQL cannot store and
+ * replaces an implausible time by now, so that one bad event does not fail the others.
  */
 export async function accept(
   ctx: SystemContext,
@@ -28,9 +28,9 @@ export async function accept(
   const rows = events.map((event) => ({
     id: newId(now.getTime()),
     store_id: event.storeId,
-    key: boundedKey(storableText(event.key)),
-    kind: cut(storableText(event.kind), kindAtMost),
-    payload: storable({ storeRef: event.storeRef, data: event.data }),
+    key: boundedKey(sanitizeText(event.key)),
+    kind: truncate(sanitizeText(event.kind), maxKindLength),
+    payload: sanitize({ storeRef: event.storeRef, data: event.data }),
     occurred_at: isPlausible(Date.parse(event.occurredAt)) ? new Date(event.occurredAt) : now,
   }))
   const given = sql<{
@@ -68,11 +68,11 @@ export async function accept(
   })
 }
 
-const keyAtMost = 500
-const kindAtMost = 200
-/** An index cannot hold a text of any length. */
+const maxKeyLength = 500
+const maxKindLength = 200
+/** Index entries have a size limit. */
 const boundedKey = (key: string): string =>
-  key.length <= keyAtMost ? key : `${cut(key, keyAtMost - 65)}:${sha256(key)}`
+  key.length <= maxKeyLength ? key : `${truncate(key, maxKeyLength - 65)}:${sha256(key)}`
 
 export interface StoredEvent {
   id: string
@@ -81,30 +81,28 @@ export interface StoredEvent {
   /** The provider's own name for the store or number, or null. */
   storeRef: string | null
   occurredAt: Date
-  /** When it was first told here. */
+  /** When we first received it. */
   receivedAt: Date
   data: unknown
 }
 
 /**
- * Applies events of a port and kind, in a transaction that also marks them applied, with all events of one store and
- * kind that are due, oldest first. May answer the ids of those that it cannot place yet: they come again for an hour,
- * then are dropped.
+ * Applies the due events of one store, port and kind, oldest first, in the transaction that marks them applied. May return
+ * ids of events that cannot be placed yet: they are retried for an hour, then dropped.
  */
-export type Applies = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
+export type EventHandler = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
 
 /**
- * Finds the stores of a port's events that came without one, by event id; null: nobody's. Those it leaves out come
- * again for an hour.
+ * Resolves the stores of events that came without one, by event id; null: no store. Missing ids are retried for an hour.
  */
-export type FindsStores = (
+export type StoreResolver = (
   ctx: SystemContext,
   events: StoredEvent[],
 ) => Promise<ReadonlyMap<string, string | null>>
 
-const prunedAtOnce = 5_000
+const pruneBatchSize = 5_000
 
-/** Deletes what was stored of a port before that instant, some at a time, as long as nobody ends it. */
+/** Deletes events of a port stored before an instant, in batches, until aborted. */
 export async function prune(
   system: SystemContext,
   port: string,
@@ -120,9 +118,9 @@ export async function prune(
           .select('id')
           .where('port', '=', port)
           .where('created_at', '<', before)
-          .limit(prunedAtOnce),
+          .limit(pruneBatchSize),
       )
       .executeTakeFirst()
-    if (Number(numDeletedRows) < prunedAtOnce || signal.aborted) return
+    if (Number(numDeletedRows) < pruneBatchSize || signal.aborted) return
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Applies what `events.accept` stored: a transaction for each store and kind, so that one cannot spoil
- * another.
+ * Applies stored events: one transaction per store and kind, so that a failure affects no other.
  */
 
 import { sql } from 'kysely'
@@ -12,9 +11,9 @@ import type { StoredEvent } from './accept.ts'
 
 const batch = 500
 const workMs = minuteMs
-const waitsMs = hourMs
+const unplacedLimitMs = hourMs
 
-/** When the first of those that must wait is due again. */
+/** The earliest due time of postponed events. */
 interface Wake {
   at: Date | null
 }
@@ -30,8 +29,8 @@ interface Group {
 }
 
 /**
- * Applies these events of a provider now, for somebody who waits to see what they bring about; what another worker
- * has in hand is waited for. What fails stays with the job. Answers whether all are applied.
+ * Applies these events now, for a caller that needs their effects. Waits for events that another worker is applying;
+ * failed ones are left to the job. Returns whether all are applied.
  */
 export async function applyEvents(
   ctx: SystemContext,
@@ -49,14 +48,14 @@ export async function applyEvents(
       .where('applied_at', 'is', null)
       .orderBy('id')
       .execute()
-  for (const group of groupsOf(await open())) await applyGroup(ctx, group, { at: null })
+  for (const group of groupEvents(await open())) await applyGroup(ctx, group, { at: null })
   return (await open()).length === 0
 }
 
 /**
- * Applies events that are due, oldest first, for a minute at most. Answers when to go on: now when the time was over,
- * else when the first event that must wait is due again; null when nothing waits. Throws after all the others where some
- * could not even be asked for, as those of a store whose node is gone.
+ * Applies due events, oldest first, for a minute at most. Returns when to continue: now if the time was up, otherwise the
+ * due time of the first postponed event; null if there is none. Throws at the end if a whole group failed rather than a
+ * single event, for example because a store's node is down.
  */
 export async function applyDueEvents(ctx: SystemContext, signal: AbortSignal): Promise<Date | null> {
   const failures: unknown[] = []
@@ -78,7 +77,7 @@ async function applyDue(ctx: SystemContext, signal: AbortSignal, failures: unkno
       .orderBy('id')
       .limit(batch)
       .execute()
-    for (const group of groupsOf(found)) {
+    for (const group of groupEvents(found)) {
       if (signal.aborted || performance.now() > until) return ctx.now()
       await applyGroup(ctx, group, wake).catch((error: unknown) => failures.push(error))
     }
@@ -88,15 +87,15 @@ async function applyDue(ctx: SystemContext, signal: AbortSignal, failures: unkno
   return wake.at
 }
 
-/** Not applied; tried again 1, 3, 7, 15… seconds after it came. */
+/** Not applied, and due: retries come 1, 3, 7, 15… seconds after it was stored. */
 const isDue = (now: Date) =>
   sql<boolean>`applied_at is null
     and created_at + (power(2, attempts) - 1) * interval '1 second' <= ${now}::timestamptz`
 
-/** One text whatever their number, so that it is prepared once. */
-const among = (ids: readonly string[]) => sql<boolean>`id = any(${ids}::uuid[])`
+/** The same SQL for any number of ids, so that it is prepared once. */
+const hasId = (ids: readonly string[]) => sql<boolean>`id = any(${ids}::uuid[])`
 
-function groupsOf(found: { id: string; store_id: string | null; port: string; kind: string }[]): Group[] {
+function groupEvents(found: { id: string; store_id: string | null; port: string; kind: string }[]): Group[] {
   const groups = new Map<string, Group>()
   for (const { id, store_id: storeId, port, kind } of found) {
     const key = `${storeId}:${port}:${kind}`
@@ -109,47 +108,50 @@ function groupsOf(found: { id: string; store_id: string | null; port: string; ki
 
 async function applyGroup(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
   const { storeId, port, kind, ids } = group
-  if (!ctx.wired.providerEvents[`${port}:${kind}`]) return markApplied(ctx.root, ids, ctx.now())
+  if (!ctx.extensions.providerEvents[`${port}:${kind}`]) return markApplied(ctx.root, ids, ctx.now())
   if (storeId === null) return findStores(ctx, group, wake)
   const store = await ctx.forStore(storeId)
-  // A store that is gone took its events with it.
+  // The store was deleted.
   if (!store) return markApplied(ctx.root, ids, ctx.now())
-  await applyTo(store, group, ids, wake)
+  await applyOrBisect(store, group, ids, wake)
 }
 
-/** When one of several fails, halves are tried by themselves until the one at fault is alone. */
-async function applyTo(store: Context, group: Group, ids: string[], wake: Wake): Promise<void> {
+/** Bisects a failing batch until the failing event is isolated. */
+async function applyOrBisect(store: Context, group: Group, ids: string[], wake: Wake): Promise<void> {
   try {
     noteWake(wake, await store.transaction((tx) => applyWithin(tx, group, ids)))
   } catch (error) {
     if (ids.length > 1) {
       const middle = Math.ceil(ids.length / 2)
-      await applyTo(store, group, ids.slice(0, middle), wake)
-      await applyTo(store, group, ids.slice(middle), wake)
+      await applyOrBisect(store, group, ids.slice(0, middle), wake)
+      await applyOrBisect(store, group, ids.slice(middle), wake)
       return
     }
-    store.log.error({ err: error, eventId: ids[0], port: group.port, kind: group.kind }, 'event not applied')
+    store.log.error(
+      { err: error, eventId: ids[0], port: group.port, kind: group.kind },
+      'provider event failed',
+    )
     const failure = error instanceof Error ? error.message : String(error)
-    noteWake(wake, await tryLater(store.system, ids, failure, store.now()))
+    noteWake(wake, await scheduleRetry(store.system, ids, failure, store.now()))
   }
 }
 
 async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): Promise<Date[]> {
-  // One worker at a time has those of a store and kind: two would apply them in an order of their own.
+  // One worker at a time per store and kind, to keep the order of events.
   const name = `provider events ${tx.store.id} ${port} ${kind}`
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(tx.system)
   const rows = await tx.system
     .selectFrom('provider_events')
     .selectAll()
-    .where(among(ids))
+    .where(hasId(ids))
     .where(isDue(tx.now()))
     .orderBy('id')
     .forUpdate()
     .execute()
   if (rows.length === 0) return []
-  const events = rows.map(storedEvent)
+  const events = rows.map(toStoredEvent)
   const unplaced = new Set<string>()
-  for (const apply of tx.wired.providerEvents[`${port}:${kind}`] ?? []) {
+  for (const apply of tx.extensions.providerEvents[`${port}:${kind}`] ?? []) {
     for (const id of (await apply(tx, events)) ?? []) unplaced.add(id)
   }
   const placed = rows.filter((row) => !unplaced.has(row.id))
@@ -158,25 +160,25 @@ async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): P
     placed.map((row) => row.id),
     tx.now(),
   )
-  return putOff(
+  return postponeUnplaced(
     tx,
     tx.system,
     rows.filter((row) => unplaced.has(row.id)),
   )
 }
 
-/** Gives events of an unknown store to the stores that their port's section finds. */
+/** Resolves the stores of events without one, and applies them. */
 async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
-  const find = ctx.wired.unplacedEvents[group.port]
+  const find = ctx.extensions.storeResolvers[group.port]
   if (!find) return markApplied(ctx.root, group.ids, ctx.now())
   const rows = await ctx.root
     .selectFrom('provider_events')
     .selectAll()
-    .where(among(group.ids))
+    .where(hasId(group.ids))
     .where('applied_at', 'is', null)
     .orderBy('id')
     .execute()
-  const stores = await find(ctx, rows.map(storedEvent))
+  const stores = await find(ctx, rows.map(toStoredEvent))
   const byStore = new Map<string | null, string[]>()
   for (const [id, storeId] of stores) byStore.set(storeId, [...(byStore.get(storeId) ?? []), id])
   for (const [storeId, ids] of byStore) {
@@ -184,15 +186,15 @@ async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise
       await markApplied(ctx.root, ids, ctx.now())
       continue
     }
-    await ctx.root.updateTable('provider_events').set({ store_id: storeId }).where(among(ids)).execute()
+    await ctx.root.updateTable('provider_events').set({ store_id: storeId }).where(hasId(ids)).execute()
     await applyGroup(ctx, { ...group, storeId, ids }, wake)
   }
-  const lost = rows.filter((row) => !stores.has(row.id))
-  noteWake(wake, await putOff(ctx, ctx.root, lost))
+  const unresolved = rows.filter((row) => !stores.has(row.id))
+  noteWake(wake, await postponeUnplaced(ctx, ctx.root, unresolved))
 }
 
-/** What nobody knows yet may have come before our own commit: it is tried again, and dropped after an hour. */
-async function putOff(
+/** An event can arrive before the commit it refers to: retries it, and drops it after an hour. */
+async function postponeUnplaced(
   ctx: Context | SystemContext,
   db: RootDatabase,
   events: readonly Row<'provider_events'>[],
@@ -200,11 +202,11 @@ async function putOff(
   if (events.length === 0) return []
   const now = ctx.now()
   const isOver = (event: Row<'provider_events'>): boolean =>
-    now.getTime() - event.created_at.getTime() >= waitsMs
+    now.getTime() - event.created_at.getTime() >= unplacedLimitMs
   const over = events.filter(isOver)
   if (over.length > 0) {
     const keys = over.slice(0, 20).map((event) => event.key)
-    ctx.log.warn({ events: over.length, keys }, 'events about what nobody knows are dropped after an hour')
+    ctx.log.warn({ events: over.length, keys }, 'unplaced provider events dropped after an hour')
     await markApplied(
       db,
       over.map((event) => event.id),
@@ -213,14 +215,13 @@ async function putOff(
     )
   }
   const ids = events.filter((event) => !isOver(event)).map((event) => event.id)
-  return tryLater(db, ids, 'Known nowhere yet', now)
+  return scheduleRetry(db, ids, 'Known nowhere yet', now)
 }
 
 /**
- * Answers when each is due again. Another worker that failed with the same one at the same time counts no
- * second try.
+ * Returns when each is due again. The `isDue` condition prevents a concurrent worker from counting the attempt twice.
  */
-async function tryLater(
+async function scheduleRetry(
   db: RootDatabase,
   ids: readonly string[],
   failure: string,
@@ -230,7 +231,7 @@ async function tryLater(
   const rows = await db
     .updateTable('provider_events')
     .set((eb) => ({ attempts: eb('attempts', '+', 1), failure }))
-    .where(among(ids))
+    .where(hasId(ids))
     .where(isDue(now))
     .returning(['created_at', 'attempts'])
     .execute()
@@ -247,12 +248,12 @@ async function markApplied(
   await db
     .updateTable('provider_events')
     .set({ applied_at: now, failure })
-    .where(among(ids))
+    .where(hasId(ids))
     .where('applied_at', 'is', null)
     .execute()
 }
 
-function storedEvent(row: Row<'provider_events'>): StoredEvent {
+function toStoredEvent(row: Row<'provider_events'>): StoredEvent {
   const { storeRef, data } = row.payload as { storeRef: string | null; data: unknown }
   const { id, key, provider, occurred_at: occurredAt, created_at: receivedAt } = row
   return { id, key, provider, storeRef, occurredAt, receivedAt, data }

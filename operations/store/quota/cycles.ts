@@ -1,12 +1,11 @@
-/** Message cycles: a month each from the subscription's anchor; a trial is one cycle (rule 8). */
+/** Message cycles: one month each from the subscription's anchor; a trial is one cycle (rule 8). */
 
 import type { Context, TenantDb } from '#runtime/context'
-import { planIdAt, planOf } from '../plans.ts'
+import { getPlan, planIdAt } from '../plans.ts'
 import { addPeriod, periodAt } from './periods.ts'
 
 /**
- * The start of the cycle that holds at `now`; of two that overlap, the later one: a plan that began ends the
- * trial's.
+ * The start of the cycle at `now`. If two overlap, the later one: a plan that starts ends the trial's cycle.
  */
 export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
   db
@@ -18,7 +17,7 @@ export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
 export interface Cycle {
   startsAt: Date
   endsAt: Date
-  /** Where the counting began: earlier than the cycle, where it took over one that had not ended. */
+  /** Start of the counting: earlier than `startsAt` if the cycle replaced one that had not ended. */
   countsFrom: Date
   limit: number
   used: number
@@ -26,10 +25,9 @@ export interface Cycle {
 }
 
 /**
- * The cycle that holds now, as it is or as it would be opened; without messages when none holds, as after a
- * trial.
+ * The current cycle, or the one that would be opened now. With a limit of 0 if there is none, as after a trial.
  */
-export async function cycleNow(ctx: Context): Promise<Cycle> {
+export async function readCurrentCycle(ctx: Context): Promise<Cycle> {
   const cycles = ctx.db
     .selectFrom('usage_cycles')
     .select(['starts_at', 'ends_at', 'counts_from', 'message_limit', 'used', 'reserved'])
@@ -38,18 +36,18 @@ export async function cycleNow(ctx: Context): Promise<Cycle> {
     const { starts_at: startsAt, ends_at: endsAt, message_limit: limit, used, reserved } = row
     return { startsAt, endsAt, countsFrom: row.counts_from ?? startsAt, limit, used, reserved }
   }
-  const due = await cycleDue(ctx)
+  const due = await computeCycle(ctx)
   const { startsAt } = due
   if (due.endsAt > ctx.now()) return { ...due, countsFrom: startsAt, used: 0, reserved: 0 }
-  // What it counted stays told; nothing is held for anybody any more.
+  // The ended cycle's use is still shown; nothing is reserved any more.
   const over = await cycles.where('starts_at', '=', startsAt).executeTakeFirst()
   return { ...due, countsFrom: startsAt, limit: 0, used: over?.used ?? 0, reserved: 0 }
 }
 
-/** Makes the cycle that holds now where it is missing; false when none holds, as after a trial. */
+/** Creates the current cycle if it is missing; false if there is none, as after a trial. */
 export async function openCycle(ctx: Context): Promise<boolean> {
   const now = ctx.now()
-  const { startsAt, endsAt, limit } = await cycleDue(ctx)
+  const { startsAt, endsAt, limit } = await computeCycle(ctx)
   if (endsAt <= now) return false
   await ctx.db
     .insertInto('usage_cycles')
@@ -65,12 +63,12 @@ export async function openCycle(ctx: Context): Promise<boolean> {
   return true
 }
 
-async function cycleDue(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt' | 'limit'>> {
+async function computeCycle(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt' | 'limit'>> {
   const subscription = await ctx.db
     .selectFrom('subscriptions')
     .select(['plan_id', 'scheduled_change', 'anchor_at', 'trial_ends_at'])
     .executeTakeFirstOrThrow()
-  const { id, messagesPerCycle: limit } = planOf(planIdAt(subscription, ctx.clock.ms()))
+  const { id, messagesPerCycle: limit } = getPlan(planIdAt(subscription, ctx.clock.ms()))
   if (id === 'trial') {
     const startsAt = subscription.anchor_at
     return { startsAt, endsAt: subscription.trial_ends_at ?? startsAt, limit }
@@ -80,8 +78,8 @@ async function cycleDue(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'endsAt'
 }
 
 /**
- * A cycle that begins with a payment. `takesOver`: what the cycle that goes on has counted and holds counts in the new
- * one, so that beginning anew gives no messages back. A cycle that is over keeps what it counted.
+ * Starts a cycle with a payment. `takesOver`: moves the use and reservations of the running cycle to the new one, so that
+ * a restart gives no messages back. A cycle that is over keeps its counts.
  */
 export async function beginCycle(
   tx: Context,
@@ -91,23 +89,23 @@ export async function beginCycle(
 ): Promise<void> {
   const now = tx.now()
   const cycle = { ends_at: addPeriod(startsAt, 1), message_limit: limit, updated_at: now }
-  const taken = takesOver ? await closeCycle(tx, startsAt) : null
+  const closed = takesOver ? await closeCycle(tx, startsAt) : null
   await tx.db
     .insertInto('usage_cycles')
-    .values({ starts_at: startsAt, ...cycle, ...taken?.counted, created_at: now })
+    .values({ starts_at: startsAt, ...cycle, ...closed?.counted, created_at: now })
     .onConflict((conflict) => conflict.columns(['store_id', 'starts_at']).doUpdateSet(cycle))
     .execute()
-  if (!taken) return
+  if (!closed) return
   await tx.db
     .updateTable('usage_reservations')
     .set({ cycle_starts_at: startsAt, updated_at: now })
-    .where('cycle_starts_at', '=', taken.startsAt)
+    .where('cycle_starts_at', '=', closed.startsAt)
     .execute()
 }
 
-/** What the cycle that goes on at an instant has counted; nothing more is counted in it. */
+/** Closes the cycle running at an instant and returns its counts. */
 async function closeCycle(tx: Context, at: Date) {
-  // In the order in which a message is counted: its reservation first.
+  // Locks reservations before the cycle, in the order of metering, which prevents deadlocks.
   const found = await tx.db
     .selectFrom('usage_cycles')
     .select('starts_at')
@@ -142,7 +140,7 @@ async function closeCycle(tx: Context, at: Date) {
   return { startsAt, counted: { used, reserved, counts_from: from ?? startsAt } }
 }
 
-/** Another plan's messages in the cycle that holds now. */
+/** Sets the message limit of the current cycle after a change of plan. */
 export async function changeLimit(tx: Context, limit: number): Promise<void> {
   const now = tx.now()
   await tx.db

@@ -1,4 +1,4 @@
-/** What a store may do now: from its subscription and the clock, never from whether a job has run (rule 11). */
+/** Entitlement of a store, computed from its subscription and the clock, never from whether a job has run (rule 11). */
 
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { PlanFacts, SubscriptionInstants } from '#db/access'
@@ -28,8 +28,8 @@ const findSubscription = prepared<object, SubscriptionInstants & PlanFacts>((db)
     ]),
 )
 
-/** Status, features and whether writes go; background senders ask it for each batch. */
-export async function entitlementOf(ctx: Context): Promise<Entitlement> {
+/** Background senders read this for each batch. */
+export async function readEntitlement(ctx: Context): Promise<Entitlement> {
   const [row] = await findSubscription(ctx, {})
   if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
   const now = ctx.clock.ms()
@@ -38,17 +38,16 @@ export async function entitlementOf(ctx: Context): Promise<Entitlement> {
   return { status, planId, features: featureSet(planId), canWrite: canWriteAt(status) }
 }
 
-/** Whether subscription and plan let the store use a feature now. */
+/** Whether subscription and plan allow a feature now. */
 export async function mayUse(ctx: Context, feature: string): Promise<boolean> {
-  const { canWrite, features } = await entitlementOf(ctx)
+  const { canWrite, features } = await readEntitlement(ctx)
   return canWrite && features.has(feature)
 }
 
 /**
- * `statusAt` of `operations/store/plans.ts` as SQL, for answers that the database makes. `b`: a row of `subscriptions`; `now`: an
- * instant.
+ * `statusAt` of `operations/store/plans.ts` as SQL, for JSON built by the database. `b`: the alias of `subscriptions`.
  */
-export const statusOf = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
+export const statusSql = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
   const at = sql`${now}::timestamptz`
   return sql`case b.status
     when 'trialing' then case when ${at} >= b.trial_ends_at then 'ended' else 'trialing' end
@@ -72,15 +71,15 @@ const planFacts = JSON.stringify(
   ),
 )
 /** `planIdAt` of `operations/store/plans.ts` as SQL. */
-export const planIdOf = (now: Expression<Date> | Date): RawBuilder<string> =>
+export const planIdSql = (now: Expression<Date> | Date): RawBuilder<string> =>
   sql`case when ${now}::timestamptz >= (b.scheduled_change ->> 'effectiveAt')::timestamptz
     then b.scheduled_change ->> 'planId' else b.plan_id end`
 
 /** The plan of a row `b` of `subscriptions` as JSON: `{ id, name, messagesPerCycle, features }`. */
 export const planJson = (now: Expression<Date> | Date): RawBuilder<unknown> =>
-  sql`${sql.lit(planFacts)}::json -> (${planIdOf(now)})`
+  sql`${sql.lit(planFacts)}::json -> (${planIdSql(now)})`
 
-/** Tells, in the same transaction, that plan or status of the subscription was written anew. */
-export async function entitlementChanged(ctx: Context): Promise<void> {
-  for (const told of ctx.wired.entitlementChanged) await told(ctx)
+/** Runs the `entitlementChanged` hooks, in the transaction that changed the plan or status. */
+export async function notifyEntitlementChanged(ctx: Context): Promise<void> {
+  for (const hook of ctx.extensions.entitlementChanged) await hook(ctx)
 }

@@ -1,13 +1,13 @@
-/** The ledger: every message that left, on any channel, and what became of it. */
+/** The message ledger: every sent message of every channel, and its delivery status. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { FailedAs } from '#db/tables/columns'
 import type { Context } from '#runtime/context'
 import { emailKey } from '#runtime/values/email'
 import { phoneKey } from '#runtime/values/phone'
-import { activityAt, addActivity } from '../sums/day-sums.ts'
+import { activityAt, addActivity } from '../sums/daily-sums.ts'
 
-/** In the order they are shown. */
+/** In display order. */
 export const messageSources = [
   'automation',
   'messaging-campaign',
@@ -21,7 +21,7 @@ export const messageSources = [
 export type MessageSource = (typeof messageSources)[number]
 
 export interface LedgerRow {
-  /** Unique in the store: a second commit of it counts nothing. */
+  /** Unique in the store: committing it twice counts once. */
   messageId: string
   channel: 'messaging' | 'email'
   source: MessageSource
@@ -29,12 +29,12 @@ export interface LedgerRow {
   phone: string | null
   email: string | null
   providerMessageId: string | null
-  /** `failed` for an unknown outcome, which counts too. */
+  /** `failed` for an indeterminate outcome, which also counts. */
   status: 'sent' | 'failed'
   sentAt: Date
 }
 
-/** `cycleStartsAt`: the message cycle they count in, null for emails. Answers how many of the rows are new. */
+/** `cycleStartsAt`: the message cycle of the rows, null for emails. Returns how many rows are new. */
 export async function addToLedger(
   ctx: Context,
   rows: LedgerRow[],
@@ -118,7 +118,7 @@ export interface StatusChange {
 
 const ranks = { failed: 1, delivered: 2, read: 3 } as const
 
-interface Merged {
+interface MergedChange {
   message_id: string
   status: StatusChange['status']
   delivered_at: Date | null
@@ -127,11 +127,11 @@ interface Merged {
   failure_code: FailedAs | null
 }
 
-/** What became of messages; only moves forward. */
+/** Applies delivery statuses; a status only moves forward. */
 export async function applyStatuses(ctx: Context, changes: StatusChange[]): Promise<void> {
   if (changes.length === 0) return
-  const given = recordset<Merged>(
-    mergedChanges(changes),
+  const given = recordset<MergedChange>(
+    mergeChanges(changes),
     `message_id uuid, status text, delivered_at timestamptz, read_at timestamptz, failed_at timestamptz,
       failure_code text`,
   )
@@ -140,29 +140,29 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
     .from(given)
     .set({
       status: sql<string>`r.status`,
-      // Delivery after a failure clears it; an instant that nobody told is filled from the later one.
+      // A delivery clears an earlier failure; a missing `delivered_at` is filled from `read_at`.
       delivered_at: sql<Date>`coalesce(message_ledger.delivered_at, r.delivered_at, r.read_at)`,
       read_at: sql<Date>`coalesce(message_ledger.read_at, r.read_at)`,
       failed_at: sql<Date>`r.failed_at`,
       failure_code: sql<FailedAs | null>`r.failure_code`,
     })
     .whereRef('message_ledger.message_id', '=', 'r.message_id')
-    // By the index, whatever the planner's statistics know of rows just written.
+    // Forces the index: the planner's statistics lag behind rows just written.
     .where(
       'message_ledger.message_id',
       '=',
       sql<string>`any(${changes.map((each) => each.messageId)}::uuid[])`,
     )
-    .where(sql<boolean>`${rankOf('r.status')} > ${rankOf('message_ledger.status')}`)
+    .where(sql<boolean>`${statusRank('r.status')} > ${statusRank('message_ledger.status')}`)
     .execute()
 }
 
-const rankOf = (column: string): RawBuilder<number> =>
+const statusRank = (column: string): RawBuilder<number> =>
   sql<number>`array_position(array['sent', 'failed', 'delivered', 'read'], ${sql.ref(column)})`
 
-/** One change a message, of the highest rank with the instants of all: an update takes each row once. */
-function mergedChanges(changes: readonly StatusChange[]): Merged[] {
-  const byMessage = new Map<string, Merged>()
+/** Merges changes to one per message, since an UPDATE joins each row once: the highest rank, and all instants. */
+function mergeChanges(changes: readonly StatusChange[]): MergedChange[] {
+  const byMessage = new Map<string, MergedChange>()
   for (const { messageId, status: next, at, failureCode } of changes) {
     const merged = byMessage.get(messageId) ?? {
       message_id: messageId,
@@ -188,7 +188,7 @@ function mergedChanges(changes: readonly StatusChange[]): Merged[] {
   return all
 }
 
-/** Rows as a table to select from, named `r`. `columns`: names and types. */
+/** Rows as a table named `r`. `columns`: names and types. */
 function recordset<R>(rows: readonly object[], columns: string) {
   return sql<R>`json_to_recordset(${JSON.stringify(rows)}::json)`.as<'r'>(sql.raw(`r(${columns})`))
 }

@@ -1,10 +1,10 @@
-/** Message quota: one conditional update decides, so two sends at the last unit never both pass (rule 7). */
+/** Message quota: one conditional update decides, so two concurrent sends cannot both take the last unit (rule 7). */
 import { sql } from 'kysely'
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
 import { greatest } from '#runtime/database/sql'
 import { refuse } from '#runtime/errors'
-import { currentCycle, cycleNow, openCycle } from './cycles.ts'
+import { currentCycle, openCycle, readCurrentCycle } from './cycles.ts'
 import {
   addToLedger,
   applyStatuses,
@@ -16,17 +16,18 @@ import {
 export type { LedgerRow, MessageSource, StatusChange }
 
 /**
- * Takes `units` of the cycle that holds now. Throws `forbidden` naming what is asked and what is left; takes
- * nothing then. Answers the reservation's id.
+ * Reserves `units` of the current cycle and returns the reservation's id. Throws `forbidden`, with needed and remaining
+ * units, and reserves nothing if there are not enough.
  */
 export async function reserve(ctx: Context, units: number, source: MessageSource): Promise<string> {
-  const taken =
-    (await take(ctx, units, source)) ?? ((await openCycle(ctx)) && (await take(ctx, units, source)))
-  if (taken) return taken
-  throw quotaExceeded(units, (await usage(ctx)).remaining)
+  const reserved =
+    (await tryReserve(ctx, units, source)) ??
+    ((await openCycle(ctx)) && (await tryReserve(ctx, units, source)))
+  if (reserved) return reserved
+  throw quotaExceeded(units, (await readUsage(ctx)).remaining)
 }
 
-async function take(ctx: Context, units: number, source: MessageSource): Promise<string | null> {
+async function tryReserve(ctx: Context, units: number, source: MessageSource): Promise<string | null> {
   const now = ctx.now()
   const row = await ctx.db
     .with('cycle', (db) =>
@@ -61,34 +62,34 @@ async function take(ctx: Context, units: number, source: MessageSource): Promise
   return row?.id ?? null
 }
 
-function quotaExceeded(units: number, left: number): Error {
+function quotaExceeded(units: number, remaining: number): Error {
   const isOrAre = (n: number): string => (n === 1 ? '1 is' : `${n} are`)
   return refuse(
     'forbidden',
-    `Not enough messages left in this cycle: ${isOrAre(units)} needed and ${isOrAre(left)} left`,
+    `Not enough messages left in this cycle: ${isOrAre(units)} needed and ${isOrAre(remaining)} left`,
   )
 }
 
 /**
- * Brings what a reservation still holds to `units`, in the cycle it was made in; throws `forbidden` when that
- * cycle has not that many.
+ * Changes the open units of a reservation to `units`, in its own cycle; throws `forbidden` if that cycle has not enough.
  */
 export async function resize(ctx: Context, reservationId: string, units: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const held = await lockReservation(tx, reservationId)
-    const more = units - held.units
+    const reservation = await lockReservation(tx, reservationId)
+    const more = units - reservation.units
     if (more === 0) return
     const now = tx.now()
     const moved = await tx.db
       .updateTable('usage_cycles')
       .set((eb) => ({ reserved: eb('reserved', '+', more), updated_at: now }))
-      .where('starts_at', '=', held.cycle_starts_at)
+      .where('starts_at', '=', reservation.cycle_starts_at)
       .$if(more > 0, (query) =>
         query.where(sql<boolean>`used + reserved + ${more}::integer <= message_limit`),
       )
       .returning('starts_at')
       .executeTakeFirst()
-    if (!moved) throw quotaExceeded(units, held.units + (await leftIn(tx, held.cycle_starts_at)))
+    if (!moved)
+      throw quotaExceeded(units, reservation.units + (await readRemaining(tx, reservation.cycle_starts_at)))
     await tx.db
       .updateTable('usage_reservations')
       .set({ units, updated_at: now })
@@ -97,7 +98,7 @@ export async function resize(ctx: Context, reservationId: string, units: number)
   })
 }
 
-async function leftIn(tx: Context, cycleStartsAt: Date): Promise<number> {
+async function readRemaining(tx: Context, cycleStartsAt: Date): Promise<number> {
   const { left } = await tx.db
     .selectFrom('usage_cycles')
     .select(greatest<number>(sql`message_limit - used - reserved`, sql`0`).as('left'))
@@ -106,31 +107,31 @@ async function leftIn(tx: Context, cycleStartsAt: Date): Promise<number> {
   return left
 }
 
-/** The provider accepted: reserved − 1 and used + 1 for each row that is new, and its ledger row. */
+/** The provider accepted: writes ledger rows, and for each new one moves a unit from reserved to used. */
 export async function commit(ctx: Context, reservationId: string, rows: LedgerRow[]): Promise<void> {
   if (rows.length === 0) return
   await ctx.transaction(async (tx) => {
-    const held = await lockReservation(tx, reservationId)
-    const added = await addToLedger(tx, rows, held.cycle_starts_at)
-    if (added > 0) await settle(tx, reservationId, added, added)
+    const reservation = await lockReservation(tx, reservationId)
+    const added = await addToLedger(tx, rows, reservation.cycle_starts_at)
+    if (added > 0) await moveUnits(tx, reservationId, added, added)
   })
 }
 
-/** Emails: ledger rows alone. */
-export async function record(ctx: Context, rows: LedgerRow[]): Promise<void> {
+/** Emails only get ledger rows. */
+export async function recordEmails(ctx: Context, rows: LedgerRow[]): Promise<void> {
   if (rows.length > 0) await addToLedger(ctx, rows, null)
 }
 
-/** Gives back units that never left; at most what the reservation still holds. */
+/** Releases units that were not sent, at most the reservation's open units. */
 export async function release(ctx: Context, reservationId: string, units: number): Promise<void> {
-  if (units > 0) await ctx.transaction((tx) => settle(tx, reservationId, units, 0))
+  if (units > 0) await ctx.transaction((tx) => moveUnits(tx, reservationId, units, 0))
 }
 
-/** The reservation lets go of `units`, and its own cycle counts `used` more. */
-async function settle(tx: Context, reservationId: string, units: number, used: number): Promise<void> {
+/** Takes `units` off the reservation and adds `used` to its cycle. */
+async function moveUnits(tx: Context, reservationId: string, units: number, used: number): Promise<void> {
   const now = tx.now()
-  const held = await lockReservation(tx, reservationId)
-  const freed = Math.min(units, held.units)
+  const reservation = await lockReservation(tx, reservationId)
+  const freed = Math.min(units, reservation.units)
   if (freed > 0) {
     await tx.db
       .updateTable('usage_reservations')
@@ -146,10 +147,10 @@ async function settle(tx: Context, reservationId: string, units: number, used: n
       reserved: eb('reserved', '-', freed),
       updated_at: now,
     }))
-    .where('starts_at', '=', held.cycle_starts_at)
+    .where('starts_at', '=', reservation.cycle_starts_at)
     .returning(['starts_at', 'used', 'message_limit'])
     .executeTakeFirstOrThrow()
-  await tellOfQuota(tx, cycle, cycle.used - used)
+  await notifyQuota(tx, cycle, cycle.used - used)
 }
 
 async function lockReservation(tx: Context, id: string) {
@@ -161,18 +162,18 @@ async function lockReservation(tx: Context, id: string) {
     .executeTakeFirstOrThrow(() => new Error(`No reservation ${id}`))
 }
 
-const marks = [
+const thresholds = [
   { percent: 80, level: 'warning', title: '80% of your messages are used' },
   { percent: 100, level: 'error', title: 'All your messages are used' },
 ] as const
 
-/** One notification a cycle at 80 and at 100 percent. */
-async function tellOfQuota(
+/** Notifies once per cycle at 80 and at 100 percent. */
+async function notifyQuota(
   tx: Context,
   cycle: { starts_at: Date; used: number; message_limit: number },
   before: number,
 ): Promise<void> {
-  for (const { percent, level, title } of marks) {
+  for (const { percent, level, title } of thresholds) {
     const at = (cycle.message_limit * percent) / 100
     if (before >= at || cycle.used < at) continue
     const message = `${cycle.used} of the ${cycle.message_limit} messages of this cycle are used.`
@@ -187,13 +188,13 @@ async function tellOfQuota(
   }
 }
 
-/** What became of messages; only moves forward. */
-export const status: (ctx: Context, changes: StatusChange[]) => Promise<void> = applyStatuses
+/** Applies delivery statuses; a status only moves forward. */
+export const recordStatus: (ctx: Context, changes: StatusChange[]) => Promise<void> = applyStatuses
 
-/** Limit, used and reserved of the cycle that holds now. */
-export async function usage(
+/** Limit, use and reservations of the current cycle. */
+export async function readUsage(
   ctx: Context,
 ): Promise<{ limit: number; used: number; reserved: number; remaining: number }> {
-  const { limit, used, reserved } = await cycleNow(ctx)
+  const { limit, used, reserved } = await readCurrentCycle(ctx)
   return { limit, used, reserved, remaining: Math.max(0, limit - used - reserved) }
 }

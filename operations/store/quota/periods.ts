@@ -1,4 +1,4 @@
-/** Billing periods and message cycles: always from the anchor, in UTC, the day cut to the month's last. */
+/** Billing periods and message cycles: computed from the anchor in UTC, with the day capped at the month's last. */
 
 /** The instant `months` after the anchor: 31 Jan + 1 = 28 Feb, + 2 = 31 Mar, at the same time of day. */
 export function addPeriod(anchor: Date, months: number): Date {
@@ -10,7 +10,7 @@ export function addPeriod(anchor: Date, months: number): Date {
   return new Date(Date.UTC(year, month, day) + time)
 }
 
-/** The month-long period from the anchor that holds `now`; before the anchor, the first. */
+/** The month-long period from the anchor that contains `now`; before the anchor, the first one. */
 export function periodAt(anchor: Date, now: Date): { start: Date; end: Date } {
   const elapsed =
     (now.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + now.getUTCMonth() - anchor.getUTCMonth()

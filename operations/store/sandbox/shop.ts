@@ -1,33 +1,33 @@
-/** The sandbox's outside world: which store is meant, and the platform's webhooks delivered to our own door. */
+/** Helpers of the sandbox pages: find the store, and deliver the sandbox platform's webhooks to our own endpoint. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import { receiveEcommerceHook } from '../connections/ecommerce-hook.ts'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 import type { Shop } from '../ecommerce/sandbox.ts'
-import { type Delivery, orderDeliveries } from '../ecommerce/sandbox-webhooks.ts'
+import { buildOrderDeliveries, type Delivery } from '../ecommerce/sandbox-webhooks.ts'
 
-/** The id of the store with this id, slug or domain; refused with 404. */
+/** Finds a store by id, slug or domain; 404 if there is none. */
 export async function requireStoreId(ctx: SystemContext, idOrSlug: string): Promise<string> {
   const row = await ctx.root
     .selectFrom('stores')
     .select('id')
     .where(sql<boolean>`${idOrSlug} in (id::text, slug, domain)`)
     .executeTakeFirst()
-  if (!row) throw refuse('not_found', `No store has the id or slug ${cut(idOrSlug, 80)}`)
+  if (!row) throw refuse('not_found', `No store has the id or slug ${truncate(idOrSlug, 80)}`)
   return row.id
 }
 
-export const sandboxShop = async (ctx: SystemContext, idOrSlug: string): Promise<Shop> => ({
+export const findSandboxShop = async (ctx: SystemContext, idOrSlug: string): Promise<Shop> => ({
   db: ctx.root,
   clock: ctx.clock,
   storeId: await requireStoreId(ctx, idOrSlug),
 })
 
-/** Delivers webhooks to the hook they were registered for, through its signature check. */
-export async function deliver(ctx: SystemContext, deliveries: readonly Delivery[]): Promise<void> {
+/** Delivers webhooks to their registered endpoint, signature check included. */
+export async function deliverWebhooks(ctx: SystemContext, deliveries: readonly Delivery[]): Promise<void> {
   for (const { url, headers, body } of deliveries) {
     const [provider, storeId] = new URL(url).pathname.split('/').slice(-2)
     const from = { provider: provider!, storeId: storeId! }
@@ -36,10 +36,10 @@ export async function deliver(ctx: SystemContext, deliveries: readonly Delivery[
 }
 
 export const deliverOrder = async (ctx: SystemContext, shop: Shop, order: PlatformOrder): Promise<void> =>
-  deliver(ctx, await orderDeliveries(shop, order))
+  deliverWebhooks(ctx, await buildOrderDeliveries(shop, order))
 
-/** What the sandbox refuses of a caller's request is a 400 here. */
-export async function asBadRequest<T>(work: Promise<T>): Promise<T> {
+/** Turns `Refused` of the sandbox into a 400. */
+export async function refusedAsBadRequest<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

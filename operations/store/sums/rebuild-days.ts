@@ -1,45 +1,49 @@
-/** The daily sums of a store by its zone of now: month by month, each complete once it is there. */
+/** Rebuilds the daily sums of a store for its current time zone, one month per transaction. */
 import { type Expression, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { localDay } from '#runtime/values/days'
-import { isCountedConversion, isCountedOrder } from './counted.ts'
-import { activityDays, conversionDays, lockSums, productDays, type Sums } from './day-sums.ts'
+import { activityDays, conversionDays, lockSumsExclusive, productDays, type Sums } from './daily-sums.ts'
+import { isCountedConversion, isCountedOrder } from './revenue-rules.ts'
 
 const allSums = [conversionDays, productDays, activityDays]
 
 type Db = Kysely<TenantTables>
-// biome-ignore lint/suspicious/noExplicitAny: whichever rows are summed
+// biome-ignore lint/suspicious/noExplicitAny: rows of any table
 type AnyRows = SelectQueryBuilder<any, any, object>
 
 /**
- * Fills the sums and switches over; `mayGoOn` false ends it between months, to be taken up there. Until then reads take
- * the rows. A zone that changes again meanwhile ends it: that change has queued it anew.
+ * Builds the sums, then switches reads over to them; until then reads use the rows. If `shouldContinue` returns false,
+ * it stops between months and can resume there. It also stops if the zone changes again, since that change queued
+ * another rebuild.
  */
-export async function rebuildDays(ctx: Context, mayGoOn: () => boolean = () => true): Promise<void> {
-  const timezone = await zoneOf(ctx)
-  let month = await ctx.transaction((tx) => begin(tx, timezone))
-  while (month !== null && mayGoOn()) {
+export async function rebuildDailySums(
+  ctx: Context,
+  shouldContinue: () => boolean = () => true,
+): Promise<void> {
+  const timezone = await readTimezone(ctx)
+  let month = await ctx.transaction((tx) => startRebuild(tx, timezone))
+  while (month !== null && shouldContinue()) {
     const current: string = month
     month = await ctx.transaction(async (tx) => {
-      await lockSums(tx)
-      if ((await zoneOf(tx)) !== timezone) return null
+      await lockSumsExclusive(tx)
+      if ((await readTimezone(tx)) !== timezone) return null
       const next = nextMonth(current)
       await buildMonth(tx, timezone, current, next)
-      const more = await latestDay(tx, timezone)
+      const more = await findLatestDay(tx, timezone)
       const isLast = more === null || more < next
       await tx.db
         .updateTable('conversion_zones')
         .set({ built_before: isLast ? null : next })
         .where('timezone', '=', timezone)
         .execute()
-      if (isLast) await forgetOthers(tx, timezone)
+      if (isLast) await deleteOtherZones(tx, timezone)
       return isLast ? null : next
     })
   }
 }
 
-async function zoneOf(ctx: Context): Promise<string> {
+async function readTimezone(ctx: Context): Promise<string> {
   const { timezone } = await ctx.db.selectFrom('stores').select('timezone').executeTakeFirstOrThrow()
   return timezone
 }
@@ -50,30 +54,30 @@ const nextMonth = (month: string): string => {
   return date.toISOString().slice(0, 10)
 }
 
-/** The first month to build, or null where there is nothing to sum. */
-async function begin(ctx: Context, timezone: string): Promise<string | null> {
-  await lockSums(ctx)
+/** The first month to build, or null if there is nothing to sum. */
+async function startRebuild(ctx: Context, timezone: string): Promise<string | null> {
+  await lockSumsExclusive(ctx)
   const known = await ctx.db
     .selectFrom('conversion_zones')
     .select(sql<string | null>`built_before::text`.as('built_before'))
     .where('timezone', '=', timezone)
     .executeTakeFirst()
   if (known?.built_before) return known.built_before
-  const earliest = await edgeDay(ctx, timezone, 'min')
+  const earliest = await findEdgeDay(ctx, timezone, 'min')
   const first = earliest && `${earliest.slice(0, 7)}-01`
   await ctx.db
     .insertInto('conversion_zones')
     .values({ timezone, built_before: first, created_at: ctx.now() })
     .onConflict((conflict) => conflict.columns(['store_id', 'timezone']).doUpdateSet({ built_before: first }))
     .execute()
-  if (first === null) await forgetOthers(ctx, timezone)
+  if (first === null) await deleteOtherZones(ctx, timezone)
   return first
 }
 
-const latestDay = (ctx: Context, timezone: string) => edgeDay(ctx, timezone, 'max')
+const findLatestDay = (ctx: Context, timezone: string) => findEdgeDay(ctx, timezone, 'max')
 
-/** The first or last local day that anything summed happened on. */
-async function edgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Promise<string | null> {
+/** The first or last local day with anything to sum. */
+async function findEdgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Promise<string | null> {
   const of = sql.raw(edge)
   const row = await ctx.db
     .selectNoFrom((eb) => [
@@ -89,7 +93,7 @@ async function edgeDay(ctx: Context, timezone: string, edge: 'min' | 'max'): Pro
   return localDay(at, timezone)
 }
 
-async function forgetOthers(ctx: Context, timezone: string): Promise<void> {
+async function deleteOtherZones(ctx: Context, timezone: string): Promise<void> {
   for (const table of ['conversion_zones' as const, ...allSums.map((sums) => sums.table)]) {
     await ctx.db.deleteFrom(table).where('timezone', '<>', timezone).execute()
   }
@@ -105,14 +109,14 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
       .execute()
   }
   const zone = sql<string>`${timezone}::text`
-  const dayOf = (column: string) => sql<string>`(${sql.ref(column)} at time zone ${zone})::date`
-  // The bounds that an index serves, a little wider than the month, then the local date itself.
+  const daySql = (column: string) => sql<string>`(${sql.ref(column)} at time zone ${zone})::date`
+  // Index-friendly bounds a little wider than the month, then the exact local date.
   const within = (column: string) => {
     const at = sql.ref(column)
-    // biome-ignore lint/plugin/midnight: its bounds are three hours wider, and each row is asked for its date
+    // biome-ignore lint/plugin/midnight: the bounds are three hours wider, and each row's local date is compared
     return sql<boolean>`${at} >= (${month}::date::timestamp at time zone ${zone}) - interval '3 hours'
       and ${at} < (${next}::date::timestamp at time zone ${zone}) + interval '3 hours'
-      and ${dayOf(column)} >= ${month}::date and ${dayOf(column)} < ${next}::date`
+      and ${daySql(column)} >= ${month}::date and ${daySql(column)} < ${next}::date`
   }
   const sumUp = <Delta extends object>(
     { table, keys, added }: Sums<Delta>,
@@ -120,7 +124,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
     at: string,
     parts: { [Name in Exclude<keyof Delta & string, 'at'>]: Expression<unknown> },
   ) => {
-    const values: Record<string, Expression<unknown>> = { timezone: zone, day: dayOf(at), ...parts }
+    const values: Record<string, Expression<unknown>> = { timezone: zone, day: daySql(at), ...parts }
     const names = [...keys, 'timezone', ...Object.keys(added)]
     return (ctx.db as unknown as Kysely<Record<string, Record<string, unknown>>>)
       .insertInto(table)
@@ -129,7 +133,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
         rows
           .where(within(at))
           .select(names.map((name) => sql`${values[name]}`.as(name)))
-          // By their places: the keys come first, and one may be a constant or named like a column.
+          // By ordinal: the keys come first, and one may be a constant or share its name with a column.
           .groupBy(keys.map((_key, place) => sql.lit(place + 1))),
       )
       .execute()
@@ -175,8 +179,8 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
   })
 }
 
-/** Whether the sums are those of the store's zone, all of them. */
-export const areSummed = (db: Db) =>
+/** Has a row if the sums for the store's time zone are complete. */
+export const areSumsBuilt = (db: Db) =>
   db
     .selectFrom('conversion_zones as z')
     .innerJoin('stores as s', 's.timezone', 'z.timezone')

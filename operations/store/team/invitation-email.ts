@@ -1,9 +1,9 @@
 import type { Context } from '#runtime/context'
-import type { MemberRole } from '../names.ts'
-import { invitationMail } from './invitation-texts.ts'
-import { sentToken } from './invitations.ts'
+import type { MemberRole } from '../enums.ts'
+import { buildInvitationMail } from './invitation-texts.ts'
+import { findSentToken } from './invitations.ts'
 
-/** Sends the email of an invitation that is still pending; of another, nothing. */
+/** Sends the email of an invitation, if it is still pending. */
 export async function mailInvitation(ctx: Context, invitationId: string): Promise<void> {
   const invitation = await ctx.db
     .selectFrom('invitations as i')
@@ -14,10 +14,10 @@ export async function mailInvitation(ctx: Context, invitationId: string): Promis
     .where('i.expires_at', '>', ctx.now())
     .executeTakeFirst()
   if (!invitation) return
-  const token = sentToken(ctx.settings, invitationId, invitation.token_hash)
+  const token = findSentToken(ctx.settings, invitationId, invitation.token_hash)
   await ctx.adapters.mail.send({
     to: invitation.email,
-    ...invitationMail({
+    ...buildInvitationMail({
       storeName: ctx.store.name,
       inviterName: invitation.inviter,
       role: invitation.role as MemberRole,

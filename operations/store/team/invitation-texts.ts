@@ -1,11 +1,11 @@
-/** What an invitation says, in the language of the store: its email, and the page behind its link. */
+/** Texts of an invitation in the store's language: its email, and the page behind its link. */
 import { DateTime } from 'luxon'
-import { Filled } from '#runtime/values/filled'
-import { escaped, htmlAnswer } from '#runtime/values/html'
+import { FormRenderer } from '#runtime/values/form-renderer'
+import { answerHtml, escapeHtml } from '#runtime/values/html'
 import { renderText } from '#runtime/values/variables'
-import { langOf, spoken } from '#runtime/values/wording'
-import type { MemberRole } from '../names.ts'
-import type { Invitation } from './accept.ts'
+import { getLangAttribute, getTexts } from '#runtime/values/wording'
+import type { MemberRole } from '../enums.ts'
+import type { Invitation } from './acceptance.ts'
 
 const pageWords = {
   join: {
@@ -74,10 +74,9 @@ const mailWords = {
   },
 }
 
-const filled = (text: string, values: Record<string, string>): string => renderText(text, values).text
+const fillIn = (text: string, values: Record<string, string>): string => renderText(text, values).text
 
-/** The email with the link. */
-export function invitationMail(given: {
+export function buildInvitationMail(given: {
   storeName: string
   inviterName: string
   role: MemberRole
@@ -87,54 +86,58 @@ export function invitationMail(given: {
   locale: string
 }): { subject: string; text: string; html: string } {
   const { storeName: store, inviterName: inviter, role, link, timezone, locale } = given
-  const words = spoken(mailWords, locale)
+  const words = getTexts(mailWords, locale)
   const at = DateTime.fromJSDate(given.expiresAt, { zone: timezone }).setLocale(locale)
-  const invites = filled(words.invites, { inviter, store, role: words.as[role] })
-  const holds = filled(words.holds, { until: at.toLocaleString(DateTime.DATETIME_FULL) })
+  const invites = fillIn(words.invites, { inviter, store, role: words.as[role] })
+  const holds = fillIn(words.holds, { until: at.toLocaleString(DateTime.DATETIME_FULL) })
   return {
-    subject: filled(words.join, { store }).replace(/[\r\n]+/g, ' '),
+    subject: fillIn(words.join, { store }).replace(/[\r\n]+/g, ' '),
     text: `${invites}\n\n${words.here}:\n${link}\n\n${holds}\n`,
     html:
-      `<p>${escaped(invites)}</p><p><a href="${escaped(link)}">${escaped(words.accept)}</a></p>` +
-      `<p>${escaped(holds)}</p>`,
+      `<p>${escapeHtml(invites)}</p><p><a href="${escapeHtml(link)}">${escapeHtml(words.accept)}</a></p>` +
+      `<p>${escapeHtml(holds)}</p>`,
   }
 }
 
-/** The form; a person who is known already only confirms. `typed`: the name that was not taken. */
-export function invitationForm(invitation: Invitation, typed: string | null = null): Response {
+/** A person who is known already only confirms. `typed`: the name that was rejected. */
+export function renderInvitationForm(invitation: Invitation, typed: string | null = null): Response {
   const { storeName: store, inviterName: inviter, role, email, knownName, locale } = invitation
-  const words = spoken(pageWords, locale)
-  const fault = { field: 'name', text: words.wrong, above: words.wrong }
-  const form = new Filled(
-    typed === null ? null : { address: '', fields: { name: typed }, faults: [fault], locale },
+  const words = getTexts(pageWords, locale)
+  const fault = { field: 'name', text: words.wrong, standalone: words.wrong }
+  const form = new FormRenderer(
+    typed === null ? null : { address: '', fields: { name: typed }, issues: [fault], locale },
   )
-  const asked =
+  const content =
     knownName === null
-      ? form.input({ name: 'name', label: words.name, more: 'required maxlength="120" autocomplete="name"' })
-      : `<p>${escaped(filled(words.known, { name: knownName }))}</p>`
-  return htmlAnswer(
-    filled(words.join, { store }),
-    `<p>${escaped(filled(words.invites, { inviter, email, role: words.as[role] }))}</p>` +
-      form.form('', `${asked}<button>${escaped(words.accept)}</button>`),
+      ? form.input({
+          name: 'name',
+          label: words.name,
+          attributes: 'required maxlength="120" autocomplete="name"',
+        })
+      : `<p>${escapeHtml(fillIn(words.known, { name: knownName }))}</p>`
+  return answerHtml(
+    fillIn(words.join, { store }),
+    `<p>${escapeHtml(fillIn(words.invites, { inviter, email, role: words.as[role] }))}</p>` +
+      form.form('', `${content}<button>${escapeHtml(words.accept)}</button>`),
     typed === null ? 200 : 400,
-    { lang: langOf(locale) },
+    { lang: getLangAttribute(locale) },
   )
 }
 
 export function acceptedPage({ storeName: store, email, role, locale }: Invitation): Response {
-  const words = spoken(pageWords, locale)
-  const text = filled(words.joined, { email, store, role: words.as[role] })
-  return htmlAnswer(words.welcome, `<p>${escaped(text)}</p>`, 200, { lang: langOf(locale) })
+  const words = getTexts(pageWords, locale)
+  const text = fillIn(words.joined, { email, store, role: words.as[role] })
+  return answerHtml(words.welcome, `<p>${escapeHtml(text)}</p>`, 200, { lang: getLangAttribute(locale) })
 }
 
-export function deadPage({ locale }: Invitation): Response {
-  const { dead, whyDead } = spoken(pageWords, locale)
-  return htmlAnswer(dead, `<p>${escaped(whyDead)}</p>`, 410, { lang: langOf(locale) })
+export function closedPage({ locale }: Invitation): Response {
+  const { dead, whyDead } = getTexts(pageWords, locale)
+  return answerHtml(dead, `<p>${escapeHtml(whyDead)}</p>`, 410, { lang: getLangAttribute(locale) })
 }
 
-/** Nobody knows whose store was meant. */
+/** In English: the store, and so its language, is unknown. */
 export const unknownPage = (): Response =>
-  htmlAnswer(
+  answerHtml(
     'There is no such invitation',
     '<p>Look whether the link is complete, or ask for a new one.</p>',
     404,

@@ -1,25 +1,25 @@
 /**
- * Invitations to a store's team. The link's token is made from the invitation's id with the server's secret, so that
- * neither the database nor a job's payload holds it; kept is its SHA-256.
+ * Invitations to a store's team. The link's token is the invitation's id signed with the server's secret; only its
+ * SHA-256 is stored, so neither the database nor a job's payload contains it.
  */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
-import { findRow, oneRow } from '#runtime/database/rows'
+import { findRow, requireRow } from '#runtime/database/rows'
 import { weekMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { type SecretKeys, sign, signaturesOf } from '#runtime/secrets'
-import { emailKey, emailKeyOf } from '#runtime/values/email'
+import { listValidSignatures, type SecretKeys, sign } from '#runtime/secrets'
+import { emailKey, emailKeySql } from '#runtime/values/email'
 import { sha256 } from '#runtime/values/ids'
+import type { MemberRole } from '../enums.ts'
 import { invitationEmail } from '../handles.ts'
-import type { MemberRole } from '../names.ts'
 
 const lastsMs = weekMs
-/** Members and pending invitations of a store. */
-const teamAtMost = 50
+/** Members and pending invitations together. */
+const maxTeamSize = 50
 
 /** A row `i` of `invitations` joined with its inviter `p` of `store_people`. */
 export const invitationJson = jsonObject({
@@ -28,9 +28,9 @@ export const invitationJson = jsonObject({
   role: 'i.role',
   status: 'i.status',
   invitedBy: jsonObject({ userId: 'i.invited_by', name: 'p.name' }),
-  expiresAt: instantOf('i.expires_at'),
-  createdAt: instantOf('i.created_at'),
-  updatedAt: instantOf('i.updated_at'),
+  expiresAt: isoInstant('i.expires_at'),
+  createdAt: isoInstant('i.created_at'),
+  updatedAt: isoInstant('i.updated_at'),
 })
 
 const findInvitation = prepared((db, values: { id: string }) =>
@@ -41,14 +41,14 @@ const findInvitation = prepared((db, values: { id: string }) =>
     .select(sql<string>`${invitationJson}::text`.as('text')),
 )
 
-/** Of the link of an invitation: 32 bytes in base64url. */
-export const tokenOf = (keys: SecretKeys, invitationId: string): string =>
+/** The token in the link: 32 bytes in base64url. */
+export const invitationToken = (keys: SecretKeys, invitationId: string): string =>
   sign(keys, tokenPurpose, invitationId)
 export const tokenPurpose = 'invitations'
 
-/** That of an invitation which may have been made with the key before. */
-export function sentToken(keys: SecretKeys, invitationId: string, hash: string): string {
-  const found = signaturesOf(keys, tokenPurpose, invitationId).find((token) => sha256(token) === hash)
+/** The token that matches the stored hash; it may have been signed with the previous key. */
+export function findSentToken(keys: SecretKeys, invitationId: string, hash: string): string {
+  const found = listValidSignatures(keys, tokenPurpose, invitationId).find((token) => sha256(token) === hash)
   if (found === undefined) {
     throw new Error('The invitation was made with another SECRET_KEY: set SECRET_KEY_PREVIOUS to that one')
   }
@@ -56,12 +56,12 @@ export function sentToken(keys: SecretKeys, invitationId: string, hash: string):
 }
 
 /**
- * Invites somebody and queues the email with the link. Called in a transaction. Refuses who is a member or has a
- * pending invitation (by email without case), and a team that is full.
+ * Creates an invitation and queues its email, in the caller's transaction. Refuses an email that belongs to a member or a
+ * pending invitation (ignoring case), and a full team.
  */
 export async function invite(ctx: Context, input: { email: string; role: MemberRole }): Promise<JsonText> {
   await ctx.lockStore()
-  await refuseTaken(ctx, input.email)
+  await checkInvitable(ctx, input.email)
   const now = ctx.now()
   const id = ctx.newId()
   await ctx.db
@@ -70,7 +70,7 @@ export async function invite(ctx: Context, input: { email: string; role: MemberR
       id,
       email: input.email,
       role: input.role,
-      token_hash: sha256(tokenOf(ctx.settings, id)),
+      token_hash: sha256(invitationToken(ctx.settings, id)),
       invited_by: ctx.actor.userId!,
       expires_at: new Date(now.getTime() + lastsMs),
       created_at: now,
@@ -82,13 +82,13 @@ export async function invite(ctx: Context, input: { email: string; role: MemberR
   return new JsonText(made!.text)
 }
 
-async function refuseTaken(ctx: Context, email: string): Promise<void> {
+async function checkInvitable(ctx: Context, email: string): Promise<void> {
   const pending = ctx.db
     .selectFrom('invitations')
     .where('status', '=', 'pending')
     .where('expires_at', '>', ctx.now())
   const members = ctx.db.selectFrom('store_people').where('removed_at', 'is', null)
-  const isTheirs = sql<boolean>`${emailKeyOf('email')} = ${emailKey(email)}`
+  const isTheirs = sql<boolean>`${emailKeySql('email')} = ${emailKey(email)}`
   if (await members.select('user_id').where(isTheirs).executeTakeFirst()) {
     throw refuse('conflict', `email: ${email} is a member of the team already`)
   }
@@ -98,15 +98,15 @@ async function refuseTaken(ctx: Context, email: string): Promise<void> {
   const counted = sql<number>`count(*)::int`.as('n')
   const inTeam = await members.select(counted).executeTakeFirstOrThrow()
   const invited = await pending.select(counted).executeTakeFirstOrThrow()
-  if (inTeam.n + invited.n >= teamAtMost) {
+  if (inTeam.n + invited.n >= maxTeamSize) {
     throw refuse(
       'conflict',
-      `The team has ${teamAtMost} members and pending invitations: remove or revoke one first`,
+      `The team has ${maxTeamSize} members and pending invitations: remove or revoke one first`,
     )
   }
 }
 
-/** Kills the link of a pending invitation. Refuses an unknown one, and one that is not pending any more. */
+/** Revokes a pending invitation, which invalidates its link. Refuses an unknown one, and one that is not pending. */
 export async function revokeInvitation(ctx: Context, id: string): Promise<void> {
   const now = ctx.now()
   const revoked = ctx.db
@@ -117,7 +117,7 @@ export async function revokeInvitation(ctx: Context, id: string): Promise<void> 
     .returning('id')
   if (await findRow(revoked, id)) return
   const none = 'The store has no such invitation'
-  const found = await oneRow(ctx.db.selectFrom('invitations').select('status'), id, none)
+  const found = await requireRow(ctx.db.selectFrom('invitations').select('status'), id, none)
   const status = found.status === 'pending' ? 'expired' : found.status
   throw refuse('conflict', `The invitation is ${status}: only a pending one can be revoked`)
 }

@@ -1,7 +1,7 @@
-/** Members of a store, and what must happen when one is removed. */
+/** Listing and removing members of a store. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
-import { instantOf, jsonObject } from '#runtime/database/json'
+import { isoInstant, jsonObject } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
@@ -24,10 +24,10 @@ const findTeam = prepared((db, values: { now: Date; userId: string | null }) => 
     role: 'p.role',
     isYou: sql`p.user_id is not distinct from (${values.userId}::uuid)`,
     activeKeyCount: sql`coalesce(k.active, 0)`,
-    lastActiveAt: instantOf('k.last_used_at'),
-    joinedAt: instantOf('p.joined_at'),
-    createdAt: instantOf('p.created_at'),
-    updatedAt: instantOf('p.updated_at'),
+    lastActiveAt: isoInstant('k.last_used_at'),
+    joinedAt: isoInstant('p.joined_at'),
+    createdAt: isoInstant('p.created_at'),
+    updatedAt: isoInstant('p.updated_at'),
   })
   const members = db
     .selectFrom('store_people as p')
@@ -54,8 +54,8 @@ export async function readTeam(ctx: Context): Promise<JsonText> {
 }
 
 /**
- * Removes a member: their keys end, and sections let go of what was theirs, all in the caller's transaction; once the
- * answer is out, no instance takes one of their keys. Refuses who is no member, and the last owner.
+ * Removes a member and revokes their keys, and lets sections clean up, all in the caller's transaction. After the commit
+ * no instance accepts one of their keys. Refuses an unknown member, and the last owner.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<void> {
   await ctx.lockStore()
@@ -81,6 +81,6 @@ export async function removeMember(ctx: Context, userId: string): Promise<void> 
     .where('user_id', '=', member.user_id)
     .where('revoked_at', 'is', null)
     .execute()
-  for (const told of ctx.wired.memberRemoved) await told(ctx, member.user_id)
+  for (const hook of ctx.extensions.memberRemoved) await hook(ctx, member.user_id)
   await ctx.afterCommit(() => ctx.services.accessChanged(ctx.store.id))
 }

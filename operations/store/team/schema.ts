@@ -1,5 +1,5 @@
 import { count, email, id, instant, named, object, z } from '#runtime/schema'
-import { memberRoles } from '../names.ts'
+import { memberRoles } from '../enums.ts'
 
 const role = z.enum(memberRoles)
 

@@ -1,6 +1,6 @@
-/** What the platform tells of products and stock: those products are read again. */
+/** Platform events about products and stock: queues a refresh of those products. */
 
-import { type events, isAmong } from '#operations/store/door'
+import { type events, isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { productSnapshotsRefresh } from '../handles.ts'
 
@@ -8,13 +8,13 @@ const atOnce = 50
 
 type Events = readonly events.StoredEvent[]
 
-export async function productsChanged(ctx: Context, told: Events): Promise<void> {
-  await queueRefresh(ctx, told.flatMap(idsIn))
+export async function productsChanged(ctx: Context, received: Events): Promise<void> {
+  await queueRefresh(ctx, received.flatMap(parseIds))
 }
 
-/** Stock is told of by variant, or by product. */
-export async function stockChanged(ctx: Context, told: Events): Promise<void> {
-  const ids = told.flatMap(idsIn)
+/** A stock event names a variant or a product. */
+export async function stockChanged(ctx: Context, received: Events): Promise<void> {
+  const ids = received.flatMap(parseIds)
   const rows = await ctx.db
     .selectFrom('product_snapshot_variants')
     .select(['product_id', 'variant_id'])
@@ -24,7 +24,7 @@ export async function stockChanged(ctx: Context, told: Events): Promise<void> {
   await queueRefresh(ctx, [...rows.map((row) => row.product_id), ...ids.filter((id) => !variants.has(id))])
 }
 
-function idsIn({ data }: Events[number]): string[] {
+function parseIds({ data }: Events[number]): string[] {
   const { id, productId } = (data ?? {}) as { id?: unknown; productId?: unknown }
   if (typeof productId === 'string' && productId !== '') return [productId]
   return typeof id === 'string' && id !== '' ? [id] : []
@@ -37,7 +37,7 @@ async function queueRefresh(ctx: Context, productIds: readonly string[]): Promis
   }
 }
 
-/** In the transaction that connects: the catalog is read whole. */
+/** Queues a full catalog read, in the transaction that connects the store. */
 export async function catalogConnected(ctx: Context): Promise<void> {
   await ctx.queue(productSnapshotsRefresh, {})
 }

@@ -1,4 +1,4 @@
-/** Reads the mirror of the catalog. */
+/** Reads the catalog cache. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 
@@ -22,7 +22,7 @@ export interface Snapshot {
   imageUrl: string | null
   brand: string | null
   tags: string[]
-  /** With all ancestors. */
+  /** Including all ancestors. */
   categoryIds: string[]
   price: string
   compareAtPrice: string | null
@@ -36,7 +36,7 @@ export interface Snapshot {
 
 export type ItemStatus = 'available' | 'out-of-stock' | 'unpublished' | 'missing'
 
-/** The products with these ids, by id; those that were never met are left out. One statement. */
+/** The products with these ids, by id; products never seen are left out. One statement. */
 export async function find(
   ctx: Context,
   productIds: readonly string[],
@@ -81,8 +81,8 @@ export async function find(
   return new Map(rows.map((row) => [row.productId, { ...row, variants: row.variants ?? [] }]))
 }
 
-/** The products that have these variants and are there still, by variant. */
-export async function productsOfVariants(
+/** The existing products that have these variants, by variant. */
+export async function findProductsOfVariants(
   ctx: Context,
   variantIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
@@ -97,8 +97,8 @@ export async function productsOfVariants(
   return new Map(rows.map((row) => [row.variant_id, row.product_id]))
 }
 
-/** A variant's own state, or the product's over all its variants. */
-export function statusOf(snapshot: Snapshot | undefined, variantId: string | null = null): ItemStatus {
+/** The status of a variant, or of the product over all its variants. */
+export function getStatus(snapshot: Snapshot | undefined, variantId: string | null = null): ItemStatus {
   if (!snapshot?.exists) return 'missing'
   const among =
     variantId === null

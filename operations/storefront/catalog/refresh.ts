@@ -1,66 +1,68 @@
-/** Brings the mirror of the catalog up to date: the whole of it page by page, or some products. */
+/** Refreshes the catalog cache: the whole catalog page by page, or single products. */
 
-import type { EcommercePort, Product } from '#operations/store/door'
-import { ancestryOf, connections } from '#operations/store/door'
+import type { EcommercePort, Product } from '#operations/store/index'
+import { buildAncestry, connections } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { type Patience, paced } from './pace.ts'
+import { callThrottled, type WaitOptions } from './throttling.ts'
 import { markMissing, writeProducts } from './write.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
 const pageSize = 100
-const askedAtOnce = 50
-/** Somebody waits for the answer. */
-const shortMs = 10_000
-/** For a platform that asks a job to slow down, at each call. */
-export const jobPatienceMs = 300_000
+const batchSize = 50
+/** A person waits for the answer. */
+const interactiveWaitMs = 10_000
+/** Maximum wait of a job for a throttling platform, for each call. */
+export const jobWaitMs = 300_000
 
 /**
- * Reads the whole catalog; what was not met, and is not found when it is asked for by its id, is there no more. A
- * mirror of another connection is replaced whatever its age. Not inside a transaction; does nothing where no platform
- * is connected. Throws `Unavailable` where it does not answer: what was read stays.
+ * Reads the whole catalog. Cached products that it does not contain are looked up by id, and marked as missing if not
+ * found. A cache of another connection is replaced whatever its age. Not inside a transaction; does nothing without a
+ * connected platform. Throws `Unavailable` if the platform does not answer, and keeps the products read so far.
  */
 export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promise<void> {
-  const connected = await connections.ecommerce(ctx)
+  const connected = await connections.findEcommerce(ctx)
   if (!connected) return
   const { port, store } = connected
-  const patience = { patienceMs: jobPatienceMs, signal }
-  const another = !(await isMirrorOf(ctx, connected))
-  const ancestry = ancestryOf(await paced(store.id, patience, () => port.listCategories(store)))
+  const options = { maxWaitMs: jobWaitMs, signal }
+  const another = !(await isCacheOf(ctx, connected))
+  const ancestry = buildAncestry(await callThrottled(store.id, options, () => port.listCategories(store)))
   const met = new Set<string>()
   for (let page = 1; ; page += 1) {
     signal?.throwIfAborted()
     const query = { sort: 'name', page, limit: pageSize } as const
-    const { products, total } = await paced(store.id, patience, () => port.searchProducts(store, query))
+    const { products, total } = await callThrottled(store.id, options, () =>
+      port.searchProducts(store, query),
+    )
     for (const { id } of products) met.add(id)
     await write(ctx, connected, (tx) => writeProducts(tx, products, ancestry, { another }))
     if (products.length === 0 || page * pageSize >= total) break
   }
-  const unmet = (await existing(ctx)).filter((id) => !met.has(id))
-  // A product that was renamed meanwhile may have moved to a page that was read before.
-  for (let i = 0; i < unmet.length; i += askedAtOnce) {
+  const unmet = (await listExisting(ctx)).filter((id) => !met.has(id))
+  // A product renamed during the read may have moved to a page that was read already.
+  for (let i = 0; i < unmet.length; i += batchSize) {
     signal?.throwIfAborted()
-    await readProducts(ctx, connected, unmet.slice(i, i + askedAtOnce), { another, patience })
+    await readProducts(ctx, connected, unmet.slice(i, i + batchSize), { another, options })
   }
   await write(ctx, connected, async (tx) => {
-    await noteWhole(tx, connected)
-    for (const told of tx.wired.catalogRead) await told(tx)
+    await recordFullRead(tx, connected)
+    for (const notify of tx.extensions.catalogRead) await notify(tx)
   })
 }
 
 /**
- * Reads these products; those that are not found are there no more. A platform that asks to slow down is waited for,
- * ten seconds where nothing else is said. Not inside a transaction.
+ * Refreshes these products; products that the platform does not find are marked as missing. Waits for a throttling
+ * platform, ten seconds by default. Not inside a transaction.
  */
 export async function refreshProducts(
   ctx: Context,
   connected: Connected,
   productIds: readonly string[],
-  patience: Patience = { patienceMs: shortMs },
+  options: WaitOptions = { maxWaitMs: interactiveWaitMs },
 ): Promise<void> {
   const ids = [...new Set(productIds)]
-  for (let i = 0; i < ids.length; i += askedAtOnce) {
-    await readProducts(ctx, connected, ids.slice(i, i + askedAtOnce), { another: false, patience })
+  for (let i = 0; i < ids.length; i += batchSize) {
+    await readProducts(ctx, connected, ids.slice(i, i + batchSize), { another: false, options })
   }
 }
 
@@ -68,15 +70,15 @@ async function readProducts(
   ctx: Context,
   connected: Connected,
   ids: readonly string[],
-  { another, patience }: { another: boolean; patience: Patience },
+  { another, options }: { another: boolean; options: WaitOptions },
 ) {
   const { port, store } = connected
-  const products: Product[] = await paced(store.id, patience, () =>
+  const products: Product[] = await callThrottled(store.id, options, () =>
     port.getProducts(store, { ids: [...ids] }),
   )
   const ancestry =
     products.length > 0
-      ? ancestryOf(await paced(store.id, patience, () => port.listCategories(store)))
+      ? buildAncestry(await callThrottled(store.id, options, () => port.listCategories(store)))
       : new Map<string, string[]>()
   const found = new Set(products.map(({ id }) => id))
   const missing = ids.filter((id) => !found.has(id))
@@ -86,23 +88,23 @@ async function readProducts(
   })
 }
 
-/** Throws, and so writes nothing, when the store was connected anew since the platform was asked. */
+/** Throws, and so writes nothing, if the store has been reconnected since the platform was called. */
 async function write(ctx: Context, connected: Connected, act: (tx: Context) => Promise<unknown>) {
-  await ctx.observing().transaction(async (tx) => {
-    const now = await connections.ecommerce(tx)
+  await ctx.detached().transaction(async (tx) => {
+    const now = await connections.findEcommerce(tx)
     if (now?.connectedAt.getTime() !== connected.connectedAt.getTime()) {
-      throw new Error('The store was connected anew while its catalog was read')
+      throw new Error('The store was reconnected while its catalog was read')
     }
     await act(tx)
   })
 }
 
-async function isMirrorOf(ctx: Context, { connectedAt }: Connected): Promise<boolean> {
+async function isCacheOf(ctx: Context, { connectedAt }: Connected): Promise<boolean> {
   const row = await ctx.db.selectFrom('catalog_mirrors').select('connected_at').executeTakeFirst()
   return row?.connected_at?.getTime() === connectedAt.getTime()
 }
 
-async function existing(ctx: Context): Promise<string[]> {
+async function listExisting(ctx: Context): Promise<string[]> {
   const rows = await ctx.db
     .selectFrom('product_snapshots')
     .select('product_id')
@@ -112,7 +114,7 @@ async function existing(ctx: Context): Promise<string[]> {
   return rows.map((row) => row.product_id)
 }
 
-async function noteWhole(ctx: Context, { connectedAt }: Connected): Promise<void> {
+async function recordFullRead(ctx: Context, { connectedAt }: Connected): Promise<void> {
   const read = { connected_at: connectedAt, read_at: ctx.now() }
   await ctx.db
     .insertInto('catalog_mirrors')

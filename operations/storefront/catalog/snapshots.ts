@@ -1,8 +1,8 @@
-/** The mirror of the platform's catalog: what sections show, target and count without calling the platform. */
+/** The catalog cache: sections show, target and count products from it without calling the platform. */
 export {
   find,
-  productsOfVariants,
+  findProductsOfVariants,
+  getStatus,
   type Snapshot,
-  statusOf,
 } from './read.ts'
-export { existingCategories, readLive, requireCategories, requireProducts } from './require.ts'
+export { existingCategories, readLive, requireCategories, requireProducts } from './references.ts'

@@ -1,7 +1,7 @@
-/** Writes the mirror of the catalog; who shows products is told of those that are another now. */
+/** Writes the catalog cache and notifies extensions of changed products. */
 import { createHash } from 'node:crypto'
-import type { Ancestry, Product } from '#operations/store/door'
-import { columnsOf, excludedColumns, isAmong, keptProduct, recordset } from '#operations/store/door'
+import type { Ancestry, Product } from '#operations/store/index'
+import { columnNames, excludedColumns, isAmong, recordset, sanitizeProduct } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 
 const types = {
@@ -24,7 +24,7 @@ const types = {
   digest: 'text',
   checked_at: 'timestamptz',
 }
-const columns = columnsOf(types)
+const columns = columnNames(types)
 
 const variantTypes = {
   product_id: 'text',
@@ -38,13 +38,13 @@ const variantTypes = {
   is_available: 'boolean',
   position: 'integer',
 }
-const variantColumns = columnsOf(variantTypes)
+const variantColumns = columnNames(variantTypes)
 
-type Written = ReturnType<typeof rowsOf>
+type Written = ReturnType<typeof toRows>
 
 /**
- * Writes what the platform said of products, in the caller's transaction: an older word than the mirror's is passed
- * over, unless the mirror is of `another` connection. Answers the ids of those that are another now.
+ * Upserts products in the caller's transaction. A product older than the cached one is skipped, unless the cache
+ * belongs to `another` connection. Returns the ids of changed products.
  */
 export async function writeProducts(
   ctx: Context,
@@ -54,10 +54,10 @@ export async function writeProducts(
 ): Promise<string[]> {
   if (products.length === 0) return []
   const written = [...new Map(products.map((product) => [product.id, product])).values()]
-    // Always in the same order, so that two who write the same products wait for each other and do not lock up.
+    // A fixed order, so that two transactions with the same products cannot deadlock.
     .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .map((product) => rowsOf(keptProduct(product), ancestry, ctx.now()))
-  const known = await lockKnown(
+    .map((product) => toRows(sanitizeProduct(product), ancestry, ctx.now()))
+  const known = await lockExisting(
     ctx,
     written.map(({ row }) => row.product_id),
   )
@@ -92,33 +92,33 @@ export async function writeProducts(
   })
   await replaceVariants(ctx, changed)
   const ids = changed.map(({ row }) => row.product_id)
-  await told(ctx, ids)
+  await notifyChanged(ctx, ids)
   return ids
 }
 
-/** Products that the platform has no more. Their last words stay, for who names them still. */
+/** Marks products that the platform no longer has. Their last data stays for resources that still name them. */
 export async function markMissing(ctx: Context, productIds: readonly string[]): Promise<string[]> {
   if (productIds.length === 0) return []
-  await lockKnown(ctx, productIds)
-  const gone = await ctx.db
+  await lockExisting(ctx, productIds)
+  const missing = await ctx.db
     .updateTable('product_snapshots')
     .set({ exists: false, checked_at: ctx.now() })
     .where(isAmong('product_id', productIds))
     .where('exists', '=', true)
     .returning('product_id')
     .execute()
-  const ids = gone.map((row) => row.product_id)
-  await told(ctx, ids)
+  const ids = missing.map((row) => row.product_id)
+  await notifyChanged(ctx, ids)
   return ids
 }
 
-interface Known {
+interface Existing {
   digest: string
   exists: boolean
   updatedAt: number
 }
 
-async function lockKnown(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, Known>> {
+async function lockExisting(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, Existing>> {
   const rows = await ctx.db
     .selectFrom('product_snapshots')
     .select(['product_id', 'digest', 'exists', 'platform_updated_at'])
@@ -146,10 +146,10 @@ async function replaceVariants(ctx: Context, changed: readonly Written[]): Promi
     .execute()
 }
 
-/** The revision comes last: whoever waits for it holds nothing that a listener wants. */
-async function told(ctx: Context, ids: readonly string[]): Promise<void> {
+/** The revision comes last: a transaction that waits for its row then holds no lock that an extension needs. */
+async function notifyChanged(ctx: Context, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  for (const tell of ctx.wired.productsChanged) await tell(ctx, ids)
+  for (const tell of ctx.extensions.productsChanged) await tell(ctx, ids)
   await ctx.db
     .insertInto('catalog_mirrors')
     .values({ revision: 1 })
@@ -159,7 +159,7 @@ async function told(ctx: Context, ids: readonly string[]): Promise<void> {
     .execute()
 }
 
-function rowsOf(product: Product, ancestry: Ancestry, now: Date) {
+function toRows(product: Product, ancestry: Ancestry, now: Date) {
   const categories = new Set(product.categories.flatMap(({ id }) => ancestry.get(id) ?? [id]))
   const content = {
     product_id: product.id,

@@ -1,12 +1,12 @@
-/** Takes the events of one visitor: what may count is kept and counted in one transaction (rules 6 and 7). */
+/** Records the events of one visitor: stores and counts them in one transaction (rules 6 and 7). */
 import { sql } from 'kysely'
-import { columnsOf, days, recordset } from '#operations/store/door'
+import { columnNames, days, recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
-import { cut } from '#runtime/values/cut'
+import { trimVisible } from '#runtime/values/confusables'
 import { parsePhone } from '#runtime/values/phone'
-import { seen } from '#runtime/values/signs'
+import { truncate } from '#runtime/values/truncate'
 import * as snapshots from '../catalog/snapshots.ts'
 import type { EventsBody, GivenEvent } from './schema.ts'
 import type { Counted, EventSpec, EventType, StorefrontEvent } from './specs.ts'
@@ -17,78 +17,84 @@ interface KnownEvent extends StorefrontEvent {
   widget: string
 }
 
-/** Refuses events of widgets that no section has. */
-export function refuseUnknown({ wired }: Context, { events }: EventsBody): void {
+/** Refuses events of unknown widgets. */
+export function refuseUnknown({ extensions: registered }: Context, { events }: EventsBody): void {
   for (const [at, { widget }] of events.entries()) {
-    if (wired.events[widget]) continue
-    throw refuse('bad_request', `events.${at}.widget: must be one of ${Object.keys(wired.events).join(', ')}`)
+    if (registered.events[widget]) continue
+    throw refuse(
+      'bad_request',
+      `events.${at}.widget: must be one of ${Object.keys(registered.events).join(', ')}`,
+    )
   }
 }
 
 /**
- * What is unknown, of a widget that the plan lacks or of a resource that cannot be counted is dropped in silence; an
- * event that came before, and an impression of the same visitor, resource and half hour, count nothing.
+ * Silently drops unknown events, widgets missing from the plan and resources that cannot be counted. Duplicate events
+ * do not count, and neither does a repeated impression of the same visitor, resource and half hour.
  */
-export async function takeEvents(
+export async function recordEvents(
   ctx: Context,
   features: ReadonlySet<string>,
   { visitorId, device, events }: EventsBody,
 ): Promise<void> {
-  const known = await countable(ctx, features, events)
+  const known = await selectCountable(ctx, features, events)
   if (known.length === 0) return
   const batch = known.map((event): KnownEvent => ({ ...event, visitorId, device: device ?? null }))
   await ctx.transaction(async (tx) => {
-    // One visitor at a time: two tabs would wait for each other's impressions, and count one visitor twice.
+    // One visitor at a time: two tabs would block on each other's impressions and count one visitor twice.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`storefront:${tx.store.id}:${visitorId}`}, 0))`.execute(
       tx.db,
     )
-    const kept = await keep(tx, batch)
+    const kept = await insertNew(tx, batch)
     if (kept.length === 0) return
     await count(tx, visitorId, kept)
-    await apply(tx, inOrder(kept, events))
+    await apply(tx, restoreOrder(kept, events))
   })
 }
 
-/** As the browser told them: a wish that is taken back and made again is not the same the other way round. */
-function inOrder(kept: readonly KnownEvent[], given: readonly GivenEvent[]): KnownEvent[] {
+/** Restores the browser's order, which matters if a wish is removed and added again. */
+function restoreOrder(kept: readonly KnownEvent[], given: readonly GivenEvent[]): KnownEvent[] {
   const place = new Map(given.map(({ id }, at) => [id.toLowerCase(), at] as const).reverse())
   return [...kept].sort((a, b) => place.get(a.id)! - place.get(b.id)!)
 }
 
 type Unplaced = Omit<KnownEvent, 'visitorId' | 'device'>
 
-/** In the order in which rows are locked: by widget, resource and id. */
-async function countable(
+/** Sorted in lock order: by widget, resource and id. */
+async function selectCountable(
   ctx: Context,
   features: ReadonlySet<string>,
   events: readonly GivenEvent[],
 ): Promise<Unplaced[]> {
-  const byWidget = Map.groupBy(firstOfEach(events), (event) => event.widget)
-  const kept: Unplaced[] = []
+  const byWidget = Map.groupBy(dedupe(events), (event) => event.widget)
+  const accepted: Unplaced[] = []
   for (const [widget, ofWidget] of [...byWidget].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const spec = ctx.wired.events[widget]
+    const spec = ctx.extensions.events[widget]
     if (!spec || !mayUse(features, spec)) continue
     const placed = ofWidget
-      .map((event) => eventOf(ctx, spec, event))
+      .map((event) => toEvent(ctx, spec, event))
       .filter((event) => spec.types.includes(event.type) && isComplete(event))
-    const existing = spec.existing && (await spec.existing(ctx, [...new Set(placed.map(resourceOf))]))
+    const existing = spec.existing && (await spec.existing(ctx, [...new Set(placed.map(getResource))]))
     const found = existing ? placed.filter((event) => existing.has(event.resourceId)) : placed
-    const there = await withProducts(ctx, found)
-    kept.push(...there.sort((a, b) => compare(resourceOf(a), resourceOf(b)) || compare(a.id, b.id)))
+    const matched = await resolveProducts(ctx, found)
+    accepted.push(...matched.sort((a, b) => compare(getResource(a), getResource(b)) || compare(a.id, b.id)))
   }
-  return kept
+  return accepted
 }
 
 const aboutProducts: readonly EventType[] = ['product-view', 'cart-add']
 
-/** What is counted of a product is so where the mirror of the catalog has it, and its variant; one alone names it. */
-async function withProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[]> {
+/**
+ * Keeps product events only if the catalog cache has the product and the variant; a missing product id is found by the
+ * variant.
+ */
+async function resolveProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[]> {
   const isAbout = ({ type }: Unplaced) => aboutProducts.includes(type)
   const about = events.filter(isAbout)
   const alone = about.flatMap(({ productId, variantId }) =>
     productId === null && variantId !== null ? variantId : [],
   )
-  const ofVariant = await snapshots.productsOfVariants(ctx, alone)
+  const ofVariant = await snapshots.findProductsOfVariants(ctx, alone)
   const named = about.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, [...new Set(named)])
   return events.flatMap((event) => {
@@ -98,26 +104,26 @@ async function withProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[
       const found = ofVariant.get(variantId!)
       return found === undefined ? [] : { ...event, productId: found }
     }
-    return snapshots.statusOf(products.get(productId), variantId) === 'missing' ? [] : event
+    return snapshots.getStatus(products.get(productId), variantId) === 'missing' ? [] : event
   })
 }
 
-const firstOfEach = (events: readonly GivenEvent[]): GivenEvent[] => [
+const dedupe = (events: readonly GivenEvent[]): GivenEvent[] => [
   ...new Map([...events].reverse().map((event) => [event.id.toLowerCase(), event])).values(),
 ]
 const mayUse = (features: ReadonlySet<string>, { feature }: EventSpec): boolean =>
   feature === null ? features.size > 0 : features.has(feature)
-const resourceOf = (event: { resourceId: string }): string => event.resourceId
+const getResource = (event: { resourceId: string }): string => event.resourceId
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A wish without a product, a cart without anything, or a contact that reaches nobody, says nothing. */
+/** A wish without a product, an empty cart event and a contact without email and phone are incomplete. */
 function isComplete({ type, resourceId, productId, variantId, contact }: Unplaced): boolean {
   if (type === 'wishlist-contact') return contact !== null
   if (type === 'cart-add') return resourceId !== '' || productId !== null || variantId !== null
   return productId !== null || !['product-view', 'wishlist-add', 'wishlist-remove'].includes(type)
 }
 
-function eventOf(ctx: Context, spec: EventSpec, event: GivenEvent): Unplaced {
+function toEvent(ctx: Context, spec: EventSpec, event: GivenEvent): Unplaced {
   const { id, type, widget, resourceId, productId = null, variantId = null, contact } = event
   return {
     id: id.toLowerCase(),
@@ -126,11 +132,11 @@ function eventOf(ctx: Context, spec: EventSpec, event: GivenEvent): Unplaced {
     resourceId: spec.existing ? (resourceId ?? '') : '',
     productId,
     variantId,
-    contact: contact ? reachable(ctx, contact) : null,
+    contact: contact ? toContact(ctx, contact) : null,
   }
 }
 
-function reachable(
+function toContact(
   ctx: Context,
   contact: NonNullable<GivenEvent['contact']>,
 ): NonNullable<StorefrontEvent['contact']> | null {
@@ -140,7 +146,7 @@ function reachable(
   return {
     email,
     phone,
-    name: cut(seen(contact.name) ?? '', 120) || null,
+    name: truncate(trimVisible(contact.name) ?? '', 120) || null,
     consent: contact.consent,
   }
 }
@@ -157,10 +163,10 @@ const types = {
   slot: 'integer',
   happened_at: 'timestamptz',
 }
-const columns = columnsOf(types)
+const columns = columnNames(types)
 
-/** Those that are new. */
-async function keep(ctx: Context, events: readonly KnownEvent[]): Promise<KnownEvent[]> {
+/** Returns the new ones. */
+async function insertNew(ctx: Context, events: readonly KnownEvent[]): Promise<KnownEvent[]> {
   const now = ctx.now()
   const rows = events.map((event) => ({
     id: event.id,
@@ -171,7 +177,7 @@ async function keep(ctx: Context, events: readonly KnownEvent[]): Promise<KnownE
     variant_id: event.variantId,
     visitor_id: event.visitorId,
     device: event.device,
-    slot: event.type === 'impression' ? slotOf(now) : null,
+    slot: event.type === 'impression' ? toSlot(now) : null,
     happened_at: now.toISOString(),
   }))
   const inserted = await ctx.db
@@ -185,7 +191,7 @@ async function keep(ctx: Context, events: readonly KnownEvent[]): Promise<KnownE
   return events.filter((event) => ids.has(event.id))
 }
 
-const slotOf = (at: Date): number => Math.floor(at.getTime() / slotMs)
+const toSlot = (at: Date): number => Math.floor(at.getTime() / slotMs)
 
 interface Daily extends Counted {
   widget: string
@@ -199,24 +205,22 @@ const counters: Partial<Record<EventType, 'impressions' | 'clicks' | 'closes' | 
   'cart-add': 'cartAdds',
 }
 
-/**
- * All-time counters first, the day's afterwards: who deletes a resource locks it before the days that go with it.
- */
+/** All-time counters first, then the day's: a deletion locks the resource before its daily rows. */
 async function count(ctx: Context, visitorId: string, events: readonly KnownEvent[]): Promise<void> {
-  const sums = await sumsOf(ctx, visitorId, events)
+  const sums = await sumCounts(ctx, visitorId, events)
   for (const [widget, ofWidget] of Map.groupBy(sums, (sum) => sum.widget)) {
-    await ctx.wired.events[widget]?.count?.(ctx, ofWidget)
+    await ctx.extensions.events[widget]?.count?.(ctx, ofWidget)
   }
   await addDays(ctx, sums)
 }
 
 async function apply(ctx: Context, events: readonly KnownEvent[]): Promise<void> {
   for (const [widget, ofWidget] of Map.groupBy(events, (event) => event.widget)) {
-    await ctx.wired.events[widget]?.apply?.(ctx, ofWidget)
+    await ctx.extensions.events[widget]?.apply?.(ctx, ofWidget)
   }
 }
 
-async function sumsOf(ctx: Context, visitorId: string, events: readonly KnownEvent[]): Promise<Daily[]> {
+async function sumCounts(ctx: Context, visitorId: string, events: readonly KnownEvent[]): Promise<Daily[]> {
   const sums = new Map<string, Daily>()
   for (const { widget, resourceId, type } of events) {
     const counter = counters[type]
@@ -229,24 +233,24 @@ async function sumsOf(ctx: Context, visitorId: string, events: readonly KnownEve
     sums.set(key, sum)
   }
   if (events.some((event) => event.type === 'impression')) {
-    const seen = await seenToday(ctx, visitorId)
+    const seen = await findSeenToday(ctx, visitorId)
     for (const [key, sum] of sums) if (sum.impressions > 0 && !seen.has(key)) sum.visitors = 1
   }
   return [...sums.values()]
 }
 
-/** What this visitor had seen before on this day of the store, as `widget resource`. */
-async function seenToday(ctx: Context, visitorId: string): Promise<ReadonlySet<string>> {
+/** Resources that this visitor has seen before on this day of the store, as `widget resource`. */
+async function findSeenToday(ctx: Context, visitorId: string): Promise<ReadonlySet<string>> {
   const now = ctx.now()
   const today = sql`${days.localDay(now, ctx.store.timezone)}::date`
-  const begins = days.firstInstantOf(today, sql`${ctx.store.timezone}::text`)
+  const begins = days.firstInstant(today, sql`${ctx.store.timezone}::text`)
   const rows = await ctx.db
     .selectFrom('storefront_events')
     .select(['widget', 'resource_id'])
     .distinct()
     .where('visitor_id', '=', visitorId)
-    .where('slot', '<', slotOf(now))
-    .where('slot', '>', slotOf(now) - 52)
+    .where('slot', '<', toSlot(now))
+    .where('slot', '>', toSlot(now) - 52)
     .where('happened_at', '>=', begins)
     .execute()
   return new Set(rows.map((row) => `${row.widget} ${row.resource_id}`))
@@ -262,7 +266,7 @@ const dailyTypes = {
   cart_adds: 'integer',
   visitors: 'integer',
 }
-const dailyColumns = columnsOf(dailyTypes)
+const dailyColumns = columnNames(dailyTypes)
 
 async function addDays(ctx: Context, sums: readonly Daily[]): Promise<void> {
   if (sums.length === 0) return
@@ -290,8 +294,8 @@ async function addDays(ctx: Context, sums: readonly Daily[]): Promise<void> {
     .execute()
 }
 
-/** What was counted of something that is gone, in the caller's transaction. */
-export async function forgetCounted(ctx: Context, widget: string, resourceId: string): Promise<void> {
+/** Deletes the counts of a deleted resource, in the caller's transaction. */
+export async function deleteCounts(ctx: Context, widget: string, resourceId: string): Promise<void> {
   await ctx.db
     .deleteFrom('widget_daily')
     .where('widget', '=', widget)

@@ -1,4 +1,4 @@
-/** The one body of events, for every widget. */
+/** The body of an events request, shared by all widgets. */
 import { object, themeId, z } from '#runtime/schema'
 import { eventTypes } from './specs.ts'
 
@@ -7,12 +7,12 @@ const platformId = themeId()
 const event = object({
   id: z.string().uuid(),
   type: z.enum(eventTypes),
-  /** One that is wired. */
+  /** A registered widget. */
   widget: z.string().max(64),
   resourceId: platformId.optional(),
   productId: platformId.optional(),
   variantId: platformId.optional(),
-  /** What is no email or phone is dropped, not refused: the visitor typed it long ago. */
+  /** An invalid email or phone is dropped, not refused: the visitor typed it long ago. */
   contact: object({
     email: z.string().max(500).nullish(),
     phone: z.string().max(500).nullish(),

@@ -1,4 +1,4 @@
-/** Which events of shoppers' browsers count, and for what. */
+/** Which browser events count, and for which resources. */
 import type { Context } from '#runtime/context'
 
 export const eventTypes = [
@@ -13,11 +13,11 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** One that was accepted: new, of a known resource, of a store that has the feature. */
+/** An accepted event: new, of a known resource, of a store that has the feature. */
 export interface StorefrontEvent {
   id: string
   type: EventType
-  /** Empty where the widget has no resources. */
+  /** Empty if the widget has no resources. */
   resourceId: string
   productId: string | null
   variantId: string | null
@@ -26,7 +26,7 @@ export interface StorefrontEvent {
   contact: { email: string | null; phone: string | null; name: string | null; consent: boolean } | null
 }
 
-/** What one resource's all-time counters grow by. */
+/** Increments of one resource's all-time counters. */
 export interface Counted {
   resourceId: string
   impressions: number
@@ -35,15 +35,18 @@ export interface Counted {
   cartAdds: number
 }
 
-/** What a widget tells of; `page`: of no widget at all, a product that is looked at or put into the cart. */
+/** Events of a widget; `page` has no widget: product views and additions to the cart. */
 export interface EventSpec {
-  /** Of the plan; null: of every store whose subscription may write. */
+  /** Feature of the plan; null: any store whose subscription may write. */
   feature: string | null
   types: readonly EventType[]
-  /** Of these resource ids, those of this store that can be counted now; absent where the widget has no resources. */
+  /** Those of the resource ids that exist in this store and can be counted; absent if the widget has no resources. */
   existing?(ctx: Context, resourceIds: readonly string[]): Promise<ReadonlySet<string>>
-  /** All-time counters of its own, in the transaction of the events; locks in the order given (by resource id). */
+  /**
+   * Updates the resource's own all-time counters, in the events' transaction; locks rows in the given order (by
+   * resource id).
+   */
   count?(ctx: Context, counted: readonly Counted[]): Promise<void>
-  /** More than counting (a wish), in the same transaction; in the order in which the browser told them. */
+  /** Effects other than counting (a wish), in the same transaction, in the browser's order. */
   apply?(ctx: Context, events: readonly StorefrontEvent[]): Promise<void>
 }

@@ -9,7 +9,7 @@ const keptDays = 35
 const atOnce = 10_000
 
 export default serverJob(handle('widget-events-prune', object({})), {
-  description: "Drops what shoppers' browsers told once it is older than 35 days; the daily counters stay.",
+  description: 'Deletes storefront events older than 35 days; the daily counters stay.',
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 1800,
   everySeconds: 86_400,
@@ -28,7 +28,10 @@ export default serverJob(handle('widget-events-prune', object({})), {
   },
 })
 
-/** Which deletes no part of what lies on several shards: a store's at a time, which are those of one more day. */
+/**
+ * On a cluster, a `delete` with a limit cannot span shards: deletes store by store; a run deletes one more day of
+ * events.
+ */
 async function pruneOnCluster(ctx: SystemContext, before: Date, signal: AbortSignal): Promise<void> {
   const stores = await ctx.root
     .selectFrom('storefront_events')

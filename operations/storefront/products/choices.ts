@@ -1,4 +1,4 @@
-/** What a shopper may choose of a product where an item names no variant. */
+/** Variants that a shopper can choose if an item names no variant. */
 import type { Context } from '#runtime/context'
 import * as snapshots from '../catalog/snapshots.ts'
 
@@ -9,8 +9,8 @@ export interface VariantChoice {
   isAvailable: boolean
 }
 
-/** By product, in the platform's order; of products that shoppers can see. One statement, none without products. */
-export async function variantChoices(
+/** By product, in the platform's order; only products that shoppers can see. One statement, none without products. */
+export async function listVariantChoices(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, VariantChoice[]>> {

@@ -1,4 +1,4 @@
-/** What a discount may be added to. */
+/** Which other discounts a discount combines with. */
 import { object, z } from '#runtime/schema'
 
 export const combinesWith = object({

@@ -13,7 +13,7 @@ export const conditionFields = {
     .min(1)
     .max(365)
     .nullable()
-    .describe('Of new: days since the product was created; of low-stock: units, inclusive. Null otherwise'),
+    .describe('For new: days since the product was created; for low-stock: units, inclusive. Null otherwise'),
 }
 
 export interface Condition {
@@ -24,8 +24,8 @@ export type ConditionChange = { [K in keyof Condition]?: Condition[K] | undefine
 
 export const unconditional: Condition = { condition: 'always', conditionValue: null }
 
-/** What is left out stays; a value that the condition has no use for is emptied. Refuses one that lacks its value. */
-export function mergedCondition(before: Condition, change: ConditionChange): Condition {
+/** Fields left out keep their value; a value that the condition does not use is emptied. Refuses a missing value. */
+export function mergeCondition(before: Condition, change: ConditionChange): Condition {
   const condition = change.condition ?? before.condition
   if (condition !== 'new' && condition !== 'low-stock') return { condition, conditionValue: null }
   const { conditionValue = before.conditionValue } = change
@@ -35,7 +35,7 @@ export function mergedCondition(before: Condition, change: ConditionChange): Con
   return { condition, conditionValue }
 }
 
-/** Whether a product meets it now, from its snapshot. */
+/** Whether a product meets the condition now, from its snapshot. */
 export function meetsCondition(
   { condition, conditionValue }: Condition,
   product: snapshots.Snapshot,

@@ -1,14 +1,14 @@
-/** Items that name a product and maybe a variant: as JSON of the mirror, and against products read fresh. */
+/** Items that name a product and optionally a variant: as JSON from the catalog cache, and against fresh products. */
 import { type RawBuilder, sql } from 'kysely'
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { jsonObject } from '#runtime/database/json'
 import type * as snapshots from '../catalog/snapshots.ts'
 
 type Db = Context['db']
 
-/** ItemStatus of an item of products `p` (left join) whose wanted variant is `v` (left join). */
-const itemStatusIn = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
+/** ItemStatus of an item of products `p` (left join) with the variant `v` (left join). */
+const itemStatusSql = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
   const variants = db
     .selectFrom('product_snapshot_variants as a')
     .where('a.product_id', '=', sql<string>`p.product_id`)
@@ -20,10 +20,10 @@ const itemStatusIn = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string
     else 'available' end`
 }
 
-/** The fields of an item beside its ids: names and price of the mirror; `item` as in `itemsOf`. */
-const shown = (db: Db): Record<string, RawBuilder<unknown> | string> => {
+/** The fields of an item other than its ids: names and price from the catalog cache; `item` as in `selectItems`. */
+const shownFields = (db: Db): Record<string, RawBuilder<unknown> | string> => {
   const variantId = sql`i.item ->> 'variantId'`
-  const status = itemStatusIn(db, variantId)
+  const status = itemStatusSql(db, variantId)
   return {
     name: 'p.name',
     variantName: 'v.name',
@@ -35,12 +35,12 @@ const shown = (db: Db): Record<string, RawBuilder<unknown> | string> => {
 }
 
 /**
- * The items of a JSON list, each row with `item` (JSON as shown), `price` (of the whole quantity; null where it is
- * missing) and `status`, in the table `named`.
+ * The items of a JSON list, as the table `named`: each row has `item` (JSON as shown), `price` (of the whole quantity;
+ * null if missing) and `status`.
  */
-export function itemsOf(db: Db, list: RawBuilder<unknown>) {
+export function selectItems(db: Db, list: RawBuilder<unknown>) {
   const given = sql<{ item: unknown; place: number }>`jsonb_array_elements(${list}) with ordinality`
-  const fields = shown(db)
+  const fields = shownFields(db)
   const rows = db
     .selectFrom(given.as<'i'>(sql`i(item, place)`))
     .leftJoin('product_snapshots as p', (join) =>
@@ -63,7 +63,7 @@ export function itemsOf(db: Db, list: RawBuilder<unknown>) {
   return rows
 }
 
-/** One row of `itemsOf`, named `x`. */
+/** One row of `selectItems`, named `x`. */
 export const itemShape = {
   productId: 'x.product_id',
   variantId: 'x.variant_id',
@@ -75,11 +75,14 @@ export const itemShape = {
   unitPrice: 'x.shown_unitPrice',
   status: 'x.shown_status',
 }
-/** The same as JSON. */
+/** The same row as JSON. */
 export const itemJson = jsonObject(itemShape)
 
-/** The unit price of an item in cents, or null where product or variant is gone. */
-export function unitCents(product: snapshots.Snapshot | undefined, variantId: string | null): bigint | null {
+/** The unit price of an item in cents, or null if the product or variant is gone. */
+export function getUnitCents(
+  product: snapshots.Snapshot | undefined,
+  variantId: string | null,
+): bigint | null {
   if (!product?.exists) return null
   if (variantId === null) return amounts.toCents(product.price)
   const variant = product.variants.find((each) => each.variantId === variantId)

@@ -1,4 +1,4 @@
-/** From when to when something is on (rule 12): `[startsAt, endsAt)`, null for at once and for ever. */
+/** Start and end of something (rule 12): `[startsAt, endsAt)`, null for immediately and for no end. */
 import { refuse } from '#runtime/errors'
 import { instant, type z } from '#runtime/schema'
 
@@ -16,8 +16,8 @@ export type ScheduleChange = { [K in keyof Schedule]?: z.infer<typeof instant> |
 
 export const always: Schedule = { startsAt: null, endsAt: null }
 
-/** What is left out stays. Refuses dates that cross, and an end that is new and past. */
-export function mergedSchedule(now: Date, before: Schedule, change: ScheduleChange): Schedule {
+/** Fields left out keep their value. Refuses a start after the end, and a new end in the past. */
+export function mergeSchedule(now: Date, before: Schedule, change: ScheduleChange): Schedule {
   const { startsAt = before.startsAt, endsAt = before.endsAt } = change
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt) {
     throw refuse('bad_request', 'endsAt: must be after startsAt')
@@ -30,15 +30,15 @@ export function mergedSchedule(now: Date, before: Schedule, change: ScheduleChan
 
 export type Phase = 'scheduled' | 'running' | 'ended'
 
-/** Where the clock stands; the end comes first. */
-export function phaseOf({ startsAt, endsAt }: Schedule, now: Date): Phase {
+/** The current phase; the end is checked first. */
+export function getPhase({ startsAt, endsAt }: Schedule, now: Date): Phase {
   const at = now.toISOString()
   if (endsAt !== null && endsAt <= at) return 'ended'
   return startsAt !== null && startsAt > at ? 'scheduled' : 'running'
 }
 
-/** The next instant at which one of them begins or ends, or null. */
-export function nextTurn(schedules: readonly Schedule[], now: Date): Date | null {
+/** The next instant at which one of them starts or ends, or null. */
+export function findNextChange(schedules: readonly Schedule[], now: Date): Date | null {
   const at = now.toISOString()
   const coming = schedules
     .flatMap(({ startsAt, endsAt }) => [startsAt, endsAt])

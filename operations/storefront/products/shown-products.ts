@@ -1,4 +1,4 @@
-/** Products that something leads to, as shoppers see them. */
+/** Products that widgets link to, as shoppers see them. */
 import type { Context } from '#runtime/context'
 import * as snapshots from '../catalog/snapshots.ts'
 
@@ -11,8 +11,8 @@ export interface ShownProduct {
   currency: string
 }
 
-/** Of these, those that shoppers can see, by id. One statement, none where there are no ids. */
-export async function shownProducts(
+/** Those of the products that shoppers can see, by id. One statement, none without ids. */
+export async function findShownProducts(
   ctx: Context,
   productIds: readonly string[],
 ): Promise<ReadonlyMap<string, ShownProduct>> {

@@ -1,4 +1,4 @@
-/** Which products something is for (rules 1 and 2): shared by promotions and all that stands around a product. */
+/** Which products something applies to (rules 1 and 2): shared by promotions and everything on a product page. */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -6,7 +6,7 @@ import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import * as snapshots from '../catalog/snapshots.ts'
 
-/** A product's, variant's or category's id, as the platform writes it. */
+/** Id of a product, variant or category, as the platform writes it. */
 export const platformId = z.string().min(1).max(64).describe("The platform's own id")
 
 const distinctIds = (kind: 'product' | 'category', atMost: number) =>
@@ -18,9 +18,9 @@ const distinctIds = (kind: 'product' | 'category', atMost: number) =>
 export const targetingFields = {
   scope: z.enum(['all', 'categories', 'products']),
   categoryIds: distinctIds('category', 50).describe(
-    'Of scope categories, with all below them; at least one then',
+    'Only for scope categories, including those below them; at least one then',
   ),
-  productIds: distinctIds('product', 250).describe('Of scope products; at least one then'),
+  productIds: distinctIds('product', 250).describe('Only for scope products; at least one then'),
   excludedProductIds: distinctIds('product', 250).describe('Never these, whatever the scope'),
 }
 
@@ -41,8 +41,8 @@ export const everyProduct: Targeting = {
   excludedProductIds: [],
 }
 
-/** What is left out stays; the list that the scope does not name is emptied. Refuses a scope without ids. */
-export function mergedTargeting(before: Targeting, change: TargetingChange): Targeting {
+/** Fields left out keep their value; lists that the scope does not use are emptied. Refuses a scope without ids. */
+export function mergeTargeting(before: Targeting, change: TargetingChange): Targeting {
   const scope = change.scope ?? before.scope
   const merged = {
     scope,
@@ -62,8 +62,8 @@ export function mergedTargeting(before: Targeting, change: TargetingChange): Tar
 }
 
 /**
- * Asks the platform for the ids that `before` did not hold yet. Not inside a transaction. Refuses those it does not
- * know by their field; throws `Unavailable` where it does not answer, refuses with `conflict` where none is connected.
+ * Looks up ids that are not in `before` at the platform. Not inside a transaction. Refuses unknown ids, naming the
+ * field; throws `Unavailable` if the platform does not answer, and refuses with `conflict` if none is connected.
  */
 export async function requireTargets(
   ctx: Context,
@@ -73,7 +73,7 @@ export async function requireTargets(
   await requireReferences(ctx, targeting, { before, after, kinds: ['product', 'category'], live: true })
 }
 
-/** `categoryIds`: those of the product, with all above them. */
+/** `categoryIds`: the product's categories with all their ancestors. */
 export function isTargeted(
   targeting: Targeting,
   product: { productId: string; categoryIds: readonly string[] },
@@ -85,7 +85,7 @@ export function isTargeted(
 }
 
 /**
- * What `isTargeted` asks of a product, from the mirror, else from the platform; null where neither knows it. Not
+ * The data of a product that `isTargeted` needs, from the catalog cache or the platform; null if neither knows it. Not
  * inside a transaction.
  */
 export async function findTarget(

@@ -1,19 +1,19 @@
-/** Texts of widgets. */
+/** Schemas of widget texts. */
 import { line, z } from '#runtime/schema'
-import { variableFault } from '#runtime/values/variables'
+import { findVariableIssue } from '#runtime/values/variables'
 
-/** A line that knows these variables: an unknown one, or a `{{` left open, is refused. */
+/** A line of text with variables; refuses an unknown one, and a `{{` that is not closed. */
 export function variableLine(min: number, max: number, names: readonly string[]) {
   const known = new Set(names)
   return line(min, max)
     .superRefine((value, check) => {
-      const fault = variableFault(value, known)
+      const fault = findVariableIssue(value, known)
       if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
     })
     .describe(`Knows ${names.map((name) => `{{${name}}}`).join(', ')}`)
 }
 
-/** Text that may be missing; `emptyToNull` before it is kept. */
+/** Optional text; pass it through `emptyToNull` before it is stored. */
 export const nullableText = (max: number) => z.string().trim().max(max).nullable()
 
 /** An empty text in a nullable field becomes null. */

@@ -1,11 +1,11 @@
-/** Addresses of pictures, videos and links that the storefront shows. */
-import { files } from '#operations/store/door'
+/** URLs of pictures, videos and links that the storefront shows. */
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
 
-/** An AssetUrl: `requireAssets` decides; only the server knows which addresses its own storage gives. */
+/** An AssetUrl. `requireAssets` decides, since only the server knows the addresses of its own storage. */
 export const assetUrl = reference('file', z.string())
 
   .min(1)
@@ -13,7 +13,7 @@ export const assetUrl = reference('file', z.string())
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+$/, 'must be an https address or the fileUrl of an upload')
   .describe('https address, or the fileUrl of an upload of this store')
 
-/** A LinkUrl. A backslash would be a second slash to a browser. */
+/** A LinkUrl. Browsers read a backslash as a second slash. */
 export const linkUrl = z
   .string()
   .max(2000)
@@ -25,7 +25,10 @@ export const linkUrl = z
 
 export const isLinkUrl = (text: string): boolean => linkUrl.safeParse(text).success
 
-/** Whether an address may be shown as a picture or video of this server's stores (whose it is, `requireAssets` says). */
+/**
+ * Whether an address may be shown as a picture or video. It may belong to any store of this server; `requireAssets`
+ * checks the owner.
+ */
 export function isAssetUrl(ctx: Context, url: string): boolean {
   if (url.length > 2000 || /\s/.test(url)) return false
   if (ctx.adapters.storage.owns(url)) return true
@@ -33,8 +36,8 @@ export function isAssetUrl(ctx: Context, url: string): boolean {
 }
 
 /**
- * Refuses an address that is neither https nor a finished upload of this store, by its field. Asks the storage: before
- * the transaction that then keeps them with `files.setUses`.
+ * Refuses an address that is neither https nor a finished upload of this store, naming its field. Calls the storage, so
+ * run it before the transaction that retains the files with `files.setUses`.
  */
 export async function requireAssets(
   ctx: Context,

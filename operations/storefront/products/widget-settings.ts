@@ -1,12 +1,12 @@
-/** Settings of widgets: a row for each kind and store; what is saved is published. */
+/** Settings of widgets: one row per widget and store. A save publishes them. */
 import { type SettingsSpec, settings } from '#runtime/database/settings'
 import type { Change } from '#runtime/values/changes'
-import { changed } from '../widgets/changed.ts'
+import { markStorefrontChanged } from '../widgets/revision.ts'
 
 type Table = 'widget_settings'
 type Given = 'name' | 'table' | 'key' | 'isDated' | 'saved'
 
-/** `key`: which widget. */
+/** `key` identifies the widget. */
 export const widgetSettings = <Content extends object, Input extends object = Change<Content>>(
   key: string,
   spec: Omit<SettingsSpec<Content, Table, Input>, Given>,
@@ -16,6 +16,6 @@ export const widgetSettings = <Content extends object, Input extends object = Ch
     table: 'widget_settings',
     key: { key },
     isDated: false,
-    saved: changed,
+    onSaved: markStorefrontChanged,
     ...spec,
   })

@@ -1,29 +1,29 @@
-/** Whether the loader, the one script of all widgets, is on the store's platform. */
+/** Publication of the loader, the one script of all widgets, on the store's platform. */
 
 import { sql } from 'kysely'
-import { connections } from '#operations/store/door'
+import { connections } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { Refused } from '#runtime/ports/errors'
 import { storefrontScriptPublish } from '../handles.ts'
 
-/** What the platform's pages load. */
+/** The URL that the platform's pages load. */
 const scriptUrl = (ctx: Context): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
 
-/** The revision of a store that never saved anything for its storefront. */
-const untouched = 1
+/** The revision of a store that has never saved anything for its storefront. */
+const initialRevision = 1
 const noAnswer = 'Your platform did not answer. Save the settings again to try once more.'
 
 /**
- * Queues the job that puts the loader on the platform, in the caller's transaction, whatever is known of it. Does
- * nothing where no platform is connected.
+ * Queues the job that installs the loader on the platform, in the caller's transaction, whatever its known state. Does
+ * nothing without a connected platform.
  */
 export async function publish(ctx: Context): Promise<void> {
   if (await claim(ctx, true)) await ctx.queue(storefrontScriptPublish, {})
 }
 
-/** The same, unless the loader is known to be there or on its way. */
+/** Queues the job unless the loader is known to be installed or in progress. */
 export async function publishIfMissing(ctx: Context): Promise<void> {
   if (await claim(ctx, false)) await ctx.queue(storefrontScriptPublish, {})
 }
@@ -44,7 +44,7 @@ async function claim(ctx: Context, always: boolean): Promise<boolean> {
         ]),
     )
     .onConflict((conflict) => {
-      // Without values of its own: a cluster would lose those of the row.
+      // Without references to the inserted row: Citus would lose its values.
       const update = conflict.column('store_id').doUpdateSet((eb) => ({
         state: eb.ref('excluded.state'),
         message: eb.ref('excluded.message'),
@@ -59,15 +59,17 @@ async function claim(ctx: Context, always: boolean): Promise<boolean> {
   return claimed !== undefined
 }
 
-/** Puts the loader on the platform. Not inside a transaction. Throws `Unavailable`; a refusal is final, and noted. */
+/**
+ * Installs the loader on the platform. Not inside a transaction. Throws `Unavailable`; a refusal is final and recorded.
+ */
 export async function install(ctx: Context): Promise<void> {
-  const connected = await connections.ecommerce(ctx)
-  if (!connected) return note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
+  const connected = await connections.findEcommerce(ctx)
+  if (!connected) return saveState(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
   try {
     const { id } = await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
-    // What the merchant has to switch on is seen once it works.
+    // An embed block that the merchant switches on counts as installed only once a storefront has requested it.
     const isThere = id !== null
-    await note(ctx, {
+    await saveState(ctx, {
       state: isThere ? 'installed' : 'none',
       script_id: id,
       installed_at: isThere ? ctx.now() : null,
@@ -75,39 +77,39 @@ export async function install(ctx: Context): Promise<void> {
     })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    await note(ctx, { state: 'failed', message: error.message })
+    await saveState(ctx, { state: 'failed', message: error.message })
   }
 }
 
 /**
- * What the merchant switches on knows where the loader is, also where it was put there in another way before, or this
- * server moved. Not inside a transaction. Throws `Unavailable`.
+ * Sends the loader's URL to the platform's embed block, also if the loader was installed in another way before, or this
+ * server has moved. Not inside a transaction. Throws `Unavailable`.
  */
-export async function remind(ctx: Context): Promise<void> {
-  const connected = await connections.ecommerce(ctx)
+export async function sendLoaderUrl(ctx: Context): Promise<void> {
+  const connected = await connections.findEcommerce(ctx)
   if (!connected?.port.activationLink) return
   try {
     await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    ctx.log.warn({ err: error }, 'the platform was not told where the loader is')
+    ctx.log.warn({ err: error }, 'loader url not sent to platform')
   }
 }
 
-/** What the merchant switched on does its work: what was put there for the same goes. Not inside a transaction. */
-export async function retire(ctx: Context): Promise<void> {
-  const connected = await connections.ecommerce(ctx)
+/** Removes the script tag that duplicates the merchant's embed block. Not inside a transaction. */
+export async function removeScript(ctx: Context): Promise<void> {
+  const connected = await connections.findEcommerce(ctx)
   if (!connected?.port.removeScript) return
   await connected.port.removeScript(connected.store, { src: scriptUrl(ctx) })
-  await note(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
+  await saveState(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
 }
 
-/** The platform did not answer, however often it was asked. */
-export async function giveUp(ctx: Context): Promise<void> {
-  await note(ctx, { state: 'failed', message: noAnswer })
+/** The platform did not answer, and all retries are used up. */
+export async function markFailed(ctx: Context): Promise<void> {
+  await saveState(ctx, { state: 'failed', message: noAnswer })
 }
 
-interface Note {
+interface StateChange {
   state: string
   message: string | null
   script_id?: string | null
@@ -115,26 +117,32 @@ interface Note {
   last_seen_at?: Date | null
 }
 
-async function note(ctx: Context, change: Note): Promise<void> {
-  const noted = { ...change, updated_at: ctx.now() }
+async function saveState(ctx: Context, change: StateChange): Promise<void> {
+  const values = { ...change, updated_at: ctx.now() }
   await ctx.db
     .insertInto('storefront_scripts')
-    .values(noted)
-    .onConflict((conflict) => conflict.column('store_id').doUpdateSet(noted))
+    .values(values)
+    .onConflict((conflict) => conflict.column('store_id').doUpdateSet(values))
     .execute()
 }
 
-/** Another platform: it has no loader yet. In the transaction that connects. */
+/** A newly connected platform has no loader yet. In the transaction that connects. */
 export async function platformConnected(ctx: Context): Promise<void> {
-  await note(ctx, { state: 'none', script_id: null, installed_at: null, last_seen_at: null, message: null })
+  await saveState(ctx, {
+    state: 'none',
+    script_id: null,
+    installed_at: null,
+    last_seen_at: null,
+    message: null,
+  })
   const store = await ctx.db.selectFrom('stores').select('storefront_revision').executeTakeFirstOrThrow()
-  const connected = await connections.ecommerce(ctx)
-  // Where the merchant switches it on, they may do so before anything is to be seen.
-  if (store.storefront_revision > untouched || connected?.port.activationLink) await publish(ctx)
+  const connected = await connections.findEcommerce(ctx)
+  // If the merchant switches the block on themselves, they may do so before there is anything to show.
+  if (store.storefront_revision > initialRevision || connected?.port.activationLink) await publish(ctx)
 }
 
-/** A storefront asked for us; written down once a minute. */
-export async function seen(ctx: Context): Promise<void> {
+/** Records that a storefront requested the loader, at most once a minute. */
+export async function recordSeen(ctx: Context): Promise<void> {
   const now = ctx.now()
   const minuteAgo = new Date(now.getTime() - 60_000)
   await ctx.db
@@ -154,15 +162,15 @@ export async function seen(ctx: Context): Promise<void> {
     .execute()
 }
 
-/** The block that the merchant switched on asked, as ever so often: a tag that does the same goes. */
-export async function embedSeen(ctx: Context): Promise<void> {
-  await seen(ctx)
+/** The embed block requested the loader: queues the removal of a script tag that does the same. */
+export async function recordEmbedSeen(ctx: Context): Promise<void> {
+  await recordSeen(ctx)
   const row = await ctx.db.selectFrom('storefront_scripts').select('script_id').executeTakeFirst()
   if (row?.script_id) await ctx.queue(storefrontScriptPublish, { isEmbedded: true })
 }
 
-/** A shop has visitors within it: who was not seen for so long is not there any more. */
-const seenForMs = 3 * dayMs
+/** An active shop has visitors within this time; after it, the loader counts as gone. */
+const seenTimeoutMs = 3 * dayMs
 
 export interface Publication {
   state: 'publishing' | 'failed' | 'not-installed' | 'installed'
@@ -171,31 +179,35 @@ export interface Publication {
   scriptId: string | null
   installedAt: Date | null
   lastSeenAt: Date | null
-  /** When the platform was asked; null where none is connected. */
+  /** When the platform was called; null if none is connected. */
   checkedAt: Date | null
   /** Why it failed, or what the merchant has to do. */
   message: string | null
 }
 
-/** Asks the platform live. Writes nothing. Not inside a transaction; throws `Unavailable` where it does not answer. */
-export async function stateOf(ctx: Context): Promise<Publication> {
+/**
+ * Reads the state live from the platform. Writes nothing. Must not be called inside a transaction. Throws `Unavailable`
+ * if the platform does not answer.
+ */
+export async function readState(ctx: Context): Promise<Publication> {
   const row = await ctx.db.selectFrom('storefront_scripts').selectAll().executeTakeFirst()
   const url = scriptUrl(ctx)
-  const connected = await connections.ecommerce(ctx)
+  const connected = await connections.findEcommerce(ctx)
   const scripts = connected ? await connected.port.listScripts(connected.store) : []
   const script = scripts.find(({ src }) => src === url)
   const lastSeenAt = row?.last_seen_at ?? null
-  // However it came there: a theme may have it in its own text. What we put there and is gone, somebody took away.
-  const isTaken = row?.script_id && !script && !connected?.port.activationLink
-  const isSeen = !isTaken && lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenForMs
+  // Any installation counts: a theme may contain the script itself. A script that we installed and that is missing now
+  // was removed by somebody.
+  const isRemoved = row?.script_id && !script && !connected?.port.activationLink
+  const isSeen = !isRemoved && lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenTimeoutMs
   const state =
     row?.state === 'publishing' || (row?.state === 'failed' && !isSeen)
       ? row.state
       : script || isSeen
         ? 'installed'
         : 'not-installed'
-  const isWaited = state === 'not-installed' && connected?.port.activationLink
-  const link = isWaited ? await connected.port.activationLink!(connected.store) : null
+  const needsActivation = state === 'not-installed' && connected?.port.activationLink
+  const link = needsActivation ? await connected.port.activationLink!(connected.store) : null
   return {
     state,
     scriptUrl: url,

@@ -1,6 +1,6 @@
-/** Programs that look at shops without being shoppers, by how they call themselves. */
+/** Known bots, by User-Agent. */
 
-// Cubot makes phones.
+// Cubot is a phone brand.
 const bots = new RegExp(
   [
     '(?<!cu)bot(?:\\b|[/_-])',
@@ -27,5 +27,5 @@ const bots = new RegExp(
   'i',
 )
 
-/** Whether a User-Agent is one that is known to be no browser of a person. */
+/** Whether a User-Agent is a known bot. */
 export const isBot = (userAgent: string | null): boolean => userAgent !== null && bots.test(userAgent)

@@ -1,27 +1,27 @@
-/** Pages that shoppers open: in the language of the store, and what is refused them as well. */
-import { escaped, htmlAnswer } from '#operations/store/door'
-import { type ErrorCode, type Refusal, statusOf } from '#runtime/errors'
-import { inEach, langOf, said, type Wording } from '#runtime/values/wording'
+/** Pages for shoppers, in the store's language, including pages for refusals. */
+import { answerHtml, escapeHtml } from '#operations/store/index'
+import { type ApiError, type ErrorCode, toHttpStatus } from '#runtime/errors'
+import { buildWording, getLangAttribute, getText, type Wording } from '#runtime/values/wording'
 
-export interface PeopleWords {
-  /** The title of what is refused. */
+export interface ShopperTexts {
+  /** The title of a refusal. */
   refused?: Wording
-  /** Fields of the page's forms, as they are labelled. */
+  /** Labels of the form's fields. */
   fields?: Readonly<Record<string, Wording>>
-  /** Where a link leads to nothing. */
+  /** For links that lead nowhere. */
   missing?: { title: Wording; text: Wording }
   moreStyle?: string
 }
 
-/** `body` is HTML, its texts escaped already. */
-export const shopperPage = (
+/** `body` is HTML with escaped texts. */
+export const renderShopperPage = (
   locale: string,
   title: string,
   body: string,
   { status = 200, moreStyle = '' }: { status?: number; moreStyle?: string } = {},
-): Response => htmlAnswer(title, body, status, { lang: langOf(locale), moreStyle })
+): Response => answerHtml(title, body, status, { lang: getLangAttribute(locale), moreStyle })
 
-const nothing = {
+const defaultMissing = {
   title: { en: 'There is nothing here', 'pt-BR': 'Não há nada aqui', es: 'Aquí no hay nada' },
   text: {
     en: 'Look whether the address is complete.',
@@ -30,8 +30,10 @@ const nothing = {
   },
 }
 
-const missingPage = (locale: string, { title, text } = nothing): Response =>
-  shopperPage(locale, said(title, locale), `<p>${escaped(said(text, locale))}</p>`, { status: 404 })
+const renderMissingPage = (locale: string, { title, text } = defaultMissing): Response =>
+  renderShopperPage(locale, getText(title, locale), `<p>${escapeHtml(getText(text, locale))}</p>`, {
+    status: 404,
+  })
 
 const refusedTitle = { en: 'That did not work', 'pt-BR': 'Não deu certo', es: 'No funcionó' }
 const goBack = {
@@ -40,8 +42,8 @@ const goBack = {
   es: 'Vuelve atrás e inténtalo de nuevo.',
 }
 
-/** Of a refusal that has no wording of its own; English says its sentence. */
-const otherwise: Record<ErrorCode, Omit<Wording, 'en'>> = {
+/** Fallback for refusals without a wording of their own; English uses the refusal's message. */
+const fallbackWording: Record<ErrorCode, Omit<Wording, 'en'>> = {
   bad_request: { 'pt-BR': 'Confira o que você preencheu', es: 'Revisa lo que has rellenado' },
   unauthorized: { 'pt-BR': 'O acesso não é permitido', es: 'El acceso no está permitido' },
   forbidden: { 'pt-BR': 'Isso não é permitido', es: 'Eso no está permitido' },
@@ -61,54 +63,56 @@ const otherwise: Record<ErrorCode, Omit<Wording, 'en'>> = {
   },
 }
 
-/** A fault's field, as refusals begin: `items.0.reason: `. */
-const faults = /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g
+/** The field of an issue at the start of a refusal: `items.0.reason: `. */
+const issueFieldPattern = /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g
 
-/** Where what is said of a field begins: at its path, and after it. `name`: what the field itself is called. */
-export const fieldStarts = (text: string): { at: number; path: string; name: string; from: number }[] =>
-  [...text.matchAll(faults)].map(({ 0: start, 1: before, 2: one, 3: two, index }) => ({
+/** The start of each field's part of a refusal: at its path, and after it. `name`: the field's own name. */
+export const findFieldStarts = (text: string): { at: number; path: string; name: string; from: number }[] =>
+  [...text.matchAll(issueFieldPattern)].map(({ 0: start, 1: before, 2: one, 3: two, index }) => ({
     at: index,
     path: start.slice(before!.length, -2),
     name: two ?? one!,
     from: index + start.length,
   }))
 
-/** What was refused, in the words of the page. */
-export function refusedPage(
+/** The page for a refusal, with the page's texts. */
+export function renderRefusedPage(
   locale: string,
-  refusal: Refusal,
-  { refused = refusedTitle, fields = {}, missing, moreStyle }: PeopleWords,
+  refusal: ApiError,
+  { refused = refusedTitle, fields = {}, missing, moreStyle }: ShopperTexts,
 ): Response {
-  if (refusal.code === 'not_found' && !refusal.wording) return missingPage(locale, missing)
-  const page = shopperPage(
+  if (refusal.code === 'not_found' && !refusal.wording) return renderMissingPage(locale, missing)
+  const page = renderShopperPage(
     locale,
-    said(refused, locale),
-    `<p role="alert">${escaped(said(refusedWords(refusal, fields), locale))}.</p><p>${escaped(said(goBack, locale))}</p>`,
+    getText(refused, locale),
+    `<p role="alert">${escapeHtml(getText(getRefusalWording(refusal, fields), locale))}.</p><p>${escapeHtml(getText(goBack, locale))}</p>`,
     moreStyle ? { moreStyle } : {},
   )
-  return asRefused(page, refusal)
+  return withRefusalStatus(page, refusal)
 }
 
-/** A page with the status and the headers of what it says was refused. */
-export function asRefused({ body, headers }: Response, refusal: Refusal): Response {
-  const page = new Response(body, { status: statusOf(refusal.code), headers })
+/** A page with the status and headers of the refusal. */
+export function withRefusalStatus({ body, headers }: Response, refusal: ApiError): Response {
+  const page = new Response(body, { status: toHttpStatus(refusal.code), headers })
   for (const [name, value] of Object.entries(refusal.headers ?? {})) page.headers.set(name, value)
   return page
 }
 
-export function refusedWords(
-  { code, message, wording }: Refusal,
+export function getRefusalWording(
+  { code, message, wording }: ApiError,
   fields: Readonly<Record<string, Wording>>,
 ): Wording {
   const named = (text: string, say: (name: Wording) => string): string =>
-    text.replace(faults, (all, start: string, one: string, two?: string) => {
+    text.replace(issueFieldPattern, (all, start: string, one: string, two?: string) => {
       const name = fields[two ?? one]
       return name ? `${start}${say(name)}: ` : all
     })
-  if (wording) return inEach((say) => named(say(wording), say))
-  const faulty = [...message.matchAll(faults)].flatMap(([, , one, two]) => fields[two ?? one!] ?? [])
-  const inWords = inEach((say) =>
-    [say({ ...otherwise[code], en: '' }), [...new Set(faulty.map(say))].join(', ')]
+  if (wording) return buildWording((say) => named(say(wording), say))
+  const faulty = [...message.matchAll(issueFieldPattern)].flatMap(
+    ([, , one, two]) => fields[two ?? one!] ?? [],
+  )
+  const inWords = buildWording((say) =>
+    [say({ ...fallbackWording[code], en: '' }), [...new Set(faulty.map(say))].join(', ')]
       .filter(Boolean)
       .join(': '),
   )

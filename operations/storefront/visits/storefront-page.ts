@@ -1,19 +1,19 @@
-/** Routes below `/storefront/:publicId`: what shoppers' browsers call, without a key, from any site. */
+/** Routes below `/storefront/:publicId`: called by shoppers' browsers, without a key, from any site. */
 import type { Context, SystemContext } from '#runtime/context'
-import { Refusal, refuse } from '#runtime/errors'
-import { Claim, idempotencyKey, once, requestHash } from '#runtime/gateway/idempotency'
+import { ApiError, refuse } from '#runtime/errors'
+import { Claim, idempotencyKey, requestHash, runOnce } from '#runtime/gateway/idempotency'
 import { type Page, type PageRequest, page } from '#runtime/page'
 import { sign } from '#runtime/secrets'
-import { responseOf, storable } from './answered.ts'
-import { type FormAgain, formAgain } from './form-again.ts'
-import { type PeopleWords, refusedPage } from './shopper-page.ts'
-import { allow, bodyAtMost, type Visit, visitOf } from './visit.ts'
-import { findVisited, type Visited } from './visited.ts'
+import { type FormPage, redrawForm } from './refused-form.ts'
+import { renderRefusedPage, type ShopperTexts } from './shopper-page.ts'
+import { toAnswer, toResponse } from './stored-response.ts'
+import { buildVisit, enforceLimit, maxBodyBytes, type Visit } from './visit.ts'
+import { findVisitedStore, type VisitedStore } from './visited-store.ts'
 
-const storeWritesAMinute = 1_200
-const eventCallsAMinute = 60
+const storeWritesPerMinute = 1_200
+const eventCallsPerMinute = 60
 
-/** Which limit counts; a link is behind one in a message, read or answered by a person. */
+/** Which rate limit applies; `link`: a link in a message, opened or answered by a person. */
 type Kind = 'read' | 'write' | 'events' | 'link'
 
 type StorefrontPage = StorefrontRoute &
@@ -22,16 +22,16 @@ type StorefrontPage = StorefrontRoute &
     | {
         method: 'GET'
         kind: Kind
-        /** Shoppers open it: whatever is refused them is a page too, in these words. */
-        people: PeopleWords
+        /** A page that shoppers open: refusals are answered as pages, too, with these texts. */
+        people: ShopperTexts
         form?: undefined
       }
     | {
         method: 'POST'
         kind: Kind
-        people: PeopleWords
-        /** The page whose form it takes, for what is refused of it; null where nothing is filled in there. */
-        form: FormAgain | null
+        people: ShopperTexts
+        /** Redraws the page's form after a refusal; null if the page has no form. */
+        form: FormPage | null
       }
   )
 
@@ -40,14 +40,14 @@ interface StorefrontRoute {
   path: string
   description: string
   trust: string
-  /** Of the plan; null: for every store. */
+  /** Feature of the plan; null: available to every store. */
   feature: string | null
-  /** The answer to scripts where the store is unknown or may not use the feature, instead of a 404. */
+  /** The answer to scripts if the store is unknown or lacks the feature, instead of a 404. */
   missing?: () => Response
   handler(ctx: Context, visit: Visit): Promise<Response> | Response
 }
 
-/** A page of the storefront: store, plan and limits are looked after. */
+/** Defines a storefront route: handles the store, the plan and rate limits. */
 export function storefrontPage(spec: StorefrontPage): Page {
   const { method, description, trust } = spec
   return page({
@@ -58,13 +58,13 @@ export function storefrontPage(spec: StorefrontPage): Page {
     cors: true,
     forPeople: spec.people !== undefined,
     async handler(system, request) {
-      const visiting = findVisited(system, request.params.publicId!)
+      const visiting = findVisitedStore(system, request.params.publicId!)
       const isPerson = request.wantsHtml || request.isForm
       try {
         return await answer(system, request, visiting)
       } catch (error) {
-        if (!spec.people || !isPerson || !(error instanceof Refusal)) throw error
-        return refusedPage((await visiting)?.ctx.store.locale ?? 'en', error, spec.people)
+        if (!spec.people || !isPerson || !(error instanceof ApiError)) throw error
+        return renderRefusedPage((await visiting)?.ctx.store.locale ?? 'en', error, spec.people)
       }
     },
   })
@@ -72,59 +72,59 @@ export function storefrontPage(spec: StorefrontPage): Page {
   async function answer(
     system: SystemContext,
     request: PageRequest,
-    visiting: Promise<Visited | null>,
+    visiting: Promise<VisitedStore | null>,
   ): Promise<Response> {
-    // Shoppers of many stores share an address of their carrier's: each store counts its own.
+    // Shoppers of many stores share a carrier's address: requests are counted per store.
     const visitor = sign(system.settings, 'storefront-address', `${request.params.publicId} ${request.ip}`)
     const [visited] = await Promise.all([visiting, countRequest(system, spec.kind, visitor)])
     if (!visited) {
       const address = sign(system.settings, 'storefront-address', request.ip)
-      await allow(system, 'storefront-unknown', address, system.settings.storefrontReadsIp)
+      await enforceLimit(system, 'storefront-unknown', address, system.settings.storefrontReadsIp)
     }
     if (!visited || (spec.feature !== null && !visited.features.has(spec.feature))) {
       if (spec.missing) return spec.missing()
       throw refuse('not_found', 'There is nothing here')
     }
     if (spec.kind === 'write' || spec.kind === 'events') {
-      await allow(system, 'storefront-store', visited.ctx.store.id, storeWritesAMinute)
+      await enforceLimit(system, 'storefront-store', visited.ctx.store.id, storeWritesPerMinute)
     }
-    const visit = visitOf(system, request, visitor, visited)
+    const visit = buildVisit(system, request, visitor, visited)
     const handle = (ctx: Context) => spec.handler(ctx, visit)
     if (method === 'GET') return handle(visited.ctx)
     try {
-      return await oncePerKey(visited.ctx, request, spec.path, handle)
+      return await runIdempotent(visited.ctx, request, spec.path, handle)
     } catch (error) {
-      if (!spec.form || !visit.isForm || !(error instanceof Refusal)) throw error
-      const again = await formAgain(visited.ctx, visit, spec.form, spec.people, error)
+      if (!spec.form || !visit.isForm || !(error instanceof ApiError)) throw error
+      const again = await redrawForm(visited.ctx, visit, spec.form, spec.people, error)
       if (again) return again
       throw error
     }
   }
 }
 
-/** Keys of ours are random: who wrote one is known by it, so that no visitor meets another's. */
-const keyAtLeast = 16
+/** Our own keys are random: a long key cannot collide with another visitor's. */
+const minKeyLength = 16
 
-/** Every write of the storefront: with an `Idempotency-Key`, however often it is sent, it is done and answered once. */
-async function oncePerKey(
+/** Runs a write once per `Idempotency-Key` and replays its answer to repeated requests. */
+async function runIdempotent(
   ctx: Context,
   request: PageRequest,
   path: string,
   handle: (ctx: Context) => Promise<Response> | Response,
 ): Promise<Response> {
-  const key = idempotencyKey(request.header('idempotency-key') ?? undefined, keyAtLeast)
+  const key = idempotencyKey(request.header('idempotency-key') ?? undefined, minKeyLength)
   if (key === null) return handle(ctx)
-  const { address, body } = await request.sent(bodyAtMost)
-  // No key of an operation has a space in it: those and these never meet.
+  const { address, body } = await request.readRaw(maxBodyBytes)
+  // An operation's key contains no space, so the two cannot collide.
   const claim = new Claim(`storefront ${path} ${key}`, requestHash(request.method, address, body))
-  const { answer, isReplayed } = await once(ctx, claim, async (held) => storable(await handle(held)))
+  const { answer, isReplayed } = await runOnce(ctx, claim, async (held) => toAnswer(await handle(held)))
   const headers = { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) }
-  return responseOf({ ...answer, headers })
+  return toResponse({ ...answer, headers })
 }
 
 async function countRequest(system: SystemContext, kind: Kind, visitor: string) {
   const { storefrontReadsIp, storefrontWritesIp } = system.settings
-  if (kind === 'events') await allow(system, 'storefront-events', visitor, eventCallsAMinute)
-  else if (kind === 'write') await allow(system, 'storefront-writes', visitor, storefrontWritesIp)
-  else await allow(system, 'storefront-reads', visitor, storefrontReadsIp)
+  if (kind === 'events') await enforceLimit(system, 'storefront-events', visitor, eventCallsPerMinute)
+  else if (kind === 'write') await enforceLimit(system, 'storefront-writes', visitor, storefrontWritesIp)
+  else await enforceLimit(system, 'storefront-reads', visitor, storefrontReadsIp)
 }

@@ -1,55 +1,55 @@
-/** What a route of the storefront is told of who calls it. */
+/** The caller of a storefront route. */
 
 import type { SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import type { PageRequest } from '#runtime/page'
 import type { z } from '#runtime/schema'
-import type { Visited } from './visited.ts'
+import type { VisitedStore } from './visited-store.ts'
 
-/** Of a body that a visitor sends. */
-export const bodyAtMost = 32 * 1024
+/** Maximum size of a visitor's body. */
+export const maxBodyBytes = 32 * 1024
 
 export interface Visit {
   params: Record<string, string>
-  /** Stands for the address at this store; it is kept nowhere. */
+  /** A signed form of the IP address, per store; not stored. */
   visitor: string
-  /** Whether a person opened it or sent its form: HTML then, JSON otherwise. */
+  /** Whether a person opened the page or sent its form: answered with HTML, otherwise with JSON. */
   isPerson: boolean
-  /** Whether a person opened it: HTML then, JSON otherwise. */
+  /** Whether a person opened it: answered with HTML, otherwise with JSON. */
   wantsHtml: boolean
-  /** Whether a page's form was sent, and no script's JSON. */
+  /** Whether a page's form was sent, not a script's JSON. */
   isForm: boolean
-  /** The path, as it was sent. */
+  /** The path as sent. */
   address: string
   header(name: string): string | null
-  /** What the store may use now; nothing while its subscription may not write. */
+  /** Features that the store may use now; empty if its subscription may not write. */
   features: ReadonlySet<string>
-  /** Another one whenever something of what the storefront shows may be another. */
+  /** Changes whenever anything that the storefront shows may have changed. */
   stamp: string
-  /** Of settings and of the catalog's mirror, for an ETag. */
+  /** Revision of settings and catalog cache, for an ETag. */
   revision: string
-  /** The query, refused with a 400 that names the field. */
+  /** The query; an invalid one is refused with a 400 that names the field. */
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
-  /** The JSON body (32 KiB), refused with a 400 that names the field. */
+  /** The JSON body (32 KiB); an invalid one is refused with a 400 that names the field. */
   body<S extends z.ZodTypeAny>(schema: S): Promise<z.infer<S>>
   /** The filled fields of a form without files. */
   fields: PageRequest['fields']
   /** A form with its files. */
   filledForm: PageRequest['filledForm']
-  /** What a form was filled in with, to be shown again and for nothing else. */
-  typed: PageRequest['typed']
-  /** Counts an accepted capture: 20 an hour and address unless set otherwise, then 429. */
+  /** The raw values of a form, only for redrawing it. */
+  typed: PageRequest['submittedFields']
+  /** Counts an accepted capture; answers 429 beyond 20 an hour and address, unless configured otherwise. */
   accepted(): Promise<void>
-  /** Counts one of at most `limit` in a window of its own, then 429. */
+  /** Counts a call in a window of its own; answers 429 beyond `limit`. */
   limit(name: string, limit: number, windowMs: number): Promise<void>
 }
 
-export function visitOf(
+export function buildVisit(
   system: SystemContext,
   request: PageRequest,
   visitor: string,
-  { features, stamp, revision }: Visited,
+  { features, stamp, revision }: VisitedStore,
 ): Visit {
   return {
     params: request.params,
@@ -59,23 +59,23 @@ export function visitOf(
     revision,
     wantsHtml: request.wantsHtml,
     isForm: request.isForm,
-    address: request.address,
+    address: request.rawPath,
     isPerson: request.method === 'GET' ? request.wantsHtml : request.isForm,
     header: (name) => request.header(name),
     query: (schema) => request.query(schema),
-    body: (schema) => request.json(schema, bodyAtMost),
-    // Encoded, a letter may take nine bytes: a form may be longer than what scripts send.
+    body: (schema) => request.json(schema, maxBodyBytes),
+    // URL encoding may take nine bytes per letter: a form may be longer than a script's body.
     fields: (...options) => request.fields(...options),
     filledForm: (atMost) => request.filledForm(atMost),
-    typed: () => request.typed(),
+    typed: () => request.submittedFields(),
     accepted: () =>
-      allow(system, 'storefront-accepted', visitor, system.settings.storefrontAcceptedIp, hourMs),
-    limit: (name, limit, windowMs) => allow(system, name, visitor, limit, windowMs),
+      enforceLimit(system, 'storefront-accepted', visitor, system.settings.storefrontAcceptedIp, hourMs),
+    limit: (name, limit, windowMs) => enforceLimit(system, name, visitor, limit, windowMs),
   }
 }
 
-/** Counts one, and refuses (429) more than `limit`. */
-export async function allow(
+/** Counts one call, and refuses (429) more than `limit`. */
+export async function enforceLimit(
   system: SystemContext,
   name: string,
   key: string,
@@ -84,7 +84,7 @@ export async function allow(
 ) {
   const verdict = await system.services.limits.hit(name, key, limit, windowMs)
   if (verdict.allowed) return
-  throw new Refusal('rate_limited', 'Too many requests: try again later', {
+  throw new ApiError('rate_limited', 'Too many requests: try again later', {
     'retry-after': String(verdict.resetSeconds),
   })
 }

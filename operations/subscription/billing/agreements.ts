@@ -1,61 +1,61 @@
-/** The agreement at the provider: what the payer, or we, did to it. */
-import { notify } from '#operations/store/door'
+/** Applies changes of the agreement at the provider, made by the payer or by us. */
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { cardOf } from '../cards.ts'
-import { addTask, openIntents } from '../intents.ts'
-import { isAgreementLive, type SubscriptionRow } from '../moves.ts'
-import { tellOfEnd } from '../notices/notices.ts'
+import { toCardSummary } from '../cards.ts'
+import { addTask, listOpenIntents } from '../intents.ts'
+import { notifyAgreementEnd } from '../notices/owner-notifications.ts'
 import { saveRow } from '../rows.ts'
-import type { Told } from './apply.ts'
+import { isAgreementLive, type SubscriptionRow } from '../transitions.ts'
+import type { ReceivedEvent } from './apply.ts'
 import { finishCancel } from './cancel.ts'
 
-/** Only of the agreement that holds, and only what is newer than what was applied. */
-export async function applyAgreement(tx: Context, row: SubscriptionRow, told: Told): Promise<void> {
-  const { agreement } = told.data
+/** Applies only events of the current agreement that are newer than the last applied one. */
+export async function applyAgreement(tx: Context, row: SubscriptionRow, event: ReceivedEvent): Promise<void> {
+  const { agreement } = event.data
   if (!agreement || agreement.id !== row.agreement_id) return
-  if (row.agreement_changed_at && told.occurredAt < row.agreement_changed_at) return
-  const [asked] = await openIntents(tx, ['cancel'])
-  if (agreement.status === 'cancelled' && asked?.agreement_id === agreement.id) {
-    await finishCancel(tx, row, asked)
+  if (row.agreement_changed_at && event.occurredAt < row.agreement_changed_at) return
+  const [request] = await listOpenIntents(tx, ['cancel'])
+  if (agreement.status === 'cancelled' && request?.agreement_id === agreement.id) {
+    await finishCancel(tx, row, request)
     return
   }
   const changed: Partial<SubscriptionRow> = {
-    agreement_changed_at: told.occurredAt,
+    agreement_changed_at: event.occurredAt,
     ...(agreement.status === 'pending' ? {} : { agreement_status: agreement.status }),
-    payment_method: cardOf(agreement.paymentMethod) ?? row.payment_method,
+    payment_method: toCardSummary(agreement.paymentMethod) ?? row.payment_method,
   }
-  await saveRow(tx, row, { ...changed, ...(await movedBy(tx, row, agreement.status, told.occurredAt)) })
+  await saveRow(tx, row, { ...changed, ...(await applyStatus(tx, row, agreement.status, event.occurredAt)) })
 }
 
-async function movedBy(
+async function applyStatus(
   tx: Context,
   row: SubscriptionRow,
   status: string,
   at: Date,
 ): Promise<Partial<SubscriptionRow>> {
   const isGone = status === 'paused' || status === 'cancelled'
-  if (row.status === 'past-due' && isGone && isAgreementLive(row)) await tellOfDebt(tx, status, at)
+  if (row.status === 'past-due' && isGone && isAgreementLive(row)) await notifyDebt(tx, status, at)
   if (row.status === 'paused' && status === 'authorized' && row.pause_reason !== 'provider') {
-    // It was ours to pause: going on there would be charged for, and brings nothing back here.
+    // We paused it: resumed at the provider it would be charged without giving access here.
     const { provider, agreement_id: agreementId } = row
     await addTask(tx, { kind: 'pause-agreement', provider: provider!, agreementId: agreementId! })
   }
   if (row.status !== 'active') return {}
   if (status === 'paused' && row.paused_at === null) {
-    await tellOfEnd(tx, 'paused', row.current_period_end, at)
+    await notifyAgreementEnd(tx, 'paused', row.current_period_end, at)
     return { paused_at: row.current_period_end, pause_reason: 'provider' }
   }
   if (status === 'authorized' && row.pause_reason === 'provider')
     return { paused_at: null, pause_reason: null }
   if (status === 'cancelled') {
-    await tellOfEnd(tx, 'cancelled', row.current_period_end, at)
+    await notifyAgreementEnd(tx, 'cancelled', row.current_period_end, at)
     const cancelled = { status: 'cancelled', cancelled_at: at, ends_at: row.current_period_end }
     return { ...cancelled, scheduled_change: null, paused_at: null, pause_reason: null }
   }
   return {}
 }
 
-async function tellOfDebt(tx: Context, status: 'paused' | 'cancelled', at: Date): Promise<void> {
+async function notifyDebt(tx: Context, status: 'paused' | 'cancelled', at: Date): Promise<void> {
   await notify(tx, {
     type: 'agreement-changed',
     level: 'error',

@@ -1,42 +1,43 @@
-/** What a paid, declined or late checkout does (rules 3 and 9): each once, under the lock of the subscription. */
+/** Applies a paid, declined or late checkout (rules 3 and 9): once, under the lock of the subscription. */
 
-import { amounts, cycles, planOf } from '#operations/store/door'
+import { amounts, cycles, getPlan } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
-import { cardOf } from '../cards.ts'
+import { toCardSummary } from '../cards.ts'
 import { isRedeemed, redeem } from '../coupons.ts'
 import { addTask } from '../intents.ts'
-import type { SubscriptionRow } from '../moves.ts'
-import { nextCharge } from '../moves.ts'
 import type { BillingEventData } from '../provider/port.ts'
-import { reasonOf } from '../provider/reason.ts'
+import { buildReason } from '../provider/reason.ts'
+import { buildPaidChange, computeCreditApplied, isQuoteValid, type Quote } from '../quote.ts'
 import { saveRow } from '../rows.ts'
-import { creditAppliedOf, paidWith, stillFits, type Terms } from '../terms.ts'
+import type { SubscriptionRow } from '../transitions.ts'
+import { computeNextCharge } from '../transitions.ts'
+import { applyPartialRefund, wasReversed } from './chargebacks.ts'
 import type { CheckoutRow } from './checkouts.ts'
-import { type PaidFor, recordPayment, refundLate } from './payments.ts'
+import { type PaymentPurpose, recordPayment, refundLatePayment } from './payments.ts'
 import { applyCharge } from './renewals.ts'
-import { takePart, wentBack } from './taken-back.ts'
 
-export interface Told {
+export interface ReceivedEvent {
   provider: string
   occurredAt: Date
   data: BillingEventData
 }
 
-export async function applyCheckout(tx: Context, row: SubscriptionRow, told: Told): Promise<void> {
-  const checkout = await findCheckout(tx, told)
-  if (!checkout) return late(tx, row, told, null)
-  if (told.data.outcome === 'rejected') return rejected(tx, row, checkout, told)
-  if (told.data.outcome !== 'approved') return
-  if (checkout.terms === null) return cardSaved(tx, row, checkout, told)
-  if (await fitsNow(tx, row, checkout, told)) return paid(tx, row, checkout, told, checkout.terms as Terms)
-  if (checkout.status !== 'approved') return late(tx, row, told, checkout)
-  if (told.data.payment) {
-    await recordPayment(tx, told.provider, told.data.payment, paidForOf(row, checkout, told))
+export async function applyCheckout(tx: Context, row: SubscriptionRow, event: ReceivedEvent): Promise<void> {
+  const checkout = await findCheckout(tx, event)
+  if (!checkout) return refundLateCheckout(tx, row, event, null)
+  if (event.data.outcome === 'rejected') return applyRejected(tx, row, checkout, event)
+  if (event.data.outcome !== 'approved') return
+  if (checkout.terms === null) return applyCardUpdate(tx, row, checkout, event)
+  if (await isApplicable(tx, row, checkout, event))
+    return applyPaid(tx, row, checkout, event, checkout.terms as Quote)
+  if (checkout.status !== 'approved') return refundLateCheckout(tx, row, event, checkout)
+  if (event.data.payment) {
+    await recordPayment(tx, event.provider, event.data.payment, buildPurpose(row, checkout, event))
   }
 }
 
-async function findCheckout(tx: Context, { data }: Told): Promise<CheckoutRow | undefined> {
+async function findCheckout(tx: Context, { data }: ReceivedEvent): Promise<CheckoutRow | undefined> {
   const { checkoutId, agreementId } = data
   if (checkoutId !== null && isId(checkoutId)) {
     return tx.db.selectFrom('checkouts').selectAll().where('id', '=', checkoutId).executeTakeFirst()
@@ -49,36 +50,41 @@ async function findCheckout(tx: Context, { data }: Told): Promise<CheckoutRow | 
     .executeTakeFirst()
 }
 
-/** In time, and judged again by what it was priced on: anything else is given back whole. */
-async function fitsNow(
+/** Whether a paid checkout is in time and its quote still valid; otherwise it is refunded in full. */
+async function isApplicable(
   tx: Context,
   row: SubscriptionRow,
   checkout: CheckoutRow,
-  { provider, occurredAt, data }: Told,
+  { provider, occurredAt, data }: ReceivedEvent,
 ): Promise<boolean> {
-  const terms = checkout.terms as Terms
+  const quote = checkout.terms as Quote
   const isInTime =
     (checkout.status === 'open' || checkout.status === 'expired') && occurredAt <= checkout.expires_at
-  if (!isInTime || !stillFits(row, terms)) return false
-  if (terms.coupon && terms.isCouponNew && (await isRedeemed(tx, terms.coupon.code))) return false
-  return !data.payment || !(await wentBack(tx, provider, data.payment.id))
+  if (!isInTime || !isQuoteValid(row, quote)) return false
+  if (quote.coupon && quote.isCouponNew && (await isRedeemed(tx, quote.coupon.code))) return false
+  return !data.payment || !(await wasReversed(tx, provider, data.payment.id))
 }
 
-async function rejected(tx: Context, row: SubscriptionRow, checkout: CheckoutRow, told: Told): Promise<void> {
-  const { payment, failureReason } = told.data
+async function applyRejected(
+  tx: Context,
+  row: SubscriptionRow,
+  checkout: CheckoutRow,
+  event: ReceivedEvent,
+): Promise<void> {
+  const { payment, failureReason } = event.data
   if (payment && checkout.kind !== 'card-update') {
-    await recordPayment(tx, told.provider, payment, paidForOf(row, checkout, told))
+    await recordPayment(tx, event.provider, payment, buildPurpose(row, checkout, event))
   }
   if (checkout.status !== 'open') return
-  await close(tx, checkout, 'rejected', told.occurredAt, failureReason)
-  // Providers go on trying the card of a page that they have seen.
+  await closeCheckout(tx, checkout, 'rejected', event.occurredAt, failureReason)
+  // The provider would keep retrying the card, so the checkout is closed there too.
   if (checkout.provider_checkout_id) {
     const { provider, provider_checkout_id: agreementId } = checkout
     await addTask(tx, { kind: 'close-checkout', provider, agreementId })
   }
 }
 
-async function close(
+async function closeCheckout(
   tx: Context,
   checkout: CheckoutRow,
   status: 'approved' | 'rejected' | 'cancelled',
@@ -92,103 +98,103 @@ async function close(
     .execute()
 }
 
-async function paid(
+async function applyPaid(
   tx: Context,
   row: SubscriptionRow,
   checkout: CheckoutRow,
-  told: Told,
-  terms: Terms,
+  event: ReceivedEvent,
+  quote: Quote,
 ): Promise<void> {
-  const { payment, agreement, agreementId } = told.data
-  await close(tx, checkout, 'approved', told.occurredAt, null)
-  const paidFor = paidForOf(row, checkout, told)
-  if (payment) await recordPayment(tx, told.provider, payment, paidFor)
-  if (terms.coupon && terms.isCouponNew && terms.begins !== 'at-period-end')
-    await redeem(tx, terms.coupon.code)
+  const { payment, agreement, agreementId } = event.data
+  await closeCheckout(tx, checkout, 'approved', event.occurredAt, null)
+  const purpose = buildPurpose(row, checkout, event)
+  if (payment) await recordPayment(tx, event.provider, payment, purpose)
+  if (quote.coupon && quote.isCouponNew && quote.begins !== 'at-period-end')
+    await redeem(tx, quote.coupon.code)
   if (row.agreement_id && row.provider && row.agreement_id !== agreementId) {
     const { provider, agreement_id: replaced } = row
     await addTask(tx, { kind: 'cancel-agreement', provider, agreementId: replaced })
   }
-  const at = paidAtOf(told)
-  const change = paidWith(row, terms, at)
+  const at = getPaidAt(event)
+  const change = buildPaidChange(row, quote, at)
   const saved = await saveRow(tx, row, {
     ...change,
     provider: checkout.provider,
     agreement_id: agreementId ?? checkout.provider_checkout_id,
     agreement_status: 'authorized',
-    agreement_cycle: terms.billingCycle,
+    agreement_cycle: quote.billingCycle,
     agreement_amount: agreement?.amount ?? null,
-    agreement_since: told.occurredAt,
-    agreement_changed_at: told.occurredAt,
-    payment_method: cardOf(agreement?.paymentMethod ?? payment?.paymentMethod),
-    // The payer has agreed anew: a pause of the old agreement is over.
+    agreement_since: event.occurredAt,
+    agreement_changed_at: event.occurredAt,
+    payment_method: toCardSummary(agreement?.paymentMethod ?? payment?.paymentMethod),
+    // A new agreement ends the pause of the old one.
     ...(row.status === 'active' ? { paused_at: null, pause_reason: null } : {}),
   })
-  if (terms.begins === 'now') await beginCycle(tx, row, at, terms.planId)
-  if (terms.begins === 'same-period') await changeLimit(tx, terms.planId)
-  // News of what went back may have come before this.
-  if (payment) await takePart(tx, saved, told.provider, payment, 0n)
+  if (quote.begins === 'now') await beginCycle(tx, row, at, quote.planId)
+  if (quote.begins === 'same-period') await changeLimit(tx, quote.planId)
+  // The event of a refund may have come before this one.
+  if (payment) await applyPartialRefund(tx, saved, event.provider, payment, 0n)
 }
 
-const paidAtOf = ({ data, occurredAt }: Told): Date =>
+const getPaidAt = ({ data, occurredAt }: ReceivedEvent): Date =>
   data.payment ? new Date(data.payment.createdAt) : occurredAt
 
-/** Counted from the payment on; what a paid cycle that went on has counted is taken over, a trial's lapses. */
+/** Starts the message cycle at the payment. Usage of a running paid cycle carries over; that of a trial lapses. */
 async function beginCycle(tx: Context, before: SubscriptionRow, at: Date, planId: string): Promise<void> {
   const takesOver = before.plan_id !== 'trial'
-  await cycles.beginCycle(tx, at, planOf(planId).messagesPerCycle, { takesOver })
+  await cycles.beginCycle(tx, at, getPlan(planId).messagesPerCycle, { takesOver })
 }
 
-/** The new plan's messages hold at once, in the cycle that goes on. */
+/** Applies the new plan's message limit to the running cycle. */
 export async function changeLimit(tx: Context, planId: string): Promise<void> {
-  await cycles.changeLimit(tx, planOf(planId).messagesPerCycle)
+  await cycles.changeLimit(tx, getPlan(planId).messagesPerCycle)
 }
 
-function paidForOf(row: SubscriptionRow, checkout: CheckoutRow, told: Told): PaidFor {
-  const terms = checkout.terms as Terms
-  const isWithin = terms.begins === 'same-period'
-  const at = paidAtOf(told)
-  const begun = isWithin ? row : { ...row, ...paidWith(row, terms, at) }
+function buildPurpose(row: SubscriptionRow, checkout: CheckoutRow, event: ReceivedEvent): PaymentPurpose {
+  const quote = checkout.terms as Quote
+  const isWithin = quote.begins === 'same-period'
+  const at = getPaidAt(event)
+  const begun = isWithin ? row : { ...row, ...buildPaidChange(row, quote, at) }
   return {
     kind: isWithin ? 'proration' : 'subscription',
-    planId: terms.planId,
-    billingCycle: terms.billingCycle,
-    discount: terms.discount,
-    creditApplied: creditAppliedOf(terms),
+    planId: quote.planId,
+    billingCycle: quote.billingCycle,
+    discount: quote.discount,
+    creditApplied: computeCreditApplied(quote),
     periodStart: isWithin ? at : begun.current_period_start,
     periodEnd: begun.current_period_end,
   }
 }
 
 /**
- * The card of the agreement is another one, whatever became of the page: what is owed is charged with it, by the provider
+ * Stores the new card of the agreement, whatever the status of the page. An overdue charge is made with it, by the provider
  * or by us.
  */
-async function cardSaved(
+async function applyCardUpdate(
   tx: Context,
   row: SubscriptionRow,
   checkout: CheckoutRow,
-  told: Told,
+  event: ReceivedEvent,
 ): Promise<void> {
-  const { agreement, agreementId, payment } = told.data
-  if (checkout.status === 'open') await close(tx, checkout, 'approved', told.occurredAt, null)
+  const { agreement, agreementId, payment } = event.data
+  if (checkout.status === 'open') await closeCheckout(tx, checkout, 'approved', event.occurredAt, null)
   let saved = row
-  const isNewest = row.agreement_changed_at === null || told.occurredAt >= row.agreement_changed_at
+  const isNewest = row.agreement_changed_at === null || event.occurredAt >= row.agreement_changed_at
   if (agreementId === row.agreement_id && isNewest) {
     saved = await saveRow(tx, row, {
-      payment_method: cardOf(agreement?.paymentMethod) ?? row.payment_method,
-      agreement_changed_at: told.occurredAt,
+      payment_method: toCardSummary(agreement?.paymentMethod) ?? row.payment_method,
+      agreement_changed_at: event.occurredAt,
     })
   }
   if (payment) {
-    await applyCharge(tx, saved, told.provider, payment)
+    await applyCharge(tx, saved, event.provider, payment)
     return
   }
-  if (agreementId === row.agreement_id) await collectOwed(tx, saved, checkout)
+  if (agreementId === row.agreement_id) await collectDebt(tx, saved, checkout)
 }
 
-async function collectOwed(tx: Context, row: SubscriptionRow, checkout: CheckoutRow): Promise<void> {
-  const owed = row.status === 'past-due' ? nextCharge(row) : null
+async function collectDebt(tx: Context, row: SubscriptionRow, checkout: CheckoutRow): Promise<void> {
+  const owed = row.status === 'past-due' ? computeNextCharge(row) : null
   if (!owed || amounts.toCents(owed.amount) === 0n) return
   await addTask(tx, {
     kind: 'collect',
@@ -198,27 +204,27 @@ async function collectOwed(tx: Context, row: SubscriptionRow, checkout: Checkout
     terms: {
       amount: owed.amount,
       currency: row.currency,
-      reason: reasonOf({ planId: row.plan_id, billingCycle: row.billing_cycle! }),
+      reason: buildReason({ planId: row.plan_id, billingCycle: row.billing_cycle! }),
       dueAt: row.current_period_end.toISOString(),
     },
   })
 }
 
-/** Paid for what holds no more: the money goes back, its agreement is cancelled, owners are told. */
-async function late(
+/** Refunds a payment for an outdated checkout, cancels its agreement and notifies the owners. */
+async function refundLateCheckout(
   tx: Context,
   row: SubscriptionRow,
-  told: Told,
+  event: ReceivedEvent,
   checkout: CheckoutRow | null,
 ): Promise<void> {
-  const { payment, agreementId } = told.data
-  if (told.data.outcome === 'rejected') return
-  if (checkout?.status === 'open') await close(tx, checkout, 'cancelled', told.occurredAt, null)
+  const { payment, agreementId } = event.data
+  if (event.data.outcome === 'rejected') return
+  if (checkout?.status === 'open') await closeCheckout(tx, checkout, 'cancelled', event.occurredAt, null)
   if (agreementId && agreementId !== row.agreement_id) {
-    await addTask(tx, { kind: 'cancel-agreement', provider: told.provider, agreementId })
+    await addTask(tx, { kind: 'cancel-agreement', provider: event.provider, agreementId })
   }
   if (!payment) return
-  if (checkout) await recordPayment(tx, told.provider, payment, paidForOf(row, checkout, told))
-  const isIn = payment.status === 'approved' && !(await wentBack(tx, told.provider, payment.id))
-  if (isIn) await refundLate(tx, told.provider, payment)
+  if (checkout) await recordPayment(tx, event.provider, payment, buildPurpose(row, checkout, event))
+  const isIn = payment.status === 'approved' && !(await wasReversed(tx, event.provider, payment.id))
+  if (isIn) await refundLatePayment(tx, event.provider, payment)
 }

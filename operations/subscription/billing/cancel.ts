@@ -1,13 +1,13 @@
-/** Cancelling: at the provider first, then here; access ends with what is paid for. */
+/** Cancels at the provider first, then here. Access ends with the paid period. */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { addAsked, closeIntent, type IntentRow, letGo } from '../intents.ts'
-import type { SubscriptionRow } from '../moves.ts'
-import { closeOpen } from '../open-checkouts.ts'
-import { billing } from '../provider/connection.ts'
+import { addRequest, closeIntent, type IntentRow, releaseIntent } from '../intents.ts'
+import { closeOpenCheckouts } from '../open-checkouts.ts'
+import { getBilling } from '../provider/connection.ts'
 import { lockRow, saveRow } from '../rows.ts'
+import type { SubscriptionRow } from '../transitions.ts'
 import { tryTasks } from './tasks.ts'
 
 export interface CancelReason {
@@ -16,46 +16,49 @@ export interface CancelReason {
 }
 
 /**
- * Cancels the subscription. Refuses with `conflict` what is cancelled or ended already. A provider that does not answer
- * is thrown: nothing has changed then, or `billing-reconcile` finds out.
+ * Cancels the subscription. Refuses with `conflict` one that is cancelled or ended already. Throws when the provider does
+ * not answer: nothing has changed then, or `billing-reconcile` completes it.
  */
 export async function cancel(ctx: Context, why: CancelReason): Promise<void> {
-  const intent = await ctx.transaction((tx) => begin(tx, why))
-  if (intent) await carryOut(ctx, intent)
+  const intent = await ctx.transaction((tx) => startCancellation(tx, why))
+  if (intent) await cancelAtProvider(ctx, intent)
   await tryTasks(ctx)
 }
 
-interface Begun {
+interface StartedCancellation {
   id: string
   provider: string
   agreementId: string
 }
 
-/** Null where there is nothing to cancel at a provider: it is cancelled then. */
-async function begin(tx: Context, why: CancelReason): Promise<Begun | null> {
+/** Null when there is nothing to cancel at a provider: the subscription is cancelled at once. */
+async function startCancellation(tx: Context, why: CancelReason): Promise<StartedCancellation | null> {
   const row = await lockRow(tx)
   if (row.status === 'cancelled' || row.status === 'ended') {
     throw refuse('conflict', `The subscription is ${row.status} already`)
   }
   const { agreement_id: agreementId, provider } = row
   if (!agreementId || !provider || row.status === 'trialing') {
-    await leave(tx, row, why)
+    await writeCancellation(tx, row, why)
     return null
   }
-  const id = await addAsked(tx, { kind: 'cancel', provider, agreementId, terms: why })
+  const id = await addRequest(tx, { kind: 'cancel', provider, agreementId, terms: why })
   return { id, provider, agreementId }
 }
 
-async function carryOut(ctx: Context, { id, provider, agreementId }: Begun): Promise<void> {
-  const { port } = await billing(ctx, provider)
+async function cancelAtProvider(
+  ctx: Context,
+  { id, provider, agreementId }: StartedCancellation,
+): Promise<void> {
+  const { port } = await getBilling(ctx, provider)
   try {
     await port.cancelAgreement(agreementId)
   } catch (error) {
     if (!(error instanceof Refused && error.code === 'not-found')) {
-      await giveUp(ctx, id, error)
+      await recordFailedCall(ctx, id, error)
       throw error
     }
-    // The provider knows of no such agreement: nothing is left to cancel there.
+    // The provider knows no such agreement: there is nothing to cancel.
   }
   await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
@@ -68,30 +71,34 @@ async function carryOut(ctx: Context, { id, provider, agreementId }: Begun): Pro
   })
 }
 
-/** Not done for certain: dropped. Otherwise somebody has to look. */
-export async function giveUp(ctx: Context, intentId: string, error: unknown): Promise<void> {
+/** Drops an intent that certainly was not executed; an indeterminate one is left to the reconciliation. */
+export async function recordFailedCall(ctx: Context, intentId: string, error: unknown): Promise<void> {
   const failure = error instanceof Error ? error.message : String(error)
   const isCertain =
     error instanceof Refused ||
     error instanceof Throttled ||
     (error instanceof Unavailable && error.accepted === 'no')
   if (isCertain) await closeIntent(ctx, intentId, 'dropped', failure)
-  else await letGo(ctx, intentId, failure)
+  else await releaseIntent(ctx, intentId, failure)
 }
 
-/** The agreement is cancelled at the provider: so is the subscription, once. Under its lock. */
+/** Cancels the subscription once its agreement is cancelled at the provider. Once, under the lock. */
 export async function finishCancel(tx: Context, row: SubscriptionRow, intent: IntentRow): Promise<void> {
   if (!(await closeIntent(tx, intent.id, 'done'))) return
   if (row.status === 'cancelled' || row.status === 'ended') return
-  if (row.agreement_id === intent.agreement_id) await leave(tx, row, intent.terms as CancelReason)
+  if (row.agreement_id === intent.agreement_id) await writeCancellation(tx, row, intent.terms as CancelReason)
 }
 
-/** What is paid for is kept; in `past-due` and `paused` nothing is. */
-async function leave(tx: Context, row: SubscriptionRow, { reason, comment }: CancelReason): Promise<void> {
+/** Paid time is kept; `past-due` and `paused` have none and end at once. */
+async function writeCancellation(
+  tx: Context,
+  row: SubscriptionRow,
+  { reason, comment }: CancelReason,
+): Promise<void> {
   const now = tx.now()
   const isPaid = row.status === 'active' || row.status === 'trialing'
   const endsAt = row.status === 'trialing' ? row.trial_ends_at : row.current_period_end
-  await closeOpen(tx)
+  await closeOpenCheckouts(tx)
   await saveRow(tx, row, {
     status: isPaid ? 'cancelled' : 'ended',
     cancelled_at: now,

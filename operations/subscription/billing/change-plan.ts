@@ -1,62 +1,62 @@
-/** Changing the plan (rules 6 and 8): previewed, charged now, scheduled, dropped, or sent to a checkout. */
+/** Changes the plan (rules 6 and 8): previews, charges now, schedules, drops a scheduled change, or opens a checkout. */
 
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
-import { Refusal, refuse } from '#runtime/errors'
+import { ApiError, refuse } from '#runtime/errors'
 import { requireCoupon } from '../coupons.ts'
-import { addAsked, findIntent, type IntentRow } from '../intents.ts'
+import { addRequest, findIntent, type IntentRow } from '../intents.ts'
 import { planCurrency } from '../money.ts'
-import type { SubscriptionRow } from '../moves.ts'
-import { billing } from '../provider/connection.ts'
+import { getBilling } from '../provider/connection.ts'
 import type { BillingPort, CardSummary } from '../provider/port.ts'
-import { reasonOf } from '../provider/reason.ts'
+import { buildReason } from '../provider/reason.ts'
+import { buildScheduledChange, type Quote } from '../quote.ts'
 import { lockRow, readRow, saveRow } from '../rows.ts'
-import { scheduledWith, type Terms } from '../terms.ts'
-import { giveUp } from './cancel.ts'
-import { applyTerms, finishCharge } from './charge.ts'
+import type { SubscriptionRow } from '../transitions.ts'
+import { recordFailedCall } from './cancel.ts'
+import { applyQuote, finishCharge } from './charge.ts'
 import { changedMeanwhile, openCheckout } from './checkouts.ts'
 import {
-  type Asked,
-  changeOf,
-  type Given,
-  newAgreement,
+  buildOffer,
   type Offer,
-  targetOf,
-  wrongStatus,
+  type OfferContext,
+  type PlanRequest,
+  quoteNewAgreement,
+  refuseStatus,
+  resolveTarget,
 } from './offers.ts'
-import { hearOfRenewal, settleAsked } from './reconcile.ts'
-import { finishSchedule, intended, type ScheduleTerms } from './schedule.ts'
-import { syncAmount } from './sync.ts'
+import { finishRequests, syncOverdueRenewal } from './reconcile.ts'
+import { buildScheduleQuote, finishSchedule, type ScheduleQuote } from './schedule.ts'
+import { trySyncNextAmount } from './sync.ts'
 
-export interface ChangeRequest extends Asked {
+export interface ChangeRequest extends PlanRequest {
   couponCode?: string | undefined
   preview: boolean
 }
 
-export interface Changed {
+export interface PlanChangeResult {
   offer: Offer
   /** The checkout that was opened. */
   checkoutId: string | null
 }
 
 /**
- * Changes the plan or its cycle, or says what that would bring. Refuses with `conflict` what is so already, a status
- * without a plan to change, and a card that is declined; with `bad_request` a coupon that cannot be redeemed.
+ * Changes the plan or its cycle, or previews that. Refuses with `conflict` a plan that is current already, a status without
+ * a plan to change, and a declined card; with `bad_request` a coupon that cannot be redeemed.
  */
-export async function changePlan(ctx: Context, request: ChangeRequest): Promise<Changed> {
+export async function changePlan(ctx: Context, request: ChangeRequest): Promise<PlanChangeResult> {
   if (request.planId === undefined && request.billingCycle === undefined) {
     throw refuse('bad_request', 'planId: is required, or billingCycle')
   }
-  if (!request.preview) await settleAsked(ctx)
-  await hearOfRenewal(ctx)
+  if (!request.preview) await finishRequests(ctx)
+  await syncOverdueRenewal(ctx)
   const row = await readRow(ctx)
-  const { provider, port } = await billing(ctx, row.provider ?? undefined)
-  const { port: checkouts } = await billing(ctx)
-  const target = targetOf(row, request)
+  const { provider, port } = await getBilling(ctx, row.provider ?? undefined)
+  const { port: checkouts } = await getBilling(ctx)
+  const target = resolveTarget(row, request)
   const currency = row.currency ?? planCurrency(ctx.store.currency)
   const coupon = await requireCoupon(ctx, request.couponCode, { ...target, currency })
   const decide = (from: SubscriptionRow): Offer =>
-    offerFor(from, request, {
+    decideOffer(from, request, {
       storeCurrency: ctx.store.currency,
       coupon,
       canCharge: port.capabilities.chargeNow,
@@ -69,73 +69,78 @@ export async function changePlan(ctx: Context, request: ChangeRequest): Promise<
     const checkoutId = await openCheckout(ctx, 'update-plan', (from) => {
       const decided = decide(from)
       if (decided.outcome !== 'checkout-required') throw changedMeanwhile()
-      return decided.terms
+      return decided.quote
     })
     return { offer, checkoutId }
   }
-  const decided = await begin(ctx, provider, decide)
+  const decided = await startChange(ctx, provider, decide)
   if (decided.outcome === 'checkout-required') throw changedMeanwhile()
-  if (decided.intentId) await carryOut(ctx, provider, decided.intentId)
-  if (decided.outcome === 'applied') await syncAmount(ctx)
+  if (decided.intentId) await runIntent(ctx, provider, decided.intentId)
+  if (decided.outcome === 'applied') await trySyncNextAmount(ctx)
   return { offer: decided, checkoutId: null }
 }
 
-function offerFor(row: SubscriptionRow, asked: Asked, given: Given): Offer {
-  const target = targetOf(row, asked)
+function decideOffer(row: SubscriptionRow, request: PlanRequest, given: OfferContext): Offer {
+  const target = resolveTarget(row, request)
   if (row.status === 'trialing') {
-    const terms = newAgreement(row, target, { ...given, keepsCoupon: false })
-    return { outcome: 'checkout-required', terms, effectiveAt: null }
+    const quote = quoteNewAgreement(row, target, { ...given, keepsCoupon: false })
+    return { outcome: 'checkout-required', quote, effectiveAt: null }
   }
-  if (row.status !== 'active') throw wrongStatus(row)
-  return changeOf(row, target, given)
+  if (row.status !== 'active') throw refuseStatus(row)
+  return buildOffer(row, target, given)
 }
 
-type Begun = Offer & { intentId: string | null }
+type StartedChange = Offer & { intentId: string | null }
 
-/** Under the lock: what needs no provider is done, the rest written down as intended. */
-async function begin(
+/** Under the lock: makes a change that needs no provider, otherwise writes an intent. */
+async function startChange(
   ctx: Context,
   provider: string,
   decide: (row: SubscriptionRow) => Offer,
-): Promise<Begun> {
-  return ctx.transaction(async (tx): Promise<Begun> => {
+): Promise<StartedChange> {
+  return ctx.transaction(async (tx): Promise<StartedChange> => {
     const row = await lockRow(tx)
     const offer = decide(row)
-    const { outcome, terms } = offer
+    const { outcome, quote } = offer
     if (outcome === 'checkout-required') return { ...offer, intentId: null }
     const agreementId = row.agreement_id
-    if (outcome === 'applied' && amounts.toCents(terms.amount) > 0n) {
-      const intent = { kind: 'charge', provider, agreementId: agreementId!, terms } as const
-      return { ...offer, intentId: await addAsked(tx, intent) }
+    if (outcome === 'applied' && amounts.toCents(quote.amount) > 0n) {
+      const intent = { kind: 'charge', provider, agreementId: agreementId!, terms: quote } as const
+      return { ...offer, intentId: await addRequest(tx, intent) }
     }
-    if (outcome === 'applied') await applyTerms(tx, row, terms)
-    else if (!agreementId) await saveRow(tx, row, scheduledWith(row, terms))
+    if (outcome === 'applied') await applyQuote(tx, row, quote)
+    else if (!agreementId) await saveRow(tx, row, buildScheduledChange(row, quote))
     else {
-      const intent = { kind: 'schedule', provider, agreementId, terms: intended(row, terms) } as const
-      return { ...offer, intentId: await addAsked(tx, intent) }
+      const intent = {
+        kind: 'schedule',
+        provider,
+        agreementId,
+        terms: buildScheduleQuote(row, quote),
+      } as const
+      return { ...offer, intentId: await addRequest(tx, intent) }
     }
     return { ...offer, intentId: null }
   })
 }
 
-async function carryOut(ctx: Context, provider: string, intentId: string): Promise<void> {
+async function runIntent(ctx: Context, provider: string, intentId: string): Promise<void> {
   const intent = (await findIntent(ctx, intentId))!
-  const { port } = await billing(ctx, provider)
+  const { port } = await getBilling(ctx, provider)
   try {
-    if (intent.kind === 'schedule') return await tellSchedule(ctx, port, intent)
+    if (intent.kind === 'schedule') return await updateNextCharge(ctx, port, intent)
     const failure = await charge(ctx, port, intent)
     if (failure === null) return
-    throw declined(failure)
+    throw cardDeclined(failure)
   } catch (error) {
-    if (!(error instanceof Refusal)) await giveUp(ctx, intentId, error)
+    if (!(error instanceof ApiError)) await recordFailedCall(ctx, intentId, error)
     throw error
   }
 }
 
-async function tellSchedule(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+async function updateNextCharge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
   const agreement = await port.updateAgreement(intent.agreement_id, {
-    amount: (intent.terms as ScheduleTerms).nextAmount,
-    reason: reasonOf(intent.terms as Terms),
+    amount: (intent.terms as ScheduleQuote).nextAmount,
+    reason: buildReason(intent.terms as Quote),
     idempotencyKey: intent.id,
   })
   await ctx.transaction((tx) => finishSchedule(tx, intent.id, agreement.amount))
@@ -143,8 +148,8 @@ async function tellSchedule(ctx: Context, port: BillingPort, intent: IntentRow):
 
 /** Null, or why the card was declined. */
 async function charge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<string | null> {
-  const { amount, currency } = intent.terms as Terms
-  const reason = reasonOf(intent.terms as Terms)
+  const { amount, currency } = intent.terms as Quote
+  const reason = buildReason(intent.terms as Quote)
   const idempotencyKey = intent.id
   const answer = await port.chargeNow(intent.agreement_id, { amount, currency, reason, idempotencyKey })
   await ctx.transaction(async (tx) => {
@@ -170,7 +175,7 @@ async function charge(ctx: Context, port: BillingPort, intent: IntentRow): Promi
   return answer.status === 'rejected' ? (answer.failureReason ?? 'declined') : null
 }
 
-const declined = (reason: string) =>
+const cardDeclined = (reason: string) =>
   refuse(
     'conflict',
     `The card was declined (${reason}): nothing has changed. Use POST /subscription/card-update`,

@@ -1,39 +1,45 @@
-/** A plan change that is charged to the saved card: applied once, whoever learns first of the charge. */
+/** A plan change charged to the saved card: applied once, whether the response or the event arrives first. */
 import type { Context } from '#runtime/context'
 import { redeem } from '../coupons.ts'
 import { closeIntent, type IntentRow } from '../intents.ts'
-import type { SubscriptionRow } from '../moves.ts'
 import type { ProviderPayment } from '../provider/port.ts'
+import { buildPaidChange, computeCreditApplied, isQuoteValid, type Quote } from '../quote.ts'
 import { saveRow } from '../rows.ts'
-import { creditAppliedOf, paidWith, stillFits, type Terms } from '../terms.ts'
+import type { SubscriptionRow } from '../transitions.ts'
 import { changeLimit } from './apply.ts'
-import { type PaidFor, recordPayment, refundLate } from './payments.ts'
-import { backBefore, isTakenBack, takeBack, takePart, wentBack } from './taken-back.ts'
+import {
+  applyPartialRefund,
+  isReversed,
+  readRefundedCents,
+  reversePayment,
+  wasReversed,
+} from './chargebacks.ts'
+import { type PaymentPurpose, recordPayment, refundLatePayment } from './payments.ts'
 
-/** Under the lock of the subscription. A charge of an intent that was given up goes back. */
+/** Must run under the lock of the subscription. A charge of a dropped intent is refunded. */
 export async function finishCharge(
   tx: Context,
   row: SubscriptionRow,
   intent: IntentRow,
   payment: ProviderPayment,
 ): Promise<void> {
-  const before = await backBefore(tx, intent.provider, payment.id)
-  const finished = await finishedWith(tx, row, intent, payment)
-  await takePart(tx, finished, intent.provider, payment, before)
+  const before = await readRefundedCents(tx, intent.provider, payment.id)
+  const finished = await applyChargeResult(tx, row, intent, payment)
+  await applyPartialRefund(tx, finished, intent.provider, payment, before)
 }
 
-async function finishedWith(
+async function applyChargeResult(
   tx: Context,
   row: SubscriptionRow,
   intent: IntentRow,
   payment: ProviderPayment,
 ): Promise<SubscriptionRow> {
-  const terms = intent.terms as Terms
-  if (isTakenBack(payment)) {
+  const quote = intent.terms as Quote
+  if (isReversed(payment)) {
     await closeIntent(tx, intent.id, 'dropped', 'The payment went back')
-    return takeBack(tx, row, intent.provider, payment, paidForOf(terms, payment))
+    return reversePayment(tx, row, intent.provider, payment, buildPurpose(quote, payment))
   }
-  const isFresh = await recordPayment(tx, intent.provider, payment, paidForOf(terms, payment))
+  const isFresh = await recordPayment(tx, intent.provider, payment, buildPurpose(quote, payment))
   if (payment.status === 'rejected') {
     await closeIntent(tx, intent.id, 'dropped', payment.failureReason)
     return row
@@ -41,29 +47,29 @@ async function finishedWith(
   if (payment.status !== 'approved') return row
   const isMine = await closeIntent(tx, intent.id, 'done')
   if (!isMine) {
-    if (isFresh && intent.status === 'dropped') await refundLate(tx, intent.provider, payment)
+    if (isFresh && intent.status === 'dropped') await refundLatePayment(tx, intent.provider, payment)
     return row
   }
-  if (await wentBack(tx, intent.provider, payment.id)) return row
-  if (stillFits(row, terms)) return applyTerms(tx, row, terms)
-  await refundLate(tx, intent.provider, payment)
+  if (await wasReversed(tx, intent.provider, payment.id)) return row
+  if (isQuoteValid(row, quote)) return applyQuote(tx, row, quote)
+  await refundLatePayment(tx, intent.provider, payment)
   return row
 }
 
-/** The plan of these terms holds at once; the period and its messages go on. */
-export async function applyTerms(tx: Context, row: SubscriptionRow, terms: Terms): Promise<SubscriptionRow> {
-  if (terms.coupon && terms.isCouponNew) await redeem(tx, terms.coupon.code)
-  const saved = await saveRow(tx, row, paidWith(row, terms, tx.now()))
-  await changeLimit(tx, terms.planId)
+/** Applies the plan of the quote at once; the period and its message cycle continue. */
+export async function applyQuote(tx: Context, row: SubscriptionRow, quote: Quote): Promise<SubscriptionRow> {
+  if (quote.coupon && quote.isCouponNew) await redeem(tx, quote.coupon.code)
+  const saved = await saveRow(tx, row, buildPaidChange(row, quote, tx.now()))
+  await changeLimit(tx, quote.planId)
   return saved
 }
 
-const paidForOf = (terms: Terms, payment: ProviderPayment): PaidFor => ({
+const buildPurpose = (quote: Quote, payment: ProviderPayment): PaymentPurpose => ({
   kind: 'proration',
-  planId: terms.planId,
-  billingCycle: terms.billingCycle,
-  discount: terms.discount,
-  creditApplied: creditAppliedOf(terms),
+  planId: quote.planId,
+  billingCycle: quote.billingCycle,
+  discount: quote.discount,
+  creditApplied: computeCreditApplied(quote),
   periodStart: new Date(payment.createdAt),
-  periodEnd: new Date(terms.periodEnd),
+  periodEnd: new Date(quote.periodEnd),
 })

@@ -1,73 +1,73 @@
-/** Checkouts: opened at the provider for the merchant to pay, at most one open a store. */
+/** Opens checkouts at the provider; at most one is open per store. */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import { addTask } from '../intents.ts'
-import type { SubscriptionRow } from '../moves.ts'
-import { payerEmail } from '../notices/notices.ts'
-import { closeOpen } from '../open-checkouts.ts'
-import { billing } from '../provider/connection.ts'
+import { findPayerEmail } from '../notices/owner-notifications.ts'
+import { closeOpenCheckouts } from '../open-checkouts.ts'
+import { getBilling } from '../provider/connection.ts'
 import type { CheckoutKind } from '../provider/port.ts'
+import { computeLaterCharge, isQuoteValid, type Quote } from '../quote.ts'
 import { lockRow } from '../rows.ts'
-import { laterCharge, stillFits, type Terms } from '../terms.ts'
+import type { SubscriptionRow } from '../transitions.ts'
 import { tryTasks } from './tasks.ts'
 
 export type CheckoutRow = Row<'checkouts'>
 
-/** Decided under the lock, before the provider is asked: throws the refusal. */
-export type Decide = (row: SubscriptionRow, tx: Context) => Terms
+/** Builds the quote under the lock, before the provider is called; throws the refusal. */
+export type BuildQuote = (row: SubscriptionRow, tx: Context) => Quote
 
 const lastsMs = dayMs
 
 /**
- * Opens a checkout for terms, in the place of an open one. Answers its id. Refuses what `decide` refuses, also when
- * that comes true while the provider makes the page. Throws what the provider throws; nothing has changed then.
+ * Opens a checkout for a quote, replacing an open one. Returns its id. Refuses what `decide` refuses, before and after the
+ * provider created the page. Throws what the provider throws; nothing has changed then.
  */
 export async function openCheckout(
   ctx: Context,
   kind: Exclude<CheckoutKind, 'card-update'>,
-  decide: Decide,
+  decide: BuildQuote,
 ): Promise<string> {
-  const { port, provider } = await billing(ctx)
+  const { port, provider } = await getBilling(ctx)
   const id = ctx.newId()
   const begun = await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
-    const terms = decide(row, tx)
-    const payer = await payerEmail(tx)
-    await insertCheckout(tx, { id, kind, provider, terms, payer, amount: terms.amount })
-    return { terms, later: laterCharge(row, terms, tx.now()), payer }
+    const quote = decide(row, tx)
+    const payer = await findPayerEmail(tx)
+    await insertCheckout(tx, { id, kind, provider, quote, payer, amount: quote.amount })
+    return { quote, later: computeLaterCharge(row, quote, tx.now()), payer }
   })
-  const { terms, later, payer } = begun
+  const { quote, later, payer } = begun
   return finishOpening(
     ctx,
     id,
     provider,
     (row, tx) => {
       decide(row, tx)
-      if (!stillFits(row, terms)) throw changedMeanwhile()
+      if (!isQuoteValid(row, quote)) throw changedMeanwhile()
     },
     () =>
       port.createCheckout({
         storeId: ctx.store.id,
         checkoutId: id,
         kind,
-        planId: terms.planId,
-        billingCycle: terms.billingCycle,
-        firstAmount: terms.amount,
+        planId: quote.planId,
+        billingCycle: quote.billingCycle,
+        firstAmount: quote.amount,
         amount: later,
-        currency: terms.currency,
-        ...(terms.begins === 'now' ? {} : { startsAt: terms.periodEnd }),
+        currency: quote.currency,
+        ...(quote.begins === 'now' ? {} : { startsAt: quote.periodEnd }),
         payerEmail: payer,
-        ...(terms.coupon && terms.isCouponNew ? { coupon: terms.coupon.code } : {}),
+        ...(quote.coupon && quote.isCouponNew ? { coupon: quote.coupon.code } : {}),
         returnUrl: returnUrl(ctx),
         idempotencyKey: id,
       }),
   )
 }
 
-/** Opens the page where the card is changed. `owed`: what is charged with it at once. */
+/** Opens the page for a card update. `owed` is charged with the new card at once. */
 export async function openCardUpdate(
   ctx: Context,
   decide: (row: SubscriptionRow) => { agreementId: string; provider: string; owed: string },
@@ -80,7 +80,7 @@ export async function openCardUpdate(
       id,
       kind: 'card-update',
       provider: decided.provider,
-      terms: null,
+      quote: null,
       amount: decided.owed,
       planId: row.plan_id,
       billingCycle: row.billing_cycle!,
@@ -88,7 +88,7 @@ export async function openCardUpdate(
     })
     return decided
   })
-  const { port } = await billing(ctx, provider)
+  const { port } = await getBilling(ctx, provider)
   return finishOpening(
     ctx,
     id,
@@ -99,7 +99,7 @@ export async function openCardUpdate(
 }
 
 export const changedMeanwhile = () =>
-  refuseForNow('conflict', 'The subscription changed meanwhile: read it and try again')
+  refuseTemporarily('conflict', 'The subscription changed meanwhile: read it and try again')
 
 const returnUrl = (ctx: Context): string => `${ctx.settings.publicUrl}/billing/return`
 
@@ -107,8 +107,8 @@ interface NewCheckout {
   id: string
   kind: CheckoutKind
   provider: string
-  terms: Terms | null
-  /** Whom the provider was told, which may not tell it again. */
+  quote: Quote | null
+  /** The payer's email as sent to the provider, which may not return it. */
   payer?: string
   amount: string
   planId?: string
@@ -117,7 +117,7 @@ interface NewCheckout {
 }
 
 async function insertCheckout(tx: Context, checkout: NewCheckout): Promise<void> {
-  const { terms } = checkout
+  const { quote } = checkout
   const now = tx.now()
   await tx.db
     .insertInto('checkouts')
@@ -126,12 +126,12 @@ async function insertCheckout(tx: Context, checkout: NewCheckout): Promise<void>
       kind: checkout.kind,
       status: 'creating',
       provider: checkout.provider,
-      plan_id: terms?.planId ?? checkout.planId!,
-      billing_cycle: terms?.billingCycle ?? checkout.billingCycle!,
+      plan_id: quote?.planId ?? checkout.planId!,
+      billing_cycle: quote?.billingCycle ?? checkout.billingCycle!,
       amount: checkout.amount,
-      currency: terms?.currency ?? checkout.currency!,
-      coupon_code: terms?.isCouponNew ? (terms.coupon?.code ?? null) : null,
-      terms: terms && JSON.stringify({ ...terms, payerEmail: checkout.payer }),
+      currency: quote?.currency ?? checkout.currency!,
+      coupon_code: quote?.isCouponNew ? (quote.coupon?.code ?? null) : null,
+      terms: quote && JSON.stringify({ ...quote, payerEmail: checkout.payer }),
       expires_at: new Date(now.getTime() + lastsMs),
       created_at: now,
       updated_at: now,
@@ -156,7 +156,7 @@ async function finishOpening(
   try {
     made = await create()
   } catch (error) {
-    // Nobody has the address of a page that may be there all the same.
+    // The page may exist at the provider, but nobody has its address.
     await ctx.db.deleteFrom('checkouts').where('id', '=', id).where('status', '=', 'creating').execute()
     throw error
   }
@@ -169,7 +169,7 @@ async function finishOpening(
       await addTask(tx, { kind: 'close-checkout', provider, agreementId: made.providerCheckoutId })
       return error
     }
-    await closeOpen(tx)
+    await closeOpenCheckouts(tx)
     const opened = await tx.db
       .updateTable('checkouts')
       .set({
@@ -183,7 +183,7 @@ async function finishOpening(
       .where('status', '=', 'creating')
       .returning('id')
       .executeTakeFirst()
-    return opened ? null : refuseForNow('conflict', 'The checkout took too long to open: try again')
+    return opened ? null : refuseTemporarily('conflict', 'The checkout took too long to open: try again')
   })
   await tryTasks(ctx)
   if (refused) throw refused

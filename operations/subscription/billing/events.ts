@@ -1,53 +1,53 @@
 /**
- * What a billing provider told, applied: once under a lock on the subscription, passed over when older than what it
- * would change, safe twice, late and out of order.
+ * Applies events of the billing provider under the lock of the subscription. Events may come twice, late and out of order:
+ * an event older than the stored state is ignored.
  */
 
-import type { events } from '#operations/store/door'
+import type { events } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { billingReconcile } from '../handles.ts'
 import type { BillingEvent, BillingEventData } from '../provider/port.ts'
 import { lockRow } from '../rows.ts'
 import { applyAgreement } from './agreements.ts'
-import { applyCheckout, type Told } from './apply.ts'
+import { applyCheckout, type ReceivedEvent } from './apply.ts'
 import { applyPayment } from './apply-payment.ts'
 
-/** In the caller's transaction. */
+/** Runs in the caller's transaction. */
 export async function applyBillingEvent(
   tx: Context,
   kind: BillingEvent['kind'],
   event: Pick<events.StoredEvent, 'provider' | 'occurredAt' | 'data'>,
 ): Promise<void> {
   const { provider, occurredAt } = event
-  const told: Told = { provider, occurredAt, data: event.data as BillingEventData }
+  const received: ReceivedEvent = { provider, occurredAt, data: event.data as BillingEventData }
   const row = await lockRow(tx)
-  if (kind === 'checkout') await applyCheckout(tx, row, told)
-  else if (kind === 'payment') await applyPayment(tx, row, told)
-  else await applyAgreement(tx, row, told)
+  if (kind === 'checkout') await applyCheckout(tx, row, received)
+  else if (kind === 'payment') await applyPayment(tx, row, received)
+  else await applyAgreement(tx, row, received)
 }
 
-/** What the wiring gives for a kind: events come oldest first. Answers those that are to come again. */
-export const listenerOf =
+/** Builds the listener for a kind of event. Events come oldest first; answers the ids to be redelivered later. */
+export const buildListener =
   (kind: BillingEvent['kind']) =>
-  async (tx: Context, told: events.StoredEvent[]): Promise<readonly string[]> => {
+  async (tx: Context, received: events.StoredEvent[]): Promise<readonly string[]> => {
     const early: string[] = []
-    for (const event of told) {
-      if (kind === 'payment' && (await isEarly(tx, event))) early.push(event.id)
+    for (const event of received) {
+      if (kind === 'payment' && (await isTooEarly(tx, event))) early.push(event.id)
       else await applyBillingEvent(tx, kind, event)
     }
-    // What became of its page is asked before the money is judged.
+    // Reconciliation fetches the checkout's result before the payment is judged.
     if (early.length > 0) await tx.queue(billingReconcile, {})
     return early
   }
 
-const waitsMs = hourMs
+const maxWaitMs = hourMs
 
-/** A charge of an agreement whose page was paid, as it seems, and nobody has told: it would go back as nobody's. */
-async function isEarly(tx: Context, { provider, receivedAt, data }: events.StoredEvent): Promise<boolean> {
+/** Whether a charge came before the event of its paid checkout. Applied now, it would be refunded as unknown. */
+async function isTooEarly(tx: Context, { provider, receivedAt, data }: events.StoredEvent): Promise<boolean> {
   const { payment } = data as BillingEventData
   if (!payment?.agreementId || payment.checkoutId !== null || payment.status !== 'approved') return false
-  if (tx.now().getTime() - receivedAt.getTime() >= waitsMs) return false
+  if (tx.now().getTime() - receivedAt.getTime() >= maxWaitMs) return false
   const page = await tx.db
     .selectFrom('checkouts')
     .select('id')

@@ -1,16 +1,16 @@
-/** Payments as the provider tells of them: written once each, never undone by older news. */
+/** Payments as reported by the provider: written once each, never overwritten by an older event. */
 import type { Row } from '#db/tables'
-import { amounts } from '#operations/store/door'
+import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { addTask } from '../intents.ts'
-import { tellOwners } from '../notices/notices.ts'
+import { notifyOwners } from '../notices/owner-notifications.ts'
 import type { CardSummary, ProviderPayment } from '../provider/port.ts'
 
 export type PaymentRow = Row<'payments'>
 export type PaymentStatus = 'pending' | 'approved' | 'rejected' | 'refunded'
 
-/** What a payment is for; money is decimal text. */
-export interface PaidFor {
+/** The purpose of a payment; money is decimal text. */
+export interface PaymentPurpose {
   kind: 'subscription' | 'proration'
   planId: string
   billingCycle: string
@@ -20,16 +20,16 @@ export interface PaidFor {
   periodEnd: Date | null
 }
 
-const ranks: Record<PaymentStatus, number> = { pending: 0, rejected: 1, approved: 1, refunded: 2 }
+const statusRanks: Record<PaymentStatus, number> = { pending: 0, rejected: 1, approved: 1, refunded: 2 }
 
-export const statusOf = (payment: ProviderPayment): PaymentStatus =>
+export const toPaymentStatus = (payment: ProviderPayment): PaymentStatus =>
   payment.status === 'charged-back' ? 'refunded' : payment.status
 
-/** What of a payment went back to the payer, in cents. */
-const backOf = (payment: ProviderPayment): bigint =>
-  statusOf(payment) === 'refunded'
+/** The refunded part of a payment, in cents. */
+const computeRefunded = (payment: ProviderPayment): bigint =>
+  toPaymentStatus(payment) === 'refunded'
     ? amounts.toCents(payment.amount)
-    : amounts.lesser(amounts.toCents(payment.refundedAmount ?? '0'), amounts.toCents(payment.amount))
+    : amounts.minCents(amounts.toCents(payment.refundedAmount ?? '0'), amounts.toCents(payment.amount))
 
 export const findPayment = (
   tx: Context,
@@ -43,41 +43,42 @@ export const findPayment = (
     .where('provider_payment_id', '=', providerId)
     .executeTakeFirst()
 
-/** Whether the news changes what is known. */
-function isNews(known: PaymentRow | undefined, payment: ProviderPayment): boolean {
+/** Whether the event is newer than the stored payment. */
+function isNewer(known: PaymentRow | undefined, payment: ProviderPayment): boolean {
   if (!known) return true
   const at = new Date(payment.updatedAt)
   if (at < known.provider_updated_at) return false
-  const status = statusOf(payment)
+  const status = toPaymentStatus(payment)
   if (at > known.provider_updated_at) return true
   return (
-    ranks[status] > ranks[known.status as PaymentStatus] || backOf(payment) > amounts.toCents(known.refunded)
+    statusRanks[status] > statusRanks[known.status as PaymentStatus] ||
+    computeRefunded(payment) > amounts.toCents(known.refunded)
   )
 }
 
 /**
- * Writes a payment; `paidFor` is used where it is new. Answers whether it has just reached its status: what follows
- * from that is done once. Under the lock of the subscription.
+ * Writes a payment; `purpose` is used when it is new. Returns whether it has just reached its status, so that the effects
+ * run once. Must run under the lock of the subscription.
  */
 export async function recordPayment(
   tx: Context,
   provider: string,
   payment: ProviderPayment,
-  paidFor: PaidFor,
+  purpose: PaymentPurpose,
 ): Promise<boolean> {
   const known = await findPayment(tx, provider, payment.id)
-  if (!isNews(known, payment)) return false
+  if (!isNewer(known, payment)) return false
   const now = tx.now()
-  const status = statusOf(payment)
+  const status = toPaymentStatus(payment)
   const madeAt = new Date(payment.createdAt)
-  // What went back does not come again.
+  // The refunded amount never decreases.
   const knownBack = amounts.toCents(known?.refunded ?? '0')
-  const back = knownBack + amounts.notNegative(backOf(payment) - knownBack)
+  const back = knownBack + amounts.atLeastZero(computeRefunded(payment) - knownBack)
   const facts = {
     status,
     refunded: amounts.toMoney(back),
     failure_reason: payment.status === 'charged-back' ? 'chargeback' : payment.failureReason,
-    payment_method: payment.paymentMethod ? JSON.stringify(shownCard(payment.paymentMethod)) : null,
+    payment_method: payment.paymentMethod ? JSON.stringify(toShownCard(payment.paymentMethod)) : null,
     receipt_url: payment.receiptUrl,
     provider_updated_at: payment.updatedAt,
     updated_at: now,
@@ -100,15 +101,15 @@ export async function recordPayment(
       provider_payment_id: payment.id,
       agreement_id: payment.agreementId,
       checkout_id: payment.checkoutId,
-      kind: paidFor.kind,
+      kind: purpose.kind,
       amount: payment.amount,
-      discount: paidFor.discount,
-      credit_applied: paidFor.creditApplied,
+      discount: purpose.discount,
+      credit_applied: purpose.creditApplied,
       currency: payment.currency,
-      plan_id: paidFor.planId,
-      billing_cycle: paidFor.billingCycle,
-      period_start: paidFor.periodStart,
-      period_end: paidFor.periodEnd,
+      plan_id: purpose.planId,
+      billing_cycle: purpose.billingCycle,
+      period_start: purpose.periodStart,
+      period_end: purpose.periodEnd,
       attempt: payment.attempt,
       paid_at: status === 'approved' || status === 'refunded' ? madeAt : null,
       created_at: madeAt,
@@ -117,17 +118,21 @@ export async function recordPayment(
   return true
 }
 
-const shownCard = ({ brand, last4 }: CardSummary) => ({ brand, last4 })
+const toShownCard = ({ brand, last4 }: CardSummary) => ({ brand, last4 })
 
-/** Money for what is not open any more goes back, and the owners are told. */
-export async function refundLate(tx: Context, provider: string, payment: ProviderPayment): Promise<void> {
+/** Refunds a payment for something that is already closed, and notifies the owners. */
+export async function refundLatePayment(
+  tx: Context,
+  provider: string,
+  payment: ProviderPayment,
+): Promise<void> {
   await addTask(tx, {
     kind: 'refund',
     provider,
     agreementId: payment.agreementId ?? payment.id,
     subject: payment.id,
   })
-  await tellOwners(tx, {
+  await notifyOwners(tx, {
     type: 'payment-refunded',
     level: 'warning',
     title: 'A payment is given back',

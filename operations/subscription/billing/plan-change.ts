@@ -1,16 +1,16 @@
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import type { planChange } from '../schema.ts'
-import type { Changed } from './change-plan.ts'
+import type { PlanChangeResult } from './change-plan.ts'
 import { readCheckout, readSubscription } from './views.ts'
 
-/** What came of a change, or would. */
-export async function planChangeView(
+/** The result of a plan change or of its preview. */
+export async function toPlanChangeView(
   ctx: Context,
-  { offer, checkoutId }: Changed,
+  { offer, checkoutId }: PlanChangeResult,
   isPreview: boolean,
 ): Promise<z.infer<typeof planChange>> {
-  const { credit, charge, amount, currency } = offer.terms
+  const { credit, charge, amount, currency } = offer.quote
   return {
     outcome: offer.outcome,
     isPreview,

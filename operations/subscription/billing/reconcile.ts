@@ -1,29 +1,35 @@
-/** What became of what was left half-way: asked of the provider, and finished or dropped, each once. */
+/** Reconciles interrupted calls with the provider: finishes or drops each once. */
 
-import { takeEvents } from '#operations/store/door'
+import { ingestEvents } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs, hourMs } from '#runtime/durations'
-import { refuseForNow } from '#runtime/errors'
+import { refuseTemporarily } from '#runtime/errors'
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { askedKinds, closeIntent, findIntent, type IntentRow, openIntents } from '../intents.ts'
-import { goesBackForMs, isOverdue, type SubscriptionRow } from '../moves.ts'
-import { billing } from '../provider/connection.ts'
+import { closeIntent, findIntent, type IntentRow, listOpenIntents, requestKinds } from '../intents.ts'
+import { getBilling } from '../provider/connection.ts'
 import type { BillingEventData, BillingPort } from '../provider/port.ts'
-import { followed, isFollowedLongAgo, lockRow, readRow } from '../rows.ts'
+import { isReconciliationDue, lockRow, markReconciled, readRow } from '../rows.ts'
+import { isOverdue, refundWindowMs, type SubscriptionRow } from '../transitions.ts'
 import { finishCancel } from './cancel.ts'
 import { finishCharge } from './charge.ts'
 import { applyBillingEvent } from './events.ts'
-import { finishSchedule, type ScheduleTerms } from './schedule.ts'
-import { updateAmount } from './sync.ts'
+import { finishSchedule, type ScheduleQuote } from './schedule.ts'
+import { updateNextAmount } from './sync.ts'
 import { runTasks } from './tasks.ts'
 
 const creatingMs = hourMs
-const looksBackMs = 3 * dayMs
+const lookbackMs = 3 * dayMs
 
-/** Everything of a store that its provider may know better. Throws the first failure once all was tried. */
+/** Reconciles everything of a store with its provider. Throws the first failure after all steps were tried. */
 export async function reconcile(ctx: Context): Promise<void> {
   const failures: unknown[] = []
-  for (const step of [settleLeft, followProvider, runTasks, updateAmount, forgetUnborn]) {
+  for (const step of [
+    finishExpiredRequests,
+    syncFromProvider,
+    runTasks,
+    updateNextAmount,
+    deleteAbandonedCheckouts,
+  ]) {
     try {
       await step(ctx)
     } catch (error) {
@@ -33,51 +39,54 @@ export async function reconcile(ctx: Context): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** What the merchant asked for before must be settled first. Refuses while it is under way; throws an outage. */
-export async function settleAsked(ctx: Context): Promise<void> {
-  const asked = await openIntents(ctx, askedKinds)
-  for (const intent of asked) {
+/** Finishes earlier requests before a new one. Refuses while one is under way; throws in an outage. */
+export async function finishRequests(ctx: Context): Promise<void> {
+  const requests = await listOpenIntents(ctx, requestKinds)
+  for (const intent of requests) {
     if (intent.held_until > ctx.now()) {
-      throw refuseForNow('conflict', 'Another change of the subscription is under way: try again in a minute')
+      throw refuseTemporarily(
+        'conflict',
+        'Another change of the subscription is under way: try again in a minute',
+      )
     }
-    await settle(ctx, intent)
+    await reconcileRequest(ctx, intent)
   }
 }
 
-async function settleLeft(ctx: Context): Promise<void> {
-  for (const intent of await openIntents(ctx, askedKinds)) {
-    if (intent.held_until <= ctx.now()) await settle(ctx, intent)
+async function finishExpiredRequests(ctx: Context): Promise<void> {
+  for (const intent of await listOpenIntents(ctx, requestKinds)) {
+    if (intent.held_until <= ctx.now()) await reconcileRequest(ctx, intent)
   }
 }
 
-async function settle(ctx: Context, intent: IntentRow): Promise<void> {
-  const { port } = await billing(ctx, intent.provider)
+async function reconcileRequest(ctx: Context, intent: IntentRow): Promise<void> {
+  const { port } = await getBilling(ctx, intent.provider)
   switch (intent.kind) {
     case 'cancel':
-      return settleCancel(ctx, port, intent)
+      return reconcileCancel(ctx, port, intent)
     case 'charge':
-      return settleCharge(ctx, port, intent)
+      return reconcileCharge(ctx, port, intent)
     default:
-      return settleSchedule(ctx, port, intent)
+      return reconcileSchedule(ctx, port, intent)
   }
 }
 
-async function settleCancel(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
-  const agreement = await known(() => port.getAgreement(intent.agreement_id))
-  if (agreement && agreement.status !== 'cancelled') return drop(ctx, intent)
+async function reconcileCancel(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const agreement = await nullIfNotFound(() => port.getAgreement(intent.agreement_id))
+  if (agreement && agreement.status !== 'cancelled') return dropIntent(ctx, intent)
   await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
     await finishCancel(tx, row, (await findIntent(tx, intent.id))!)
   })
 }
 
-async function settleCharge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
-  const since = new Date(intent.created_at.getTime() - looksBackMs)
-  const payments = await known(() => port.listPayments(intent.agreement_id, { since }))
+async function reconcileCharge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const since = new Date(intent.created_at.getTime() - lookbackMs)
+  const payments = await nullIfNotFound(() => port.listPayments(intent.agreement_id, { since }))
   const payment = payments?.find((each) => each.idempotencyKey === intent.id)
   if (!payment || payment.status === 'pending') {
-    // Nothing was charged; should it come all the same, it goes back.
-    if (!payment) await drop(ctx, intent)
+    // Nothing was charged; a charge that appears later is refunded.
+    if (!payment) await dropIntent(ctx, intent)
     return
   }
   await ctx.transaction(async (tx) => {
@@ -86,19 +95,19 @@ async function settleCharge(ctx: Context, port: BillingPort, intent: IntentRow):
   })
 }
 
-async function settleSchedule(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
-  const agreement = await known(() => port.getAgreement(intent.agreement_id))
-  const { nextAmount } = intent.terms as ScheduleTerms
-  if (agreement?.amount !== nextAmount) return drop(ctx, intent)
+async function reconcileSchedule(ctx: Context, port: BillingPort, intent: IntentRow): Promise<void> {
+  const agreement = await nullIfNotFound(() => port.getAgreement(intent.agreement_id))
+  const { nextAmount } = intent.terms as ScheduleQuote
+  if (agreement?.amount !== nextAmount) return dropIntent(ctx, intent)
   await ctx.transaction((tx) => finishSchedule(tx, intent.id, agreement.amount))
 }
 
-async function drop(ctx: Context, intent: IntentRow): Promise<void> {
+async function dropIntent(ctx: Context, intent: IntentRow): Promise<void> {
   await closeIntent(ctx, intent.id, 'dropped', 'The provider had not done it')
 }
 
-/** Null for what the provider does not know. */
-async function known<T>(ask: () => Promise<T>): Promise<T | null> {
+/** Returns null when the provider refuses with `not-found`. */
+async function nullIfNotFound<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask()
   } catch (error) {
@@ -107,40 +116,40 @@ async function known<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** What the provider knows and we do not: hooks that were lost, and what came too early to be applied. */
-export async function followProvider(ctx: Context): Promise<void> {
+/** Backfills from the provider: lost hooks, and events that came too early to be applied. */
+export async function syncFromProvider(ctx: Context): Promise<void> {
   await fetchEvents(ctx)
   await compareAgreement(ctx)
 }
 
-/** The same for somebody who waits, and who has to go by what is known where the provider does not answer. */
-export async function tryFollowing(ctx: Context): Promise<void> {
+/** Like `syncFromProvider`, but continues with the stored state when the provider does not answer. */
+export async function trySyncFromProvider(ctx: Context): Promise<void> {
   try {
-    await followProvider(ctx)
+    await syncFromProvider(ctx)
   } catch (error) {
     if (!(error instanceof Unavailable || error instanceof Throttled)) throw error
-    ctx.log.warn({ err: error }, 'the billing provider could not be asked')
+    ctx.log.warn({ err: error }, 'billing provider unavailable, using the stored state')
   }
 }
 
-/** Before what the merchant asks for is decided on a period that is over, as far as anybody has told. */
-export async function hearOfRenewal(ctx: Context): Promise<void> {
-  if (isOverdue(await readRow(ctx), ctx.now())) await tryFollowing(ctx)
+/** Syncs before a decision on a period that is over and whose renewal is not known. */
+export async function syncOverdueRenewal(ctx: Context): Promise<void> {
+  if (isOverdue(await readRow(ctx), ctx.now())) await trySyncFromProvider(ctx)
 }
 
-/** News of an agreement that came before its payment had nothing to change then: the provider is asked how it stands. */
+/** Compares the agreement's status: an agreement event that came before its payment changed nothing then. */
 async function compareAgreement(ctx: Context): Promise<void> {
   const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
   if (!id || !provider) return
-  const { port } = await billing(ctx, provider)
+  const { port } = await getBilling(ctx, provider)
   const occurredAt = ctx.now()
-  const agreement = await known(() => port.getAgreement(id))
+  const agreement = await nullIfNotFound(() => port.getAgreement(id))
   if (!agreement || agreement.status === 'pending' || agreement.status === status) return
-  const data = { ...nothing, agreementId: id, agreement }
+  const data = { ...emptyEventData, agreementId: id, agreement }
   await ctx.transaction((tx) => applyBillingEvent(tx, 'agreement', { provider, occurredAt, data }))
 }
 
-const nothing: BillingEventData = {
+const emptyEventData: BillingEventData = {
   agreementId: null,
   checkoutId: null,
   paymentId: null,
@@ -151,27 +160,28 @@ const nothing: BillingEventData = {
 }
 
 /**
- * The same events under the same keys, from where this was last done: however long ago. Once a day of every agreement that
- * there was, and of all that can still go back: nobody else asks of those that were replaced or ended, nor of payments
- * that are older than what they are followed for. Throws the first failure once all were asked.
+ * Fetches events since the last complete run, however long ago; their keys are those of the hooks. Once a day it covers
+ * replaced and ended agreements too, and all payments that can still be refunded: nothing else checks those. Throws the
+ * first failure after all were tried.
  */
 async function fetchEvents(ctx: Context): Promise<void> {
   const now = ctx.now()
   const row = await readRow(ctx)
   const followedAt = (row.followed_at ?? row.created_at).getTime()
-  const since = new Date(followedAt - looksBackMs)
-  const isWhole = isFollowedLongAgo(row, now)
-  const paidSince = isWhole ? new Date(followedAt - goesBackForMs) : since
-  const agreements = isWhole ? await agreementsOf(ctx, row, paidSince) : holding(row)
+  const since = new Date(followedAt - lookbackMs)
+  const isWhole = isReconciliationDue(row, now)
+  const paidSince = isWhole ? new Date(followedAt - refundWindowMs) : since
+  const agreements = isWhole ? await listAgreements(ctx, row, paidSince) : listCurrentAgreement(row)
   const failures: unknown[] = []
   for (const subjects of [
     agreements.map((each) => ({ ...each, since: paidSince })),
-    (await unpaidPages(ctx, since)).map((each) => ({ ...each, since })),
+    (await listUnpaidCheckouts(ctx, since)).map((each) => ({ ...each, since })),
   ]) {
-    for (const subject of subjects) await hear(ctx, subject).catch((error) => failures.push(error))
+    for (const subject of subjects)
+      await fetchSubjectEvents(ctx, subject).catch((error) => failures.push(error))
   }
   if (failures.length > 0) throw failures[0]
-  if (isWhole) await followed(ctx, now)
+  if (isWhole) await markReconciled(ctx, now)
 }
 
 interface Subject {
@@ -179,18 +189,21 @@ interface Subject {
   id: string
 }
 
-async function hear(ctx: Context, { provider, id, since }: Subject & { since: Date }): Promise<void> {
-  const { port } = await billing(ctx, provider)
-  const told = await known(() => port.eventsOf(id, { since }))
-  if (told) await takeEvents(ctx, 'billing', provider, told)
+async function fetchSubjectEvents(
+  ctx: Context,
+  { provider, id, since }: Subject & { since: Date },
+): Promise<void> {
+  const { port } = await getBilling(ctx, provider)
+  const received = await nullIfNotFound(() => port.listEvents(id, { since }))
+  if (received) await ingestEvents(ctx, 'billing', provider, received)
 }
 
-/** The agreement that holds, or did to the end. */
-const holding = ({ agreement_id: id, provider }: SubscriptionRow): Subject[] =>
+/** The current or last agreement. */
+const listCurrentAgreement = ({ agreement_id: id, provider }: SubscriptionRow): Subject[] =>
   id && provider ? [{ provider, id }] : []
 
-/** Also those that were replaced or given up: what they had charged may be told late, and go back later. */
-async function agreementsOf(ctx: Context, row: SubscriptionRow, since: Date): Promise<Subject[]> {
+/** Includes replaced and cancelled agreements: their charges may be reported late and refunded later. */
+async function listAgreements(ctx: Context, row: SubscriptionRow, since: Date): Promise<Subject[]> {
   const paid = ctx.db
     .selectFrom('payments')
     .select(['provider', 'agreement_id as id'])
@@ -202,14 +215,14 @@ async function agreementsOf(ctx: Context, row: SubscriptionRow, since: Date): Pr
     .where('kind', 'in', ['cancel', 'cancel-agreement', 'pause-agreement'])
     .where('updated_at', '>', since)
   const former = [...(await paid.execute()), ...(await ended.execute())] as Subject[]
-  // A provider that this server has left can be asked no more.
+  // Skips providers that this server no longer uses.
   const askable = former.filter((each) => Object.hasOwn(ctx.adapters.billing, each.provider))
-  const found = [...holding(row), ...askable]
+  const found = [...listCurrentAgreement(row), ...askable]
   return [...new Map(found.map((each) => [`${each.provider}:${each.id}`, each])).values()]
 }
 
 /** Checkouts that may have been paid. */
-async function unpaidPages(ctx: Context, since: Date): Promise<Subject[]> {
+async function listUnpaidCheckouts(ctx: Context, since: Date): Promise<Subject[]> {
   const unpaid = await ctx.db
     .selectFrom('checkouts')
     .select(['provider', 'provider_checkout_id as id'])
@@ -220,8 +233,8 @@ async function unpaidPages(ctx: Context, since: Date): Promise<Subject[]> {
   return unpaid as Subject[]
 }
 
-/** Checkouts whose making was interrupted: nobody has their address. */
-async function forgetUnborn(ctx: Context): Promise<void> {
+/** Deletes checkouts whose creation was interrupted: nobody has their address. */
+async function deleteAbandonedCheckouts(ctx: Context): Promise<void> {
   await ctx.db
     .deleteFrom('checkouts')
     .where('status', '=', 'creating')

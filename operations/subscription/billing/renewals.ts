@@ -1,21 +1,21 @@
-/** Recurring charges: what their payments do to the subscription (rule 11). */
+/** Applies recurring charges to the subscription (rule 11). */
 
-import { amounts, notify } from '#operations/store/door'
+import { amounts, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { redeem } from '../coupons.ts'
 import { paymentFailedEmail } from '../handles.ts'
 import { addTask } from '../intents.ts'
-import { afterCharge, discountOf } from '../money.ts'
-import { couponOf, graceFrom, periodNear, type SubscriptionRow } from '../moves.ts'
-import { tellOfEnd } from '../notices/notices.ts'
+import { computeDiscount, consumeCoupon } from '../money.ts'
+import { notifyAgreementEnd } from '../notices/owner-notifications.ts'
 import type { ProviderPayment } from '../provider/port.ts'
 import { saveRow } from '../rows.ts'
-import { type PaidFor, recordPayment, refundLate } from './payments.ts'
-import { backBefore, isTakenBack, takeBack, takePart } from './taken-back.ts'
+import { computeGraceEnd, findNearestPeriod, getHeldCoupon, type SubscriptionRow } from '../transitions.ts'
+import { applyPartialRefund, isReversed, readRefundedCents, reversePayment } from './chargebacks.ts'
+import { type PaymentPurpose, recordPayment, refundLatePayment } from './payments.ts'
 
 /**
- * Applies a charge of an agreement: of the one that holds as a renewal. What another has charged, now or before it was
- * replaced, pays for nothing: it goes back. `dueAt`: which period it pays, where the payment itself does not say.
+ * Applies a charge of an agreement. A charge of the current agreement is a renewal; a charge of any other agreement pays for
+ * nothing and is refunded. `dueAt` identifies the period when the payment itself does not.
  */
 export async function applyCharge(
   tx: Context,
@@ -24,12 +24,12 @@ export async function applyCharge(
   payment: ProviderPayment,
   dueAt?: string,
 ): Promise<SubscriptionRow> {
-  const before = await backBefore(tx, provider, payment.id)
-  const charged = await chargedWith(tx, row, provider, payment, dueAt)
-  return takePart(tx, charged, provider, payment, before)
+  const before = await readRefundedCents(tx, provider, payment.id)
+  const charged = await recordCharge(tx, row, provider, payment, dueAt)
+  return applyPartialRefund(tx, charged, provider, payment, before)
 }
 
-async function chargedWith(
+async function recordCharge(
   tx: Context,
   row: SubscriptionRow,
   provider: string,
@@ -39,14 +39,14 @@ async function chargedWith(
   if (row.agreement_id !== null && payment.agreementId === row.agreement_id) {
     return applyRenewal(tx, row, provider, payment, dueAt)
   }
-  if (isTakenBack(payment)) return takeBack(tx, row, provider, payment, unknownPurpose(row))
-  const isFresh = await recordPayment(tx, provider, payment, unknownPurpose(row))
-  if (isFresh && payment.status === 'approved') await refundLate(tx, provider, payment)
+  if (isReversed(payment)) return reversePayment(tx, row, provider, payment, buildUnknownPurpose(row))
+  const isFresh = await recordPayment(tx, provider, payment, buildUnknownPurpose(row))
+  if (isFresh && payment.status === 'approved') await refundLatePayment(tx, provider, payment)
   return row
 }
 
-/** Of an agreement that is over, or of a checkout that nobody remembers. */
-export const unknownPurpose = (row: SubscriptionRow): PaidFor => ({
+/** The purpose of a payment of an ended agreement or an unknown checkout. */
+export const buildUnknownPurpose = (row: SubscriptionRow): PaymentPurpose => ({
   kind: 'subscription',
   planId: row.plan_id,
   billingCycle: row.billing_cycle ?? 'monthly',
@@ -57,8 +57,8 @@ export const unknownPurpose = (row: SubscriptionRow): PaidFor => ({
 })
 
 /**
- * Applies a recurring charge of the agreement that holds. `dueAt`: which period it pays, where the payment itself does
- * not say. Answers the row as it then is.
+ * Applies a recurring charge of the current agreement. `dueAt` identifies the period when the payment itself does not.
+ * Returns the changed row.
  */
 async function applyRenewal(
   tx: Context,
@@ -67,50 +67,53 @@ async function applyRenewal(
   payment: ProviderPayment,
   dueAt = payment.dueAt ?? payment.createdAt,
 ): Promise<SubscriptionRow> {
-  const period = periodNear(row, new Date(dueAt))
-  const bill = billOf(row, payment)
-  const paidFor = { ...bill.paidFor, ...spanOf(period) }
-  if (isTakenBack(payment)) return takeBack(tx, row, provider, payment, paidFor)
-  const isFresh = await recordPayment(tx, provider, payment, paidFor)
+  const period = findNearestPeriod(row, new Date(dueAt))
+  const bill = buildBill(row, payment)
+  const purpose = { ...bill.purpose, ...toPeriodFields(period) }
+  if (isReversed(payment)) return reversePayment(tx, row, provider, payment, purpose)
+  const isFresh = await recordPayment(tx, provider, payment, purpose)
   if (!isFresh) return row
   const isOlder = period.start <= row.current_period_start
-  if (payment.status === 'rejected') return isOlder ? row : failed(tx, row, payment)
+  if (payment.status === 'rejected') return isOlder ? row : writeFailedCharge(tx, row, payment)
   if (payment.status !== 'approved') return row
   if (isOlder) return row
-  if (!isOwed(row, payment, period, tx.now())) {
-    await refundLate(tx, provider, payment)
+  if (!isUsable(row, payment, period, tx.now())) {
+    await refundLatePayment(tx, provider, payment)
     if (row.agreement_id) {
       const kind = row.status === 'paused' ? 'pause-agreement' : 'cancel-agreement'
       await addTask(tx, { kind, provider, agreementId: row.agreement_id })
     }
     return row
   }
-  return renewed(tx, row, period, bill)
+  return writeRenewal(tx, row, period, bill)
 }
 
-const spanOf = ({ start, end }: { start: Date; end: Date }) => ({ periodStart: start, periodEnd: end })
+const toPeriodFields = ({ start, end }: { start: Date; end: Date }) => ({
+  periodStart: start,
+  periodEnd: end,
+})
 
 interface Bill {
-  paidFor: Omit<PaidFor, 'periodStart' | 'periodEnd'>
+  purpose: Omit<PaymentPurpose, 'periodStart' | 'periodEnd'>
   cost: string
   balance: string
 }
 
-/** What the charge was made of. Where the provider took more than was owed, the rest is credit; where less, it cost less. */
-function billOf(row: SubscriptionRow, payment: ProviderPayment): Bill {
+/** Splits a charge into its parts. An overpayment becomes credit; an underpayment lowers the cost of the period. */
+function buildBill(row: SubscriptionRow, payment: ProviderPayment): Bill {
   const price = amounts.toCents(row.price ?? payment.amount)
-  const discount = discountOf(price, couponOf(row))
+  const discount = computeDiscount(price, getHeldCoupon(row))
   const cost = price - discount
   const unpaid = cost - amounts.toCents(payment.amount)
   const balance = amounts.toCents(row.credit_balance)
-  const credit = amounts.lesser(unpaid, balance)
+  const credit = amounts.minCents(unpaid, balance)
   return {
-    paidFor: {
+    purpose: {
       kind: 'subscription',
       planId: row.plan_id,
       billingCycle: row.billing_cycle ?? 'monthly',
       discount: amounts.toMoney(discount),
-      creditApplied: amounts.toMoney(amounts.notNegative(credit)),
+      creditApplied: amounts.toMoney(amounts.atLeastZero(credit)),
     },
     cost: amounts.toMoney(cost - (unpaid - credit)),
     balance: amounts.toMoney(balance - credit),
@@ -118,10 +121,10 @@ function billOf(row: SubscriptionRow, payment: ProviderPayment): Bill {
 }
 
 /**
- * Money that was taken before the subscription was paused or cancelled counts; the news of it may be late. So late that
- * nothing is left of the time it paid for, which nobody had, it goes back.
+ * Whether a renewal payment can still be used. A charge made before a pause or a cancellation counts even if its event is
+ * late. If the paid period has passed entirely without access, the payment is refunded.
  */
-function isOwed(row: SubscriptionRow, payment: ProviderPayment, period: { end: Date }, now: Date): boolean {
+function isUsable(row: SubscriptionRow, payment: ProviderPayment, period: { end: Date }, now: Date): boolean {
   const madeAt = new Date(payment.createdAt)
   const had = (until: Date | null): boolean => until !== null && (period.end > now || until >= period.end)
   switch (row.status) {
@@ -130,7 +133,7 @@ function isOwed(row: SubscriptionRow, payment: ProviderPayment, period: { end: D
       return true
     case 'paused':
       if (!had(row.paused_at)) return false
-      // The payer paused it at the provider, and let it go on there.
+      // The payer paused the agreement at the provider and resumed it there.
       if (row.pause_reason === 'provider') return true
       return row.pause_reason === 'payment-failed' && madeAt < row.paused_at!
     default:
@@ -138,35 +141,35 @@ function isOwed(row: SubscriptionRow, payment: ProviderPayment, period: { end: D
   }
 }
 
-async function renewed(
+async function writeRenewal(
   tx: Context,
   row: SubscriptionRow,
   period: { start: Date; end: Date },
   bill: Bill,
 ): Promise<SubscriptionRow> {
-  const coupon = couponOf(row)
+  const coupon = getHeldCoupon(row)
   if (coupon) await redeem(tx, coupon.code)
   const { agreement_status: over, agreement_changed_at: overSince } = row
   const goesOn = row.status !== 'cancelled' && row.status !== 'ended'
   if (goesOn && (over === 'paused' || over === 'cancelled')) {
-    await tellOfEnd(tx, over, period.end, overSince ?? period.start)
+    await notifyAgreementEnd(tx, over, period.end, overSince ?? period.start)
   }
   return saveRow(tx, row, {
-    ...afterRenewal(row, period.end),
+    ...buildStatusAfterRenewal(row, period.end),
     current_period_start: period.start,
     current_period_end: period.end,
     period_cost: bill.cost,
     credit_balance: bill.balance,
-    coupon: afterCharge(coupon),
+    coupon: consumeCoupon(coupon),
     grace_ends_at: null,
   })
 }
 
 /**
- * How a subscription goes on that was paid to an instant. What became of its agreement may have been told before the
- * payment was: by one that is over nothing more is charged, and what is paid is the last.
+ * The status after a renewal paid until `end`. The event that ended the agreement may have arrived before the payment: then
+ * nothing more is charged, and this period is the last.
  */
-function afterRenewal(row: SubscriptionRow, end: Date): Partial<SubscriptionRow> {
+function buildStatusAfterRenewal(row: SubscriptionRow, end: Date): Partial<SubscriptionRow> {
   const isLeaving = row.status === 'cancelled' || row.status === 'ended'
   if (isLeaving) return { status: 'cancelled', ends_at: end }
   const goesOn = { status: 'active', paused_at: null, pause_reason: null }
@@ -188,9 +191,13 @@ function afterRenewal(row: SubscriptionRow, end: Date): Partial<SubscriptionRow>
   }
 }
 
-async function failed(tx: Context, row: SubscriptionRow, payment: ProviderPayment): Promise<SubscriptionRow> {
-  const graceEndsAt = graceFrom(new Date(payment.createdAt))
-  // News of a retry came before that of the first try: the grace is counted from the first.
+async function writeFailedCharge(
+  tx: Context,
+  row: SubscriptionRow,
+  payment: ProviderPayment,
+): Promise<SubscriptionRow> {
+  const graceEndsAt = computeGraceEnd(new Date(payment.createdAt))
+  // The event of a retry came before that of the first attempt: the grace counts from the first.
   if (row.status === 'past-due' && graceEndsAt < row.grace_ends_at!) {
     return saveRow(tx, row, { grace_ends_at: graceEndsAt })
   }

@@ -1,29 +1,29 @@
-/** A change that holds from the end of the period: the provider is told the next charge at once. */
+/** A change at the end of the period; the amount of the next charge is sent to the provider at once. */
 import type { Context } from '#runtime/context'
 import { closeIntent, findIntent } from '../intents.ts'
-import { nextCharge, type SubscriptionRow } from '../moves.ts'
+import { buildScheduledChange, isQuoteValid, type Quote } from '../quote.ts'
 import { lockRow, saveRow } from '../rows.ts'
-import { scheduledWith, stillFits, type Terms } from '../terms.ts'
+import { computeNextCharge, type SubscriptionRow } from '../transitions.ts'
 
-/** A change of the next charge: what the provider will be told. */
-export interface ScheduleTerms extends Terms {
+/** A quote with the next amount to send to the provider. */
+export interface ScheduleQuote extends Quote {
   nextAmount: string
 }
 
-export function intended(row: SubscriptionRow, terms: Terms): ScheduleTerms {
-  const next = nextCharge({ ...row, ...scheduledWith(row, terms) })
-  return { ...terms, nextAmount: next?.amount ?? terms.cost }
+export function buildScheduleQuote(row: SubscriptionRow, quote: Quote): ScheduleQuote {
+  const next = computeNextCharge({ ...row, ...buildScheduledChange(row, quote) })
+  return { ...quote, nextAmount: next?.amount ?? quote.cost }
 }
 
-/** The provider knows the next charge: the change is scheduled, or dropped. Once, under the lock. */
-export async function finishSchedule(tx: Context, intentId: string, toldAmount: string): Promise<void> {
+/** After the provider accepted the next amount: schedules the change, or drops an outdated one. Once, under the lock. */
+export async function finishSchedule(tx: Context, intentId: string, confirmedAmount: string): Promise<void> {
   const row = await lockRow(tx)
   const intent = (await findIntent(tx, intentId))!
   if (!(await closeIntent(tx, intentId, 'done'))) return
-  const terms = intent.terms as ScheduleTerms
+  const quote = intent.terms as ScheduleQuote
   if (row.agreement_id !== intent.agreement_id) return
   await saveRow(tx, row, {
-    ...(stillFits(row, terms) ? scheduledWith(row, terms) : {}),
-    agreement_amount: toldAmount,
+    ...(isQuoteValid(row, quote) ? buildScheduledChange(row, quote) : {}),
+    agreement_amount: confirmedAmount,
   })
 }

@@ -1,40 +1,40 @@
-/** Keeps what the provider will charge next what it should: coupons and credit run out, plans change. */
+/** Keeps the amount of the next charge at the provider up to date as coupons, credit and plans change. */
 
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
-import { type SubscriptionRow, scheduledOf } from '../moves.ts'
-import { billing } from '../provider/connection.ts'
-import { reasonOf } from '../provider/reason.ts'
-import { isToldOtherwise, lockRow, readRow, saveRow } from '../rows.ts'
+import { getBilling } from '../provider/connection.ts'
+import { buildReason } from '../provider/reason.ts'
+import { isProviderAmountStale, lockRow, readRow, saveRow } from '../rows.ts'
+import { getScheduledChange, type SubscriptionRow } from '../transitions.ts'
 
-/** Tells the provider the amount of the next charge where it knows another. Throws what the provider throws. */
-export async function updateAmount(ctx: Context): Promise<void> {
+/** Sends the amount of the next charge when the provider has another. Throws what the provider throws. */
+export async function updateNextAmount(ctx: Context): Promise<void> {
   const row = await readRow(ctx)
   const { agreement_id: id, next_charge_amount: amount } = row
-  if (!id || amount === null || !isToldOtherwise(row)) return
-  const { port } = await billing(ctx, row.provider ?? undefined)
-  const told = await port.updateAgreement(id, {
+  if (!id || amount === null || !isProviderAmountStale(row)) return
+  const { port } = await getBilling(ctx, row.provider ?? undefined)
+  const updated = await port.updateAgreement(id, {
     amount,
-    reason: reasonOf(nextTerms(row)),
+    reason: buildReason(getNextTarget(row)),
     idempotencyKey: ctx.newId(),
   })
   await ctx.transaction(async (tx) => {
     const current = await lockRow(tx)
-    if (current.agreement_id === id) await saveRow(tx, current, { agreement_amount: told.amount })
+    if (current.agreement_id === id) await saveRow(tx, current, { agreement_amount: updated.amount })
   })
 }
 
-function nextTerms(row: SubscriptionRow): { planId: string; billingCycle: string } {
-  const scheduled = scheduledOf(row)
+function getNextTarget(row: SubscriptionRow): { planId: string; billingCycle: string } {
+  const scheduled = getScheduledChange(row)
   return scheduled ?? { planId: row.plan_id, billingCycle: row.billing_cycle ?? 'monthly' }
 }
 
-/** The same for somebody who waits: what fails is left to `billing-reconcile`, which is queued. */
-export async function syncAmount(ctx: Context): Promise<void> {
+/** Like `updateNextAmount`, for a waiting caller: failures are left to the queued `billing-reconcile`. */
+export async function trySyncNextAmount(ctx: Context): Promise<void> {
   try {
-    await updateAmount(ctx)
+    await updateNextAmount(ctx)
   } catch (error) {
-    if (error instanceof Refused) ctx.log.error({ err: error }, 'the provider refuses the next amount')
-    else ctx.log.warn({ err: error }, 'the provider is told the next amount in the background')
+    if (error instanceof Refused) ctx.log.error({ err: error }, 'update of the next charge refused')
+    else ctx.log.warn({ err: error }, 'update of the next charge failed, retrying in the background')
   }
 }

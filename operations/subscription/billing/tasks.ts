@@ -1,15 +1,15 @@
-/** Tasks at the provider that follow from something else: tried until they are done, each safe to repeat. */
+/** Background calls to the provider, retried until done. Each is safe to repeat. */
 
-import { takeEvents } from '#operations/store/door'
+import { ingestEvents } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
-import { closeIntent, type IntentRow, noteRefusal, openIntents, type TaskKind } from '../intents.ts'
-import { goesBackForMs } from '../moves.ts'
-import { billing } from '../provider/connection.ts'
+import { closeIntent, type IntentRow, listOpenIntents, recordRefusal, type TaskKind } from '../intents.ts'
+import { getBilling } from '../provider/connection.ts'
 import type { BillingPort } from '../provider/port.ts'
 import { readRow } from '../rows.ts'
+import { refundWindowMs } from '../transitions.ts'
 
-const kinds: readonly TaskKind[] = [
+const taskKinds: readonly TaskKind[] = [
   'close-checkout',
   'cancel-agreement',
   'pause-agreement',
@@ -17,21 +17,21 @@ const kinds: readonly TaskKind[] = [
   'collect',
 ]
 
-/** What a task carries beside its agreement. */
-export interface CollectTerms {
+/** Payload of a `collect` task, stored as JSON. */
+export interface CollectPayload {
   amount: string
   currency: string
   reason: string
-  /** The charge that is owed was due then. */
+  /** When the overdue charge was due. */
   dueAt: string
 }
 
-/** Does every open task. Throws the first failure once all were tried: they are tried again then. */
+/** Runs every open task. Throws the first failure after all were tried, so that the job is retried. */
 export async function runTasks(ctx: Context): Promise<void> {
   let failure: unknown = null
-  for (const task of await openIntents(ctx, kinds)) {
+  for (const task of await listOpenIntents(ctx, taskKinds)) {
     try {
-      await run(ctx, task)
+      await runTask(ctx, task)
     } catch (error) {
       failure ??= error
     }
@@ -39,29 +39,29 @@ export async function runTasks(ctx: Context): Promise<void> {
   if (failure) throw failure
 }
 
-/** The same for somebody who waits: what fails is left to `billing-reconcile`, which is queued. */
+/** Like `runTasks`, for a waiting caller: failures are left to the queued `billing-reconcile`. */
 export async function tryTasks(ctx: Context): Promise<void> {
   try {
     await runTasks(ctx)
   } catch (error) {
-    ctx.log.warn({ err: error }, 'the billing provider is asked again in the background')
+    ctx.log.warn({ err: error }, 'billing tasks failed, retrying in the background')
   }
 }
 
-async function run(ctx: Context, task: IntentRow): Promise<void> {
-  const { port } = await billing(ctx, task.provider)
+async function runTask(ctx: Context, task: IntentRow): Promise<void> {
+  const { port } = await getBilling(ctx, task.provider)
   try {
-    await ask(ctx, port, task)
+    await callProvider(ctx, port, task)
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     if (task.kind === 'refund' && !isFinal(ctx, task, error)) {
-      ctx.log.error({ err: error, paymentId: subjectOf(task) }, 'a refund was refused: it is tried again')
-      return noteRefusal(ctx, task.id, error.code)
+      ctx.log.error({ err: error, paymentId: parseSubject(task) }, 'refund refused, retrying')
+      return recordRefusal(ctx, task.id, error.code)
     }
-    // It will not do it, now or later: gone already, or never there.
+    // The refusal is final: the object is gone or never existed.
     ctx.log.warn(
       { err: error, kind: task.kind, agreementId: task.agreement_id },
-      'a billing task was refused',
+      'billing task refused, dropped',
     )
     await closeIntent(ctx, task.id, 'dropped', error.code)
     return
@@ -69,51 +69,51 @@ async function run(ctx: Context, task: IntentRow): Promise<void> {
   await closeIntent(ctx, task.id, 'done')
 }
 
-/** Money is owed whatever stands in the way, such as an account without enough in it: refused today is not for ever. */
+/** Whether a refused refund is final. Other refusals, such as too low a balance at the provider, are retried. */
 const isFinal = (ctx: Context, { created_at: at }: IntentRow, { code }: Refused): boolean =>
-  code === 'not-found' || code === 'not-refundable' || ctx.now().getTime() - at.getTime() > goesBackForMs
+  code === 'not-found' || code === 'not-refundable' || ctx.now().getTime() - at.getTime() > refundWindowMs
 
-/** Providers answer the same key with the same refusal: what is asked anew has another, as long as it stays unanswered. */
-const refundKey = ({ id, failure, updated_at: at }: IntentRow): string =>
+/** Providers repeat the stored answer for a key: a retry after a refusal uses a new key, until that one is answered. */
+const buildRefundKey = ({ id, failure, updated_at: at }: IntentRow): string =>
   failure === null ? id : `${id}-${at.getTime()}`
 
-const subjectOf = ({ key, kind }: IntentRow): string => key.slice(kind.length + 1)
+const parseSubject = ({ key, kind }: IntentRow): string => key.slice(kind.length + 1)
 
-async function ask(ctx: Context, port: BillingPort, task: IntentRow): Promise<void> {
+async function callProvider(ctx: Context, port: BillingPort, task: IntentRow): Promise<void> {
   switch (task.kind as TaskKind) {
     case 'close-checkout':
       await port.cancelCheckout(task.agreement_id)
-      return hearOut(ctx, port, task)
+      return takeRemainingEvents(ctx, port, task)
     case 'cancel-agreement':
       return port.cancelAgreement(task.agreement_id)
     case 'pause-agreement':
-      if (await goesOn(ctx, task)) return
+      if (await isStillActive(ctx, task)) return
       return port.capabilities.pause
         ? port.pauseAgreement(task.agreement_id)
         : port.cancelAgreement(task.agreement_id)
     case 'refund':
-      return port.refund(subjectOf(task), { idempotencyKey: refundKey(task) })
+      return port.refund(parseSubject(task), { idempotencyKey: buildRefundKey(task) })
     case 'collect': {
       const isWanted = await isStillOwed(ctx, task)
       if (!isWanted) return
-      const { amount, currency, reason } = task.terms as CollectTerms
-      // What comes of it is told by its event.
+      const { amount, currency, reason } = task.terms as CollectPayload
+      // Its result arrives as an event.
       await port.chargeNow(task.agreement_id, { amount, currency, reason, idempotencyKey: task.id })
     }
   }
 }
 
-/** Nothing new comes of a closed page. What had come may have been told to nobody, and no agreement leads to it. */
-async function hearOut(
+/** Fetches the last events of a closed page: hooks may have been lost, and no agreement leads to it later. */
+async function takeRemainingEvents(
   ctx: Context,
   port: BillingPort,
   { provider, agreement_id: id }: IntentRow,
 ): Promise<void> {
-  await takeEvents(ctx, 'billing', provider, await port.eventsOf(id, { since: new Date(0) }))
+  await ingestEvents(ctx, 'billing', provider, await port.listEvents(id, { since: new Date(0) }))
 }
 
-/** What it was to be paused for was paid after all, and told later. */
-async function goesOn(ctx: Context, task: IntentRow): Promise<boolean> {
+/** Whether the subscription was paid after all, in an event that came later than the pause. */
+async function isStillActive(ctx: Context, task: IntentRow): Promise<boolean> {
   const { status, agreement_id: id } = await readRow(ctx)
   return status === 'active' && id === task.agreement_id
 }

@@ -1,42 +1,42 @@
-/** What the clock brings about in all stores. Nothing that is decided depends on whether this has run. */
+/** Writes time-based changes of all stores. No decision depends on whether this has run. */
 
 import { sql } from 'kysely'
-import { cycles, notify } from '#operations/store/door'
+import { cycles, notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { addTask } from '../intents.ts'
-import { goesBackForMs } from '../moves.ts'
-import { followedAgainMs, lockFreeRow } from '../rows.ts'
+import { lockFreeRow, reconcileIntervalMs } from '../rows.ts'
+import { refundWindowMs } from '../transitions.ts'
 
 const batch = 200
 
-/** Writes due moves, opens message cycles, tells of trials that end; store by store, in batches. */
+/** Writes due transitions, opens message cycles and sends trial reminders, store by store, in batches. */
 export async function tick(ctx: SystemContext, signal: AbortSignal): Promise<void> {
   await expireCheckouts(ctx)
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const due = await dueStores(ctx, after)
+    const due = await listDueStores(ctx, after)
     for (const storeId of due) {
       signal.throwIfAborted()
       const store = await ctx.forStore(storeId)
-      if (store) await store.transaction(move)
+      if (store) await store.transaction(applyDue)
     }
     if (due.length < batch) return
     after = due.at(-1)!
   }
 }
 
-async function move(tx: Context): Promise<void> {
+async function applyDue(tx: Context): Promise<void> {
   const row = await lockFreeRow(tx)
   if (!row) return
-  if (row.status === 'trialing' && row.trial_ends_at) await tellOfTrial(tx, row.trial_ends_at)
+  if (row.status === 'trialing' && row.trial_ends_at) await notifyTrialEnding(tx, row.trial_ends_at)
   if (row.status === 'active' || row.status === 'past-due' || row.status === 'cancelled') {
     await cycles.openCycle(tx)
   }
 }
 
-/** The notice of the nearest mark that has passed; each once. */
-async function tellOfTrial(tx: Context, endsAt: Date): Promise<void> {
+/** Notifies of the nearest reminder that is due; each once. */
+async function notifyTrialEnding(tx: Context, endsAt: Date): Promise<void> {
   const left = endsAt.getTime() - tx.now().getTime()
   const days = [1, 3].find((each) => left <= each * dayMs)
   if (days === undefined) return
@@ -47,17 +47,17 @@ async function tellOfTrial(tx: Context, endsAt: Date): Promise<void> {
     message: 'Choose a plan to go on writing and sending. Nothing of what you made is lost.',
     link: '/subscription',
     data: { trialEndsAt: endsAt.toISOString(), days },
-    dedupeKey: trialKey(days, endsAt),
+    dedupeKey: buildTrialKey(days, endsAt),
   })
 }
 
-const trialKey = (days: number, endsAt: Date): string => `trial-ending:${days}:${endsAt.toISOString()}`
+const buildTrialKey = (days: number, endsAt: Date): string => `trial-ending:${days}:${endsAt.toISOString()}`
 
-/** Stores whose subscription has something to be written now. */
-async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
+/** Stores whose subscription has a change to write now. */
+async function listDueStores(ctx: SystemContext, after: string): Promise<string[]> {
   const now = sql<Date>`${ctx.now()}::timestamptz`
-  // The key that `tellOfTrial` makes: whom it was told already is left alone.
-  const told = (days: number) => {
+  // The dedupe key of `notifyTrialEnding`: skips stores that have this notification.
+  const isNotified = (days: number) => {
     const notices = ctx.root
       .selectFrom('notifications as n')
       .select('n.id')
@@ -78,9 +78,9 @@ async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
     .where('b.store_id', '>', after)
     .where(sql<boolean>`case b.status
       when 'trialing' then b.trial_ends_at <= ${now}
-        or (b.trial_ends_at <= ${now} + interval '24 hours' and not ${told(1)})
+        or (b.trial_ends_at <= ${now} + interval '24 hours' and not ${isNotified(1)})
         or (b.trial_ends_at > ${now} + interval '24 hours' and b.trial_ends_at <= ${now} + interval '72 hours'
-          and not ${told(3)})
+          and not ${isNotified(3)})
       when 'paused' then b.paused_at + interval '2160 hours' <= ${now}
       when 'cancelled' then b.ends_at <= ${now} or not ${hasCycle}
       when 'past-due' then b.grace_ends_at <= ${now} or ${isChanging(now)} or not ${hasCycle}
@@ -96,7 +96,7 @@ async function dueStores(ctx: SystemContext, after: string): Promise<string[]> {
 const isChanging = (now: ReturnType<typeof sql<Date>>) =>
   sql<boolean>`coalesce((b.scheduled_change ->> 'effectiveAt')::timestamptz <= ${now}, false)`
 
-/** At the provider too: a page there may outlive what it was priced on. */
+/** Expires checkouts here and at the provider, where a page may outlive its quote. */
 async function expireCheckouts(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
   const expired = await ctx.root
@@ -115,13 +115,13 @@ async function expireCheckouts(ctx: SystemContext): Promise<void> {
 }
 
 /**
- * Stores with an agreement, an open checkout or something left half-way; once a day those where all is over, as long as
- * what was paid may go back.
+ * Stores with an agreement, an open checkout or an open intent. Once a day also ended subscriptions, while their payments
+ * can still be refunded.
  */
 export const storesToReconcile = (ctx: SystemContext) => {
   const { root } = ctx
   const before = (ms: number): Date => new Date(ctx.now().getTime() - ms)
-  const goesBackFrom = before(goesBackForMs)
+  const goesBackFrom = before(refundWindowMs)
   const goesOn = root
     .selectFrom('subscriptions')
     .select('store_id')
@@ -136,7 +136,7 @@ export const storesToReconcile = (ctx: SystemContext) => {
     .selectFrom('subscriptions as b')
     .select('b.store_id')
     .where('b.status', 'in', ['trialing', 'ended'])
-    .where(sql<boolean>`coalesce(b.followed_at <= ${before(followedAgainMs)}, true)`)
+    .where(sql<boolean>`coalesce(b.followed_at <= ${before(reconcileIntervalMs)}, true)`)
     .where(sql<boolean>`((b.agreement_id is not null and b.ends_at > ${goesBackFrom}) or exists (${paid}))`)
   return goesOn
     .union(isOver)

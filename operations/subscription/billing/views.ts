@@ -1,27 +1,33 @@
-/** The subscription and its checkouts as they are answered. */
+/** API views of the subscription and its checkouts. */
 
-import { canWriteAt, planOf, type SubscriptionStatus } from '#operations/store/door'
+import { canWriteAt, getPlan, type SubscriptionStatus } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { cardOf } from '../cards.ts'
-import { couponOf, nextCharge, nextChargeAt, type SubscriptionRow, scheduledOf } from '../moves.ts'
+import { toCardSummary } from '../cards.ts'
 import { readRow } from '../rows.ts'
 import type { CheckoutView, SubscriptionView } from '../schema.ts'
+import {
+  computeNextCharge,
+  computeNextChargeAt,
+  getHeldCoupon,
+  getScheduledChange,
+  type SubscriptionRow,
+} from '../transitions.ts'
 import type { CheckoutRow } from './checkouts.ts'
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 const number = (amount: string | null): number | null => (amount === null ? null : Number(amount))
 
-/** As of the clock. */
+/** The subscription as of now. */
 export const readSubscription = async (ctx: Context): Promise<SubscriptionView> =>
-  subscriptionView(await readRow(ctx), ctx.now())
+  toSubscriptionView(await readRow(ctx), ctx.now())
 
-function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
-  const { id, name, messagesPerCycle, features } = planOf(row.plan_id)
+function toSubscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
+  const { id, name, messagesPerCycle, features } = getPlan(row.plan_id)
   const isPaying = row.provider !== null
-  const scheduled = scheduledOf(row)
-  const coupon = couponOf(row)
-  const chargeAt = nextChargeAt(row, now)
+  const scheduled = getScheduledChange(row)
+  const coupon = getHeldCoupon(row)
+  const chargeAt = computeNextChargeAt(row, now)
   return {
     id: row.id,
     planId: id as SubscriptionView['planId'],
@@ -35,7 +41,7 @@ function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
     currentPeriodStart: row.current_period_start.toISOString(),
     currentPeriodEnd: row.current_period_end.toISOString(),
     nextChargeAt: iso(chargeAt),
-    nextChargeAmount: chargeAt ? number(nextCharge(row)!.amount) : null,
+    nextChargeAmount: chargeAt ? number(computeNextCharge(row)!.amount) : null,
     trialEndsAt: iso(row.trial_ends_at),
     graceEndsAt: iso(row.grace_ends_at),
     cancelledAt: iso(row.cancelled_at),
@@ -56,7 +62,7 @@ function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
       remainingCycles: coupon.remainingCycles,
     },
     creditBalance: Number(row.credit_balance),
-    paymentMethod: cardOf(row.payment_method),
+    paymentMethod: toCardSummary(row.payment_method),
     messagesPerCycle,
     features: [...features],
     createdAt: row.created_at.toISOString(),
@@ -64,11 +70,11 @@ function subscriptionView(row: SubscriptionRow, now: Date): SubscriptionView {
   }
 }
 
-const statusAt = (row: CheckoutRow, now: Date): string =>
+const getStatusAt = (row: CheckoutRow, now: Date): string =>
   row.status === 'open' && now >= row.expires_at ? 'expired' : row.status
 
-function checkoutView(row: CheckoutRow, now: Date): CheckoutView {
-  const status = statusAt(row, now) as CheckoutView['status']
+function toCheckoutView(row: CheckoutRow, now: Date): CheckoutView {
+  const status = getStatusAt(row, now) as CheckoutView['status']
   return {
     id: row.id,
     kind: row.kind as CheckoutView['kind'],
@@ -89,7 +95,7 @@ function checkoutView(row: CheckoutRow, now: Date): CheckoutView {
 
 export async function readCheckout(ctx: Context, id: string): Promise<CheckoutView> {
   const row = await ctx.db.selectFrom('checkouts').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  return checkoutView(row, ctx.now())
+  return toCheckoutView(row, ctx.now())
 }
 
 const noCheckout = {
@@ -119,8 +125,8 @@ const findLast = prepared<object, CheckoutRow>((db) =>
     .limit(1),
 )
 
-/** The latest that was opened, or one of nulls. */
-export async function lastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
+/** The latest opened checkout, or a view with nulls. */
+export async function readLastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
   const [row] = await findLast(ctx, {})
-  return row ? checkoutView(row, ctx.now()) : noCheckout
+  return row ? toCheckoutView(row, ctx.now()) : noCheckout
 }

@@ -1,10 +1,10 @@
-/** The checkout page of the sandbox: what a payer would see at a provider. */
-import { escaped, htmlAnswer } from '#operations/store/door'
-import { moneyOnPage } from '#runtime/values/localized'
+/** The sandbox's checkout page, as a payer would see it at a provider. */
+import { answerHtml, escapeHtml } from '#operations/store/index'
+import { formatMoneyForPage } from '#runtime/values/localized'
 import type { ShownCheckout } from '../provider/sandbox.ts'
 import type { CardInput } from '../provider/sandbox-cards.ts'
 
-export type CardFaults = Partial<Record<keyof CardInput, string>>
+export type CardIssues = Partial<Record<keyof CardInput, string>>
 
 const style =
   '.dates{display:flex;gap:1rem}.dates>div{flex:1}form>div{margin-bottom:.8rem}' +
@@ -29,17 +29,17 @@ const cards: readonly (readonly [number: string, does: string])[] = [
   ['4000 0000 0000 0259', 'is approved, and charged back a day later'],
 ]
 
-/** The form; with faults a 422, which shows what was typed again but never the number. */
-export function checkoutForm(
+/** The form. With validation issues it answers 422 and keeps the typed values, except the card number. */
+export function renderCheckoutForm(
   checkout: ShownCheckout,
-  typed?: { input: CardInput; faults: CardFaults },
+  typed?: { input: CardInput; faults: CardIssues },
 ): Response {
   const { faults = {}, input } = typed ?? {}
   const field = (name: keyof CardInput): string => {
     const { label, attributes } = fields[name]
-    const value = input && name !== 'cardNumber' ? ` value="${escaped(input[name])}"` : ''
+    const value = input && name !== 'cardNumber' ? ` value="${escapeHtml(input[name])}"` : ''
     const fault = faults[name]
-    const wrong = fault ? `<p class="wrong" id="${name}-wrong">${escaped(fault)}</p>` : ''
+    const wrong = fault ? `<p class="wrong" id="${name}-wrong">${escapeHtml(fault)}</p>` : ''
     const isFirst = Object.keys(faults)[0] === name
     const marked = fault
       ? ` aria-invalid="true" aria-describedby="${name}-wrong"${isFirst ? ' autofocus' : ''}`
@@ -51,11 +51,11 @@ export function checkoutForm(
   }
   const isNothingDue = Number(checkout.firstAmount) === 0
   const submit = isNothingDue ? 'Save the card' : `Pay ${money(checkout, checkout.firstAmount)}`
-  return htmlAnswer(
+  return answerHtml(
     checkout.kind === 'card-update' ? 'Change your card' : 'Checkout',
     `${summary(checkout)}${typed ? '<p class="wrong" role="alert">The card was not taken: see below.</p>' : ''}` +
       `<form method="post" autocomplete="on">${field('cardNumber')}${field('holder')}` +
-      `<div class="dates">${field('expMonth')}${field('expYear')}</div><button>${escaped(submit)}</button></form>` +
+      `<div class="dates">${field('expMonth')}${field('expYear')}</div><button>${escapeHtml(submit)}</button></form>` +
       `<aside><p>This is the sandbox: no money moves. Its cards:</p><ul>${cards
         .map(([number, does]) => `<li><code>${number}</code> ${does}</li>`)
         .join('')}</ul></aside>`,
@@ -74,21 +74,21 @@ function summary(checkout: ShownCheckout): string {
     ['Then', `${money(checkout, agreement.amount)} ${every}${from}`],
     ...(coupon ? [['Coupon', coupon] as const] : []),
   ]
-  return `<dl>${rows.map(([term, text]) => `<dt>${term}</dt><dd>${escaped(text!)}</dd>`).join('')}</dl>`
+  return `<dl>${rows.map(([term, text]) => `<dt>${term}</dt><dd>${escapeHtml(text!)}</dd>`).join('')}</dl>`
 }
 
 const money = ({ agreement: { currency } }: ShownCheckout, amount: string): string =>
-  moneyOnPage(amount, currency, 'en')
+  formatMoneyForPage(amount, currency, 'en')
 
-export const closedPage = (): Response =>
-  htmlAnswer(
+export const renderClosedPage = (): Response =>
+  answerHtml(
     'This checkout is closed',
     '<p>It was paid or declined, a newer one has taken its place, or its 24 hours are over. Start again.</p>',
     410,
   )
 
-export const unknownCheckout = (): Response =>
-  htmlAnswer('There is no such checkout', '<p>Look whether the address is complete.</p>', 404)
+export const renderUnknownCheckout = (): Response =>
+  answerHtml('There is no such checkout', '<p>Look whether the address is complete.</p>', 404)
 
-export const unansweredPage = (): Response =>
-  htmlAnswer('The payment provider does not answer', '<p>Try again in a few minutes.</p>', 503)
+export const renderUnansweredPage = (): Response =>
+  answerHtml('The payment provider does not answer', '<p>Try again in a few minutes.</p>', 503)

@@ -1,14 +1,19 @@
-/** What the sandbox's checkout page does. */
+/** Shows and submits the sandbox's checkout page. */
 import type { SystemContext } from '#runtime/context'
 import { Unavailable } from '#runtime/ports/errors'
-import { type ShownCheckout, sandboxBillingOf } from '../provider/sandbox.ts'
+import { getSandboxBilling, type ShownCheckout } from '../provider/sandbox.ts'
 import type { CardInput } from '../provider/sandbox-cards.ts'
 import { deliverSandboxHooks } from './billing-hook.ts'
-import { checkoutForm, closedPage, unansweredPage, unknownCheckout } from './checkout-page.ts'
+import {
+  renderCheckoutForm,
+  renderClosedPage,
+  renderUnansweredPage,
+  renderUnknownCheckout,
+} from './checkout-page.ts'
 
-/** The form of an open checkout; another page for what is closed, unknown or cannot be asked. */
+/** The form of an open checkout; another page when it is closed, unknown or the provider is down. */
 export const showCheckout = (ctx: SystemContext, id: string): Promise<Response> =>
-  withOpenCheckout(ctx, id, async (checkout) => checkoutForm(checkout))
+  withOpenCheckout(ctx, id, async (checkout) => renderCheckoutForm(checkout))
 
 /** Takes the card, applies the result and sends the payer back with 303; shows the form again with 422. */
 export const payAtCheckout = (
@@ -23,9 +28,9 @@ export const payAtCheckout = (
       expMonth: form.expMonth ?? '',
       expYear: form.expYear ?? '',
     }
-    const paid = await sandboxBillingOf(ctx.adapters.billing).pay(id, input)
-    if ('closed' in paid) return closedPage()
-    if ('faults' in paid) return checkoutForm(checkout, { input, faults: paid.faults })
+    const paid = await getSandboxBilling(ctx.adapters.billing).pay(id, input)
+    if ('closed' in paid) return renderClosedPage()
+    if ('faults' in paid) return renderCheckoutForm(checkout, { input, faults: paid.faults })
     await deliverSandboxHooks(ctx, paid.storeId)
     return new Response(null, {
       status: 303,
@@ -39,11 +44,11 @@ async function withOpenCheckout(
   work: (checkout: ShownCheckout) => Promise<Response>,
 ): Promise<Response> {
   try {
-    const checkout = await sandboxBillingOf(ctx.adapters.billing).checkout(id)
-    if (!checkout) return unknownCheckout()
-    return checkout.isOpen ? await work(checkout) : closedPage()
+    const checkout = await getSandboxBilling(ctx.adapters.billing).checkout(id)
+    if (!checkout) return renderUnknownCheckout()
+    return checkout.isOpen ? await work(checkout) : renderClosedPage()
   } catch (error) {
-    if (error instanceof Unavailable) return unansweredPage()
+    if (error instanceof Unavailable) return renderUnansweredPage()
     throw error
   }
 }

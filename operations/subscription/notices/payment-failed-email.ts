@@ -1,10 +1,10 @@
 import { DateTime } from 'luxon'
-import { escaped } from '#operations/store/door'
+import { escapeHtml } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { readRow } from '../rows.ts'
-import { ownersOf } from './notices.ts'
+import { listOwners } from './owner-notifications.ts'
 
-/** Tells each owner, unless it was paid meanwhile. `amount`: decimal text. */
+/** Emails each owner, unless the payment succeeded meanwhile. `amount` is decimal text. */
 export async function mailPaymentFailed(
   ctx: Context,
   { paymentId, amount, currency }: { paymentId: string; amount: string; currency: string },
@@ -20,14 +20,14 @@ export async function mailPaymentFailed(
   const grace = day
     ? `Until ${day} (${timezone}) everything goes on; after that the store can only be read.`
     : ''
-  for (const { userId, email } of await ownersOf(ctx)) {
+  for (const { userId, email } of await listOwners(ctx)) {
     await ctx.adapters.mail.send({
       to: email,
       subject: `The payment of ${name} failed`.replace(/[\r\n]+/g, ' '),
       text: `${[failed, remedy, grace].filter(Boolean).join('\n\n')}\n`,
       html: [failed, remedy, grace]
         .filter(Boolean)
-        .map((each) => `<p>${escaped(each)}</p>`)
+        .map((each) => `<p>${escapeHtml(each)}</p>`)
         .join(''),
       idempotencyKey: `payment-failed:${paymentId}:${userId}`,
     })

@@ -1,4 +1,4 @@
-/** Coupons of a server whose billing provider knows none for subscriptions: a JSON file of the operator's. */
+/** Coupons from a JSON file of the operator, for a provider without coupons for subscriptions. */
 import { readFileSync } from 'node:fs'
 import { z } from '#runtime/schema'
 import type { Coupon } from './port.ts'
@@ -32,8 +32,8 @@ const coupon = z
     message: 'must have a currency with amountOff, and only then',
   })
 
-/** Finds by code without case. Throws an `Error` that names the file and what is wrong in it. */
-export function couponsFile(path: string | null): (code: string) => Coupon | null {
+/** Builds a case-insensitive lookup by code. Throws an `Error` that names the file and its faults. */
+export function readCouponsFile(path: string | null): (code: string) => Coupon | null {
   const byCode = new Map<string, Coupon>()
   for (const each of path === null ? [] : readCoupons(path)) {
     const code = each.code.toUpperCase()

@@ -1,16 +1,16 @@
-/** What became of a subscription at Mercado Pago, as the port's events; each state has a key of its own. */
+/** Maps the state of a Mercado Pago subscription to events of the port; each state has its own key. */
 import { isId } from '#runtime/values/ids'
 import {
   type AuthorizedPayment,
-  agreementOf,
-  cardOf,
   type Payment,
   type Preapproval,
-  paymentOf,
+  toAgreement,
+  toCard,
+  toPayment,
 } from './mercado-pago-objects.ts'
 import type { BillingEvent, BillingEventData, ProviderPayment } from './port.ts'
 
-/** Whose subscription it is, as its `external_reference` carries it. */
+/** The store and checkout of a subscription, carried in its `external_reference`. */
 export interface Reference {
   storeId: string
   checkoutId: string
@@ -18,11 +18,11 @@ export interface Reference {
   isDeferred: boolean
 }
 
-export const referenceText = ({ storeId, checkoutId, isDeferred }: Reference): string =>
+export const formatReference = ({ storeId, checkoutId, isDeferred }: Reference): string =>
   `${storeId}:${checkoutId}${isDeferred ? ':later' : ''}`
 
-/** Null of a subscription that is not ours: the account may sell other things. */
-export function referenceOf(external: string | null): Reference | null {
+/** Null for a subscription that is not ours: the account may sell other things. */
+export function parseReference(external: string | null): Reference | null {
   const [storeId = '', checkoutId = '', later, ...rest] = (external ?? '').split(':')
   if (!isId(storeId) || !isId(checkoutId) || rest.length > 0) return null
   return { storeId, checkoutId, isDeferred: later === 'later' }
@@ -31,17 +31,17 @@ export function referenceOf(external: string | null): Reference | null {
 export interface Charge {
   invoice: AuthorizedPayment
   payment: Payment
-  /** Of the first invoice. */
+  /** Whether it belongs to the first invoice. */
   isFirst: boolean
 }
 
 /** The events of a subscription, its charges oldest first. */
-export function eventsOfSubscription(from: Preapproval, charges: readonly Charge[]): BillingEvent[] {
-  const reference = referenceOf(from.external_reference)
+export function buildEvents(from: Preapproval, charges: readonly Charge[]): BillingEvent[] {
+  const reference = parseReference(from.external_reference)
   if (!reference) return []
   const { storeId, checkoutId, isDeferred } = reference
-  const lastCard = charges.map(({ payment }) => cardOf(payment)).findLast((card) => card !== null) ?? null
-  const agreement = agreementOf(from, lastCard)
+  const lastCard = charges.map(({ payment }) => toCard(payment)).findLast((card) => card !== null) ?? null
+  const agreement = toAgreement(from, lastCard)
   const changedAt = from.last_modified ?? from.date_created
   const event = (
     kind: BillingEvent['kind'],
@@ -71,14 +71,14 @@ export function eventsOfSubscription(from: Preapproval, charges: readonly Charge
   }
   for (const charge of charges) {
     const isOfCheckout = charge.isFirst && !isDeferred
-    for (const payment of statesOf(charge, isOfCheckout ? checkoutId : null)) {
-      const outcome = isOfCheckout ? outcomeOf(payment) : null
+    for (const payment of listStates(charge, isOfCheckout ? checkoutId : null)) {
+      const outcome = isOfCheckout ? getOutcome(payment) : null
       if (outcome !== null) {
-        const told = { checkoutId, outcome, payment }
-        events.push(event('checkout', `${from.id}:${outcome}`, payment.updatedAt, told))
+        const data = { checkoutId, outcome, payment }
+        events.push(event('checkout', `${from.id}:${outcome}`, payment.updatedAt, data))
       } else {
-        const told = { checkoutId: payment.checkoutId, payment }
-        events.push(event('payment', `${payment.id}:${stateOf(payment)}`, payment.updatedAt, told))
+        const data = { checkoutId: payment.checkoutId, payment }
+        events.push(event('payment', `${payment.id}:${getState(payment)}`, payment.updatedAt, data))
       }
     }
   }
@@ -87,35 +87,35 @@ export function eventsOfSubscription(from: Preapproval, charges: readonly Charge
     events.push(event('agreement', key, changedAt, {}))
   }
   const approvedAt = events.findLast((each) => each.data.outcome === 'approved')?.occurredAt
-  // Changed since it was paid for: a payer may have paused it, and let it go on.
+  // Changed since it was paid: the payer may have paused and resumed it.
   if (agreement.status === 'authorized' && approvedAt !== undefined && changedAt > approvedAt) {
     events.push(event('agreement', `${from.id}:authorized:${changedAt}`, changedAt, {}))
   }
   return events
 }
 
-const partOf = ({ status, refundedAmount = '0.00' }: ProviderPayment): string | null =>
+const getPartialRefund = ({ status, refundedAmount = '0.00' }: ProviderPayment): string | null =>
   status === 'approved' && Number(refundedAmount) > 0 ? refundedAmount : null
 
-/** Each further part that went back is a state of its own. */
-const stateOf = (payment: ProviderPayment): string => {
-  const part = partOf(payment)
+/** Each further partial refund is its own state. */
+const getState = (payment: ProviderPayment): string => {
+  const part = getPartialRefund(payment)
   return part === null ? payment.status : `refunded:${part}`
 }
 
-function outcomeOf(payment: ProviderPayment): 'approved' | 'rejected' | null {
-  const state = stateOf(payment)
+function getOutcome(payment: ProviderPayment): 'approved' | 'rejected' | null {
+  const state = getState(payment)
   return state === 'approved' || state === 'rejected' ? state : null
 }
 
-/** What a payment was and is: one that went back, or a part of it, had been approved. Open ones are not told. */
-function statesOf({ payment, invoice }: Charge, checkoutId: string | null): ProviderPayment[] {
-  const now = paymentOf(payment, invoice, checkoutId)
+/** Past and present states of a payment: a refunded one, in full or in part, was approved before. Open ones give no event. */
+function listStates({ payment, invoice }: Charge, checkoutId: string | null): ProviderPayment[] {
+  const now = toPayment(payment, invoice, checkoutId)
   if (now.status === 'pending') return []
   const approvedAt = payment.date_approved
   const approved = { ...now, status: 'approved' as const, refundedAmount: '0.00' }
-  if (now.status === 'approved' && partOf(now) === null)
+  if (now.status === 'approved' && getPartialRefund(now) === null)
     return [{ ...approved, updatedAt: approvedAt ?? now.updatedAt }]
-  if (now.status === 'rejected' || (!approvedAt && partOf(now) === null)) return [now]
+  if (now.status === 'rejected' || (!approvedAt && getPartialRefund(now) === null)) return [now]
   return [{ ...approved, updatedAt: approvedAt ?? now.createdAt }, now]
 }

@@ -1,4 +1,4 @@
-/** Mercado Pago's notifications: `x-signature: ts=…,v1=…`, whose body names an object and says nothing of it. */
+/** Mercado Pago's notifications: signed by `x-signature: ts=…,v1=…`; the body only names an object. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { dayMs } from '#runtime/durations'
@@ -9,7 +9,7 @@ const notification = z.object({
   type: z.string().optional(),
   topic: z.string().optional(),
   date_created: z.string().optional(),
-  // Of subscriptions and their invoices, which have no `date_created`.
+  // Sent for subscriptions and their invoices instead of `date_created`.
   date: z.string().optional(),
   data: z.object({ id: z.union([z.string(), z.number()]).transform(String) }),
 })
@@ -18,26 +18,26 @@ export interface Notification {
   /** `payment`, `subscription_preapproval`, `subscription_authorized_payment`… */
   type: string
   id: string
-  /** What it tells of has not changed before; null where that is not known. */
+  /** The object has not changed before this; null when unknown. */
   since: Date | null
 }
 
-/** What is told late, or once more. */
-const looksBackMs = 2 * dayMs
-/** Nothing is sent again for so long after it was first; `date` may be when its object was made, years ago. */
-const sentAgainForMs = 30 * dayMs
+/** Margin for late and repeated notifications. */
+const lookbackMs = 2 * dayMs
+/** Notifications are resent for less than this; `date` may be the creation of the object, years ago. */
+const resendWindowMs = 30 * dayMs
 
 /**
- * What a signed notification is about. The signature covers id, request id and instant alone, and so nothing else of
- * the body is believed. Throws `Refused`: `bad-signature` or `bad-body`.
+ * Reads a signed notification. The signature covers only id, request id and timestamp, so nothing else in the body is
+ * trusted. Throws `Refused`: `bad-signature` or `bad-body`.
  */
 export function readNotification(secret: string, headers: Headers, rawBody: Uint8Array): Notification {
-  const { ts, v1 } = partsOf(headers.get('x-signature') ?? '')
-  const read = notification.safeParse(jsonOf(rawBody))
+  const { ts, v1 } = parseSignature(headers.get('x-signature') ?? '')
+  const read = notification.safeParse(parseJson(rawBody))
   const id = read.success ? read.data.data.id : ''
   const given = Buffer.from(v1, 'hex')
   const expected = createHmac('sha256', secret)
-    .update(manifestOf(id, headers.get('x-request-id'), ts))
+    .update(buildManifest(id, headers.get('x-request-id'), ts))
     .digest()
   if (!ts || given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new Refused('bad-signature', 'The signature of the notification is missing or wrong')
@@ -46,25 +46,25 @@ export function readNotification(secret: string, headers: Headers, rawBody: Uint
   if (!read.success || !type || !/^[\w-]{1,64}$/.test(id)) {
     throw new Refused('bad-body', 'The notification names no object')
   }
-  return { type, id, since: sinceOf(read.data.date_created ?? read.data.date, ts) }
+  return { type, id, since: findSince(read.data.date_created ?? read.data.date, ts) }
 }
 
-/** The instant that is signed is when it was sent, this time; in seconds, or milliseconds. */
-function sinceOf(date: string | undefined, ts: string): Date | null {
+/** The signed timestamp is when this delivery was sent, in seconds or milliseconds. */
+function findSince(date: string | undefined, ts: string): Date | null {
   const stamp = Number(ts)
   const sentAt = /^\d{10,13}$/.test(ts) ? stamp * (ts.length > 11 ? 1 : 1000) : Number.NaN
   const madeAt = Date.parse(date ?? '')
-  const known = [madeAt - looksBackMs, sentAt - sentAgainForMs].filter((at) => !Number.isNaN(at))
+  const known = [madeAt - lookbackMs, sentAt - resendWindowMs].filter((at) => !Number.isNaN(at))
   return known.length === 0 ? null : new Date(Math.max(...known))
 }
 
-/** What is signed: parts that a notification does not have are left out, ids are in lower case. */
-const manifestOf = (id: string, requestId: string | null, ts: string): string =>
+/** The signed text: missing parts are left out, ids are in lower case. */
+const buildManifest = (id: string, requestId: string | null, ts: string): string =>
   (id ? `id:${id.toLowerCase()};` : '') +
   (requestId ? `request-id:${requestId};` : '') +
   (ts ? `ts:${ts};` : '')
 
-function partsOf(header: string): { ts: string; v1: string } {
+function parseSignature(header: string): { ts: string; v1: string } {
   const parts = new Map(
     header.split(',').map((part) => {
       const [name = '', ...value] = part.trim().split('=')
@@ -74,11 +74,11 @@ function partsOf(header: string): { ts: string; v1: string } {
   return { ts: parts.get('ts') ?? '', v1: parts.get('v1') ?? '' }
 }
 
-function jsonOf(rawBody: Uint8Array): unknown {
+function parseJson(rawBody: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody))
   } catch {
-    // Looked at once the signature is: who does not sign learns nothing of what is read.
+    // Judged after the signature, so that an unsigned request learns nothing about the parser.
     return null
   }
 }

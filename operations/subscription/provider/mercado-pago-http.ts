@@ -1,14 +1,14 @@
-/** Requests to Mercado Pago's REST API: a time-out on each, retries where they are safe, its errors in our words. */
+/** HTTP client of Mercado Pago's REST API: timeouts, safe retries, and errors mapped to ours. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 
 export interface HttpOptions {
   /** `https://api.mercadopago.com` */
   endpoint: string
   accessToken: string
   timeoutMs?: number
-  /** Before the first retry; doubles. */
+  /** Delay before the first retry; doubles. */
   retryDelayMs?: number
 }
 
@@ -17,15 +17,15 @@ export interface ProviderRequest {
   path: string
   body?: unknown
   idempotencyKey?: string
-  /** Doing it twice is doing it once. Default: of GET and PUT. */
+  /** Idempotent, so it may be retried. Default: GET and PUT. */
   isRepeatable?: boolean
 }
 
 const retries = 2
-/** Failures after which nothing can have changed: nobody was reached. */
+/** Connection errors: the request never reached the provider. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** Asks the provider; answers its JSON. Throws `Refused`, `Throttled` and `Unavailable`, none with the token in it. */
+/** Returns the provider's JSON. Throws `Refused`, `Throttled` and `Unavailable`, none with the token in it. */
 export class MercadoPagoHttp {
   readonly #options: Required<HttpOptions>
 
@@ -33,7 +33,7 @@ export class MercadoPagoHttp {
     this.#options = { timeoutMs: 10_000, retryDelayMs: 250, ...options }
   }
 
-  async ask(request: ProviderRequest): Promise<unknown> {
+  async send(request: ProviderRequest): Promise<unknown> {
     const isRepeatable = request.isRepeatable ?? request.method !== 'POST'
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -68,12 +68,12 @@ export class MercadoPagoHttp {
     } catch (error) {
       throw new Unavailable(isRead || wasUnreached(error) ? 'no' : 'unknown', undefined, { cause: error })
     }
-    if (response.ok) return jsonOf(text, isRead)
-    throw failureOf(response, text, isRead)
+    if (response.ok) return parseJson(text, isRead)
+    throw toProviderError(response, text, isRead)
   }
 }
 
-function failureOf(response: Response, text: string, isRead: boolean): Error {
+function toProviderError(response: Response, text: string, isRead: boolean): Error {
   const { status } = response
   if (status === 401 || status === 403) {
     return new AccessLost(
@@ -87,9 +87,9 @@ function failureOf(response: Response, text: string, isRead: boolean): Error {
   if (status === 408 || status >= 500) {
     return new Unavailable(isRead ? 'no' : 'unknown', `The provider answered ${status}`)
   }
-  const { error, message } = errorOf(text)
+  const { error, message } = parseError(text)
   const code = error?.toLowerCase().replace(/[^a-z0-9]+/g, '-') || 'refused'
-  const why = message ? `: ${cut(message.replace(/\s+/g, ' '), 200)}` : ''
+  const why = message ? `: ${truncate(message.replace(/\s+/g, ' '), 200)}` : ''
   return new Refused(code, `The payment provider refused this${why}`)
 }
 
@@ -98,14 +98,14 @@ function wasUnreached(error: unknown): boolean {
   return typeof cause?.code === 'string' && unreached.has(cause.code)
 }
 
-/** Seconds or a date; a second where it says nothing that can be read. */
+/** Reads `retry-after` in seconds; one second when it is a date or unreadable. */
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header)
   if (header !== null && Number.isFinite(seconds) && seconds > 0) return seconds * 1000
   return 1000
 }
 
-function jsonOf(text: string, isRead: boolean): unknown {
+function parseJson(text: string, isRead: boolean): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -115,7 +115,7 @@ function jsonOf(text: string, isRead: boolean): unknown {
   }
 }
 
-function errorOf(text: string): { error?: string; message?: string } {
+function parseError(text: string): { error?: string; message?: string } {
   try {
     const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown }
     return {
@@ -123,7 +123,7 @@ function errorOf(text: string): { error?: string; message?: string } {
       ...(typeof message === 'string' ? { message } : {}),
     }
   } catch {
-    // An error page of something in between: its status says all there is to say.
+    // An error page of a proxy: the status is all there is.
     return {}
   }
 }

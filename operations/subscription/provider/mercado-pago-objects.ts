@@ -1,8 +1,8 @@
-/** Mercado Pago's objects, of which we read only what is named here, in the port's form. */
+/** Schemas of the Mercado Pago objects, limited to the fields we read, and their mapping to the port's types. */
 
 import { Unavailable } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
-import { amountText } from '#runtime/values/money'
+import { formatAmount } from '#runtime/values/money'
 import type { Agreement, CardSummary, ProviderPayment } from './port.ts'
 
 export const provider = 'mercadopago'
@@ -12,14 +12,14 @@ const amount = z
   .union([z.string().regex(/\d/), z.number()])
   .transform(Number)
   .refine(Number.isFinite)
-  .transform(amountText)
+  .transform(formatAmount)
 const instant = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))
   .transform((value) => new Date(value).toISOString())
 const orNull = <S extends z.ZodTypeAny>(schema: S) => schema.nullish().transform((value) => value ?? null)
 
-/** As much as is read of a subscription before it is known to be ours: the account may sell others, of other forms. */
+/** Read first, to see whether a subscription is ours: others of the account may have another form. */
 export const anyPreapproval = z.object({ external_reference: orNull(text).catch(null) })
 
 /** A subscription. */
@@ -27,7 +27,7 @@ export const preapproval = z.object({
   id: text,
   status: z.string(),
   reason: orNull(z.string()),
-  /** Answered as an empty text, mostly. */
+  /** Mostly an empty string. */
   payer_email: orNull(z.string()),
   external_reference: orNull(text),
   init_point: orNull(z.string()),
@@ -43,7 +43,7 @@ export const preapproval = z.object({
 })
 export type Preapproval = z.output<typeof preapproval>
 
-/** An invoice of a subscription: one a period, with the payment of its latest try. */
+/** An invoice of a subscription: one per period, with the payment of its latest attempt. */
 export const authorizedPayment = z.object({
   id: text,
   preapproval_id: text,
@@ -65,14 +65,14 @@ export const payment = z.object({
   status: z.string(),
   status_detail: orNull(z.string()),
   transaction_amount: amount,
-  /** Of all refunds; one in part leaves the status `approved`, with the detail `partially_refunded`. */
+  /** Sum of all refunds; a partial refund leaves the status `approved`, with the detail `partially_refunded`. */
   transaction_amount_refunded: orNull(amount),
   currency_id: z.string(),
   payment_method_id: orNull(z.string()),
   date_created: instant,
   date_approved: orNull(instant),
   date_last_updated: orNull(instant),
-  /** Of a boleto or a transfer the paper of it; cards have none. */
+  /** The document of a boleto or a transfer; cards have none. */
   transaction_details: orNull(z.object({ external_resource_url: orNull(z.string()) })),
   card: orNull(
     z.object({
@@ -84,7 +84,7 @@ export const payment = z.object({
 })
 export type Payment = z.output<typeof payment>
 
-/** The account that the access token is of. */
+/** The account of the access token. */
 export const seller = z.object({
   email: orNull(z.string()),
   site_id: orNull(z.string()),
@@ -93,18 +93,18 @@ export const seller = z.object({
 export type Seller = z.output<typeof seller>
 
 /**
- * The page to pay on, as it is documented: since September 2026 `activation=true` stands in it, and opens a page that
- * does not exist (sdk-nodejs#480).
+ * Removes `activation=true` from the checkout URL: since September 2026 the API adds it, and it opens a page that does not
+ * exist (sdk-nodejs#480).
  */
-export function pageOf(initPoint: string): string {
+export function cleanCheckoutUrl(initPoint: string): string {
   const url = URL.parse(initPoint)
   if (!url?.searchParams.has('activation')) return initPoint
   url.searchParams.delete('activation')
   return url.href
 }
 
-/** What the provider answered, checked; an answer of another form is as good as none. */
-export function objectOf<S extends z.ZodTypeAny>(schema: S, answer: unknown): z.output<S> {
+/** Validates an answer of the provider; a malformed answer counts as `Unavailable`. */
+export function parseAnswer<S extends z.ZodTypeAny>(schema: S, answer: unknown): z.output<S> {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
   const where = parsed.error.issues[0]?.path.join('.') || 'it'
@@ -117,8 +117,8 @@ const agreementStatuses: Record<string, Agreement['status']> = {
   paused: 'paused',
 }
 
-/** `finished`, `cancelled` and what may come: nothing is charged any more. */
-export const agreementOf = (from: Preapproval, card: CardSummary | null): Agreement => {
+/** `finished`, `cancelled` and unknown statuses map to `cancelled`: nothing more is charged. */
+export const toAgreement = (from: Preapproval, card: CardSummary | null): Agreement => {
   const status = agreementStatuses[from.status] ?? 'cancelled'
   return {
     id: from.id,
@@ -133,7 +133,7 @@ export const agreementOf = (from: Preapproval, card: CardSummary | null): Agreem
     startsAt: from.auto_recurring.start_date,
     nextPaymentAt: status === 'authorized' ? from.next_payment_date : null,
     paymentMethod: card,
-    checkoutUrl: status === 'pending' && from.init_point ? pageOf(from.init_point) : null,
+    checkoutUrl: status === 'pending' && from.init_point ? cleanCheckoutUrl(from.init_point) : null,
   }
 }
 
@@ -146,22 +146,22 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
 }
 
 /** `pending`, `in_process`, `authorized`, `in_mediation` are open. */
-export const statusOf = (from: Payment): ProviderPayment['status'] =>
+export const toPaymentStatus = (from: Payment): ProviderPayment['status'] =>
   paymentStatuses[from.status] ?? 'pending'
 
-export function cardOf(from: Payment): CardSummary | null {
+export function toCard(from: Payment): CardSummary | null {
   const { last_four_digits: last4, expiration_month: expMonth, expiration_year: expYear } = from.card ?? {}
   if (!last4 || !expMonth || !expYear) return null
   const brand = from.payment_method_id ?? 'card'
   return { brand: brand === 'master' ? 'mastercard' : brand, last4, expMonth, expYear }
 }
 
-export function paymentOf(
+export function toPayment(
   from: Payment,
   invoice: AuthorizedPayment,
   checkoutId: string | null,
 ): ProviderPayment {
-  const status = statusOf(from)
+  const status = toPaymentStatus(from)
   return {
     id: from.id,
     agreementId: invoice.preapproval_id,
@@ -173,19 +173,19 @@ export function paymentOf(
     currency: from.currency_id,
     dueAt: checkoutId === null ? (invoice.debit_date ?? invoice.date_created) : null,
     attempt: (invoice.retry_attempt ?? 0) + 1,
-    failureReason: status === 'rejected' ? failureOf(from.status_detail) : null,
-    paymentMethod: cardOf(from),
-    receiptUrl: receiptOf(from),
+    failureReason: status === 'rejected' ? toFailureReason(from.status_detail) : null,
+    paymentMethod: toCard(from),
+    receiptUrl: findReceiptUrl(from),
     createdAt: from.date_created,
     updatedAt: from.date_last_updated ?? from.date_created,
   }
 }
 
-function receiptOf({ transaction_details: details }: Payment): string | null {
+function findReceiptUrl({ transaction_details: details }: Payment): string | null {
   const address = details?.external_resource_url ?? ''
   return URL.parse(address)?.protocol === 'https:' ? address : null
 }
 
 /** `cc_rejected_insufficient_amount` as `insufficient-amount`. */
-const failureOf = (detail: string | null): string =>
+const toFailureReason = (detail: string | null): string =>
   detail?.replace(/^cc_rejected_/, '').replaceAll('_', '-') || 'card-declined'

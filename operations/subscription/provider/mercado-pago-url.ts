@@ -1,6 +1,6 @@
 /**
  * Reads `mercadopago://ACCESS_TOKEN:WEBHOOK_SECRET@api.mercadopago.com`, both percent-encoded; `?tls=off` for plain
- * HTTP. Throws an `Error` that names what is missing and shows none of it.
+ * HTTP. Throws an `Error` that names the missing part without showing secrets.
  */
 export function readMercadoPagoUrl(url: string): {
   endpoint: string

@@ -1,39 +1,40 @@
 /**
  * Mercado Pago's subscriptions ("preapprovals") over their REST API.
  *
- * What their API cannot do, and so the capabilities deny: charge a saved card off schedule (that takes a token of the
- * card's security code), let a payer change the card on a page of theirs (a new card is a token that a page of the
- * merchant's own must make in the browser), and charge something now for a subscription that begins later. A subscription has one amount: a checkout with another first amount is made
- * over the first, and updated once it is paid. They have no coupons for subscriptions: those are a file of the server.
+ * Their API cannot: charge a saved card off schedule (that takes a token of the card's security code), let a payer change
+ * the card on a hosted page (a new card is a token made in the browser by the merchant's own page), or charge now for a
+ * subscription that begins later. The capabilities say so. A subscription has one amount: a checkout with another first
+ * amount is created with that one and updated once it is paid. There are no coupons for subscriptions: they come from a
+ * file of the server.
  */
 
 import { dayMs } from '#runtime/durations'
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import type { Finding } from '#runtime/ports/provider'
-import { type Charge, eventsOfSubscription, referenceOf, referenceText } from './mercado-pago-events.ts'
+import type { Precondition } from '#runtime/ports/provider'
+import { buildEvents, type Charge, formatReference, parseReference } from './mercado-pago-events.ts'
 import { readNotification } from './mercado-pago-hook.ts'
 import { type HttpOptions, MercadoPagoHttp } from './mercado-pago-http.ts'
 import {
   type AuthorizedPayment,
-  agreementOf,
   anyPreapproval,
   authorizedPayment,
   authorizedPayments,
-  cardOf,
-  objectOf,
+  cleanCheckoutUrl,
   type Payment,
   type Preapproval,
-  pageOf,
+  parseAnswer,
   payment,
-  paymentOf,
   preapproval,
   provider,
   type Seller,
   seller,
-  statusOf,
+  toAgreement,
+  toCard,
+  toPayment,
+  toPaymentStatus,
 } from './mercado-pago-objects.ts'
 import type { Agreement, BillingEvent, BillingPort, CardSummary, CheckoutRequest, Coupon } from './port.ts'
-import { monthsOf, reasonOf } from './reason.ts'
+import { buildReason, countMonths } from './reason.ts'
 
 const checkoutLastsMs = dayMs
 const pageSize = 50
@@ -52,7 +53,7 @@ export class MercadoPagoBilling implements BillingPort {
     webhookSecret: string
     clock: { now(): Date }
     findCoupon: (code: string) => Coupon | null
-    /** Of this server, for the check. */
+    /** Public address of this server, for the check. */
     publicUrl?: string
   }) {
     this.#publicUrl = options.publicUrl
@@ -70,19 +71,19 @@ export class MercadoPagoBilling implements BillingPort {
         'The payment provider cannot charge something now and begin the subscription on a later day',
       )
     }
-    const startsAt = q.startsAt ?? (isFree ? oneCycleFrom(this.#clock.now(), monthsOf(q.billingCycle)) : null)
-    const answer = await this.#http.ask({
+    const startsAt = q.startsAt ?? (isFree ? addCycle(this.#clock.now(), countMonths(q.billingCycle)) : null)
+    const answer = await this.#http.send({
       method: 'POST',
       path: '/preapproval',
       idempotencyKey: q.idempotencyKey,
       body: {
-        reason: reasonOf(q),
-        external_reference: referenceText({ ...q, isDeferred: startsAt !== null }),
+        reason: buildReason(q),
+        external_reference: formatReference({ ...q, isDeferred: startsAt !== null }),
         payer_email: q.payerEmail,
-        back_url: returnUrlOf(q.returnUrl),
+        back_url: buildReturnUrl(q.returnUrl),
         status: 'pending',
         auto_recurring: {
-          frequency: monthsOf(q.billingCycle),
+          frequency: countMonths(q.billingCycle),
           frequency_type: 'months',
           transaction_amount: Number(isFree ? q.amount : q.firstAmount),
           currency_id: q.currency,
@@ -90,51 +91,52 @@ export class MercadoPagoBilling implements BillingPort {
         },
       },
     })
-    const made = objectOf(preapproval, answer)
+    const made = parseAnswer(preapproval, answer)
     if (!made.init_point) throw new Refused('no-checkout', 'The payment provider gave no page to pay on')
     const expiresAt = new Date(this.#clock.now().getTime() + checkoutLastsMs)
-    return { providerCheckoutId: made.id, url: pageOf(made.init_point), expiresAt }
+    return { providerCheckoutId: made.id, url: cleanCheckoutUrl(made.init_point), expiresAt }
   }
 
-  /** Of a checkout that was paid nothing is taken back. */
+  /** A paid checkout is left as it is. */
   async cancelCheckout(id: string): Promise<void> {
     const found = await this.#preapproval(id)
     if (found.status === 'cancelled') return
     if (found.status !== 'pending') {
-      const events = eventsOfSubscription(found, await this.#charges(id, longAgo))
+      const events = buildEvents(found, await this.#charges(id, longAgo))
       if (events.some(({ data }) => data.outcome === 'approved')) return
     }
     await this.#setStatus(id, 'cancelled')
   }
 
-  checkoutOfReturn = (query: URLSearchParams): string | null => {
+  parseReturn = (query: URLSearchParams): string | null => {
     const id = query.get('preapproval_id')
     return id && /^\w{1,64}$/.test(id) ? id : null
   }
 
-  eventsOf = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> => this.#told(id, since, null)
+  listEvents = (id: string, { since }: { since: Date }): Promise<BillingEvent[]> =>
+    this.#readEvents(id, since, null)
 
-  async #told(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
+  async #readEvents(id: string, since: Date, invoice: string | null): Promise<BillingEvent[]> {
     const path = `/preapproval/${encodeURIComponent(id)}`
-    const answer = await this.#unlessOthers(() => this.#http.ask({ method: 'GET', path }))
-    if (answer === null || !referenceOf(objectOf(anyPreapproval, answer).external_reference)) return []
-    const found = objectOf(preapproval, answer)
-    const events = eventsOfSubscription(found, await this.#charges(id, since, invoice))
+    const answer = await this.#ignoreForeign(() => this.#http.send({ method: 'GET', path }))
+    if (answer === null || !parseReference(parseAnswer(anyPreapproval, answer).external_reference)) return []
+    const found = parseAnswer(preapproval, answer)
+    const events = buildEvents(found, await this.#charges(id, since, invoice))
     return events.filter((event) => event.occurredAt >= since.toISOString())
   }
 
   async getAgreement(id: string): Promise<Agreement> {
     const found = await this.#preapproval(id)
-    return agreementOf(found, found.status === 'pending' ? null : await this.#lastCard(id))
+    return toAgreement(found, found.status === 'pending' ? null : await this.#lastCard(id))
   }
 
-  /** Their API wants the currency with an amount. */
+  /** Their API requires the currency with an amount. */
   async updateAgreement(
     id: string,
     q: { amount: string; reason: string; idempotencyKey: string },
   ): Promise<Agreement> {
     const { auto_recurring: before } = await this.#preapproval(id)
-    const answer = await this.#http.ask({
+    const answer = await this.#http.send({
       method: 'PUT',
       path: `/preapproval/${encodeURIComponent(id)}`,
       idempotencyKey: q.idempotencyKey,
@@ -143,7 +145,7 @@ export class MercadoPagoBilling implements BillingPort {
         auto_recurring: { transaction_amount: Number(q.amount), currency_id: before.currency_id },
       },
     })
-    return agreementOf(objectOf(preapproval, answer), null)
+    return toAgreement(parseAnswer(preapproval, answer), null)
   }
 
   async pauseAgreement(id: string): Promise<void> {
@@ -166,24 +168,24 @@ export class MercadoPagoBilling implements BillingPort {
 
   listPayments: BillingPort['listPayments'] = async (id, { since }) => {
     const { external_reference: external } = await this.#preapproval(id)
-    const reference = referenceOf(external)
+    const reference = parseReference(external)
     const charges = await this.#charges(id, since)
     return charges
       .map(({ payment: each, invoice, isFirst }) =>
-        paymentOf(each, invoice, isFirst && reference && !reference.isDeferred ? reference.checkoutId : null),
+        toPayment(each, invoice, isFirst && reference && !reference.isDeferred ? reference.checkoutId : null),
       )
       .filter((each) => each.updatedAt >= since.toISOString())
   }
 
   async refund(paymentId: string, { idempotencyKey }: { idempotencyKey: string }): Promise<void> {
     const path = `/v1/payments/${encodeURIComponent(paymentId)}`
-    const found = objectOf(payment, await this.#http.ask({ method: 'GET', path }))
-    const status = statusOf(found)
+    const found = parseAnswer(payment, await this.#http.send({ method: 'GET', path }))
+    const status = toPaymentStatus(found)
     if (status === 'refunded') return
-    // Disputed, or looked into: it may be given back once that is decided.
+    // Disputed or in review: it may be refundable once that is decided.
     if (status === 'pending') throw new Refused('not-refundable-yet', 'The payment is not decided')
     if (status !== 'approved') throw new Refused('not-refundable', `The payment is ${status}`)
-    await this.#http.ask({
+    await this.#http.send({
       method: 'POST',
       path: `${path}/refunds`,
       body: {},
@@ -194,42 +196,45 @@ export class MercadoPagoBilling implements BillingPort {
 
   findCoupon = async (code: string): Promise<Coupon | null> => this.#findCoupon(code)
 
-  /** A notification names an object: what holds is asked for, of the whole subscription, so that none is missed. */
+  /** A notification only names an object: the state of the whole subscription is fetched, so that no event is missed. */
   async parseWebhook(headers: Headers, rawBody: Uint8Array): Promise<BillingEvent[]> {
     const { type, id, since } = readNotification(this.#webhookSecret, headers, rawBody)
-    const named = await this.#named(type, id)
-    return named === null ? [] : this.#told(named.subscription, since ?? longAgo, named.invoice)
+    const named = await this.#findSubject(type, id)
+    return named === null ? [] : this.#readEvents(named.subscription, since ?? longAgo, named.invoice)
   }
 
-  async #named(type: string, id: string): Promise<{ subscription: string; invoice: string | null } | null> {
+  async #findSubject(
+    type: string,
+    id: string,
+  ): Promise<{ subscription: string; invoice: string | null } | null> {
     const of = ({ id: invoice, preapproval_id: subscription }: AuthorizedPayment) => ({
       subscription,
       invoice,
     })
     const find = async () => {
       if (type === 'subscription_preapproval') {
-        await this.#http.ask({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
+        await this.#http.send({ method: 'GET', path: `/preapproval/${encodeURIComponent(id)}` })
         return { subscription: id, invoice: null }
       }
       if (type === 'subscription_authorized_payment') {
-        const answer = await this.#http.ask({ method: 'GET', path: `/authorized_payments/${id}` })
-        return of(objectOf(authorizedPayment, answer))
+        const answer = await this.#http.send({ method: 'GET', path: `/authorized_payments/${id}` })
+        return of(parseAnswer(authorizedPayment, answer))
       }
       if (type !== 'payment') return null
       const [invoice] = await this.#invoices(`payment_id=${id}`)
       return invoice ? of(invoice) : null
     }
     try {
-      return await this.#unlessOthers(find)
+      return await this.#ignoreForeign(find)
     } catch (error) {
-      // Something of another seller's, or the test notification of their panel: none of ours.
+      // An object of another seller, or the test notification of their panel.
       if (error instanceof Refused && error.code === 'not-found') return null
       throw error
     }
   }
 
-  /** Null of another seller's object: it is answered as if our key were wrong, which it is not if we are told who we are. */
-  async #unlessOthers<T>(ask: () => Promise<T>): Promise<T | null> {
+  /** Null for another seller's object: the API answers as if our key were wrong; `/users/me` shows that it is valid. */
+  async #ignoreForeign<T>(ask: () => Promise<T>): Promise<T | null> {
     try {
       return await ask()
     } catch (error) {
@@ -240,11 +245,11 @@ export class MercadoPagoBilling implements BillingPort {
   }
 
   async #seller(): Promise<Seller> {
-    return objectOf(seller, await this.#http.ask({ method: 'GET', path: '/users/me' }))
+    return parseAnswer(seller, await this.#http.send({ method: 'GET', path: '/users/me' }))
   }
 
-  async check(): Promise<Finding[]> {
-    const findings = [this.#checkedAddress()]
+  async check(): Promise<Precondition[]> {
+    const findings = [this.#checkAddress()]
     try {
       const { email, site_id: site, tags } = await this.#seller()
       const isTest = tags?.includes('test_user') ?? false
@@ -291,7 +296,7 @@ export class MercadoPagoBilling implements BillingPort {
     return findings
   }
 
-  #checkedAddress(): Finding {
+  #checkAddress(): Precondition {
     return this.#publicUrl === undefined || this.#publicUrl.startsWith('https://')
       ? { code: 'address', isFine: true, message: 'Payers and notifications come back by https' }
       : {
@@ -304,16 +309,16 @@ export class MercadoPagoBilling implements BillingPort {
 
   async #preapproval(id: string): Promise<Preapproval> {
     const path = `/preapproval/${encodeURIComponent(id)}`
-    return objectOf(preapproval, await this.#http.ask({ method: 'GET', path }))
+    return parseAnswer(preapproval, await this.#http.send({ method: 'GET', path }))
   }
 
   async #setStatus(id: string, status: 'paused' | 'cancelled'): Promise<void> {
-    await this.#http.ask({ method: 'PUT', path: `/preapproval/${encodeURIComponent(id)}`, body: { status } })
+    await this.#http.send({ method: 'PUT', path: `/preapproval/${encodeURIComponent(id)}`, body: { status } })
   }
 
   /**
-   * The payments of a subscription's invoices that changed since, oldest first; `named`: of this invoice in any case,
-   * since a payment that goes back leaves its invoice as it was.
+   * Payments of the subscription's invoices that changed since, oldest first. `named` is always included: a refund does not
+   * change the invoice.
    */
   async #charges(id: string, since: Date, named: string | null = null): Promise<Charge[]> {
     const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
@@ -327,44 +332,44 @@ export class MercadoPagoBilling implements BillingPort {
     return charges
   }
 
-  /** Their subscription does not tell the card; its latest payment does. */
+  /** The subscription has no card; its latest payment does. */
   async #lastCard(id: string): Promise<CardSummary | null> {
     const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
     const paymentId = invoices.findLast((invoice) => invoice.payment?.id)?.payment?.id
-    return paymentId ? cardOf(await this.#payment(paymentId)) : null
+    return paymentId ? toCard(await this.#payment(paymentId)) : null
   }
 
   async #payment(id: string): Promise<Payment> {
     const path = `/v1/payments/${encodeURIComponent(id)}`
-    return objectOf(payment, await this.#http.ask({ method: 'GET', path }))
+    return parseAnswer(payment, await this.#http.send({ method: 'GET', path }))
   }
 
   async #invoices(filter: string): Promise<AuthorizedPayment[]> {
     const found: AuthorizedPayment[] = []
     for (;;) {
       const path = `/authorized_payments/search?${filter}&offset=${found.length}&limit=${pageSize}`
-      const page = objectOf(authorizedPayments, await this.#http.ask({ method: 'GET', path }))
+      const page = parseAnswer(authorizedPayments, await this.#http.send({ method: 'GET', path }))
       found.push(...page.results)
       if (page.results.length === 0 || found.length >= page.paging.total) break
     }
-    return found.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1))
+    return found.sort((a, b) => (getDueDate(a) < getDueDate(b) ? -1 : 1))
   }
 }
 
-const placeOf = (invoice: AuthorizedPayment): string => invoice.debit_date ?? invoice.date_created
+const getDueDate = (invoice: AuthorizedPayment): string => invoice.debit_date ?? invoice.date_created
 
-/** They add `preapproval_id` themselves. */
-function returnUrlOf(returnUrl: string): string {
+/** Mercado Pago adds `preapproval_id`. */
+function buildReturnUrl(returnUrl: string): string {
   const url = new URL(returnUrl)
   url.searchParams.set('provider', provider)
   return url.href
 }
 
-function oneCycleFrom(now: Date, months: number): string {
+function addCycle(now: Date, months: number): string {
   const next = new Date(now)
   const day = next.getUTCDate()
   next.setUTCMonth(next.getUTCMonth() + months)
-  // 31 January and a month is the last of February, not a day in March.
+  // 31 January plus a month is the last day of February, not a day in March.
   if (next.getUTCDate() !== day) next.setUTCDate(0)
   return next.toISOString()
 }

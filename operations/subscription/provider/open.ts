@@ -1,7 +1,7 @@
 /** The billing providers of this server. */
 import type { PortSpec } from '#runtime/ports/spec'
-import { derivedKey } from '#runtime/secrets'
-import { couponsFile } from './coupons-file.ts'
+import { deriveKey } from '#runtime/secrets'
+import { readCouponsFile } from './coupons-file.ts'
 import { readMercadoPagoUrl } from './mercado-pago-url.ts'
 import type { BillingPort } from './port.ts'
 import { sandboxBilling } from './sandbox.ts'
@@ -20,13 +20,13 @@ export const billingPort: PortSpec<BillingPort> = {
     const sandbox = sandboxBilling({
       db: database.root,
       clock,
-      secret: derivedKey(settings.secretKey, 'sandbox-billing').toString('hex'),
+      secret: deriveKey(settings.secretKey, 'sandbox-billing').toString('hex'),
       publicUrl,
     })
     if (billingUrl === 'sandbox') return { sandbox }
     const { MercadoPagoBilling } = await import('./mercado-pago.ts')
     const { webhookSecret, ...http } = readMercadoPagoUrl(billingUrl)
-    const findCoupon = couponsFile(billingCoupons)
+    const findCoupon = readCouponsFile(billingCoupons)
     const mercadopago = new MercadoPagoBilling({ http, webhookSecret, clock, findCoupon, publicUrl })
     return { sandbox, mercadopago }
   },

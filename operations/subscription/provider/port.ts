@@ -1,7 +1,7 @@
 /** The billing port: recurring agreements, their payments, cards and coupons. Money is a decimal string (`"224.10"`). */
-import type { Finding, ProviderEvent } from '#runtime/ports/provider'
+import type { Precondition, ProviderEvent } from '#runtime/ports/provider'
 
-/** What a checkout is for; the adapter shows it to the payer. */
+/** The purpose of a checkout; the adapter shows it to the payer. */
 export type CheckoutKind = 'subscribe' | 'update-plan' | 'resume' | 'card-update'
 type BillingCycle = 'monthly' | 'yearly'
 
@@ -15,14 +15,14 @@ export interface CardSummary {
   expYear: number
 }
 
-/** A recurring agreement as the provider has it; callers read it as PreApproval. Instants are ISO 8601. */
+/** A recurring agreement at the provider; the API answers it as PreApproval. Instants are ISO 8601. */
 export interface Agreement {
   id: string
   provider: string
   status: 'pending' | 'authorized' | 'paused' | 'cancelled'
-  /** What it says on the payer's statement: `Growth, monthly`. */
+  /** The text on the payer's statement: `Growth, monthly`. */
   reason: string
-  /** Null where the provider does not tell it. */
+  /** Null when the provider does not answer it. */
   payerEmail: string | null
   amount: string
   currency: string
@@ -36,21 +36,21 @@ export interface Agreement {
   checkoutUrl: string | null
 }
 
-/** A payment as the provider has it. */
+/** A payment at the provider. */
 export interface ProviderPayment {
   id: string
-  /** Null for one that was made outside an agreement. */
+  /** Null for a payment outside an agreement. */
   agreementId: string | null
-  /** Our checkout, where it was the first payment of one. */
+  /** Our checkout, when this is its first payment. */
   checkoutId: string | null
-  /** The key of `chargeNow`, where it was made by one. */
+  /** The key passed to `chargeNow`, for a payment made by it. */
   idempotencyKey: string | null
   status: 'pending' | 'approved' | 'rejected' | 'refunded' | 'charged-back'
   amount: string
-  /** What of an approved one went back to the payer by now; left out: nothing. */
+  /** Refunded part of an approved payment; left out: nothing. */
   refundedAmount?: string
   currency: string
-  /** Of a recurring charge: the instant it was due; its tries share it. */
+  /** Due time of a recurring charge, shared by its attempts. */
   dueAt: string | null
   /** From 1. */
   attempt: number
@@ -58,7 +58,7 @@ export interface ProviderPayment {
   paymentMethod: CardSummary | null
   receiptUrl: string | null
   createdAt: string
-  /** When the provider last changed it; an older one never undoes a newer. */
+  /** Last change at the provider; an older version never overwrites a newer one. */
   updatedAt: string
 }
 
@@ -68,7 +68,7 @@ export interface Coupon {
   /** With `currency`. */
   amountOff: string | null
   currency: string | null
-  /** Charges it holds for; null: for ever. */
+  /** Number of charges it applies to; null: no limit. */
   durationCycles: number | null
   /** Null: every plan. */
   planIds: string[] | null
@@ -84,32 +84,32 @@ export interface CheckoutRequest {
   kind: CheckoutKind
   planId: string
   billingCycle: BillingCycle
-  /** Due now, after coupon and credit; `"0.00"` where nothing is. */
+  /** Due now, after coupon and credit; `"0.00"` when nothing is due. */
   firstAmount: string
   /**
-   * Of every later charge, as it is: the adapter counts no coupon's charges. An adapter that can only charge one amount
-   * makes the agreement over the first; compare `agreement.amount` of the event with what comes next, and update it.
+   * Amount of every later charge; the adapter does not count coupons. An adapter that supports only one amount creates the
+   * agreement with `firstAmount`: compare `agreement.amount` of the event with the next charge, and update it.
    */
   amount: string
   currency: string
-  /** The first recurring charge, where it is not one cycle from the payment; later ones are counted from it. */
+  /** Time of the first recurring charge, if not one cycle after the payment; later charges count from it. */
   startsAt?: string
   payerEmail: string
-  /** Its code, to show. */
+  /** The coupon's code, for display. */
   coupon?: string
-  /** Where the payer comes back to; the adapter adds what it needs to find the checkout. */
+  /** Return address of the payer; the adapter adds the parameters that identify the checkout. */
   returnUrl: string
   idempotencyKey: string
 }
 
 /**
- * What `parseWebhook` answers, each once: `checkout` (approved, rejected), `agreement` (its status changed),
- * `payment` (a charge was made, failed, was refunded, in part too, or charged back). `storeRef` is our store's id. `data` carries the
- * agreement, and the payment there is, whole, as they were at `occurredAt`: nothing has to be asked of the provider.
+ * An event of `parseWebhook`, each answered once: `checkout` (approved, rejected), `agreement` (its status changed),
+ * `payment` (made, failed, refunded in full or in part, charged back). `storeRef` is our store's id. `data` holds the
+ * complete agreement, and the payment if any, as of `occurredAt`: no further call to the provider is needed.
  *
- * The payment of a checkout comes inside its `checkout` event, also a rejected one, and not as a `payment` event of
- * its own; a later refund or chargeback of it does. Of a saved card (`card-update`) the event holds the agreement with
- * the new card, and the charge that had failed before where there was one: the provider tries it again at once.
+ * The payment of a checkout, also a rejected one, comes inside the `checkout` event and not as its own `payment` event;
+ * its later refund or chargeback is a `payment` event. The event of a saved card (`card-update`) holds the agreement with
+ * the new card and, if a charge had failed before, that charge: the provider retries it at once.
  */
 export type BillingEvent = ProviderEvent & {
   kind: 'checkout' | 'agreement' | 'payment'
@@ -117,10 +117,10 @@ export type BillingEvent = ProviderEvent & {
 }
 export interface BillingEventData {
   agreementId: string | null
-  /** Ours, as given to `createCheckout` or `createCardUpdate`. */
+  /** Our id, as passed to `createCheckout` or `createCardUpdate`. */
   checkoutId: string | null
   paymentId: string | null
-  /** `approved`, `rejected` of a checkout. */
+  /** The result of a checkout. */
   outcome: 'approved' | 'rejected' | null
   failureReason: string | null
   payment: ProviderPayment | null
@@ -128,7 +128,7 @@ export interface BillingEventData {
 }
 
 /**
- * Every method may throw `Refused` (a 4xx about the request; `not-found` of an id that the provider does not know),
+ * Every method may throw `Refused` (a 4xx about the request; `not-found` for an id that the provider does not know),
  * `Throttled` or `Unavailable`.
  */
 export interface BillingPort {
@@ -136,23 +136,23 @@ export interface BillingPort {
     chargeNow: boolean
     cardUpdate: boolean
     pause: boolean
-    /** A checkout may charge `firstAmount` now and begin at `startsAt`. Where not, both are refused. */
+    /** A checkout may charge `firstAmount` now and begin at `startsAt`. Without it, the combination is refused. */
     startsLater: boolean
   }
-  /** What billing needs of the account there, and of this server; changes nothing. */
-  check(): Promise<Finding[]>
-  /** `providerCheckoutId` is the id of the agreement it makes, `pending` until then: all that takes an agreement takes it. */
+  /** Checks the provider's account and this server's settings for billing; changes nothing. */
+  check(): Promise<Precondition[]>
+  /** `providerCheckoutId` is the id of the agreement, `pending` until paid; methods that take an agreement id take it. */
   createCheckout(q: CheckoutRequest): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
-  /** What is closed already is success. To be called after a rejected one too: providers go on trying. */
+  /** Succeeds for a closed checkout. Call it after a rejection too: providers keep retrying the card. */
   cancelCheckout(id: string): Promise<void>
-  /** The `providerCheckoutId` of the payer who comes back with this query, or null. */
-  checkoutOfReturn(query: URLSearchParams): string | null
+  /** Reads the `providerCheckoutId` from the query of the return address, or null. */
+  parseReturn(query: URLSearchParams): string | null
   /**
-   * What hooks have told, or will, of a checkout or agreement since, under the same keys: for the page that the payer
-   * comes back to, and to find out what became of a call. Empty while nothing has happened. A payment that was made
-   * before `since` may have gone back after it without being told here: who asks for that begins where it was made.
+   * Events of a checkout or agreement since an instant, with the same keys as in hooks: for the return page and for
+   * reconciliation. Empty while nothing has happened. A later refund of a payment made before `since` may be missing: to
+   * find it, start at the payment.
    */
-  eventsOf(id: string, q: { since: Date }): Promise<BillingEvent[]>
+  listEvents(id: string, q: { since: Date }): Promise<BillingEvent[]>
   getAgreement(id: string): Promise<Agreement>
   /** The frequency cannot change. */
   updateAgreement(
@@ -168,17 +168,17 @@ export interface BillingPort {
     id: string,
     q: { amount: string; currency: string; reason: string; idempotencyKey: string },
   ): Promise<{ paymentId: string; status: 'approved' | 'rejected'; failureReason: string | null }>
-  /** A new page closes the agreement's earlier one. `providerCheckoutId`: for `cancelCheckout` and `eventsOf`. */
+  /** A new page closes the agreement's earlier one. `providerCheckoutId`: for `cancelCheckout` and `listEvents`. */
   createCardUpdate(
     id: string,
     q: { checkoutId: string; returnUrl: string },
   ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
   /** Payments made or changed since, oldest first. */
   listPayments(id: string, q: { since: Date }): Promise<ProviderPayment[]>
-  /** Refused as `not-found` or `not-refundable` where it never will be; otherwise it may be later, under another key. */
+  /** Throws `not-found` or `not-refundable` when it is final; any other refusal may be retried under another key. */
   refund(paymentId: string, q: { idempotencyKey: string }): Promise<void>
-  /** Compared without case; null where there is none. */
+  /** Case-insensitive; null when there is none. */
   findCoupon(code: string): Promise<Coupon | null>
-  /** Throws `Refused` with `bad-signature` or `bad-body`; `Unavailable` where more has to be asked first. */
+  /** Throws `Refused` with `bad-signature` or `bad-body`; `Unavailable` when the provider must be called and fails. */
   parseWebhook(headers: Headers, rawBody: Uint8Array): BillingEvent[] | Promise<BillingEvent[]>
 }

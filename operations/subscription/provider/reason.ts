@@ -1,6 +1,7 @@
-/** What an agreement says on the payer's statement: `Growth, monthly`. */
-export const reasonOf = ({ planId, billingCycle }: { planId: string; billingCycle: string }): string =>
+/** The text on the payer's statement: `Growth, monthly`. */
+export const buildReason = ({ planId, billingCycle }: { planId: string; billingCycle: string }): string =>
   `${planId.charAt(0).toUpperCase()}${planId.slice(1)}, ${billingCycle}`
 
 /** Months between the charges of a cycle. */
-export const monthsOf = (billingCycle: 'monthly' | 'yearly'): number => (billingCycle === 'yearly' ? 12 : 1)
+export const countMonths = (billingCycle: 'monthly' | 'yearly'): number =>
+  billingCycle === 'yearly' ? 12 : 1

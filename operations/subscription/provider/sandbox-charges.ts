@@ -1,14 +1,21 @@
-/** What the sandbox's provider does by the clock: recurring charges, their retries, chargebacks. */
+/** Time-based work of the sandbox provider: recurring charges, retries, chargebacks. */
 import { dayMs } from '#runtime/durations'
 import type { CardSummary } from './port.ts'
 import { declined, isChargedBack, isDeclined } from './sandbox-cards.ts'
-import { type AgreementRow, type BillingDb, idOf, nextDue, type PaymentRow, tell } from './sandbox-rows.ts'
+import {
+  type AgreementRow,
+  type BillingDb,
+  computeNextDue,
+  emit,
+  hashId,
+  type PaymentRow,
+} from './sandbox-rows.ts'
 
-/** Days after the instant a charge was due at which it is tried again. */
+/** Days after the due date at which a failed charge is retried. */
 const retryDays = [1, 3, 5]
 
 export interface Charge {
-  /** Names the payment: the same name twice is one payment. */
+  /** Idempotency name: the same name makes one payment. */
   name: string
   amount: string
   at: Date
@@ -20,18 +27,18 @@ export interface Charge {
   idempotencyKey?: string | null
 }
 
-/** One payment with a card; inside a transaction that holds the agreement's row. */
+/** Makes one payment with a card; runs in a transaction that holds the agreement's row. */
 export async function makePayment(
   db: BillingDb,
   agreement: AgreementRow,
   charge: Charge,
 ): Promise<PaymentRow> {
-  // Nothing is asked of a card for nothing.
+  // A zero amount is never declined.
   const isRefused = Number(charge.amount) > 0 && isDeclined(charge.card, charge.isPayerThere)
   return db
     .insertInto('sandbox_payments')
     .values({
-      id: idOf('sp', agreement.id, charge.name),
+      id: hashId('sp', agreement.id, charge.name),
       store_id: agreement.store_id,
       agreement_id: agreement.id,
       checkout_id: charge.checkoutId ?? null,
@@ -51,7 +58,7 @@ export async function makePayment(
     .executeTakeFirstOrThrow()
 }
 
-/** Tries the charge that is due, and says when the next try is; answers the agreement as it then is. */
+/** Tries the due charge and sets the next attempt; answers the changed agreement. */
 export async function tryDue(
   db: BillingDb,
   agreement: AgreementRow,
@@ -69,7 +76,7 @@ export async function tryDue(
     attempt,
   })
   const retryDay = payment.status === 'rejected' ? retryDays[agreement.retry] : undefined
-  const following = nextDue(agreement.anchor_at!, agreement.frequency, dueAt)
+  const following = computeNextDue(agreement.anchor_at!, agreement.frequency, dueAt)
   const changed = await db
     .updateTable('sandbox_agreements')
     .set(
@@ -84,15 +91,15 @@ export async function tryDue(
 }
 
 /**
- * One step of every agreement that has one due: a charge or a retry, at the instant it was due, and the chargebacks
- * due. Answers how many were made; each is one transaction, and there may be more.
+ * Runs one due step of every agreement (a charge or a retry, at its due time) and the due chargebacks, one transaction
+ * each. Returns how many were made; more steps may be due after it.
  */
 export async function runDue(db: BillingDb, now: Date): Promise<number> {
   return (await chargeDue(db, now)) + (await chargeBackDue(db, now))
 }
 
-/** Stores whose provider is down are left for later. */
-const working = (db: BillingDb) =>
+/** Stores whose provider is down; they are skipped. */
+const findDownStores = (db: BillingDb) =>
   db.selectFrom('sandbox_modes').select('store_id').where('port', '=', 'billing').where('mode', '=', 'down')
 
 async function chargeDue(db: BillingDb, now: Date): Promise<number> {
@@ -100,7 +107,7 @@ async function chargeDue(db: BillingDb, now: Date): Promise<number> {
     .selectFrom('sandbox_agreements')
     .select('id')
     .where('next_try_at', '<=', now)
-    .where('store_id', 'not in', working(db))
+    .where('store_id', 'not in', findDownStores(db))
     .orderBy('next_try_at')
     .orderBy('id')
     .execute()
@@ -118,7 +125,7 @@ async function chargeDue(db: BillingDb, now: Date): Promise<number> {
       if (!agreement) return 0
       const at = agreement.next_try_at!
       const tried = await tryDue(tx, agreement, { at, isPayerThere: false })
-      await tell(tx, { kind: 'payment', key: keyOf(tried.payment), at, ...tried })
+      await emit(tx, { kind: 'payment', key: buildEventKey(tried.payment), at, ...tried })
       return 1
     })
   }
@@ -130,13 +137,13 @@ async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
     .selectFrom('sandbox_payments')
     .select(['id', 'agreement_id'])
     .where('charge_back_at', '<=', now)
-    .where('store_id', 'not in', working(db))
+    .where('store_id', 'not in', findDownStores(db))
     .orderBy('charge_back_at')
     .orderBy('id')
     .execute()
   for (const { id, agreement_id: agreementId } of due) {
     await db.transaction().execute(async (tx) => {
-      const agreement = await lockedAgreement(tx, agreementId)
+      const agreement = await lockAgreement(tx, agreementId)
       const before = await tx
         .selectFrom('sandbox_payments')
         .select('charge_back_at')
@@ -155,16 +162,16 @@ async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow()
-      await tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
+      await emit(tx, { kind: 'payment', key: buildEventKey(payment), at, agreement, payment })
     })
   }
   return due.length
 }
 
-/** Whoever changes an agreement or its payments holds its row. */
-export const lockedAgreement = (db: BillingDb, id: string): Promise<AgreementRow | undefined> =>
+/** Every change of an agreement or its payments holds this lock. */
+export const lockAgreement = (db: BillingDb, id: string): Promise<AgreementRow | undefined> =>
   db.selectFrom('sandbox_agreements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
-/** Of what the hooks tell about a payment. */
-export const keyOf = ({ id, status, refunded }: PaymentRow): string =>
+/** The event key of a payment's state. */
+export const buildEventKey = ({ id, status, refunded }: PaymentRow): string =>
   status === 'approved' && Number(refunded) > 0 ? `${id}:refunded:${refunded}` : `${id}:${status}`

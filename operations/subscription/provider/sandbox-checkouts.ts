@@ -2,21 +2,21 @@
 import type { NewRow } from '#db/tables'
 import type { CardSummary } from './port.ts'
 import { type CardInput, declined, isDeclined, readCard } from './sandbox-cards.ts'
-import { lockedAgreement, makePayment, tryDue } from './sandbox-charges.ts'
+import { lockAgreement, makePayment, tryDue } from './sandbox-charges.ts'
 import {
   type AgreementRow,
   type BillingDb,
   type CheckoutRow,
-  nextDue,
+  computeNextDue,
+  emit,
   type PaymentRow,
   provider,
-  tell,
 } from './sandbox-rows.ts'
 
 export type OpenCheckout = Omit<NewRow<'sandbox_checkouts'>, 'expires_at' | 'created_at'>
 
-/** What became of a form that was sent. */
-export type Paid =
+/** The result of a submitted form. */
+export type PayResult =
   | { closed: true }
   | { faults: Partial<Record<keyof CardInput, string>> }
   | { storeId: string; returnUrl: string }
@@ -24,7 +24,7 @@ export type Paid =
 export const findCheckout = (db: BillingDb, id: string): Promise<CheckoutRow | undefined> =>
   db.selectFrom('sandbox_checkouts').selectAll().where('id', '=', id).executeTakeFirst()
 
-/** The checkout with this id, made where there is none yet. */
+/** Finds the checkout with this id, or creates it. */
 export async function openCheckout(db: BillingDb, row: NewRow<'sandbox_checkouts'>): Promise<CheckoutRow> {
   await db
     .insertInto('sandbox_checkouts')
@@ -34,7 +34,7 @@ export async function openCheckout(db: BillingDb, row: NewRow<'sandbox_checkouts
   return (await findCheckout(db, row.id))!
 }
 
-/** Closes the open pages of an agreement, but for one. */
+/** Closes the open pages of an agreement, except one. */
 export async function closeCheckouts(
   db: BillingDb,
   agreementId: string,
@@ -50,11 +50,16 @@ export async function closeCheckouts(
   await query.execute()
 }
 
-/** Takes the payer's card: the checkout is approved or rejected, and what the hooks tell of it written, at once. */
-export async function payCheckout(db: BillingDb, id: string, input: CardInput, now: Date): Promise<Paid> {
-  return db.transaction().execute(async (tx): Promise<Paid> => {
+/** Takes the payer's card: approves or rejects the checkout and writes its event, in one transaction. */
+export async function payCheckout(
+  db: BillingDb,
+  id: string,
+  input: CardInput,
+  now: Date,
+): Promise<PayResult> {
+  return db.transaction().execute(async (tx): Promise<PayResult> => {
     const found = await findCheckout(tx, id)
-    const agreement = found && (await lockedAgreement(tx, found.agreement_id))
+    const agreement = found && (await lockAgreement(tx, found.agreement_id))
     const checkout = found && (await findCheckout(tx, id))
     if (!agreement || checkout?.status !== 'open' || checkout.expires_at <= now) return { closed: true }
     const read = readCard(input, now)
@@ -62,7 +67,7 @@ export async function payCheckout(db: BillingDb, id: string, input: CardInput, n
     const result =
       checkout.kind === 'card-update'
         ? await saveCard(tx, agreement, read.card, now)
-        : await begin(tx, agreement, checkout, read.card, now)
+        : await startAgreement(tx, agreement, checkout, read.card, now)
     const outcome = isDeclined(read.card, true) ? 'rejected' : 'approved'
     const failureReason = outcome === 'rejected' ? declined : null
     await tx
@@ -70,7 +75,7 @@ export async function payCheckout(db: BillingDb, id: string, input: CardInput, n
       .set({ status: outcome, failure_reason: failureReason, closed_at: now })
       .where('id', '=', id)
       .execute()
-    await tell(tx, {
+    await emit(tx, {
       kind: 'checkout',
       key: `${id}:${outcome}`,
       at: now,
@@ -79,7 +84,7 @@ export async function payCheckout(db: BillingDb, id: string, input: CardInput, n
       failureReason,
       ...result,
     })
-    return { storeId: checkout.store_id, returnUrl: returnUrlOf(checkout) }
+    return { storeId: checkout.store_id, returnUrl: buildReturnUrl(checkout) }
   })
 }
 
@@ -88,8 +93,8 @@ interface Result {
   payment: PaymentRow | null
 }
 
-/** The first payment of an agreement; without one, the card is only asked for. */
-async function begin(
+/** Makes the first payment of an agreement; when nothing is due, only the card is stored. */
+async function startAgreement(
   tx: BillingDb,
   agreement: AgreementRow,
   checkout: CheckoutRow,
@@ -108,7 +113,7 @@ async function begin(
         })
       : null
   const anchor = agreement.starts_at ?? now
-  const first = agreement.starts_at ?? nextDue(now, agreement.frequency, now)
+  const first = agreement.starts_at ?? computeNextDue(now, agreement.frequency, now)
   const changed = await tx
     .updateTable('sandbox_agreements')
     .set(
@@ -129,7 +134,7 @@ async function begin(
   return { agreement: changed, payment }
 }
 
-/** A new card; a charge that had failed is tried with it at once. */
+/** Stores a new card and retries a failed charge with it at once. */
 async function saveCard(
   tx: BillingDb,
   agreement: AgreementRow,
@@ -147,7 +152,7 @@ async function saveCard(
   return tryDue(tx, changed, { at: now, isPayerThere: true })
 }
 
-function returnUrlOf(checkout: CheckoutRow): string {
+function buildReturnUrl(checkout: CheckoutRow): string {
   const url = new URL(checkout.return_url)
   url.searchParams.set('provider', provider)
   url.searchParams.set('ref', checkout.id)

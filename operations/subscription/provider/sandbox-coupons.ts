@@ -29,6 +29,6 @@ const coupons: readonly Coupon[] = [
   { ...plain, code: 'EXPIRED', percentOff: 10, durationCycles: 1, expiresAt: '2020-01-01T00:00:00.000Z' },
 ]
 
-/** Compared without case; null where there is none. */
-export const sandboxCoupon = (code: string): Coupon | null =>
+/** Case-insensitive; null when there is none. */
+export const findSandboxCoupon = (code: string): Coupon | null =>
   coupons.find((coupon) => coupon.code === code.trim().toUpperCase()) ?? null

@@ -1,4 +1,4 @@
-/** The sandbox's callbacks: signed like a provider's, read back when they arrive. */
+/** The sandbox's webhooks: signed like a provider's, and parsed when they arrive. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
@@ -33,7 +33,7 @@ const bodySchema = z.object({
   ),
 })
 
-export function signedHook(secret: string, events: readonly BillingEvent[]): SignedHook {
+export function signHook(secret: string, events: readonly BillingEvent[]): SignedHook {
   const body = Buffer.from(JSON.stringify({ events }))
   const signature = createHmac('sha256', secret).update(body).digest('hex')
   return { headers: new Headers({ 'content-type': 'application/json', [signatureHeader]: signature }), body }
@@ -46,13 +46,13 @@ export function parseHook(secret: string, headers: Headers, rawBody: Uint8Array)
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new Refused('bad-signature', 'The signature of the hook is missing or wrong')
   }
-  const parsed = bodySchema.safeParse(jsonOf(rawBody))
+  const parsed = bodySchema.safeParse(parseJson(rawBody))
   if (!parsed.success)
     throw new Refused('bad-body', 'The body of the hook is not of the form that was agreed')
   return parsed.data.events as unknown as BillingEvent[]
 }
 
-function jsonOf(rawBody: Uint8Array): unknown {
+function parseJson(rawBody: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody))
   } catch (error) {

@@ -1,15 +1,15 @@
-/** What the sandbox's hooks have yet to tell, and whether its provider answers a store at all. */
+/** The sandbox's undelivered hooks, and its outage mode per store. */
 import type { BillingEvent } from './port.ts'
-import { type SignedHook, signedHook } from './sandbox-hooks.ts'
+import { type SignedHook, signHook } from './sandbox-hooks.ts'
 import type { BillingDb } from './sandbox-rows.ts'
 
-/** `down`: no call is answered. `timeout`: it is done, but the answer is lost. */
+/** `down`: every call fails. `timeout`: the call is executed, but its answer is lost. */
 export type SandboxMode = 'up' | 'down' | 'timeout'
 
 const eventsAtOnce = 100
 
 /**
- * Signed bodies, oldest first. A body counts as delivered once the next one is asked for: who dies before gets it
+ * Signed bodies, oldest first. A body is marked as delivered when the next one is requested: after a crash it is delivered
  * again, under the same keys.
  */
 export async function* undelivered(
@@ -26,7 +26,7 @@ export async function* undelivered(
     if (storeId !== null) query = query.where('store_id', '=', storeId)
     const rows = await query.execute()
     if (rows.length === 0) return
-    yield signedHook(
+    yield signHook(
       secret,
       rows.map((row) => row.body as BillingEvent),
     )
@@ -39,7 +39,7 @@ export async function* undelivered(
   }
 }
 
-export async function modeOf(db: BillingDb, storeId: string): Promise<SandboxMode> {
+export async function readMode(db: BillingDb, storeId: string): Promise<SandboxMode> {
   const row = await db
     .selectFrom('sandbox_modes')
     .select('mode')

@@ -1,4 +1,4 @@
-/** Rows of the sandbox's billing provider, in the port's form. */
+/** Maps rows of the sandbox's billing provider to the port's types. */
 
 import type { Kysely } from 'kysely'
 import { DateTime } from 'luxon'
@@ -13,11 +13,11 @@ export type BillingDb = Kysely<Tables>
 
 export const provider = 'sandbox'
 
-/** The same id for the same names, so that who asks twice gets one thing. */
-export const idOf = (prefix: 'sa' | 'sc' | 'sp', ...names: readonly string[]): string =>
+/** Derives the same id for the same names, so that a repeated call creates one object. */
+export const hashId = (prefix: 'sa' | 'sc' | 'sp', ...names: readonly string[]): string =>
   `${prefix}_${sha256(names.join('\n')).slice(0, 32)}`
 
-export const agreementOf = (row: AgreementRow, checkoutUrl: string | null): Agreement => ({
+export const toAgreement = (row: AgreementRow, checkoutUrl: string | null): Agreement => ({
   id: row.id,
   provider,
   status: row.status as Agreement['status'],
@@ -33,7 +33,7 @@ export const agreementOf = (row: AgreementRow, checkoutUrl: string | null): Agre
   checkoutUrl,
 })
 
-export const paymentOf = (row: PaymentRow): ProviderPayment => ({
+export const toPayment = (row: PaymentRow): ProviderPayment => ({
   id: row.id,
   agreementId: row.agreement_id,
   checkoutId: row.checkout_id,
@@ -51,8 +51,8 @@ export const paymentOf = (row: PaymentRow): ProviderPayment => ({
   updatedAt: row.updated_at.toISOString(),
 })
 
-/** The next of the instants anchor + k × months that comes after one, in UTC, the day cut to the month's last. */
-export function nextDue(anchor: Date, months: number, after: Date): Date {
+/** The first instant anchor + k × months after `after`, in UTC, the day clamped to the month's last. */
+export function computeNextDue(anchor: Date, months: number, after: Date): Date {
   const first = DateTime.fromJSDate(anchor, { zone: 'utc' })
   const passed = DateTime.fromJSDate(after, { zone: 'utc' }).diff(first, 'months').months
   for (let k = Math.max(0, Math.floor(passed / months) - 1); ; k += 1) {
@@ -61,8 +61,8 @@ export function nextDue(anchor: Date, months: number, after: Date): Date {
   }
 }
 
-/** Writes down what the hooks will tell; once for each key. */
-export async function tell(
+/** Writes an event for the hooks, once for each key. */
+export async function emit(
   db: BillingDb,
   {
     agreement,
@@ -86,8 +86,8 @@ export async function tell(
     paymentId: payment?.id ?? null,
     outcome: event.outcome ?? null,
     failureReason: event.failureReason ?? payment?.failure_reason ?? null,
-    payment: payment ? paymentOf(payment) : null,
-    agreement: agreementOf(agreement, null),
+    payment: payment ? toPayment(payment) : null,
+    agreement: toAgreement(agreement, null),
   }
   const body: BillingEvent = {
     key: event.key,

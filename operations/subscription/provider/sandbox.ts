@@ -1,28 +1,25 @@
-/**
- * The billing provider of the sandbox: agreements, payments and checkouts are rows of our own database, and the same
- * question has the same answer. The payer pays on a page of the server itself; test cards decide what happens.
- */
+/** The sandbox's billing provider, on tables of our own database: the payer's test card decides the result. */
 
 import type { Clock } from '#runtime/clock'
 import { dayMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import { amountText, toCents, toMoney } from '#runtime/values/money'
+import { formatAmount, toCents, toMoney } from '#runtime/values/money'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
-import { monthsOf, reasonOf } from './reason.ts'
+import { buildReason, countMonths } from './reason.ts'
 import type { CardInput } from './sandbox-cards.ts'
-import { keyOf, lockedAgreement, makePayment, runDue } from './sandbox-charges.ts'
+import { buildEventKey, lockAgreement, makePayment, runDue } from './sandbox-charges.ts'
 import {
   closeCheckouts,
   findCheckout,
   type OpenCheckout,
   openCheckout,
-  type Paid,
+  type PayResult,
   payCheckout,
 } from './sandbox-checkouts.ts'
-import { sandboxCoupon } from './sandbox-coupons.ts'
+import { findSandboxCoupon } from './sandbox-coupons.ts'
 import { parseHook, type SignedHook } from './sandbox-hooks.ts'
-import { modeOf, type SandboxMode, setMode, undelivered } from './sandbox-outbox.ts'
-import { type AgreementRow, agreementOf, type BillingDb, idOf, paymentOf, tell } from './sandbox-rows.ts'
+import { readMode, type SandboxMode, setMode, undelivered } from './sandbox-outbox.ts'
+import { type AgreementRow, type BillingDb, emit, hashId, toAgreement, toPayment } from './sandbox-rows.ts'
 
 export interface ShownCheckout {
   isOpen: boolean
@@ -50,10 +47,10 @@ export class SandboxBilling implements BillingPort {
   }
 
   createCheckout = (q: CheckoutRequest): ReturnType<BillingPort['createCheckout']> =>
-    this.#asked(q.storeId, async () => {
+    this.#withMode(q.storeId, async () => {
       const now = this.#clock.now()
-      const id = idOf('sa', q.storeId, q.idempotencyKey)
-      const reason = reasonOf(q)
+      const id = hashId('sa', q.storeId, q.idempotencyKey)
+      const reason = buildReason(q)
       return this.#db.transaction().execute(async (tx) => {
         await tx
           .insertInto('sandbox_agreements')
@@ -66,14 +63,14 @@ export class SandboxBilling implements BillingPort {
             payer_email: q.payerEmail,
             amount: q.amount,
             currency: q.currency,
-            frequency: monthsOf(q.billingCycle),
+            frequency: countMonths(q.billingCycle),
             starts_at: q.startsAt ?? null,
             created_at: now,
             updated_at: now,
           })
           .onConflict((conflict) => conflict.column('id').doNothing())
           .execute()
-        return this.#opened(tx, {
+        return this.#openCheckout(tx, {
           id,
           store_id: q.storeId,
           checkout_id: q.checkoutId,
@@ -91,9 +88,9 @@ export class SandboxBilling implements BillingPort {
   createCardUpdate: BillingPort['createCardUpdate'] = (id, { checkoutId, returnUrl }) =>
     this.#onAgreement(id, async (tx, agreement) => {
       if (agreement.status !== 'authorized') throw notActive()
-      const checkout = idOf('sc', id, checkoutId)
+      const checkout = hashId('sc', id, checkoutId)
       await closeCheckouts(tx, id, checkout, this.#clock.now())
-      return this.#opened(tx, {
+      return this.#openCheckout(tx, {
         id: checkout,
         store_id: agreement.store_id,
         checkout_id: checkoutId,
@@ -107,19 +104,19 @@ export class SandboxBilling implements BillingPort {
       })
     })
 
-  async #opened(
+  async #openCheckout(
     tx: BillingDb,
     checkout: OpenCheckout,
   ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }> {
     const now = this.#clock.now()
     const expiresAt = new Date(now.getTime() + dayMs)
     const row = await openCheckout(tx, { ...checkout, expires_at: expiresAt, created_at: now })
-    return { providerCheckoutId: row.id, url: this.#urlOf(row.id), expiresAt: row.expires_at }
+    return { providerCheckoutId: row.id, url: this.#buildUrl(row.id), expiresAt: row.expires_at }
   }
 
   async cancelCheckout(id: string): Promise<void> {
     const checkout = await findCheckout(this.#db, id)
-    if (!checkout) throw unknown('checkout')
+    if (!checkout) throw notFound('checkout')
     await this.#onAgreement(checkout.agreement_id, async (tx, agreement) => {
       const now = this.#clock.now()
       const [closed] = await tx
@@ -138,9 +135,9 @@ export class SandboxBilling implements BillingPort {
     })
   }
 
-  checkoutOfReturn = (query: URLSearchParams): string | null => query.get('ref') || null
+  parseReturn = (query: URLSearchParams): string | null => query.get('ref') || null
 
-  async eventsOf(id: string, { since }: { since: Date }): Promise<BillingEvent[]> {
+  async listEvents(id: string, { since }: { since: Date }): Promise<BillingEvent[]> {
     const checkout = await findCheckout(this.#db, id)
     return this.#onAgreement(checkout?.agreement_id ?? id, async (tx, agreement) => {
       const rows = await tx
@@ -157,7 +154,7 @@ export class SandboxBilling implements BillingPort {
   }
 
   getAgreement = (id: string): Promise<Agreement> =>
-    this.#onAgreement(id, (tx, agreement) => this.#shown(tx, agreement))
+    this.#onAgreement(id, (tx, agreement) => this.#showAgreement(tx, agreement))
 
   updateAgreement: BillingPort['updateAgreement'] = (id, { amount, reason }) =>
     this.#onAgreement(id, async (tx, agreement) => {
@@ -168,7 +165,7 @@ export class SandboxBilling implements BillingPort {
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow()
-      return this.#shown(tx, changed)
+      return this.#showAgreement(tx, changed)
     })
 
   pauseAgreement = (id: string): Promise<void> =>
@@ -190,7 +187,7 @@ export class SandboxBilling implements BillingPort {
         .where('agreement_id', '=', id)
         .where('idempotency_key', '=', q.idempotencyKey)
         .executeTakeFirst()
-      if (known && known.amount !== amountText(Number(q.amount))) {
+      if (known && known.amount !== formatAmount(Number(q.amount))) {
         throw new Refused('idempotency-mismatch', 'The same key was used for another amount')
       }
       if (!known && agreement.status !== 'authorized') throw notActive()
@@ -215,7 +212,7 @@ export class SandboxBilling implements BillingPort {
       card: agreement.card as never,
       idempotencyKey: q.idempotencyKey,
     })
-    await tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
+    await emit(tx, { kind: 'payment', key: buildEventKey(payment), at, agreement, payment })
     return payment
   }
 
@@ -228,22 +225,22 @@ export class SandboxBilling implements BillingPort {
         .where('updated_at', '>=', since)
         .orderBy('position')
         .execute()
-      return rows.map(paymentOf)
+      return rows.map(toPayment)
     })
 
-  refund = (paymentId: string): Promise<void> => this.#giveBack(paymentId, null)
+  refund = (paymentId: string): Promise<void> => this.#refundAmount(paymentId, null)
 
-  /** A part of a payment, as somebody gives it back on the provider's own pages. */
-  refundPart = (paymentId: string, amount: string): Promise<void> => this.#giveBack(paymentId, amount)
+  /** Refunds a part of a payment, as on the provider's own pages. */
+  refundPart = (paymentId: string, amount: string): Promise<void> => this.#refundAmount(paymentId, amount)
 
-  /** `amount`: beside what went back before; null: all that is left, which may be nothing. */
-  async #giveBack(paymentId: string, amount: string | null): Promise<void> {
+  /** `amount` is added to earlier refunds; null refunds all that is left, which may be nothing. */
+  async #refundAmount(paymentId: string, amount: string | null): Promise<void> {
     const found = await this.#db
       .selectFrom('sandbox_payments')
       .select('agreement_id')
       .where('id', '=', paymentId)
       .executeTakeFirst()
-    if (!found) throw unknown('payment')
+    if (!found) throw notFound('payment')
     await this.#onAgreement(found.agreement_id, async (tx, agreement) => {
       const at = this.#clock.now()
       const before = await tx
@@ -268,20 +265,20 @@ export class SandboxBilling implements BillingPort {
         .where('id', '=', paymentId)
         .returningAll()
         .executeTakeFirstOrThrow()
-      await tell(tx, { kind: 'payment', key: keyOf(payment), at, agreement, payment })
+      await emit(tx, { kind: 'payment', key: buildEventKey(payment), at, agreement, payment })
     })
   }
 
-  findCoupon = async (code: string) => sandboxCoupon(code)
+  findCoupon = async (code: string) => findSandboxCoupon(code)
 
   parseWebhook = (headers: Headers, rawBody: Uint8Array): BillingEvent[] =>
     parseHook(this.#secret, headers, rawBody)
 
-  /** What the checkout page shows, or null; throws `Unavailable` in an outage. */
+  /** The content of the checkout page, or null; throws `Unavailable` in an outage. */
   async checkout(id: string): Promise<ShownCheckout | null> {
     const row = await findCheckout(this.#db, id)
     if (!row) return null
-    await this.#answers(row.store_id)
+    await this.#requireUp(row.store_id)
     const agreement = await this.#db
       .selectFrom('sandbox_agreements')
       .selectAll()
@@ -293,18 +290,18 @@ export class SandboxBilling implements BillingPort {
       title: row.title,
       firstAmount: row.first_amount,
       coupon: row.coupon,
-      agreement: agreementOf(agreement, null),
+      agreement: toAgreement(agreement, null),
     }
   }
 
-  /** What the payer's form does: the faults of the form, `closed`, or where to send them. */
-  async pay(id: string, input: CardInput): Promise<Paid> {
+  /** Submits the payer's form: answers its faults, `closed`, or the return address. */
+  async pay(id: string, input: CardInput): Promise<PayResult> {
     if (!(await this.checkout(id))) return { closed: true }
     return payCheckout(this.#db, id, input, this.#clock.now())
   }
 
-  /** The payer pauses or cancels at the provider; false where the store has no agreement that could be. */
-  async payerActs(storeId: string, status: 'paused' | 'cancelled'): Promise<boolean> {
+  /** Pauses or cancels as the payer, at the provider; false when the store has no such agreement. */
+  async changeByPayer(storeId: string, status: 'paused' | 'cancelled'): Promise<boolean> {
     const latest = await this.#db
       .selectFrom('sandbox_agreements')
       .select('id')
@@ -315,31 +312,31 @@ export class SandboxBilling implements BillingPort {
       .executeTakeFirst()
     if (!latest) return false
     await this.#db.transaction().execute(async (tx) => {
-      const agreement = await lockedAgreement(tx, latest.id)
+      const agreement = await lockAgreement(tx, latest.id)
       if (agreement && agreement.status !== status) await this.#move(tx, agreement, status)
     })
     return true
   }
 
-  /** One step of all that is due by the clock; how many were made. */
+  /** Runs one step of everything due; answers how many were made. */
   runDue = (): Promise<number> => runDue(this.#db, this.#clock.now())
 
-  /** What the hooks have to tell, oldest first, as signed bodies; of one store alone where it is named. */
+  /** Undelivered hooks as signed bodies, oldest first; of all stores or of one. */
   undelivered = (storeId?: string): AsyncGenerator<SignedHook, void, void> =>
     undelivered(this.#db, { secret: this.#secret, now: () => this.#clock.now(), storeId: storeId ?? null })
 
-  /** How the provider behaves for a store from now on. */
+  /** Sets the outage mode of a store. */
   setMode = (storeId: string, mode: SandboxMode): Promise<void> => setMode(this.#db, storeId, mode)
 
-  #urlOf = (id: string): string => `${this.#publicUrl}/sandbox/checkout/${id}`
+  #buildUrl = (id: string): string => `${this.#publicUrl}/sandbox/checkout/${id}`
 
-  async #shown(tx: BillingDb, agreement: AgreementRow): Promise<Agreement> {
-    if (agreement.status !== 'pending') return agreementOf(agreement, null)
+  async #showAgreement(tx: BillingDb, agreement: AgreementRow): Promise<Agreement> {
+    if (agreement.status !== 'pending') return toAgreement(agreement, null)
     const checkout = await findCheckout(tx, agreement.id)
     const isOpen = checkout?.status === 'open' && checkout.expires_at > this.#clock.now()
     return isOpen
-      ? agreementOf(agreement, this.#urlOf(agreement.id))
-      : agreementOf({ ...agreement, status: 'cancelled' }, null)
+      ? toAgreement(agreement, this.#buildUrl(agreement.id))
+      : toAgreement({ ...agreement, status: 'cancelled' }, null)
   }
 
   async #move(tx: BillingDb, agreement: AgreementRow, status: 'paused' | 'cancelled'): Promise<void> {
@@ -351,24 +348,24 @@ export class SandboxBilling implements BillingPort {
       .returningAll()
       .executeTakeFirstOrThrow()
     await closeCheckouts(tx, agreement.id, null, at)
-    await tell(tx, { kind: 'agreement', key: `${moved.id}:${status}`, at, agreement: moved })
+    await emit(tx, { kind: 'agreement', key: `${moved.id}:${status}`, at, agreement: moved })
   }
 
-  /** Throws in an outage; answers whether the answer will get lost. */
-  async #answers(storeId: string): Promise<boolean> {
-    const mode = await modeOf(this.#db, storeId)
+  /** Throws in an outage; false when the answer is to be lost. */
+  async #requireUp(storeId: string): Promise<boolean> {
+    const mode = await readMode(this.#db, storeId)
     if (mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
     return mode !== 'timeout'
   }
 
-  async #asked<T>(storeId: string, work: () => Promise<T>): Promise<T> {
-    const isHeard = await this.#answers(storeId)
+  async #withMode<T>(storeId: string, work: () => Promise<T>): Promise<T> {
+    const isAnswered = await this.#requireUp(storeId)
     const answer = await work()
-    if (!isHeard) throw new Unavailable('unknown', 'The sandbox is set to lose its answers')
+    if (!isAnswered) throw new Unavailable('unknown', 'The sandbox is set to lose its answers')
     return answer
   }
 
-  /** One transaction that holds the agreement's row. */
+  /** Runs `work` in one transaction that holds the agreement's row. */
   async #onAgreement<T>(
     id: string,
     work: (tx: BillingDb, agreement: AgreementRow) => Promise<T>,
@@ -378,21 +375,21 @@ export class SandboxBilling implements BillingPort {
       .select('store_id')
       .where('id', '=', id)
       .executeTakeFirst()
-    if (!found) throw unknown('agreement')
-    return this.#asked(found.store_id, () =>
-      this.#db.transaction().execute(async (tx) => work(tx, (await lockedAgreement(tx, id))!)),
+    if (!found) throw notFound('agreement')
+    return this.#withMode(found.store_id, () =>
+      this.#db.transaction().execute(async (tx) => work(tx, (await lockAgreement(tx, id))!)),
     )
   }
 }
 
-const unknown = (what: string): Refused => new Refused('not-found', `The sandbox knows no such ${what}`)
+const notFound = (what: string): Refused => new Refused('not-found', `The sandbox knows no such ${what}`)
 const notActive = (): Refused => new Refused('agreement-not-active', 'The agreement is not active')
 
 export const sandboxBilling = (options: ConstructorParameters<typeof SandboxBilling>[0]): SandboxBilling =>
   new SandboxBilling(options)
 
-/** The sandbox among the adapters, with what only it can do. */
-export function sandboxBillingOf(adapters: Readonly<Record<string, BillingPort>>): SandboxBilling {
+/** Finds the sandbox among the adapters, for its extra methods. */
+export function getSandboxBilling(adapters: Readonly<Record<string, BillingPort>>): SandboxBilling {
   const port = adapters.sandbox
   if (!(port instanceof SandboxBilling)) throw new Error('This server has no billing sandbox')
   return port

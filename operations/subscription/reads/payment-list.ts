@@ -1,28 +1,28 @@
-/** The payments as they are answered: one round trip. */
+/** Lists payments in one round trip; the database builds the JSON. */
 
 import { sql } from 'kysely'
-import { instantOf, jsonObject, moneyOf } from '#runtime/database/json'
+import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 
 const item = jsonObject({
   id: 'p.id',
   status: 'p.status',
   kind: 'p.kind',
-  amount: moneyOf('p.amount'),
-  discount: moneyOf('p.discount'),
-  creditApplied: moneyOf('p.credit_applied'),
+  amount: moneyNumber('p.amount'),
+  discount: moneyNumber('p.discount'),
+  creditApplied: moneyNumber('p.credit_applied'),
   currency: 'p.currency',
   planId: 'p.plan_id',
   billingCycle: 'p.billing_cycle',
-  periodStart: instantOf('p.period_start'),
-  periodEnd: instantOf('p.period_end'),
+  periodStart: isoInstant('p.period_start'),
+  periodEnd: isoInstant('p.period_end'),
   attempt: 'p.attempt',
   failureReason: 'p.failure_reason',
   paymentMethod: 'p.payment_method',
   receiptUrl: 'p.receipt_url',
-  paidAt: instantOf('p.paid_at'),
-  createdAt: instantOf('p.created_at'),
-  updatedAt: instantOf('p.updated_at'),
+  paidAt: isoInstant('p.paid_at'),
+  createdAt: isoInstant('p.created_at'),
+  updatedAt: isoInstant('p.updated_at'),
 })
 
 /** Newest first. */
@@ -39,5 +39,5 @@ export const listPayments = preparedList<{ status?: readonly string[] | undefine
       ],
     }
   },
-  { walks: ['status'] },
+  { cursorFilters: ['status'] },
 )

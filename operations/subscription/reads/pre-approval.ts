@@ -1,13 +1,13 @@
-/** The agreement at the provider, live. */
+/** Reads the payment agreement live from the provider. */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import type { z } from '#runtime/schema'
-import { cardOf } from '../cards.ts'
-import { askingEmail } from '../notices/notices.ts'
-import { billing } from '../provider/connection.ts'
+import { toCardSummary } from '../cards.ts'
+import { findRequesterEmail } from '../notices/owner-notifications.ts'
+import { getBilling } from '../provider/connection.ts'
 import { readRow } from '../rows.ts'
 import type { preApproval } from '../schema.ts'
 
@@ -18,12 +18,12 @@ interface Known {
   changedAt: Date
 }
 
-/** Refuses with `not_found` where there never was one. Throws what the provider throws. */
+/** Refuses with `not_found` when there never was an agreement. Throws what the provider throws. */
 export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preApproval>> {
   const none = refuse('not_found', 'There is no payment agreement yet: begin with a checkout')
-  const known = (await current(ctx)) ?? (await fromCheckout(ctx))
+  const known = (await findCurrentAgreement(ctx)) ?? (await findPendingAgreement(ctx))
   if (!known) throw none
-  const { port } = await billing(ctx, known.provider)
+  const { port } = await getBilling(ctx, known.provider)
   try {
     const agreement = await port.getAgreement(known.id)
     return {
@@ -31,14 +31,14 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
       provider: agreement.provider,
       status: agreement.status,
       reason: agreement.reason,
-      payerEmail: agreement.payerEmail ?? (await payerOf(ctx, known.id)),
+      payerEmail: agreement.payerEmail ?? (await findPayer(ctx, known.id)),
       amount: Number(agreement.amount),
       currency: agreement.currency,
       frequency: agreement.frequency,
       frequencyType: agreement.frequencyType,
       startsAt: agreement.startsAt,
       nextPaymentAt: agreement.nextPaymentAt,
-      paymentMethod: cardOf(agreement.paymentMethod),
+      paymentMethod: toCardSummary(agreement.paymentMethod),
       checkoutUrl: agreement.checkoutUrl,
       createdAt: known.since.toISOString(),
       updatedAt: known.changedAt.toISOString(),
@@ -49,17 +49,17 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
   }
 }
 
-/** Whom the provider was told when the agreement was made; of an older one, whom it would be told now. */
-async function payerOf(ctx: Context, id: string): Promise<string> {
+/** The payer given to the provider when the agreement was made; for older agreements, the current payer. */
+async function findPayer(ctx: Context, id: string): Promise<string> {
   const row = await ctx.db
     .selectFrom('checkouts')
     .select(sql<string | null>`terms->>'payerEmail'`.as('payer'))
     .where('provider_checkout_id', '=', id)
     .executeTakeFirst()
-  return row?.payer ?? askingEmail(ctx)
+  return row?.payer ?? findRequesterEmail(ctx)
 }
 
-async function current(ctx: Context): Promise<Known | null> {
+async function findCurrentAgreement(ctx: Context): Promise<Known | null> {
   const row = await readRow(ctx)
   if (!row.agreement_id || !row.provider) return null
   const since = row.agreement_since ?? row.created_at
@@ -67,8 +67,8 @@ async function current(ctx: Context): Promise<Known | null> {
   return { id: row.agreement_id, provider: row.provider, since, changedAt }
 }
 
-/** One that nobody has paid yet. */
-async function fromCheckout(ctx: Context): Promise<Known | null> {
+/** The agreement of a checkout that is not paid yet. */
+async function findPendingAgreement(ctx: Context): Promise<Known | null> {
   const row = await ctx.db
     .selectFrom('checkouts')
     .select(['provider', 'provider_checkout_id', 'created_at', 'updated_at'])

@@ -1,4 +1,4 @@
-/** The free trial, and whether a payment failed of late. */
+/** The free trial, and whether a payment failed recently. */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -37,7 +37,7 @@ export async function readTrial(ctx: Context): Promise<z.infer<typeof trial>> {
 
 type Known = Pick<Row<'payments'>, 'created_at' | 'amount' | 'currency' | 'failure_reason'>
 
-const lastPayment = (...statuses: string[]) =>
+const prepareLastPayment = (...statuses: string[]) =>
   prepared<object, Known>((db) =>
     db
       .selectFrom('payments')
@@ -47,5 +47,5 @@ const lastPayment = (...statuses: string[]) =>
       .orderBy('id', 'desc')
       .limit(1),
   )
-const lastFailed = lastPayment('rejected')
-const lastPaid = lastPayment('approved', 'refunded')
+const lastFailed = prepareLastPayment('rejected')
+const lastPaid = prepareLastPayment('approved', 'refunded')

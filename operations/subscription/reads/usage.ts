@@ -1,6 +1,6 @@
-/** Messages of the cycle that holds now, by source and by local day. */
+/** Messages of the current cycle, by source and local day. */
 import { sql } from 'kysely'
-import { cycles, type MessageSource, messageSources } from '#operations/store/door'
+import { cycles, type MessageSource, messageSources } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
@@ -23,7 +23,7 @@ const countMessages = prepared<{ startsAt: Date; countsFrom: Date; timezone: str
       ])
       .where('l.channel', '=', 'messaging')
       .where('l.sent_at', '>=', values.countsFrom)
-      // What was reserved before the cycle's turn counts in its own cycle.
+      // A message reserved before the cycle began counts in the cycle of its reservation.
       .where((eb) =>
         eb.or([
           eb('l.cycle_starts_at', 'is', null),
@@ -51,7 +51,7 @@ const daysBetween = prepared<{ startsAt: Date; now: Date; timezone: string }, { 
 )
 
 export async function readUsage(ctx: Context): Promise<z.infer<typeof usage>> {
-  const cycle = await cycles.cycleNow(ctx)
+  const cycle = await cycles.readCurrentCycle(ctx)
   const { startsAt, endsAt, countsFrom, limit, used, reserved } = cycle
   const now = ctx.now() < endsAt ? ctx.now() : new Date(endsAt.getTime() - 1)
   const { timezone } = ctx.store

@@ -1,6 +1,5 @@
 /**
- * What a link to an operation leads to, in plain words, until the reference is drawn: it takes seconds to read the whole
- * document, and one operation of it none.
+ * Renders the linked operation in plain form until the reference is drawn, which takes seconds for the whole document.
  */
 {
   const wanted = decodeURIComponent(location.hash.slice(1))
@@ -11,7 +10,7 @@
     made.append(...children)
     return made
   }
-  /** Code and bold words, as descriptions have them. */
+  /** Code and bold words in descriptions. */
   const words = (text = '') =>
     text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
       if (part.startsWith('`')) return make('code', part.slice(1, -1))
@@ -84,7 +83,7 @@
       early.remove()
       watching.disconnect()
     }
-    // Whatever it calls its sections, it draws the one that is linked to first.
+    // Whatever ids it uses, it draws the linked section first.
     const watching = new MutationObserver(() => {
       if (drawn().some(({ id }) => id.includes(`/${method}/`))) leave()
     })
@@ -92,13 +91,13 @@
     addEventListener('hashchange', leave, { once: true })
   }
 
-  /** Settles when it is painted, which no tab does that nobody looks at. */
+  /** Resolves after painting, or after 200 ms in a hidden tab, which never paints. */
   const painted = () =>
     new Promise((resolve) => {
       requestAnimationFrame(() => setTimeout(resolve))
       setTimeout(resolve, 200)
     })
 
-  // What is drawn waits for it. Where it fails, the reference says what is wrong with the document.
+  // The reference waits for it. If it fails, the reference shows what is wrong with the document.
   globalThis.early = method ? tell().then(painted, () => undefined) : undefined
 }

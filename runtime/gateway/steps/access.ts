@@ -1,6 +1,6 @@
-/** Whether there is such an operation, and whether this key may run it. */
+/** Whether the operation exists, and whether this key may run it. */
 import { refuse } from '#runtime/errors'
-import { refusalOf } from '../access.ts'
+import { checkAccess } from '../access.ts'
 import type { Call } from '../call.ts'
 
 export function findRoute(call: Call): void {
@@ -14,6 +14,11 @@ export function findRoute(call: Call): void {
 
 export function authorise(call: Call): void {
   if (!call.access) return
-  const reason = refusalOf(call.operation!, call.access, call.now, call.gateway.registry.wired.entitlement)
+  const reason = checkAccess(
+    call.operation!,
+    call.access,
+    call.now,
+    call.gateway.registry.extensions.entitlement,
+  )
   if (reason !== null) throw refuse('forbidden', reason)
 }

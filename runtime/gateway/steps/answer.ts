@@ -1,24 +1,24 @@
-/** What the handler answered, as it leaves. */
+/** Turns the handler's result into the answer. */
 import { JsonText } from '#runtime/operation'
-import { movesOf } from '#runtime/schema'
+import { getVolatileFields } from '#runtime/schema'
 import type { Answer } from '../answers.ts'
 import type { Call } from '../call.ts'
-import { etagOf } from '../etag.ts'
-import { identityOf } from '../if-match.ts'
-import { mayWarn, warningHeader, warningsOf } from '../warnings.ts'
+import { buildEtag } from '../etag.ts'
+import { getIdentityText } from '../if-match.ts'
+import { findWarnings, mayWarn, warningHeader } from '../warnings.ts'
 import { requireDeclaredAnswer } from './strict.ts'
 
 export function toAnswer(call: Call, result: unknown): Answer {
   const { spec } = call.operation!
-  const body = textOf(result)
+  const body = toText(result)
   if (call.gateway.strict) requireDeclaredAnswer(call, body)
-  // Its own: where the write is undone, or comes to be refused, nothing is said of it.
+  // A copy: if the write is rolled back or refused, none of these headers may remain.
   const headers = { ...call.headers }
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
-  if (spec.etag) headers.etag = etagOf(body, identityOf(result, movesOf(spec.answer.body!)))
+  if (spec.etag) headers.etag = buildEtag(body, getIdentityText(result, getVolatileFields(spec.answer.body!)))
   if (!spec.readOnly && spec.answer.body && mayWarn(spec.answer.body)) {
     const resource = result instanceof JsonText ? JSON.parse(body) : result
-    const warnings = warningsOf(spec.answer.body, resource)
+    const warnings = findWarnings(spec.answer.body, resource)
     if (warnings.length > 0) headers.warning = warningHeader(warnings)
   }
   if (spec.cache) headers['cache-control'] = spec.cache
@@ -27,12 +27,12 @@ export function toAnswer(call: Call, result: unknown): Answer {
   return { status: spec.answer.status, body, headers }
 }
 
-function textOf(result: unknown): string {
+function toText(result: unknown): string {
   if (result instanceof JsonText) return result.text
   return result === undefined ? '' : JSON.stringify(result)
 }
 
-/** Those that a stored answer has again. */
-export function ownHeaders({ headers: { etag, warning } }: Answer): Record<string, string> {
+/** The headers that a stored answer repeats. */
+export function pickStoredHeaders({ headers: { etag, warning } }: Answer): Record<string, string> {
   return { ...(etag ? { etag } : {}), ...(warning ? { warning } : {}) }
 }

@@ -1,10 +1,10 @@
-/** What the handler has in its hands. */
+/** Builds the handler's context. */
 import type { StoreFacts } from '#db/access'
 import { Context } from '#runtime/context'
 import type { Call } from '../call.ts'
 import { Claim, idempotencyKey, requestHash } from '../idempotency.ts'
 
-/** A write with an Idempotency-Key has a claim on it, which is taken by the next step. */
+/** A write with an Idempotency-Key gets its claim here; the next step acquires it. */
 export function makeContext(call: Call): void {
   const { access, gateway, operation, requestId, request } = call
   const isWrite = !operation!.spec.readOnly && access !== null
@@ -33,7 +33,7 @@ export function makeContext(call: Call): void {
 }
 
 const noScopes: ReadonlySet<string> = new Set()
-/** A public operation belongs to no store: its wall lets nothing through. */
+/** A public operation has no store: tenant isolation lets nothing through. */
 const noStore: StoreFacts = {
   id: '00000000-0000-0000-0000-000000000000',
   name: '',

@@ -1,10 +1,10 @@
-/** The body, the query and the parameters of the path, read by the operation's schemas. */
+/** Parses the body, the query and the path parameters with the operation's schemas. */
 
 import { refuse } from '#runtime/errors'
 import { bodyAtMost } from '#runtime/http/body'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import type { Call } from '../call.ts'
-import { parseJson, parseQuery, read, readBodyAs, readParameters } from '../input.ts'
+import { parseInput, parseJson, parseQuery, readBodyAs, readParameters } from '../input.ts'
 
 export function readBody(call: Call): Promise<void> | void {
   if (call.request.method === 'GET' || call.request.method === 'HEAD') return
@@ -18,7 +18,7 @@ export function readInput(call: Call): void {
   const { spec } = operation
   if (operation.parameters.length > 0) call.params = readParameters(`/v1${spec.path}`, call.request.path)
   const query = parseQuery(call.request.search)
-  if (spec.input?.query) call.query = read(spec.input.query, query, 'query')
+  if (spec.input?.query) call.query = parseInput(spec.input.query, query, 'query')
   else refuseFields(query, 'takes no query parameters')
   if (spec.input?.body) call.body = readBodyAs(spec.input.body, call.text)
   else if (call.text !== '') {
@@ -36,6 +36,6 @@ function refuseFields(fields: object, why: string): void {
   if (names.length === 0) return
   throw refuse(
     'bad_request',
-    names.map((name) => `${cut(name, 100)}: is not a known field (it ${why})`).join('; '),
+    names.map((name) => `${truncate(name, 100)}: is not a known field (it ${why})`).join('; '),
   )
 }

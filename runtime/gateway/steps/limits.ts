@@ -1,5 +1,5 @@
-/** How many requests an address and a store may send. A limit comes before every other refusal. */
-import { Refusal } from '#runtime/errors'
+/** Rate limits of addresses and stores. A limit takes precedence over every other refusal. */
+import { ApiError } from '#runtime/errors'
 import type { Call } from '../call.ts'
 import type { RateLimiter, Verdict } from '../rate-limit.ts'
 
@@ -16,46 +16,46 @@ export function limitStore(call: Call): void {
 function limit(call: Call, limiter: RateLimiter, key: string, whose: string): void {
   const verdict = limiter.hit(key, call.now)
   if (!(verdict instanceof Promise)) {
-    limited(call, verdict, whose)
+    applyVerdict(call, verdict, whose)
     return
   }
-  // A read goes on meanwhile; whatever else does waits before it begins, for all counts at once.
-  verdict.catch(() => undefined) // settleCounts waits for it, and throws what it threw
-  call.counting ??= []
-  call.counting.push({ verdict, whose })
+  // A read goes on meanwhile; everything else awaits all counts together before it begins.
+  verdict.catch(() => undefined) // `awaitCounts` awaits it and throws its error
+  call.pendingCounts ??= []
+  call.pendingCounts.push({ verdict, whose })
 }
 
-/** Nothing is done for a request that comes to be refused. */
-export function settleBeforeWrite(call: Call): Promise<void> | void {
-  if (call.counting && !call.operation!.spec.readOnly) return settleCounts(call)
+/** A request that will be refused must not write anything. */
+export function awaitCountsBeforeWrite(call: Call): Promise<void> | void {
+  if (call.pendingCounts && !call.operation!.spec.readOnly) return awaitCounts(call)
 }
 
-export async function settleCounts(call: Call): Promise<void> {
-  for (const { verdict, whose } of call.counting!) limited(call, await verdict, whose)
-  call.counting = null
+export async function awaitCounts(call: Call): Promise<void> {
+  for (const { verdict, whose } of call.pendingCounts!) applyVerdict(call, await verdict, whose)
+  call.pendingCounts = null
 }
 
-/** A limit comes before every other refusal, also where its count was slower. */
-export async function overruled(call: Call, error: unknown): Promise<unknown> {
+/** A limit takes precedence over every other refusal, even if its count arrived later. */
+export async function preferLimitError(call: Call, error: unknown): Promise<unknown> {
   try {
-    await settleCounts(call)
+    await awaitCounts(call)
     return error
   } catch (limit) {
     return limit
   }
 }
 
-function limited(call: Call, verdict: Verdict, whose: string): void {
+function applyVerdict(call: Call, verdict: Verdict, whose: string): void {
   call.verdict = verdict
   if (verdict.allowed) return
-  throw new Refusal(
+  throw new ApiError(
     'rate_limited',
     `More than ${verdict.limit} requests a minute from ${whose}: wait ${verdict.resetSeconds} seconds`,
     { 'retry-after': String(verdict.resetSeconds) },
   )
 }
 
-export function tellLimit(headers: Record<string, string>, verdict: Verdict | null): void {
+export function setLimitHeaders(headers: Record<string, string>, verdict: Verdict | null): void {
   if (!verdict) return
   headers['ratelimit-limit'] = String(verdict.limit)
   headers['ratelimit-remaining'] = String(verdict.remaining)

@@ -1,25 +1,25 @@
-/** A write that comes again under its Idempotency-Key is answered what it was answered before. */
-import { Refusal } from '#runtime/errors'
+/** A write that is repeated under its Idempotency-Key gets the stored answer. */
+import { ApiError } from '#runtime/errors'
 import type { Call } from '../call.ts'
-import { Claim, stillRunning } from '../idempotency.ts'
+import { Claim, stillRunningError } from '../idempotency.ts'
 
 export function replay(call: Call): Promise<void> | void {
   const { claim } = call.context!.actor
   if (!(claim instanceof Claim)) return
-  // Given back, too, where it was claimed and nobody heard of it.
+  // Set before the claim is acquired: it must also be released if the reply to the claim was lost.
   call.claim = claim
   return claim.take(call.context!).then(
     (stored) => {
       if (!stored) return
       call.claim = null
-      if (stored === 'running') throw stillRunning()
+      if (stored === 'running') throw stillRunningError()
       const { status, body } = stored
       const headers = Object.assign(call.headers, stored.headers, { 'idempotency-replayed': 'true' })
       if (body === '') delete headers['content-type']
       call.answer = { status, body, headers }
     },
     (error) => {
-      if (error instanceof Refusal) call.claim = null
+      if (error instanceof ApiError) call.claim = null
       throw error
     },
   )

@@ -1,5 +1,5 @@
-/** What the tests hold every operation to: it answers and refuses as its file declares. */
-import { type ErrorCode, type Refusal, refuse } from '#runtime/errors'
+/** Strict checks of the tests: an operation answers and refuses as its file declares. */
+import { type ApiError, type ErrorCode, refuse } from '#runtime/errors'
 import type { Call } from '../call.ts'
 
 export function requireDeclaredAnswer(call: Call, body: string): void {
@@ -10,12 +10,12 @@ export function requireDeclaredAnswer(call: Call, body: string): void {
   }
   const parsed = spec.answer.body.safeParse(JSON.parse(body))
   if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
-    throw new Error(`${file}: its answer does not fit its schema: ${faults}`)
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ')
+    throw new Error(`${file}: its answer does not fit its schema: ${issues}`)
   }
 }
 
-/** What any operation may refuse with; a write besides with `conflict`, for an Idempotency-Key or If-Match. */
+/** Codes that any operation may refuse with; a write also with `conflict`, for an Idempotency-Key or If-Match. */
 const pipelineCodes: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
@@ -25,8 +25,8 @@ const pipelineCodes: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** In tests a refusal that the operation does not declare is a fault of its file. */
-export function undeclared(call: Call, refusal: Refusal): Refusal | null {
+/** In tests, an undeclared refusal is an error of the operation's file. */
+export function findUndeclaredRefusal(call: Call, refusal: ApiError): ApiError | null {
   const { operation } = call
   if (!operation || pipelineCodes.includes(refusal.code) || operation.spec.refuses?.[refusal.code])
     return null

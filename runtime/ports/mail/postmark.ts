@@ -1,25 +1,27 @@
 /**
- * Postmark's email API. It knows no key of a message again: a message whose answer was lost may arrive twice, with one
+ * Postmark's email API. It has no idempotency keys: a message whose answer was lost may arrive twice, with the same
  * `Message-ID` (`X-PM-KeepID`), by which mail programs show it once.
  */
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
-import type { Finding } from '../provider.ts'
-import { checkRecipient, domainOf, type Mail, type MailPort, messageIdOf } from './port.ts'
+import type { Precondition } from '../provider.ts'
+import { buildMessageId, checkRecipient, type Mail, type MailPort, parseDomain } from './port.ts'
 
 export interface PostmarkOptions {
   /** `https://api.postmarkapp.com` */
   endpoint: string
   serverToken: string
-  /** The message stream; without it Postmark's `outbound`. */
+  /** The message stream; default: Postmark's `outbound`. */
   stream: string | null
-  /** The sender of mails that name none. */
+  /** The sender of mails without one. */
   from: string
   timeoutMs?: number
 }
 
-/** Reads `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. Throws what is missing, and shows none of it. */
-export function postmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
+/**
+ * Parses `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. Throws what is missing, without quoting it.
+ */
+export function parsePostmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
   const url = URL.parse(text)
   if (url?.protocol !== 'postmark:' || !url.host || !url.username) {
     throw new Error('MAIL_URL: must be postmark://SERVER_TOKEN@api.postmarkapp.com')
@@ -32,7 +34,10 @@ export function postmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 's
   }
 }
 
-/** Postmark's own codes, beside the status of HTTP, which is 422 for most; those above 1000 are of parts of its API. */
+/**
+ * Postmark's own codes, in addition to the HTTP status, which is 422 for most; those above 1000 concern parts of its
+ * API.
+ */
 const codes = {
   token: [10],
   maintenance: [100],
@@ -45,7 +50,7 @@ const codes = {
 const isOneOf = (name: keyof typeof codes, code: number): boolean =>
   (codes[name] as readonly number[]).includes(code)
 
-/** Failures after which nothing can have changed: nobody was reached. */
+/** Failures after which nothing can have changed: the server was not reached. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
 interface Answer {
@@ -58,9 +63,9 @@ interface Answer {
 
 export function postmarkMail(options: PostmarkOptions): MailPort {
   const { endpoint, serverToken, stream, from, timeoutMs = 30_000 } = options
-  const domain = domainOf(from)
+  const domain = parseDomain(from)
 
-  async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  async function request(method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
     let response: Response
     let text: string
     try {
@@ -81,7 +86,7 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
       const accepted = method === 'GET' || unreached.has(code ?? '') ? 'no' : 'unknown'
       throw new Unavailable(accepted, 'The mail provider does not answer', { cause })
     }
-    const read = objectOf(text)
+    const read = parseObject(text)
     return {
       status: response.status,
       code: typeof read.ErrorCode === 'number' ? read.ErrorCode : 0,
@@ -94,22 +99,22 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
   return {
     async send(mail) {
       checkRecipient(mail.to)
-      const messageId = messageIdOf(mail.idempotencyKey, domain)
-      const answer = await ask('POST', '/email', messageOf(mail, { from, stream, messageId }))
-      if (answer.status !== 200 || answer.code !== 0) throw failureOf(answer, mail.from ?? from, from)
+      const messageId = buildMessageId(mail.idempotencyKey, domain)
+      const answer = await request('POST', '/email', buildMessage(mail, { from, stream, messageId }))
+      if (answer.status !== 200 || answer.code !== 0) throw toProviderError(answer, mail.from ?? from, from)
       return { messageId }
     },
 
     async check() {
-      const findings: Finding[] = []
+      const findings: Precondition[] = []
       try {
-        const server = await ask('GET', '/server')
-        if (server.status !== 200) throw failureOf(server, from, from)
+        const server = await request('GET', '/server')
+        if (server.status !== 200) throw toProviderError(server, from, from)
         findings.push({ code: 'server', isFine: true, message: 'Postmark takes the server token' })
-        findings.push(deliveryOf(server.body))
+        findings.push(checkDelivery(server.body))
         const name = stream ?? 'outbound'
-        const found = await ask('GET', `/message-streams/${encodeURIComponent(name)}`)
-        findings.push(streamOf(name, found))
+        const found = await request('GET', `/message-streams/${encodeURIComponent(name)}`)
+        findings.push(checkStream(name, found))
       } catch (error) {
         if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused))
           throw error
@@ -126,7 +131,7 @@ export function postmarkMail(options: PostmarkOptions): MailPort {
   }
 }
 
-const deliveryOf = ({ DeliveryType: type }: Record<string, unknown>): Finding =>
+const checkDelivery = ({ DeliveryType: type }: Record<string, unknown>): Precondition =>
   type === 'Sandbox'
     ? {
         code: 'delivery',
@@ -136,7 +141,7 @@ const deliveryOf = ({ DeliveryType: type }: Record<string, unknown>): Finding =>
       }
     : { code: 'delivery', isFine: true, message: 'The server at Postmark delivers' }
 
-function streamOf(name: string, { status, body }: Answer): Finding {
+function checkStream(name: string, { status, body }: Answer): Precondition {
   const remedy = 'Name a transactional or broadcast stream of the server in MAIL_URL: ?stream=…'
   if (status !== 200 || body.ArchivedAt)
     return { code: 'stream', isFine: false, message: `Postmark has no message stream ${name}`, remedy }
@@ -145,16 +150,16 @@ function streamOf(name: string, { status, body }: Answer): Finding {
     : { code: 'stream', isFine: true, message: `Mail goes by the message stream ${name}` }
 }
 
-/** What stands in a header is one line. */
+/** A header is one line. */
 const oneLine = (text: string): string => text.replace(/[\r\n]+\s*/g, ' ')
 
-function messageOf(
+function buildMessage(
   mail: Mail,
   { from, stream, messageId }: { from: string; stream: string | null; messageId: string },
 ): object {
   const headers = Object.entries({ ...mail.headers, 'Message-ID': messageId, 'X-PM-KeepID': 'true' })
   return {
-    From: senderOf(mail.from ?? from),
+    From: formatSender(mail.from ?? from),
     To: mail.to,
     ...(mail.replyTo ? { ReplyTo: oneLine(mail.replyTo) } : {}),
     Subject: oneLine(mail.subject),
@@ -162,21 +167,21 @@ function messageOf(
     TextBody: mail.text,
     Headers: headers.map(([Name, value]) => ({ Name, Value: oneLine(value) })),
     ...(stream ? { MessageStream: stream } : {}),
-    ...(mail.attachments?.length ? { Attachments: mail.attachments.map(attachmentOf) } : {}),
-    // The links of our mails are signed and told to nobody.
+    ...(mail.attachments?.length ? { Attachments: mail.attachments.map(buildAttachment) } : {}),
+    // The links of our mails are signed and secret.
     TrackOpens: false,
     TrackLinks: 'None',
   }
 }
 
-const attachmentOf = ({ fileName, contentType, content }: NonNullable<Mail['attachments']>[number]) => ({
+const buildAttachment = ({ fileName, contentType, content }: NonNullable<Mail['attachments']>[number]) => ({
   Name: oneLine(fileName),
   ContentType: contentType,
   Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64'),
 })
 
-/** `Shop <name@example.com>` with the name quoted: it may hold what else has a meaning there. */
-function senderOf(text: string): string {
+/** `Shop <name@example.com>` with the name quoted: it may hold special characters. */
+function formatSender(text: string): string {
   const [, name = '', address = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(text) ?? []
   const plain = oneLine(name)
     .trim()
@@ -186,39 +191,39 @@ function senderOf(text: string): string {
     : oneLine(text)
 }
 
-function failureOf({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
-  const lost = (name: string, text: string, remedy: string) =>
-    new AccessLost(name, `${text}${message ? `: ${cut(message, 300)}` : ''}`, remedy)
-  // A 401 of HTTP is the token; the code 401 is a sender that is not confirmed.
+function toProviderError({ status, code, message, retryAfter }: Answer, sender: string, ours: string): Error {
+  const accessLost = (name: string, text: string, remedy: string) =>
+    new AccessLost(name, `${text}${message ? `: ${truncate(message, 300)}` : ''}`, remedy)
+  // HTTP status 401 concerns the token; Postmark's code 401 an unconfirmed sender.
   if (status === 401 || status === 403 || isOneOf('token', code)) {
-    return lost(
+    return accessLost(
       'mail-login-refused',
       'Postmark does not take the server token',
       'The operator of this server must put the token of a Postmark server in MAIL_URL',
     )
   }
-  if (status === 429 || isOneOf('pace', code)) return new Throttled(pauseMs(retryAfter))
+  if (status === 429 || isOneOf('pace', code)) return new Throttled(parseRetryAfter(retryAfter))
   if (status === 503 || isOneOf('maintenance', code)) {
     return new Unavailable('no', 'The mail provider is not working at the moment')
   }
   if (status >= 500 || status === 408)
     return new Unavailable('unknown', `The mail provider answered ${status}`)
   if (isOneOf('sender', code) && sender === ours) {
-    return lost(
+    return accessLost(
       'mail-sender-unknown',
       'Postmark does not send for this sender',
       'The operator of this server must confirm the sender or its domain at Postmark, or change MAIL_FROM',
     )
   }
   if (isOneOf('account', code)) {
-    return lost(
+    return accessLost(
       'mail-account-closed',
       'Postmark does not send for this account',
       'The operator of this server must have the account approved, or pay it, at Postmark',
     )
   }
   if (code > 1000 && /stream/i.test(message)) {
-    return lost(
+    return accessLost(
       'mail-stream-unknown',
       'Postmark has no such message stream',
       'The operator of this server must name a stream of the Postmark server in MAIL_URL: ?stream=…',
@@ -230,18 +235,18 @@ function failureOf({ status, code, message, retryAfter }: Answer, sender: string
     : new Refused('message-refused', 'The mail provider refused the message')
 }
 
-/** Postmark names no pause for its API; one that comes all the same is kept to. */
-function pauseMs(header: string | null): number {
+/** Postmark documents no Retry-After for its API; one that is sent is respected. */
+function parseRetryAfter(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 2000
 }
 
-function objectOf(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    // A page of something in between: its status says all there is to say.
+    // An HTML page of a proxy: its status says enough.
     return {}
   }
 }

@@ -1,32 +1,32 @@
 /**
- * Who sends our mail, by `MAIL_URL`. One more is an adapter beside these, a line here and one in README: nothing else
- * names a provider. It keeps the contract of `port.ts`.
+ * Mail providers by `MAIL_URL`. A new one is an adapter in this folder, an entry here and one in docs/deploying.md: nothing else
+ * names a provider. It implements the contract of `port.ts`.
  */
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
 import { z } from '#runtime/schema'
 import type { MailPort } from './port.ts'
-import { postmarkMail, postmarkUrl } from './postmark.ts'
+import { parsePostmarkUrl, postmarkMail } from './postmark.ts'
 import { sandboxMail } from './sandbox.ts'
 
-interface Wanted {
+interface MailOptions {
   url: string
-  /** The sender of mails that name none. */
+  /** The sender of mails without one. */
   from: string
   database: Database
   clock: Clock
 }
-interface Opened {
+interface OpenedMail {
   mail: MailPort
   close(): Promise<void>
 }
 interface Provider {
   url: RegExp
-  /** How an address of it begins, for who wrote another. */
-  begins?: string
+  /** The scheme of its address, for the error message. */
+  scheme?: string
   /** Throws what is wrong with an address. */
-  read?(url: string): unknown
-  open(wanted: Wanted): Promise<Opened>
+  parseUrl?(url: string): unknown
+  open(options: MailOptions): Promise<OpenedMail>
 }
 
 const providers: readonly Provider[] = [
@@ -39,35 +39,36 @@ const providers: readonly Provider[] = [
   },
   {
     url: /^smtps?:\/\/.+$/,
-    begins: 'smtp:// or smtps://',
-    read: (url) => new URL(url),
+    scheme: 'smtp:// or smtps://',
+    parseUrl: (url) => new URL(url),
     async open({ url, from }) {
-      const { smtpMail } = await import('./smtp.ts') // only who sends by it pays for its library
+      const { smtpMail } = await import('./smtp.ts') // only users of SMTP load its library
       const mail = smtpMail({ url, from })
       return { mail, close: async () => mail.close() }
     },
   },
   {
     url: /^postmark:\/\/.+$/,
-    begins: 'postmark://',
-    read: postmarkUrl,
+    scheme: 'postmark://',
+    parseUrl: parsePostmarkUrl,
     open: async ({ url, from }) => ({
-      mail: postmarkMail({ ...postmarkUrl(url), from }),
+      mail: postmarkMail({ ...parsePostmarkUrl(url), from }),
       close: async () => {},
     }),
   },
 ]
 
-const providerOf = (url: string): Provider | undefined => providers.find((each) => each.url.test(url))
-const beginnings = providers.flatMap(({ begins }) => begins ?? []).join(', ')
+const findProvider = (url: string): Provider | undefined => providers.find((each) => each.url.test(url))
+const schemes = providers.flatMap(({ scheme }) => scheme ?? []).join(', ')
 
 /** `MAIL_URL` of the settings. */
 export const mailUrl = z
   .string()
-  .refine((url) => providerOf(url) !== undefined, `must begin with ${beginnings}`)
+  .refine((url) => findProvider(url) !== undefined, `must begin with ${schemes}`)
 
-/** Throws what is wrong with an address that `mailUrl` let pass. */
-export const readMailUrl = (url: string): unknown => providerOf(url)?.read?.(url)
+/** Throws what is wrong with an address that `mailUrl` accepted. */
+export const parseMailUrl = (url: string): unknown => findProvider(url)?.parseUrl?.(url)
 
-/** Opens the provider of an address that `mailUrl` let pass. */
-export const openMail = (wanted: Wanted): Promise<Opened> => providerOf(wanted.url)!.open(wanted)
+/** Opens the provider of an address that `mailUrl` accepted. */
+export const openMail = (options: MailOptions): Promise<OpenedMail> =>
+  findProvider(options.url)!.open(options)

@@ -1,7 +1,7 @@
 import { type Generated, type JSONColumnType, type Kysely, sql } from 'kysely'
 import { newId } from '#runtime/values/ids'
 import { Refused, Unavailable } from '../errors.ts'
-import { checkRecipient, type MailPort, messageIdOf } from './port.ts'
+import { buildMessageId, checkRecipient, type MailPort } from './port.ts'
 
 interface StoredAttachment {
   fileName: string
@@ -53,8 +53,8 @@ export interface SandboxMail {
 }
 
 /**
- * Mail that goes nowhere: it is kept in the database, one row a key. An address with `+bounce` is refused,
- * one with `+down` finds no server. `storeId` is noted beside what is sent, for the outbox.
+ * Mail that is only stored, one row per key. An address with `+bounce` is refused, one with `+down` finds no server.
+ * `storeId` is stored for the outbox.
  */
 export function sandboxMail(options: {
   db: MailDatabase
@@ -105,12 +105,12 @@ export function sandboxMail(options: {
           .values(attachments.map(({ content }, position) => ({ mail_id: id, position, content })))
           .execute()
       })
-      return { messageId: messageIdOf(mail.idempotencyKey, 'sandbox.invalid') }
+      return { messageId: buildMessageId(mail.idempotencyKey, 'sandbox.invalid') }
     },
   }
 }
 
-/** The mail that left, newest first, at most `limit` (100); `to` is compared without case. */
+/** The sent mail, newest first, at most `limit` (100); `to` is compared without case. */
 export async function listSandboxMail(
   db: MailDatabase,
   { to, storeId, limit = 100 }: { to?: string; storeId?: string; limit?: number } = {},
@@ -145,7 +145,7 @@ export async function listSandboxMail(
   }))
 }
 
-/** The bytes of the attachments of some mails, by `<mail id>/<position>`. */
+/** The attachments' bytes of some mails, by `<mail id>/<position>`. */
 async function readContents(db: MailDatabase, mailIds: string[]): Promise<Map<string, Uint8Array>> {
   if (mailIds.length === 0) return new Map()
   const rows = await db

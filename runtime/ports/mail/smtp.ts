@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 import nodemailer from 'nodemailer'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Refused, Unavailable } from '../errors.ts'
-import type { Finding } from '../provider.ts'
-import { checkRecipient, domainOf, type MailPort, messageIdOf } from './port.ts'
+import type { Precondition } from '../provider.ts'
+import { buildMessageId, checkRecipient, type MailPort, parseDomain } from './port.ts'
 
-/** What nodemailer tells of a failure: its own code, the server's reply, the command that was answered. */
+/** A nodemailer failure: its own code, the server's reply, the command that was answered. */
 interface SmtpFailure {
   code?: string
   responseCode?: number
   command?: string
-  /** The reply, or what became of the connection. */
+  /** The reply, or the failure of the connection. */
   response?: string
 }
 
 /** Replies about our login, not about the message: 530, 534, 535 and 538 of RFC 4954. */
 const loginReplies = new Set([530, 534, 535, 538])
 
-/** Loopback, private and link-local addresses, names without a dot, and names that no public zone has. */
+/** Loopback, private and link-local addresses, names without a dot, and names outside public zones. */
 const localHosts = [
   /^(localhost|[^.:]+)$/,
   /\.(localhost|local|internal|lan|home\.arpa)$/,
@@ -26,21 +26,21 @@ const localHosts = [
 ]
 
 /**
- * Whether a server that offers no STARTTLS is refused: the password and the mail would cross networks of others in
- * clear. Not of a local host; `requireTLS` in the address decides otherwise.
+ * Whether a server without STARTTLS is refused: password and mail would cross foreign networks in clear. Local hosts
+ * are exempt; `requireTLS` in the address overrides it.
  */
 export function requiresTls(text: string): boolean {
   const url = new URL(text)
-  const said = url.searchParams.get('requireTLS')
-  if (said !== null) return said !== 'false'
+  const explicit = url.searchParams.get('requireTLS')
+  if (explicit !== null) return explicit !== 'false'
   const host = url.hostname.toLowerCase().replace(/\.$/, '')
   return url.protocol === 'smtp:' && !localHosts.some((local) => local.test(host))
 }
 
 /**
- * Mail through an SMTP server. `url`: `smtp://user:password@host:587`, or `smtps://` for TLS from the first
- * byte; `from`: the sender of messages that name none. Times are in milliseconds: to connect, of silence on
- * the socket, and for one message in all, its wait in the queue included.
+ * Mail through an SMTP server. `url`: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte;
+ * `from`: the sender of messages without one. Timeouts in milliseconds: for connecting, for silence on the socket, and
+ * for one message in total, including its wait in the queue.
  */
 export function smtpMail(options: {
   url: string
@@ -50,7 +50,7 @@ export function smtpMail(options: {
   sendTimeoutMs?: number
 }): MailPort & { close(): void } {
   const { url, from, connectTimeoutMs = 10_000, socketTimeoutMs = 20_000, sendTimeoutMs = 120_000 } = options
-  const domain = domainOf(from)
+  const domain = parseDomain(from)
   const isTlsRequired = requiresTls(url)
   const transport = nodemailer.createTransport({
     pool: true,
@@ -64,8 +64,8 @@ export function smtpMail(options: {
     disableUrlAccess: true,
   })
 
-  // A server that said 354 may have taken the message even when its last word is lost. Nodemailer reads the
-  // message only then, so whether it was read tells `unknown` from `no`.
+  // A server that replied 354 may have accepted the message even if its final reply is lost. Nodemailer reads the
+  // message only then, so whether it was read separates `unknown` from `no`.
   const bodies = new WeakMap<AbortSignal, Readable>()
   transport.use('stream', (mail, done) => {
     mail.message.processFunc((body: Readable) => {
@@ -78,7 +78,7 @@ export function smtpMail(options: {
   return {
     async send(mail) {
       checkRecipient(mail.to)
-      const messageId = messageIdOf(mail.idempotencyKey, domain)
+      const messageId = buildMessageId(mail.idempotencyKey, domain)
       const signal = AbortSignal.timeout(sendTimeoutMs)
       try {
         await transport.sendMail({
@@ -99,12 +99,12 @@ export function smtpMail(options: {
           })),
         })
       } catch (error) {
-        throw translate(error, bodies.get(signal)?.readableDidRead ?? false)
+        throw toProviderError(error, bodies.get(signal)?.readableDidRead ?? false)
       }
       return { messageId }
     },
     async check() {
-      const findings: Finding[] = [checkedSender(domain)]
+      const findings: Precondition[] = [checkSender(domain)]
       try {
         await transport.verify()
         findings.push({
@@ -113,14 +113,14 @@ export function smtpMail(options: {
           message: 'The mail server answers and takes the login',
         })
       } catch (error) {
-        const fault = translate(error, false)
-        const why = cut((error as Error).message.replace(/\s+/g, ' '), 300)
-        const isLost = fault instanceof AccessLost
+        const failure = toProviderError(error, false)
+        const why = truncate((error as Error).message.replace(/\s+/g, ' '), 300)
+        const isLost = failure instanceof AccessLost
         findings.push({
-          code: isLost ? fault.code : 'server',
+          code: isLost ? failure.code : 'server',
           isFine: false,
-          message: `${fault.message}: ${why}`,
-          remedy: isLost ? fault.remedy : 'Look at host, port and certificate of the server in MAIL_URL',
+          message: `${failure.message}: ${why}`,
+          remedy: isLost ? failure.remedy : 'Look at host, port and certificate of the server in MAIL_URL',
         })
       }
       return findings
@@ -129,7 +129,7 @@ export function smtpMail(options: {
   }
 }
 
-const checkedSender = (domain: string): Finding =>
+const checkSender = (domain: string): Precondition =>
   domain === 'localhost'
     ? {
         code: 'sender',
@@ -139,19 +139,21 @@ const checkedSender = (domain: string): Finding =>
       }
     : { code: 'sender', isFine: true, message: `Mail is sent for ${domain}` }
 
-/** Not within the name of a host, such as smtp-relay.example.com; addresses of theirs and mailboxes are 5.1.x and 5.2.x. */
+/**
+ * Not inside a host's name, such as smtp-relay.example.com; recipients' addresses and mailboxes are 5.1.x and 5.2.x.
+ */
 const relayWord = /(?<![\w.@-])relay(?:s|ed|ing)?(?![\w@]|[.-]\w)/i
 
-/** A server that passes nothing on for us, whoever the recipient is; who else refuses with 5.7.1 means this message. */
+/** A server that relays nothing for us, whoever the recipient is; other refusals with 5.7.1 concern this message. */
 const isRelayDenied = ({ responseCode = 0, response = '' }: SmtpFailure): boolean =>
   [550, 551, 553, 554].includes(responseCode) &&
   relayWord.test(response) &&
   !/unverified|^\d{3}[ -]5\.[12]\./i.test(response)
 
-function translate(cause: unknown, bodyWasRead: boolean): Refused | Unavailable {
+function toProviderError(cause: unknown, bodyWasRead: boolean): Refused | Unavailable {
   const failure = (cause ?? {}) as SmtpFailure
   const { code, responseCode = 0, command = '' } = failure
-  // 4xx while logging in is a server in trouble, not a wrong password.
+  // 4xx during login is a failing server, not a wrong password.
   if (loginReplies.has(responseCode) || (code === 'EAUTH' && (responseCode === 0 || responseCode >= 500))) {
     return new AccessLost(
       'mail-login-refused',
@@ -176,7 +178,7 @@ function translate(cause: unknown, bodyWasRead: boolean): Refused | Unavailable 
       { cause },
     )
   }
-  // 552 means too many recipients there, which is for now (RFC 5321, 4.5.3.1.10), or a mailbox that is full.
+  // Here 552 means too many recipients, which is temporary (RFC 5321, 4.5.3.1.10), or a full mailbox.
   if (command === 'RCPT TO' && responseCode === 552) {
     return new Unavailable('no', 'The mailbox takes no mail at the moment', { cause })
   }

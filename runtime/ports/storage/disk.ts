@@ -4,7 +4,7 @@ import { access, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { Refused } from '../errors.ts'
-import type { Finding } from '../provider.ts'
+import type { Precondition } from '../provider.ts'
 import { folder } from './folder.ts'
 import {
   attachment,
@@ -19,16 +19,16 @@ import {
 import type { StoragePort, Visibility } from './port.ts'
 
 export interface DiskOptions {
-  /** Where the files are kept; made when it is missing. */
+  /** The folder of the files; created if it is missing. */
   dir: string
   /** The server's own address, without `/files`. */
   publicUrl: string
-  /** The first signs the links, all of them verify. */
+  /** The first signs links, all of them verify. */
   secrets: readonly string[]
   clock: { now(): Date }
 }
 
-/** What a signature covers. A download has no type, size and visibility; an upload has no file name. */
+/** The content that a signature covers. A download has no type, size and visibility; an upload has no file name. */
 interface Link {
   method: 'GET' | 'PUT'
   key: string
@@ -40,8 +40,8 @@ interface Link {
   fileName: string | null
 }
 
-/** Whether the folder, or where it will be made, can be written to and has room. */
-async function checkedFolder(dir: string): Promise<Finding> {
+/** Whether the folder, or its parent if it is missing, is writable and has space. */
+async function checkFolder(dir: string): Promise<Precondition> {
   try {
     const there = await access(dir).then(
       () => dir,
@@ -67,13 +67,13 @@ async function checkedFolder(dir: string): Promise<Finding> {
   }
 }
 
-/** Storage on the server's own disk, behind signed links of the server itself: see `diskFiles`. */
+/** Storage on the server's own disk, with links that the server itself signs: see `diskFiles`. */
 export function diskStorage(options: DiskOptions): StoragePort {
   const { clock } = options
   const [secret] = options.secrets as [string]
   const files = folder(options.dir)
   const baseUrl = (): string => `${options.publicUrl.replace(/\/+$/, '')}/files/`
-  const urlOf = (key: string): string => baseUrl() + keyPath(key)
+  const buildUrl = (key: string): string => baseUrl() + keyPath(key)
   const expiry = (seconds: number): number => Math.floor(clock.now().getTime() / 1000) + seconds
 
   function signedUrl(link: Link): string {
@@ -83,12 +83,12 @@ export function diskStorage(options: DiskOptions): StoragePort {
     if (link.visibility !== null) query.set('visibility', link.visibility)
     if (link.fileName !== null) query.set('fileName', link.fileName)
     query.set('expires', String(link.expires))
-    query.set('signature', signatureOf(link, secret))
-    return `${urlOf(link.key)}?${query}`
+    query.set('signature', computeSignature(link, secret))
+    return `${buildUrl(link.key)}?${query}`
   }
 
   return {
-    check: async () => [await checkedFolder(options.dir)],
+    check: async () => [await checkFolder(options.dir)],
     async signUpload({ key, contentType, size, visibility }) {
       checkKey(key)
       checkContentType(contentType)
@@ -98,7 +98,7 @@ export function diskStorage(options: DiskOptions): StoragePort {
       return {
         uploadUrl: signedUrl(link),
         headers: { 'Content-Type': contentType },
-        url: urlOf(key),
+        url: buildUrl(key),
         expiresAt: new Date(expires * 1000),
       }
     },
@@ -107,7 +107,7 @@ export function diskStorage(options: DiskOptions): StoragePort {
       checkKey(key)
       checkSeconds(seconds)
       const link = {
-        ...downloadOf(key),
+        ...toDownloadLink(key),
         expires: expiry(seconds),
         fileName: fileName?.toWellFormed() ?? null,
       }
@@ -128,7 +128,7 @@ export function diskStorage(options: DiskOptions): StoragePort {
       } finally {
         if (bytes instanceof Readable) bytes.destroy()
       }
-      return { url: urlOf(key) }
+      return { url: buildUrl(key) }
     },
 
     async delete(key) {
@@ -140,11 +140,11 @@ export function diskStorage(options: DiskOptions): StoragePort {
   }
 }
 
-const downloadOf = (key: string) =>
+const toDownloadLink = (key: string) =>
   ({ method: 'GET', key, contentType: null, size: null, visibility: null }) as const
 
-/** As JSON, so that no two links have one text. */
-function signatureOf(
+/** As JSON, so that no two links have the same text. */
+function computeSignature(
   { method, key, contentType, size, visibility, expires, fileName }: Link,
   secret: string,
 ) {
@@ -163,7 +163,7 @@ const statuses = {
   payload_too_large: 413,
 } as const
 
-class Answer extends Error {
+class FileError extends Error {
   readonly code: keyof typeof statuses
 
   constructor(code: keyof typeof statuses, message: string) {
@@ -173,8 +173,8 @@ class Answer extends Error {
 }
 
 /**
- * A stored file is never part of our own site, whatever its type says. Any site may upload and read: what a
- * link allows is in its signature, and there are no cookies.
+ * A stored file is never part of our own site, whatever its type. Any site may upload and read: a link's signature
+ * limits what it allows, and there are no cookies.
  */
 const safeHeaders = {
   'X-Content-Type-Options': 'nosniff',
@@ -191,10 +191,9 @@ const preflightHeaders = {
 }
 
 /**
- * Answers `/files/…` for `diskStorage` of the same options: GET and HEAD (one byte range is honoured), PUT,
- * and the OPTIONS a browser asks first. Errors are JSON, `{ error: { code, message } }`: 400 `bad_request`,
- * 403 `forbidden`, 404 `not_found`, 409 `conflict`, 413 `payload_too_large`. Throws `Unavailable` when the disk does not
- * answer.
+ * Answers `/files/…` for `diskStorage` with the same options: GET and HEAD (with one byte range), PUT, and OPTIONS of
+ * a browser's preflight. Errors are JSON, `{ error: { code, message } }`: 400 `bad_request`, 403 `forbidden`, 404
+ * `not_found`, 409 `conflict`, 413 `payload_too_large`. Throws `Unavailable` if the disk fails.
  */
 export function diskFiles(options: DiskOptions): (request: Request) => Promise<Response> {
   const { clock, secrets } = options
@@ -202,24 +201,24 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
 
   async function answer(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    const key = keyOf(pathname)
+    const key = parseKey(pathname)
     if (request.method === 'PUT') return put(request, key, searchParams)
     if (request.method === 'GET' || request.method === 'HEAD') return get(request, key, searchParams)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204, headers: preflightHeaders })
-    throw new Answer('not_found', 'There is nothing here')
+    throw new FileError('not_found', 'There is nothing here')
   }
 
   async function get(request: Request, key: string, query: URLSearchParams): Promise<Response> {
     const fileName = query.get('fileName')
     const signed = query.has('signature')
-    if (signed) check({ ...downloadOf(key), expires: expiresOf(query), fileName }, query)
+    if (signed) check({ ...toDownloadLink(key), expires: parseExpires(query), fileName }, query)
     const file = await files.open(key)
-    if (!file) throw new Answer('not_found', 'There is no such file')
+    if (!file) throw new FileError('not_found', 'There is no such file')
     const { facts, handle } = file
     let streaming = false
     try {
       const open = facts.visibility === 'public'
-      if (!signed && !open) throw new Answer('forbidden', 'This file is read through a signed link only')
+      if (!signed && !open) throw new FileError('forbidden', 'This file is read through a signed link only')
       const headers = new Headers({
         ...safeHeaders,
         'Content-Type': facts.contentType,
@@ -230,12 +229,12 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
       })
       if (request.method === 'HEAD' || facts.size === 0) return new Response(null, { headers })
 
-      const range = rangeOf(request.headers.get('range'), facts.size)
+      const range = parseRange(request.headers.get('range'), facts.size)
       const { start, end } = range ?? { start: 0, end: facts.size - 1 }
       headers.set('Content-Length', String(end - start + 1))
       if (range) headers.set('Content-Range', `bytes ${start}-${end}/${facts.size}`)
       const stream = Readable.toWeb(handle.createReadStream({ start, end })) as ResponseBody
-      streaming = true // which closes the file when it ends or is given up
+      streaming = true // it closes the file when it ends or is cancelled
       return new Response(stream, { status: range ? 206 : 200, headers })
     } finally {
       if (!streaming) await handle.close()
@@ -252,40 +251,40 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
       contentType,
       size,
       visibility,
-      expires: expiresOf(query),
+      expires: parseExpires(query),
       fileName: null,
     }
     check(link, query)
     if (request.headers.get('content-type') !== contentType) {
-      throw new Answer('bad_request', `Content-Type: must be ${contentType}`)
+      throw new FileError('bad_request', `Content-Type: must be ${contentType}`)
     }
     const announced = request.headers.get('content-length')
     if (announced !== null) checkLength(Number(announced), size)
     const facts = { contentType, visibility: visibility as Visibility }
-    if (!(await files.write(key, exactly(size, request.body), facts, { once: true }))) {
-      throw new Answer('conflict', 'The file was uploaded already: ask for another link')
+    if (!(await files.write(key, limitToSize(size, request.body), facts, { once: true }))) {
+      throw new FileError('conflict', 'The file was uploaded already: ask for another link')
     }
     return new Response(null, { headers: safeHeaders })
   }
 
-  /** Signature first: what an unsigned link says is nobody's word. */
+  /** The signature is checked first: everything else in an unsigned link is untrusted. */
   function check(link: Link, query: URLSearchParams): void {
-    const given = Buffer.from(query.get('signature') ?? '')
+    const provided = Buffer.from(query.get('signature') ?? '')
     const isRight = secrets.some((secret) => {
-      const right = Buffer.from(signatureOf(link, secret))
-      return given.length === right.length && timingSafeEqual(given, right)
+      const right = Buffer.from(computeSignature(link, secret))
+      return provided.length === right.length && timingSafeEqual(provided, right)
     })
     if (!isRight) {
-      throw new Answer('forbidden', 'The link is not valid')
+      throw new FileError('forbidden', 'The link is not valid')
     }
-    if (clock.now().getTime() >= link.expires * 1000) throw new Answer('forbidden', 'The link has expired')
+    if (clock.now().getTime() >= link.expires * 1000) throw new FileError('forbidden', 'The link has expired')
   }
 
   return async (request) => {
     try {
       return await answer(request)
     } catch (error) {
-      if (!(error instanceof Answer)) throw error
+      if (!(error instanceof FileError)) throw error
       const { code, message } = error
       const headers = { ...safeHeaders, 'Cache-Control': 'no-store' }
       return Response.json({ error: { code, message } }, { status: statuses[code], headers })
@@ -293,34 +292,35 @@ export function diskFiles(options: DiskOptions): (request: Request) => Promise<R
   }
 }
 
-function keyOf(pathname: string): string {
-  if (!pathname.startsWith('/files/')) throw new Answer('not_found', 'There is nothing here')
-  const segments = pathname.slice('/files/'.length).split('/').map(decoded)
-  // A slash that was written as %2F would make two addresses of one file.
-  if (segments.some((one) => one.includes('/'))) throw new Answer('bad_request', 'The address is not valid')
+function parseKey(pathname: string): string {
+  if (!pathname.startsWith('/files/')) throw new FileError('not_found', 'There is nothing here')
+  const segments = pathname.slice('/files/'.length).split('/').map(decodeSegment)
+  // A slash written as %2F would give a file a second address.
+  if (segments.some((one) => one.includes('/')))
+    throw new FileError('bad_request', 'The address is not valid')
   const key = segments.join('/')
   try {
     checkKey(key)
   } catch (error) {
-    if (error instanceof Refused) throw new Answer('bad_request', 'The address is not valid')
+    if (error instanceof Refused) throw new FileError('bad_request', 'The address is not valid')
     throw error
   }
   return key
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch (error) {
-    if (error instanceof URIError) throw new Answer('bad_request', 'The address is not valid')
+    if (error instanceof URIError) throw new FileError('bad_request', 'The address is not valid')
     throw error
   }
 }
 
-const expiresOf = (query: URLSearchParams): number => Number(query.get('expires'))
+const parseExpires = (query: URLSearchParams): number => Number(query.get('expires'))
 
-/** The body, counted while it passes: a byte too many ends it, and so does an end that comes too early. */
-async function* exactly(size: number, body: Request['body']): AsyncGenerator<Uint8Array> {
+/** The body, counted while it streams: a byte too many ends it, and so does an early end. */
+async function* limitToSize(size: number, body: Request['body']): AsyncGenerator<Uint8Array> {
   let seen = 0
   try {
     for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
@@ -329,19 +329,19 @@ async function* exactly(size: number, body: Request['body']): AsyncGenerator<Uin
       yield chunk
     }
   } catch (error) {
-    if (error instanceof Answer) throw error
-    throw new Answer('bad_request', 'The upload was interrupted')
+    if (error instanceof FileError) throw error
+    throw new FileError('bad_request', 'The upload was interrupted')
   }
   checkLength(seen, size)
 }
 
 function checkLength(length: number, size: number): void {
-  if (length > size) throw new Answer('payload_too_large', `The file must have exactly ${size} bytes`)
-  if (length !== size) throw new Answer('bad_request', `The file must have exactly ${size} bytes`)
+  if (length > size) throw new FileError('payload_too_large', `The file must have exactly ${size} bytes`)
+  if (length !== size) throw new FileError('bad_request', `The file must have exactly ${size} bytes`)
 }
 
-/** One range of bytes that the file has, or null: then the whole file is the answer, as RFC 9110 allows. */
-function rangeOf(header: string | null, size: number): { start: number; end: number } | null {
+/** One satisfiable byte range, or null: then the whole file is the answer, as RFC 9110 allows. */
+function parseRange(header: string | null, size: number): { start: number; end: number } | null {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? []
   if (first === '' && last === '') return null
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

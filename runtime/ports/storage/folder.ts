@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path'
 import { Unavailable } from '../errors.ts'
 import type { Visibility } from './port.ts'
 
-/** What is known of a file; `size` in bytes. */
+/** The metadata of a file; `size` in bytes. */
 export interface FileFacts {
   contentType: string
   visibility: Visibility
   size: number
 }
 
-/** `<key>.meta.json`. `bytes` is the file beside it that holds the content. */
+/** `<key>.meta.json`. `bytes` is the name of the content file in the same folder. */
 interface Meta extends FileFacts {
   bytes: string
 }
@@ -19,10 +19,10 @@ interface Meta extends FileFacts {
 const abandonedAfterMs = 24 * 60 * 60 * 1000
 
 /**
- * Files in a folder, each write all or nothing: the content goes to a temporary file, gets a name of its own
- * beside the key, and counts from the rename of the small `.meta.json` that names it. A crash at any moment
- * leaves the old file with its old visibility, or the new one with its new. Keys are taken as checked.
- * Throws `Unavailable` when the disk does not answer.
+ * Files in a folder, written atomically: the content goes to a temporary file, gets a unique name next to the key, and
+ * becomes current with the rename of the small `.meta.json` that names it. A crash at any moment leaves the old file
+ * with its old visibility, or the new one with its new. Keys must be checked before. Throws `Unavailable` if the disk
+ * fails.
  */
 export function folder(dir: string) {
   const temporaryDir = join(dir, '.tmp')
@@ -40,22 +40,23 @@ export function folder(dir: string) {
       return onDisk(readMeta(join(dir, key)))
     },
 
-    /** The file opened for reading; closing `handle` is the caller's. */
+    /** Opens the file for reading; the caller closes `handle`. */
     async open(key: string): Promise<{ facts: FileFacts; handle: FileHandle } | null> {
       const path = join(dir, key)
-      // Between the note and the content the file can be replaced: then the note is read again.
+      // The file may be replaced between reading the metadata and opening the content: then the metadata is read
+      // again.
       for (let attempt = 0; attempt < 3; attempt++) {
         const meta = await onDisk(readMeta(path))
         if (!meta) return null
-        const handle = await onDisk(orNull(open(join(dirname(path), meta.bytes))))
+        const handle = await onDisk(ignoreMissing(open(join(dirname(path), meta.bytes))))
         if (handle) return { facts: meta, handle }
       }
       return null
     },
 
     /**
-     * Throws what `chunks` throws, and then keeps nothing of it. `once`: answers false where the key holds a file
-     * already, and leaves that as it is.
+     * Throws the error of `chunks`, and then stores nothing. `once`: returns false if the key has a file already, and
+     * leaves that unchanged.
      */
     async write(
       key: string,
@@ -72,13 +73,13 @@ export function folder(dir: string) {
         await writeChunks(note, [Buffer.from(JSON.stringify(meta))])
         await onDisk(mkdir(dirname(path), { recursive: true }))
         return await onDisk(
-          inTurn(async () => {
+          serialize(async () => {
             const before = await readMeta(path)
             const place = join(dirname(path), bytes)
             await rename(content, place)
             if (once) {
-              // A link fails where there is one: also between processes that share the disk.
-              const isFirst = await linked(note, metaPath(path))
+              // A hard link fails if the name exists: also between processes that share the disk.
+              const isFirst = await linkIfAbsent(note, metaPath(path))
               if (!isFirst) await rm(place, { force: true })
               return isFirst
             }
@@ -95,7 +96,7 @@ export function folder(dir: string) {
     async remove(key: string): Promise<void> {
       const path = join(dir, key)
       await onDisk(
-        inTurn(async () => {
+        serialize(async () => {
           const meta = await readMeta(path)
           await rm(metaPath(path), { force: true })
           if (meta) await rm(join(dirname(path), meta.bytes), { force: true })
@@ -108,7 +109,7 @@ export function folder(dir: string) {
 const metaPath = (path: string): string => `${path}.meta.json`
 
 async function readMeta(path: string): Promise<Meta | null> {
-  const text = await orNull(readFile(metaPath(path), 'utf8'))
+  const text = await ignoreMissing(readFile(metaPath(path), 'utf8'))
   return text === null ? null : (JSON.parse(text) as Meta)
 }
 
@@ -124,7 +125,7 @@ async function writeChunks(
       await onDisk(file.writeFile(bytes))
       size += bytes.byteLength
     }
-    // Without it a power cut could keep the rename and lose the content.
+    // Without it a power failure could keep the rename and lose the content.
     await onDisk(file.sync())
     return size
   } finally {
@@ -132,26 +133,26 @@ async function writeChunks(
   }
 }
 
-let lastTurn: Promise<unknown> = Promise.resolve()
-/** One commit after the other: of two writers of one key, neither leaves content that nothing names. */
-function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  const mine = lastTurn.then(work, work)
-  lastTurn = mine
+let lastWrite: Promise<unknown> = Promise.resolve()
+/** Serializes commits: of two writers of one key, neither leaves orphaned content. */
+function serialize<T>(work: () => Promise<T>): Promise<T> {
+  const mine = lastWrite.then(work, work)
+  lastWrite = mine
   return mine
 }
 
-/** Removes what a process that died has left half written. */
+/** Removes the temporary files of a process that died. */
 async function sweep(temporaryDir: string): Promise<void> {
   for (const name of await readdir(temporaryDir)) {
     const path = join(temporaryDir, name)
-    const found = await orNull(stat(path))
+    const found = await ignoreMissing(stat(path))
     // biome-ignore lint/nursery/noJsRestrictedProperties: it compares with the times of files
     if (found && Date.now() - found.mtimeMs > abandonedAfterMs) await rm(path, { force: true })
   }
 }
 
-/** False when there is a file of that name. */
-async function linked(from: string, to: string): Promise<boolean> {
+/** False if a file of that name exists. */
+async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
     return true
@@ -161,8 +162,8 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Null when there is no such file. */
-async function orNull<T>(work: Promise<T>): Promise<T | null> {
+/** Null if there is no such file. */
+async function ignoreMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
   } catch (error) {

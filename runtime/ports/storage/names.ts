@@ -1,14 +1,14 @@
-/** What keys, types and file names may look like, alike in every adapter: a store can move between them. */
+/** Rules for keys, types and file names, the same in every adapter: a store can move between them. */
 import { Refused } from '../errors.ts'
 
-/** How long a link to upload lives, in seconds. */
+/** How long an upload link is valid, in seconds. */
 export const uploadSeconds = 15 * 60
 
 const longestDownload = 7 * 24 * 60 * 60
 
 /**
- * Refuses a key that is not plain segments joined by `/`. A segment begins with no dot (`..`, and our own
- * hidden files) and does not end as our notes beside files do.
+ * Refuses a key that is not plain segments joined by `/`. A segment does not begin with a dot (`..`, and our own
+ * hidden files) and does not end like our metadata files.
  */
 export function checkKey(key: string): void {
   const segments = key.split('/')
@@ -23,21 +23,21 @@ export function checkKey(key: string): void {
   if (!segments.every(fits)) throw new Refused('invalid-key', 'The name of the file is not usable')
 }
 
-/** Refuses what is no media type, which could otherwise add a header. */
+/** Refuses an invalid media type, which could otherwise add a header. */
 export function checkContentType(contentType: string): void {
   if (!/^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.+-]+)*$/.test(contentType) || contentType.length > 200) {
     throw new Refused('invalid-content-type', 'The type of the file is not a media type')
   }
 }
 
-/** Refuses what is no size of a file that is about to be uploaded, in bytes. */
+/** Refuses an invalid size of an upload, in bytes. */
 export function checkSize(size: number): void {
   if (!Number.isSafeInteger(size) || size < 1) {
     throw new Refused('invalid-size', 'The size of the file must be a positive number of bytes')
   }
 }
 
-/** Refuses a life of a download link that is not 1 second to 7 days: S3 signs for no longer. */
+/** Refuses a validity outside 1 second to 7 days: S3 signs for no longer. */
 export function checkSeconds(seconds: number): void {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > longestDownload) {
     throw new Refused('invalid-expiry', 'A link lives for 1 second to 7 days')
@@ -49,10 +49,10 @@ export function keyPath(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/')
 }
 
-/** `Content-Disposition` that saves under the name given, or the last segment of the key (RFC 6266). */
+/** `Content-Disposition` that saves under the given name, or the last segment of the key (RFC 6266). */
 export function attachment(key: string, fileName?: string): string {
-  const wanted = (fileName ?? '').toWellFormed().replace(/[/\\\x00-\x1f\x7f-\x9f]/g, '_')
-  const name = wanted.trim() === '' ? key.slice(key.lastIndexOf('/') + 1) : wanted
+  const cleaned = (fileName ?? '').toWellFormed().replace(/[/\\\x00-\x1f\x7f-\x9f]/g, '_')
+  const name = cleaned.trim() === '' ? key.slice(key.lastIndexOf('/') + 1) : cleaned
   const plain = name.replace(/[^\x20-\x7e]|["%]/g, '_')
   const exact = encodeURIComponent(name).replace(
     /['()*]/g,
@@ -61,7 +61,9 @@ export function attachment(key: string, fileName?: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
 }
 
-/** Whether an address lies below another, however it is written: a browser sees `HTTPS://Host:443/` as `https://host/`. */
+/**
+ * Whether an address is below another, however it is written: a browser reads `HTTPS://Host:443/` as `https://host/`.
+ */
 export function isBelow(url: string, base: string): boolean {
   return URL.canParse(url) && URL.canParse(base) && new URL(url).href.startsWith(new URL(base).href)
 }

@@ -1,20 +1,20 @@
 import type { Readable } from 'node:stream'
-import type { Finding } from '../provider.ts'
+import type { Precondition } from '../provider.ts'
 
 export type Visibility = 'public' | 'private'
 
 /**
- * Keeps files by key. Public files have a lasting url; private ones (exports, what people sent)
- * are read through `signDownload` only. Every method throws `Refused` (a key, type or size that cannot be) or
- * `Unavailable` of `runtime/ports/errors.ts`.
+ * Stores files by key. Public files have a permanent url; private ones (exports, uploads of people) are read through
+ * `signDownload` only. Every method throws `Refused` (an invalid key, type or size) or `Unavailable` of
+ * `runtime/ports/errors.ts`.
  */
 export interface StoragePort {
-  /** What the files need of where they are kept, and whether it is there; changes nothing. */
-  check(): Promise<Finding[]>
+  /** Checks the preconditions of the storage; changes nothing. */
+  check(): Promise<Precondition[]>
   /**
-   * A link that takes one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`; a second one
-   * is refused, so that nobody changes what is shown already. `url`
-   * is where the file will be: readable by everybody when public.
+   * A link that accepts one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`; a second one
+   * is refused, so that nobody replaces content that is already shown. `url` is the file's later address: readable by
+   * everybody if public.
    */
   signUpload(f: {
     key: string
@@ -22,20 +22,20 @@ export interface StoragePort {
     size: number
     visibility: Visibility
   }): Promise<{ uploadUrl: string; headers: Record<string, string>; url: string; expiresAt: Date }>
-  /** A link to read a file for `seconds` (at most 7 days), saved by browsers as `fileName`. */
+  /** A link that reads a file for `seconds` (at most 7 days), saved by browsers as `fileName`. */
   signDownload(key: string, seconds: number, fileName?: string): Promise<{ url: string }>
   head(key: string): Promise<{ contentType: string; size: number } | null>
   /**
-   * Keeps the bytes, replacing what the key held, all or nothing. A stream that fails leaves what was there,
-   * and its own error is thrown.
+   * Stores the bytes, replacing the key's content, atomically. A stream that fails leaves the old content, and its own
+   * error is thrown.
    */
   write(
     key: string,
     bytes: Uint8Array | Readable,
     f: { contentType: string; visibility: Visibility },
   ): Promise<{ url: string }>
-  /** What is gone is success. */
+  /** Deleting a missing file succeeds. */
   delete(key: string): Promise<void>
-  /** Whether an address is one of this storage's own, such as those of `signUpload` and `write`. */
+  /** Whether an address belongs to this storage, such as those of `signUpload` and `write`. */
   owns(url: string): boolean
 }

@@ -1,10 +1,13 @@
-/** What a bucket has to be and allow, asked of it: nothing is written. What it does not tell us is said as well. */
+/**
+ * Checks the preconditions of a bucket; nothing is written. Properties that the service does not report are listed as
+ * well.
+ */
 import type * as S3 from '@aws-sdk/client-s3'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Unavailable } from '../errors.ts'
-import type { Finding } from '../provider.ts'
+import type { Precondition } from '../provider.ts'
 
-interface Checked {
+interface BucketOptions {
   client: S3.S3Client
   sdk: typeof S3
   bucket: string
@@ -12,11 +15,11 @@ interface Checked {
   once: boolean
   publicUrl: string
   hasPublicUrl: boolean
-  /** Throws where the bucket is not there or not ours. */
+  /** Throws if the bucket does not exist or is not ours. */
   requireBucket(): Promise<void>
 }
 
-export async function checkBucket(checked: Checked): Promise<Finding[]> {
+export async function checkBucket(checked: BucketOptions): Promise<Precondition[]> {
   try {
     await checked.requireBucket()
   } catch (error) {
@@ -26,7 +29,7 @@ export async function checkBucket(checked: Checked): Promise<Finding[]> {
       {
         code: isLost ? error.code : 'bucket',
         isFine: false,
-        message: `${error.message}${statusOf(error.cause)}`,
+        message: `${error.message}${formatStatus(error.cause)}`,
         remedy: isLost
           ? error.remedy
           : 'Look at endpoint, bucket, region and credentials in STORAGE_URL: they need s3:ListBucket on the bucket',
@@ -35,46 +38,46 @@ export async function checkBucket(checked: Checked): Promise<Finding[]> {
   }
   return [
     { code: 'bucket', isFine: true, message: `The bucket ${checked.bucket} is there, and ours to list` },
-    await checkedUploads(checked),
-    await checkedPublic(checked),
-    ...(checked.acl ? [await checkedAcl(checked)] : []),
+    await checkUploads(checked),
+    await checkPublicAccess(checked),
+    ...(checked.acl ? [await checkAcl(checked)] : []),
   ]
 }
 
-const statusOf = (cause: unknown): string => {
+const formatStatus = (cause: unknown): string => {
   const status = (cause as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode
   return status ? ` (${status})` : ''
 }
 
-/** What a service does not tell: it does not know the question, or our credentials may not ask it. */
-const untold = (code: string, what: string, error: unknown): Finding => ({
+/** The service does not report it: it does not know the request, or our credentials may not make it. */
+const notReported = (code: string, what: string, error: unknown): Precondition => ({
   code,
   isFine: true,
   message: `Not asked: the service does not tell us ${what} (${(error as Error).name}); look at it there`,
 })
 
-/** Browsers put files there from every page of ours, with the headers that were signed. */
-async function checkedUploads({ client, sdk, bucket, once }: Checked): Promise<Finding> {
-  const wanted = ['content-type', ...(once ? ['if-none-match'] : [])]
-  const fault = (message: string): Finding => ({
+/** Browsers upload from every page of ours, with the signed headers. */
+async function checkUploads({ client, sdk, bucket, once }: BucketOptions): Promise<Precondition> {
+  const requiredHeaders = ['content-type', ...(once ? ['if-none-match'] : [])]
+  const failed = (message: string): Precondition => ({
     code: 'cors',
     isFine: false,
     message,
-    remedy: `Add a CORS rule to the bucket: AllowedOrigins *, AllowedMethods PUT, AllowedHeaders ${wanted.join(', ')}`,
+    remedy: `Add a CORS rule to the bucket: AllowedOrigins *, AllowedMethods PUT, AllowedHeaders ${requiredHeaders.join(', ')}`,
   })
   try {
     const { CORSRules = [] } = await client.send(new sdk.GetBucketCorsCommand({ Bucket: bucket }))
     const puts = CORSRules.filter(({ AllowedMethods = [] }) => AllowedMethods.includes('PUT'))
-    if (puts.length === 0) return fault('The bucket lets no browser upload: no CORS rule allows PUT')
+    if (puts.length === 0) return failed('The bucket lets no browser upload: no CORS rule allows PUT')
     const allows = ({ AllowedHeaders = [] }: S3.CORSRule): boolean =>
-      wanted.every((header) => AllowedHeaders.some((pattern) => matches(pattern, header)))
+      requiredHeaders.every((header) => AllowedHeaders.some((pattern) => matches(pattern, header)))
     return puts.some(allows)
       ? { code: 'cors', isFine: true, message: 'The bucket lets browsers upload' }
-      : fault(`The CORS rule for PUT does not allow the headers ${wanted.join(', ')}`)
+      : failed(`The CORS rule for PUT does not allow the headers ${requiredHeaders.join(', ')}`)
   } catch (error) {
     return (error as Error).name === 'NoSuchCORSConfiguration'
-      ? fault('The bucket lets no browser upload: it has no CORS rules')
-      : untold('cors', 'its CORS rules', error)
+      ? failed('The bucket lets no browser upload: it has no CORS rules')
+      : notReported('cors', 'its CORS rules', error)
   }
 }
 
@@ -85,15 +88,15 @@ const matches = (pattern: string, header: string): boolean => {
     : pattern.toLowerCase() === header
 }
 
-async function checkedPublic({
+async function checkPublicAccess({
   client,
   sdk,
   bucket,
   acl,
   publicUrl,
   hasPublicUrl,
-}: Checked): Promise<Finding> {
-  if (hasPublicUrl) return checkedAddress(publicUrl)
+}: BucketOptions): Promise<Precondition> {
+  if (hasPublicUrl) return checkPublicUrl(publicUrl)
   if (acl) return { code: 'public', isFine: true, message: 'Public files carry an ACL of their own' }
   try {
     const { PolicyStatus } = await client.send(new sdk.GetBucketPolicyStatusCommand({ Bucket: bucket }))
@@ -101,7 +104,7 @@ async function checkedPublic({
       return { code: 'public', isFine: true, message: 'The policy of the bucket makes files public' }
     }
   } catch (error) {
-    if ((error as Error).name !== 'NoSuchBucketPolicy') return untold('public', 'its policy', error)
+    if ((error as Error).name !== 'NoSuchBucketPolicy') return notReported('public', 'its policy', error)
   }
   return {
     code: 'public',
@@ -112,7 +115,7 @@ async function checkedPublic({
   }
 }
 
-async function checkedAddress(publicUrl: string): Promise<Finding> {
+async function checkPublicUrl(publicUrl: string): Promise<Precondition> {
   try {
     const answer = await fetch(publicUrl, {
       method: 'HEAD',
@@ -129,14 +132,14 @@ async function checkedAddress(publicUrl: string): Promise<Finding> {
   }
 }
 
-const notAnswering = (publicUrl: string, why: string): Finding => ({
+const notAnswering = (publicUrl: string, why: string): Precondition => ({
   code: 'public',
   isFine: false,
-  message: `${publicUrl} does not answer: ${cut(why, 200)}`,
+  message: `${publicUrl} does not answer: ${truncate(why, 200)}`,
   remedy: 'Look at publicUrl in STORAGE_URL: public files are read there',
 })
 
-async function checkedAcl({ client, sdk, bucket }: Checked): Promise<Finding> {
+async function checkAcl({ client, sdk, bucket }: BucketOptions): Promise<Precondition> {
   try {
     const { OwnershipControls } = await client.send(
       new sdk.GetBucketOwnershipControlsCommand({ Bucket: bucket }),
@@ -148,7 +151,7 @@ async function checkedAcl({ client, sdk, bucket }: Checked): Promise<Finding> {
   } catch (error) {
     if ((error as Error).name === 'OwnershipControlsNotFoundError')
       return { code: 'acl', isFine: true, message: 'The bucket takes ACLs' }
-    return untold('acl', 'whether it takes ACLs', error)
+    return notReported('acl', 'whether it takes ACLs', error)
   }
   return {
     code: 'acl',

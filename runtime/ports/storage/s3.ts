@@ -13,46 +13,47 @@ import {
 import type { StoragePort, Visibility } from './port.ts'
 import { checkBucket } from './s3-check.ts'
 
-/** Failures after which nothing can have changed: nobody was reached. */
+/** Failures after which nothing can have changed: the server was not reached. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
-/** 4xx that are not about the file: credentials, bucket, pace. */
-const notAboutTheFile = new Set([401, 403, 404, 408, 429])
-const wrongPlace = new Set([
+/** 4xx that do not concern the file: credentials, bucket, rate. */
+const otherStatuses = new Set([401, 403, 404, 408, 429])
+const wrongRegionErrors = new Set([
   'PermanentRedirect',
   'AuthorizationHeaderMalformed',
   'IllegalLocationConstraintException',
 ])
-const throttling = new Set([
+const throttlingErrors = new Set([
   ...['SlowDown', 'RequestLimitExceeded', 'ThrottlingException', 'Throttling', 'TooManyRequests'],
 ])
-/** What the service says of credentials that are wrong, expired or may not do this. */
-const accessDenied = new Set([
+/** Error codes of credentials that are wrong, expired or lack the permission. */
+const accessDeniedErrors = new Set([
   ...['AccessDenied', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'AccountProblem', 'AllAccessDisabled'],
   ...['ExpiredToken', 'ExpiredTokenException', 'InvalidToken', 'TokenRefreshRequired'],
 ])
 
 /**
- * S3-compatible storage. `url` is `s3://ACCESS:SECRET@endpoint-host:port/bucket?region=eu-west-1`, the key
- * and the secret percent-encoded, and in its query:
+ * S3-compatible storage. `url` is `s3://ACCESS:SECRET@endpoint-host:port/bucket?region=eu-west-1`, the key and the
+ * secret percent-encoded, and in its query:
  * - `region` (default `us-east-1`)
- * - `publicUrl`: where public files are read, such as a CDN (default: the bucket itself)
+ * - `publicUrl`: the address of public files, such as a CDN (default: the bucket itself)
  * - `tls=off`: plain HTTP
- * - `once=off`: for a service that does not know `If-None-Match`; then a link takes several uploads until it ends
- * - `acl=on`: public files carry `x-amz-acl: public-read`; without it the bucket's own policy decides what is public,
- *   which is the only way where ACLs are off, as they are in buckets of AWS since April 2023
- * - `sessionToken`: of temporary credentials, which end with it; `credentials=machine` in the place of key and secret
- *   takes those of the machine (environment, web identity, container, instance), renewed by the SDK
- *
- * The credentials must be allowed to list the bucket: without that a service answers 403 for a file that is
- * gone. The SDK is loaded here, so that only who uses it pays for it. Throws an `Error` that names what is
- * wrong in `url` and shows none of it. Times are in milliseconds.
+ * - `once=off`: for a service without `If-None-Match`; a link then accepts several uploads until it expires
+ * - `acl=on`: public files get `x-amz-acl: public-read`; by default the bucket's own policy decides what is public,
+ * which is the only way if ACLs are off, as in AWS buckets since April 2023
+ * - `sessionToken`: of temporary credentials, which expire with it; `credentials=machine` instead of key and secret
+ * uses those of the machine (environment, web identity, container, instance), renewed by the SDK
+ * The credentials must be allowed to list the bucket: otherwise a service answers 403 for a missing file. The SDK is
+ * loaded here, so that only its users pay for it. Throws an `Error` that names what is wrong in `url` without quoting
+ * it. Timeouts in milliseconds.
  */
 export async function s3Storage(options: {
   url: string
   connectTimeoutMs?: number
   requestTimeoutMs?: number
 }): Promise<StoragePort & { close(): void }> {
-  const { endpoint, bucket, region, publicUrl, hasPublicUrl, acl, once, credentials } = readS3Url(options.url)
+  const { endpoint, bucket, region, publicUrl, hasPublicUrl, acl, once, credentials } = parseS3Url(
+    options.url,
+  )
   const [sdk, { getSignedUrl }, { Upload }] = await Promise.all([
     import('@aws-sdk/client-s3'),
     import('@aws-sdk/s3-request-presigner'),
@@ -63,7 +64,7 @@ export async function s3Storage(options: {
     region,
     ...(credentials ? { credentials } : {}),
     forcePathStyle: true,
-    // Many S3-compatible services know no other checksums, and a presigned link could not carry one.
+    // Many S3-compatible services support no other checksums, and a presigned link could not carry one.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -72,31 +73,31 @@ export async function s3Storage(options: {
       throwOnRequestTimeout: true,
     },
   })
-  const urlOf = (key: string): string => `${publicUrl}/${keyPath(key)}`
+  const buildUrl = (key: string): string => `${publicUrl}/${keyPath(key)}`
   const at = (key: string) => ({ Bucket: bucket, Key: key })
   const granted = (visibility: Visibility) =>
     acl && visibility === 'public' ? ({ ACL: 'public-read' } as const) : {}
 
-  /** A HEAD answers without a body, which would tell a file that is gone from a bucket that is. */
+  /** A HEAD has no body that would tell a missing file from a missing bucket. */
   async function requireBucket(): Promise<void> {
     try {
       await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
     } catch (error) {
-      throw error instanceof sdk.NotFound ? noBucket(error) : await headFailure(error)
+      throw error instanceof sdk.NotFound ? noBucketError(error) : await headFailure(error)
     }
   }
 
-  /** A HEAD is refused without a word why, and never for what is in a file: who asks with a body is told. */
+  /** A refused HEAD gives no reason, and never concerns a file's content: a request with a body gets the reason. */
   async function headFailure(error: unknown): Promise<Refused | Unavailable> {
     const { $metadata } = (error ?? {}) as S3Failure
     const status = $metadata?.httpStatusCode ?? 0
-    if (status < 300 || status > 499) return translate(error)
+    if (status < 300 || status > 499) return toProviderError(error)
     const list = new sdk.ListObjectsV2Command({ Bucket: bucket, MaxKeys: 1 })
-    const told = await client.send(list).then(
+    const reason = await client.send(list).then(
       () => error,
       (why: unknown) => why,
     )
-    const translated = translate(told)
+    const translated = toProviderError(reason)
     return translated instanceof Refused
       ? new Unavailable('no', 'The storage does not answer', { cause: error })
       : translated
@@ -121,13 +122,13 @@ export async function s3Storage(options: {
       const uploadUrl = await getSignedUrl(client, put, {
         expiresIn: uploadSeconds,
         signingDate,
-        // The presigner leaves the type out unless told; the length it signs by itself.
+        // The presigner omits the type by default; it signs the length itself.
         signableHeaders: new Set(['content-type']),
       })
       return {
         uploadUrl,
         headers: { 'Content-Type': contentType, ...(once ? { 'If-None-Match': '*' } : {}) },
-        url: urlOf(key),
+        url: buildUrl(key),
         expiresAt: new Date(signingDate.getTime() + uploadSeconds * 1000),
       }
     },
@@ -170,11 +171,11 @@ export async function s3Storage(options: {
         await upload.done()
       } catch (error) {
         if (bytes instanceof Readable && bytes.errored) throw bytes.errored
-        throw translate(error)
+        throw toProviderError(error)
       } finally {
         if (bytes instanceof Readable) bytes.destroy()
       }
-      return { url: urlOf(key) }
+      return { url: buildUrl(key) }
     },
 
     async delete(key) {
@@ -183,7 +184,7 @@ export async function s3Storage(options: {
         await client.send(new sdk.DeleteObjectCommand(at(key)))
       } catch (error) {
         if (error instanceof sdk.S3ServiceException && error.name === 'NoSuchKey') return
-        throw translate(error)
+        throw toProviderError(error)
       }
     },
 
@@ -195,22 +196,22 @@ export async function s3Storage(options: {
 
 const queryNames = ['region', 'publicUrl', 'tls', 'acl', 'once', 'sessionToken', 'credentials']
 
-/** All faults at once, and never a part of the url: it holds the secret. */
-export function readS3Url(text: string) {
+/** Lists all issues at once, and never a part of the url: it holds the secret. */
+export function parseS3Url(text: string) {
   const url = URL.parse(text)
-  const faults: string[] = []
+  const issues: string[] = []
   const part = (value: string | undefined, name: string): string => {
     try {
       const decoded = decodeURIComponent(value ?? '')
-      if (decoded === '') faults.push(`${name} is missing`)
+      if (decoded === '') issues.push(`${name} is missing`)
       return decoded
     } catch {
-      faults.push(`${name} is not percent-encoded`)
+      issues.push(`${name} is not percent-encoded`)
       return ''
     }
   }
   if (url?.protocol !== 's3:') {
-    faults.push('it must be s3://ACCESS:SECRET@host/bucket, the key and the secret percent-encoded')
+    issues.push('it must be s3://ACCESS:SECRET@host/bucket, the key and the secret percent-encoded')
   }
   const query = url?.searchParams ?? new URLSearchParams()
   const isOfMachine = query.get('credentials') === 'machine' && !url?.username && !url?.password
@@ -219,22 +220,22 @@ export function readS3Url(text: string) {
   const sessionToken = query.get('sessionToken') ?? ''
   const host = part(url?.host, 'the endpoint')
   const bucket = part(url?.pathname.replace(/^\/+|\/+$/g, ''), 'the bucket')
-  if (bucket !== '' && !/^[\w.-]+$/.test(bucket)) faults.push('the path must be the name of one bucket')
+  if (bucket !== '' && !/^[\w.-]+$/.test(bucket)) issues.push('the path must be the name of one bucket')
   if ([...query.keys()].some((name) => !queryNames.includes(name))) {
-    faults.push(`its query knows ${queryNames.join(', ')} only`)
+    issues.push(`its query knows ${queryNames.join(', ')} only`)
   }
   if (query.has('credentials') && !isOfMachine) {
-    faults.push('credentials can be machine, and takes the place of key and secret')
+    issues.push('credentials can be machine, and takes the place of key and secret')
   }
-  if (sessionToken !== '' && isOfMachine) faults.push('sessionToken belongs to a key and a secret')
+  if (sessionToken !== '' && isOfMachine) issues.push('sessionToken belongs to a key and a secret')
   for (const name of ['tls', 'acl', 'once']) {
-    if (!['on', 'off'].includes(query.get(name) ?? 'on')) faults.push(`${name} must be on or off`)
+    if (!['on', 'off'].includes(query.get(name) ?? 'on')) issues.push(`${name} must be on or off`)
   }
   const endpoint = `${query.get('tls') === 'off' ? 'http' : 'https'}://${host}`
   const publicUrl = query.get('publicUrl') ?? `${endpoint}/${bucket}`
   const scheme = URL.parse(publicUrl)?.protocol ?? ''
-  if (!/^https?:$/.test(scheme)) faults.push('publicUrl must be an http(s) address')
-  if (faults.length > 0) throw new Error(`The address of the S3 storage is not usable: ${faults.join('; ')}`)
+  if (!/^https?:$/.test(scheme)) issues.push('publicUrl must be an http(s) address')
+  if (issues.length > 0) throw new Error(`The address of the S3 storage is not usable: ${issues.join('; ')}`)
   return {
     endpoint,
     bucket,
@@ -245,7 +246,7 @@ export function readS3Url(text: string) {
     once: query.get('once') !== 'off',
     credentials: isOfMachine
       ? null
-      : // A + of a token that nobody encoded reads as a blank; none holds one.
+      : // An unencoded + in a token is decoded as a blank; no token has one.
         {
           accessKeyId,
           secretAccessKey,
@@ -254,14 +255,14 @@ export function readS3Url(text: string) {
   }
 }
 
-/** What the SDK throws: the service's answer with its status, or a failure to get one. */
+/** Errors of the SDK: the service's answer with its status, or a failure to get one. */
 interface S3Failure {
   name?: string
   code?: string
   $metadata?: { httpStatusCode?: number }
 }
 
-const noBucket = (cause: unknown) =>
+const noBucketError = (cause: unknown) =>
   new AccessLost(
     'storage-without-bucket',
     'The storage has no such bucket',
@@ -269,10 +270,10 @@ const noBucket = (cause: unknown) =>
     { cause },
   )
 
-function translate(cause: unknown): Refused | Unavailable {
+function toProviderError(cause: unknown): Refused | Unavailable {
   const { name = '', code = '', $metadata } = (cause ?? {}) as S3Failure
   const status = $metadata?.httpStatusCode ?? 0
-  if (name === 'NoSuchBucket') return noBucket(cause)
+  if (name === 'NoSuchBucket') return noBucketError(cause)
   if (name === 'AccessControlListNotSupported') {
     return new AccessLost(
       'storage-without-acl',
@@ -281,7 +282,7 @@ function translate(cause: unknown): Refused | Unavailable {
       { cause },
     )
   }
-  if (accessDenied.has(name) || name === 'CredentialsProviderError') {
+  if (accessDeniedErrors.has(name) || name === 'CredentialsProviderError') {
     return new AccessLost(
       'storage-access-denied',
       `The storage does not take our credentials (${name})`,
@@ -289,7 +290,7 @@ function translate(cause: unknown): Refused | Unavailable {
       { cause },
     )
   }
-  if (wrongPlace.has(name) || (status >= 300 && status < 400)) {
+  if (wrongRegionErrors.has(name) || (status >= 300 && status < 400)) {
     return new AccessLost(
       'storage-wrong-region',
       'The bucket is in another region, or at another endpoint',
@@ -297,12 +298,12 @@ function translate(cause: unknown): Refused | Unavailable {
       { cause },
     )
   }
-  if (throttling.has(name) || status === 429) {
+  if (throttlingErrors.has(name) || status === 429) {
     const slower = new Throttled(1_000, undefined, { cause })
     return new Unavailable('no', 'The storage asks to slow down', { cause: slower })
   }
   const answered = status >= 400 && status < 500
-  if (answered && !notAboutTheFile.has(status)) {
+  if (answered && !otherStatuses.has(status)) {
     return new Refused('file-refused', 'The storage refused the file', { cause })
   }
   const unchanged = answered || unreached.has(code)

@@ -1,8 +1,8 @@
-/** Automations with 100,000 messages pending: what is due leaves in time, and the minute's sweep is short. */
+/** Automations with 100,000 pending messages: due messages leave on time, and the sweep per minute is short. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { createAutomation } from '#operations/automations/definitions/save'
 import { queueAdvance } from '#operations/automations/engine/schedule'
-import { storesHeld, storesToSweep } from '#operations/automations/engine/sweep'
+import { findStoresOnHold, findStoresToSweep } from '#operations/automations/engine/sweep'
 import { type Area, type Shop, timed, type World } from '../area.ts'
 
 const due = 60
@@ -56,8 +56,8 @@ async function fill(
 
 const queueNow = ({ ctx }: Shop): Promise<void> => ctx.transaction((tx) => queueAdvance(tx, [tx.now()]))
 
-/** Waits until nothing of a store is due. */
-async function untilSent({ database }: World, { storeId }: Shop): Promise<void> {
+/** Waits until no message of a store is due. */
+async function waitUntilSent({ database }: World, { storeId }: Shop): Promise<void> {
   for (const until = performance.now() + 15 * 60_000; performance.now() < until; await wait(250)) {
     const rows = await database.query(
       `select 1 from automation_executions where store_id = $1
@@ -69,7 +69,7 @@ async function untilSent({ database }: World, { storeId }: Shop): Promise<void> 
   throw new Error('What was due has not left after 15 minutes')
 }
 
-/** Messages that come due one after the other, among those that are pending, beside busy stores. */
+/** Messages that become due one after the other, among pending ones, with busy stores at the same time. */
 async function measureDue(world: World, shop: AutomationShop): Promise<void> {
   await fill(world, shop, due, 3, 18)
   const { database, report } = world
@@ -79,7 +79,7 @@ async function measureDue(world: World, shop: AutomationShop): Promise<void> {
   const instants = rows.map(({ at }) => at)
   await shop.ctx.transaction((tx) => queueAdvance(tx, instants))
   await wait(18_000)
-  await untilSent(world, shop)
+  await waitUntilSent(world, shop)
   const late = await database.query<{ ms: number }>(
     `select extract(epoch from sent_at - scheduled_at)::float8 * 1000 as ms ${ofThese}`,
     values,
@@ -93,8 +93,8 @@ async function measureDue(world: World, shop: AutomationShop): Promise<void> {
 }
 
 async function sweep({ database }: World): Promise<void> {
-  await storesHeld(database.root)
-  const stores = await storesToSweep(database.root, new Date())
+  await findStoresOnHold(database.root)
+  const stores = await findStoresToSweep(database.root, new Date())
   if (stores.length !== 1) throw new Error(`The sweep found ${stores.length} stores instead of one`)
 }
 
@@ -115,7 +115,7 @@ export default {
     await withWorker(async () => {
       for (const each of busy) await queueNow(each)
       await measureDue(world, shop)
-      for (const each of busy) await untilSent(world, each)
+      for (const each of busy) await waitUntilSent(world, each)
     })
     await fill(world, shop, ofOneMinute, -60, -1)
     await database.query('vacuum analyze', [])
@@ -124,7 +124,7 @@ export default {
     report(`the sweep, ${ofOneMinute} due`, 1_000, sweeps)
     await withWorker(async () => {
       await queueNow(shop)
-      const ms = await timed(() => untilSent(world, shop))
+      const ms = await timed(() => waitUntilSent(world, shop))
       report(`${ofOneMinute} due in one minute, at 100 a second`, 300_000, [ms])
     })
     return {}

@@ -8,7 +8,7 @@ const list = (name: string, query: string): Check => [`list: ${name}`, `${reques
 export default {
   rows: 200_000,
   neighbours: 20,
-  // The oldest first, as they come in; every third has two items.
+  // Oldest first, as they arrive; every third has two items.
   fill: [
     `insert into exchange_requests (store_id, id, number, type, status, order_id, order_number, order_placed_at,
       customer_name, customer_email, customer_phone, reasons, amount, currency, outside_window, return_method,

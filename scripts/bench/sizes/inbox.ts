@@ -1,4 +1,7 @@
-/** The inbox with 100,000 conversations and 2,000,000 messages: every list, filter and search, the deepest pages included. */
+/**
+ * The inbox with 100,000 conversations and 2,000,000 messages: every list, filter and search, including the deepest
+ * pages.
+ */
 import { createHash } from 'node:crypto'
 import { type Area, type Check, daysBefore } from '../area.ts'
 
@@ -6,13 +9,13 @@ const conversations = '/v1/inbox/conversations'
 const tagId = '01900000-0000-7000-8000-000000000004'
 const newestId = '01900000-0000-7000-8000-000000000005'
 
-/** The n-th commonest word of the messages. */
+/** The n-th most common word of the messages. */
 const word = (n: number): string => {
   const digits = createHash('md5').update(String(n)).digest('hex')
   return `w${digits.slice(0, 2 + (n % 7))}`
 }
 
-/** Filters whose deepest page is read, each with the share of conversations that it leaves. */
+/** Filters whose deepest page is read, each with the share of matching conversations. */
 const deepest: [name: string, query: string, share: number][] = [
   ['all', '', 1],
   ['open', 'status=open', 2 / 3],
@@ -62,7 +65,7 @@ export default {
     from (select id, row_number() over (order by id) as n from conversations where store_id = {store}) c
     join (select id, row_number() over (order by name) as n from inbox_tags where store_id = {store}) t
       on c.n % 10 = t.n - 1 or c.n % 200 = t.n`,
-    // In the order of time, as they come in: the messages of one conversation lie far apart.
+    // In order of time, as they arrive: the messages of one conversation are far apart.
     `insert into inbox_messages (store_id, id, conversation_id, direction, source, type, text, status,
       provider_message_id, occurred_at, created_at, updated_at)
     select {store}, gen_random_uuid(), c.id, case when i % 2 = 0 then 'inbound' else 'outbound' end,
@@ -74,7 +77,7 @@ export default {
       from (select floor(5000 * power(random(), 3))::int as pick
         from generate_series(1, 8 + 0 * i + 0 * length(c.id::text))) p) w
     where c.store_id = {store}`,
-    // An index made at the end takes a tenth of the time of one that grows by rows.
+    // Building the index at the end takes a tenth of the time of updating it per row.
     'drop index inbox_message_words_words',
     `insert into inbox_message_words (store_id, conversation_id, message_id, words)
     select store_id, conversation_id, id, array_to_tsvector(string_to_array(text, ' '))

@@ -1,7 +1,7 @@
-/** A store with 500 content blocks: what the storefront shows of them, cached and built again. */
+/** A store with 500 content blocks: the storefront's answer, cached and rebuilt. */
 import { blockDesigns } from '#operations/product-page/content-blocks/designs'
-import { everyProduct } from '#operations/storefront/door'
-import { findVisited } from '#operations/storefront/visits/visited'
+import { everyProduct } from '#operations/storefront/index'
+import { findVisitedStore } from '#operations/storefront/visits/visited-store'
 import { publish } from '#operations/storefront/widgets/published'
 import { SystemContext } from '#runtime/context'
 import { type Area, timed } from '../area.ts'
@@ -37,7 +37,7 @@ export default {
     await world.fill(every, world.rows, [...fill, forEveryProduct])
     const system = new SystemContext(world.services, world.services.log, 'bench')
     for (const { ctx, publicId } of [shop, every]) {
-      const visited = (await findVisited(system, publicId))!
+      const visited = (await findVisitedStore(system, publicId))!
       let product = 0
       const build = async (): Promise<void> => {
         for (let i = 0; i < builds; i += 1) {

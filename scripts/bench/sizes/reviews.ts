@@ -19,7 +19,7 @@ function largeFile(): string {
 export default {
   rows: 200_000,
   neighbours: 20,
-  // The oldest first, as they come in.
+  // Oldest first, as they arrive.
   fill: [
     `insert into product_snapshots (store_id, product_id, name, handle, url, price, currency, digest, is_published,
       platform_created_at, platform_updated_at, checked_at)

@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono'
 import { newId } from '#runtime/values/ids'
 import type { Fixture } from '../operations.ts'
 import { serveParent } from '../processes.ts'
-import { etagOf, openClients, texts } from './statements.ts'
+import { openClients, texts, toEtag } from './statements.ts'
 
 interface Answer {
   status: 200 | 201
@@ -20,14 +20,14 @@ const clients = openClients(fixture.databaseUrl, fixture.clients)
 const stores = new Map(fixture.shops.map(({ key, storeId }) => [`Bearer ${key}`, storeId]))
 
 async function run(text: string, authorization: string | undefined, ...values: unknown[]): Promise<string> {
-  // Looked up in memory, as if something before it had checked the key.
+  // Looked up in memory, as if the key had been checked before.
   const storeId = stores.get(authorization ?? '')
   const [row] = await clients.query<{ text: string }>(text, [storeId, ...values])
   return row!.text
 }
 async function read(authorization: string | undefined, id: string): Promise<Answer> {
   const text = await run(texts.read, authorization, id)
-  return { status: 200, text, etag: etagOf(text) }
+  return { status: 200, text, etag: toEtag(text) }
 }
 async function list(authorization: string | undefined): Promise<Answer> {
   return { status: 200, text: await run(texts.list, authorization, 20, 0) }

@@ -1,7 +1,7 @@
 /**
- * Fastify as it is usually put together: a hook that looks up the key, @fastify/rate-limit over a store in PostgreSQL,
- * JSON Schema for requests. As `fastify` it counts by key alone and does not log; as `guarded` it has the gateway's
- * guards: it counts the address too, and logs each request.
+ * A usual Fastify setup: a hook that looks up the key, @fastify/rate-limit with a store in PostgreSQL, JSON Schema for
+ * requests. `fastify` counts only by key and does not log; `guarded` has the gateway's guards: it counts by address
+ * too, and logs each request.
  */
 import { readFileSync } from 'node:fs'
 import rateLimit from '@fastify/rate-limit'
@@ -10,7 +10,7 @@ import { newId, sha256 } from '#runtime/values/ids'
 import { parsePhone } from '#runtime/values/phone'
 import type { Fixture } from '../operations.ts'
 import { serveParent } from '../processes.ts'
-import { etagOf, openClients, texts } from './statements.ts'
+import { openClients, texts, toEtag } from './statements.ts'
 
 interface Holder {
   storeId: string
@@ -29,7 +29,7 @@ const known = new Map<string, { holder: Holder; until: number }>()
 const holders = new WeakMap<FastifyRequest, Holder>()
 const keyText = 'select store_id, scopes from api_keys where hash = $1 and revoked_at is null'
 
-async function holderOf(key: string): Promise<Holder | null> {
+async function findHolder(key: string): Promise<Holder | null> {
   const hash = sha256(key)
   const cached = known.get(hash)
   if (cached && performance.now() < cached.until) return cached.holder
@@ -42,9 +42,9 @@ async function holderOf(key: string): Promise<Holder | null> {
 
 const refusal = (code: string, message: string) => ({ error: { code, message } })
 
-/** Runs after the rate limit, which counts refused requests too. */
+/** Runs after the rate limit, which also counts refused requests. */
 const needs = (scope: string) => async (request: FastifyRequest, reply: FastifyReply) => {
-  const holder = await holderOf(request.headers.authorization?.slice(7) ?? '')
+  const holder = await findHolder(request.headers.authorization?.slice(7) ?? '')
   if (!holder) return reply.code(401).send(refusal('unauthorized', 'The API key is unknown'))
   if (!holder.scopes.has(scope)) return reply.code(403).send(refusal('forbidden', `It lacks ${scope}`))
   holders.set(request, holder)
@@ -63,7 +63,7 @@ const countText = `
   returning used as current, $2::float8 - extract(epoch from now() - started_at) * 1000 as ttl`
 type Count = { current: number; ttl: number }
 
-/** A store of `@fastify/rate-limit` that instances share: one statement a request. */
+/** A store of `@fastify/rate-limit` shared by instances: one statement per request. */
 class SharedLimits {
   incr(key: string, counted: (error: Error | null, count?: Count) => void, timeWindow: number): void {
     clients.query<Count>(countText, [key, timeWindow]).then(
@@ -91,7 +91,7 @@ if (isGuarded) {
 }
 await limitBy((request) => request.headers.authorization ?? request.ip)
 
-/** Sends the body that PostgreSQL made; undefined where there is no row. */
+/** Sends the body that PostgreSQL made; undefined if there is no row. */
 async function run(request: FastifyRequest, reply: FastifyReply, text: string, values: unknown[]) {
   const parameters = [holders.get(request)!.storeId, ...values]
   const [row] = await clients.query<{ text: string }>(text, parameters)
@@ -105,7 +105,7 @@ app.get<{ Params: { id: string } }>(
   { preParsing: needs('platform:read'), schema: { params: byId } },
   async (request, reply) => {
     const body = await run(request, reply, texts.read, [request.params.id])
-    return body ? reply.header('etag', etagOf(body)).send(body) : reply.callNotFound()
+    return body ? reply.header('etag', toEtag(body)).send(body) : reply.callNotFound()
   },
 )
 
@@ -139,7 +139,7 @@ app.post<{ Body: { phone: string; note?: string } }>(
   '/v1/campaigns/opt-outs',
   { preParsing: needs('platform:write'), schema: { body: optOutInput } },
   async (request, reply) => {
-    // The operation takes a phone in any spelling, so an implementation has to parse it.
+    // The operation accepts any spelling of a phone, so an implementation has to parse it.
     const phone = parsePhone(request.body.phone, 'BR')
     if (!phone) return reply.code(400).send(refusal('bad_request', 'phone: is not a phone number'))
     const now = new Date()

@@ -1,4 +1,4 @@
-/** The gateway, started as `npm start` starts it. */
+/** The gateway, started like `npm start`. */
 import { readFileSync } from 'node:fs'
 import { startServer } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'

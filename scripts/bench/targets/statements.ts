@@ -1,4 +1,4 @@
-/** The statement of each operation. Every peer runs it: PostgreSQL makes the body of the answer, as for the gateway. */
+/** The statement of each operation, run by every server: PostgreSQL builds the body, as for the gateway. */
 import { hash } from 'node:crypto'
 import postgres from 'postgres'
 
@@ -40,7 +40,7 @@ export interface Clients {
   close(): Promise<void>
 }
 
-/** The fastest way that postgres.js has: clients of one connection, in turn, statements planned once. */
+/** The fastest setup of postgres.js: single-connection clients used round-robin, with prepared statements. */
 export function openClients(url: string, count: number): Clients {
   const clients = Array.from({ length: count }, () =>
     postgres(url, { max: 1, connection: { plan_cache_mode: 'force_generic_plan' }, onnotice: () => {} }),
@@ -59,4 +59,4 @@ export function openClients(url: string, count: number): Clients {
   }
 }
 
-export const etagOf = (body: string): string => `"${hash('sha1', body, 'base64url')}"`
+export const toEtag = (body: string): string => `"${hash('sha1', body, 'base64url')}"`

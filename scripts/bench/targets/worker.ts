@@ -1,8 +1,8 @@
-/** The worker, started as `npm run worker` starts it. */
+/** The worker, started like `npm run worker`. */
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 
-// As `scripts/worker.ts`, before anything is loaded.
+// As in `scripts/worker.ts`, before anything else is loaded.
 setFlagsFromString('--heap-growing-percent=50')
 const { openApp } = await import('#runtime/server/app')
 const { openLog } = await import('#runtime/server/log')

@@ -1,4 +1,4 @@
-/** Lint and format. The rules look at one file at a time: one that was in order, and is as it was, is in order. */
+/** Lint and format. Rules look at one file at a time, so unchanged files that passed before are skipped. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,35 +6,35 @@ import { type Result, run, tool } from './tool.ts'
 
 const name = 'lint and format'
 const biome = 'node_modules/@biomejs/biome'
-const kept = 'node_modules/.cache/lint.json'
-/** More than these are no faster by name. */
+const cacheFile = 'node_modules/.cache/lint.json'
+/** For more files than this, naming them is not faster. */
 const namedAtMost = 500
 
-interface InOrder {
-  /** Of the linter and its settings. */
+interface LintCache {
+  /** Hash of the linter and its settings. */
   settings: string
-  /** Each file's contents, by its path. */
+  /** Hash of each file's contents, by path. */
   files: Record<string, string>
 }
 
-/** Of all files, where nobody can say which there are. */
+/** Checks all files if the changed ones are unknown. */
 export async function lint(root: string): Promise<Result> {
-  const there = await filesOf(root)
+  const there = await hashFiles(root)
   if (!there) return check(root, ['.'])
-  const settings = sum(
+  const settings = hashAll(
     await readFile(join(root, biome, 'package.json')),
     ...Object.keys(there)
       .filter((path) => path === 'biome.json' || path.endsWith('.grit'))
       .map((path) => there[path]!),
   )
-  const before = await lastInOrder(root)
+  const before = await readCache(root)
   const isSame = before?.settings === settings
   const changed = Object.keys(there).filter((path) => !isSame || before.files[path] !== there[path])
   if (changed.length === 0) return { name, ok: true, output: '' }
   const result = await check(root, changed.length > namedAtMost ? ['.'] : changed)
   if (result.ok) {
-    await mkdir(dirname(join(root, kept)), { recursive: true })
-    await writeFile(join(root, kept), JSON.stringify({ settings, files: there } satisfies InOrder))
+    await mkdir(dirname(join(root, cacheFile)), { recursive: true })
+    await writeFile(join(root, cacheFile), JSON.stringify({ settings, files: there } satisfies LintCache))
   }
   return result
 }
@@ -51,8 +51,8 @@ const check = (root: string, paths: string[]): Promise<Result> =>
     ...paths,
   ])
 
-/** Null where there is no git, or no repository. */
-async function filesOf(root: string): Promise<Record<string, string> | null> {
+/** Null without git or a repository. */
+async function hashFiles(root: string): Promise<Record<string, string> | null> {
   const { ok, output } = await run(root, 'git', [
     'ls-files',
     '-z',
@@ -65,23 +65,23 @@ async function filesOf(root: string): Promise<Record<string, string> | null> {
   const sums = await Promise.all(
     paths.map((path) =>
       readFile(join(root, path)).then(
-        (bytes) => [[path, sum(bytes)] as const],
-        () => [], // deleted, and still listed
+        (bytes) => [[path, hashAll(bytes)] as const],
+        () => [], // deleted, but still in the index
       ),
     ),
   )
   return Object.fromEntries(sums.flat())
 }
 
-async function lastInOrder(root: string): Promise<InOrder | null> {
+async function readCache(root: string): Promise<LintCache | null> {
   try {
-    return JSON.parse(await readFile(join(root, kept), 'utf8')) as InOrder
+    return JSON.parse(await readFile(join(root, cacheFile), 'utf8')) as LintCache
   } catch {
-    return null // the first time
+    return null // the first run
   }
 }
 
-function sum(...contents: (Buffer | string)[]): string {
+function hashAll(...contents: (Buffer | string)[]): string {
   const hash = createHash('sha256')
   for (const each of contents) hash.update(each)
   return hash.digest('base64')

@@ -1,4 +1,4 @@
-/** Tools that check by themselves, each a process of its own. */
+/** Checks by external tools, each in its own process. */
 import { spawn } from 'node:child_process'
 
 export interface Result {
@@ -7,7 +7,7 @@ export interface Result {
   output: string
 }
 
-/** One that Node runs. */
+/** A tool that runs on Node. */
 export const tool = async (root: string, name: string, script: string, args: string[]): Promise<Result> => ({
   name,
   ...(await run(root, process.execPath, [script, ...args])),

@@ -1,4 +1,4 @@
-/** Automations from end to end over HTTP, and what is not to be saved. */
+/** Automations end to end over HTTP, and refused changes. */
 import { beforeAll, expect, test } from 'vitest'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
@@ -19,7 +19,7 @@ async function opened(options: Parameters<typeof automationShop>[1] = {}): Promi
   return automationShop(app, options)
 }
 
-test('conversions, report and flow stats agree on a cart that became an order by its coupon', async () => {
+test('conversions, report and flow stats agree on a cart that became an order with its coupon', async () => {
   const shop = await opened()
   const automation = await shop.automation({ type: 'abandoned-cart', quietHours: never, flow: exampleFlow })
   await shop.cart()
@@ -61,13 +61,13 @@ test('conversions, report and flow stats agree on a cart that became an order by
   ])
 })
 
-test('a change with a flow that is refused changes nothing', async () => {
+test('a change with an invalid flow changes nothing', async () => {
   const shop = await opened()
   const wait = (id: string, next: string) => ({ id, type: 'wait', minutes: 60, next })
   const flow = { start: 'a', steps: [wait('a', 'b'), wait('b', 'a')] }
   const automation = await shop.automation({ type: 'abandoned-cart', flow: exampleFlow })
   const path = `/automations/${automation.id}`
-  // Beside changes that would hold by themselves.
+  // Together with changes that are valid on their own.
   const body = { name: 'Other', delayMinutes: 90, flow }
   expect((await shop.request('PUT', path, { body })).status).toBe(400)
   expect((await shop.request('GET', path)).body).toEqual(automation)

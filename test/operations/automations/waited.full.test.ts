@@ -1,10 +1,10 @@
-/** What waited is judged again when it leaves: each cause of waiting, each fact that changed meanwhile. */
+/** A waiting message is decided again before it is sent: every cause of waiting with every fact that changed meanwhile. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { isTooLate } from '#operations/automations/deciding/lateness'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import { kinds } from '#operations/automations/kinds'
 import { automationTypes } from '#operations/automations/types'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/index'
 import updateStore from '#operations/store/profile/api/update-store'
 import { type TestApp, testApp } from '#test/support/app'
 import {
@@ -12,7 +12,7 @@ import {
   ana,
   automationShop,
   never,
-  statesOf as states,
+  readOutcomes as states,
 } from '#test/support/automations'
 
 let app: TestApp
@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 const hour = 3_600_000
 const night = { isEnabled: true, start: '21:00', end: '08:00' }
-/** 20:30 in São Paulo: what is due an hour later waits for 8:00. */
+/** 20:30 in São Paulo: a message due an hour later waits until 8:00. */
 const evening = '2026-11-20T23:30:00.000Z'
 const morning = '2026-11-21T11:00:00.000Z'
 const noon = '2026-11-20T15:00:00.000Z'
@@ -37,7 +37,7 @@ const products = async (shop: AutomationShop, change: { is_published?: boolean; 
   const ctx = await shop.context()
   await ctx.db.updateTable('product_snapshots').set(change).where('product_id', '=', '1002').execute()
 }
-/** How a message comes to wait, when something changes, when it would leave, and what it waits for. */
+/** How a message comes to wait, when something changes, when it would be sent, and its hold reason. */
 const causes = {
   'quiet hours': {
     from: evening,
@@ -71,7 +71,7 @@ const causes = {
   },
 } as const
 
-/** What changed while it waited, and what becomes of a message about a cart. */
+/** The change while a message about a cart waited, and the message's resulting state. */
 const changes: Record<
   string,
   { change(shop: AutomationShop, cartId: string): Promise<unknown>; is: string }
@@ -110,13 +110,13 @@ describe.each(Object.entries(causes))('a message about a cart that waited for %s
     expect(await states(shop, id)).toEqual([is])
     expect(await shop.outbox()).toHaveLength(is === 'sent' ? 1 : 0)
     if (is !== 'pending') return
-    // An hour after it was touched.
+    // An hour after its last activity.
     await goTo(new Date(Date.parse(cause.changed) + hour))
     expect(await states(shop, id)).toEqual(['sent'])
   })
 })
 
-test('the mirror decides, though nobody has told the engine yet', async () => {
+test('the cached order decides, even before its event is processed', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: never })
@@ -129,17 +129,17 @@ test('the mirror decides, though nobody has told the engine yet', async () => {
   ])
 })
 
-describe('how late a message may leave', () => {
-  test.each(automationTypes)('%s: three days after its moment', async (type) => {
+describe('late messages', () => {
+  test.each(automationTypes)('%s: three days late', async (type) => {
     const row = { type, quiet_hours: { ...night, isEnabled: true } }
     const due = new Date('2026-11-21T00:30:00.000Z')
     const late = (hours: number) => isTooLate(row, due, 'America/Sao_Paulo', new Date(+due + hours * hour))
     const isBound = kinds[type].latestHours !== null
-    // 10.5 hours of the night that it was due in do not count, nor 11 of the next one.
+    // 10.5 quiet hours of the first night do not count, nor 11 of the next one.
     expect([late(24), late(35), late(47), late(72)]).toEqual([false, false, isBound, isBound])
   })
 
-  test('what tells of its moment stays away after days of silence, other messages leave', async () => {
+  test('time-bound messages are skipped after days of silence, others are sent', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const paid = await shop.automation({ type: 'order-paid', delayMinutes: 60, quietHours: never })
@@ -150,7 +150,7 @@ describe('how late a message may leave', () => {
   })
 })
 
-test('quiet hours turned off, or shortened, release what they held', async () => {
+test('turning quiet hours off, or shortening them, releases the held messages', async () => {
   await app.setClock(evening)
   const shop = await automationShop(app)
   const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: night })
@@ -168,7 +168,7 @@ test('quiet hours turned off, or shortened, release what they held', async () =>
   expect(await states(shop, id)).toEqual(['sent'])
 })
 
-test.each(['down', 'throttle'] as const)('a try that falls into quiet hours waits: %s', async (mode) => {
+test.each(['down', 'throttle'] as const)('a retry that is due in quiet hours waits: %s', async (mode) => {
   await app.setClock('2026-11-20T22:59:55.000Z')
   const shop = await automationShop(app)
   const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: night })
@@ -183,7 +183,7 @@ test.each(['down', 'throttle'] as const)('a try that falls into quiet hours wait
   expect(await states(shop, id)).toEqual(['sent'])
 })
 
-test('a store that moves to another zone: its quiet hours are those of the new one', async () => {
+test('after a change of the time zone, quiet hours use the new zone', async () => {
   // 23:00 in São Paulo, 11:00 in Tokyo.
   const at = '2026-11-21T02:00:00.000Z'
   await app.setClock('2026-11-21T01:00:00.000Z')
@@ -197,7 +197,7 @@ test('a store that moves to another zone: its quiet hours are those of the new o
   expect(await states(shop, id)).toEqual(['sent'])
 })
 
-test('a message whose outcome nobody knows is not sent again in quiet hours', async () => {
+test('a message with an unknown outcome is not resent in quiet hours', async () => {
   await app.setClock('2026-11-20T22:59:00.000Z')
   const shop = await automationShop(app)
   const { id } = await shop.automation({ type: 'abandoned-cart', quietHours: night })
@@ -213,7 +213,7 @@ test('a message whose outcome nobody knows is not sent again in quiet hours', as
   await goTo('2026-11-21T00:05:00.000Z')
   expect([await states(shop, id), await shop.outbox()]).toMatchObject([['sending'], [{ calls }]])
   await goTo('2026-11-21T11:05:00.000Z')
-  // Orders may have been read again only after it was looked after.
+  // Orders may have been synced only after its recovery.
   await goTo('2026-11-21T11:08:00.000Z')
   expect([await states(shop, id), await shop.outbox()]).toMatchObject([['sent'], [{ calls: calls + 1 }]])
 })
@@ -228,11 +228,11 @@ const thanks = (steps: object[]) => ({
   ],
 })
 
-describe('who bought', () => {
+describe('a message for buyers', () => {
   test.each([
-    ['is thanked', false, 'sent'],
-    ['and cancelled is not thanked', true, 'not-eligible'],
-  ])('the cart %s', async (_, isCancelled, is) => {
+    ['is sent', false, 'sent'],
+    ['is skipped after a cancellation', true, 'not-eligible'],
+  ])('%s', async (_, isCancelled, is) => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const flow = {
@@ -251,7 +251,7 @@ describe('who bought', () => {
   })
 })
 
-test('a coupon that ended stays unpromised; a text without it leaves', async () => {
+test('an expired coupon is not promised; a text without it is sent', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const flow = (text: string) => ({

@@ -28,7 +28,7 @@ const count = async (table: 'storefront_events' | 'product_snapshots', storeId: 
   return Number(n)
 }
 
-test('Aurora has its bars, its alerts and two days of events', async () => {
+test('the demo store Aurora has banners, alerts and two days of events', async () => {
   expect(await read('/free-shipping-bar/settings')).toMatchObject({ isEnabled: true, threshold: 199 })
   expect(await read('/flash-countdown-bar/settings')).toMatchObject({
     isEnabled: true,
@@ -60,7 +60,7 @@ test('Aurora has its bars, its alerts and two days of events', async () => {
   expect(await read('/free-shipping-bar/threshold-suggestion')).toMatchObject({ reason: null })
 })
 
-test('its storefront shows them, and says who bought what', async () => {
+test('the storefront of the demo shows banners and recent purchases', async () => {
   expect(await count('product_snapshots', aurora.id)).toBe(40)
   expect(await count('product_snapshots', borealis.id)).toBe(5)
   const { body } = await visit(shop, '/widgets?page=home')

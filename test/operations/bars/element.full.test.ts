@@ -1,4 +1,4 @@
-/** The bars as shoppers see them. */
+/** Storefront elements of the banners. */
 import { expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
 import saveCountdown from '#operations/bars/countdown/api/save-settings'
@@ -8,7 +8,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 
 const { app, url } = await servedApp()
 
-test.skipIf(!hasChromium)('announcements take turns, and the page under them stays where it is', async () => {
+test.skipIf(!hasChromium)('announcements rotate without shifting the page', async () => {
   const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
   const long = 'Coleção nova no ar: cerâmicas, linhos e luminárias feitas à mão, com frete por nossa conta'
   const announcements = [{ text: 'Oi' }, { text: long, linkUrl: '/novidades' }]
@@ -16,7 +16,7 @@ test.skipIf(!hasChromium)('announcements take turns, and the page under them sta
   await open()
   const bar = page.locator('store-countdown-bar').getByRole('region')
   await bar.getByText('Oi').waitFor()
-  // Nobody comes by keyboard to what is not its turn.
+  // Hidden announcements are not focusable.
   expect(await bar.getByRole('link').count()).toBe(0)
   const before = (await page.locator('header').boundingBox())!.y
   const link = bar.getByRole('link', { name: long })
@@ -27,39 +27,36 @@ test.skipIf(!hasChromium)('announcements take turns, and the page under them sta
   expect(faults).toEqual([])
 })
 
-test.skipIf(!hasChromium)(
-  'actions have their signs; a bar that was closed comes back with other words',
-  async () => {
-    const { shop, page, open, faults } = await demoShop(app, url)
-    const action = {
-      type: 'link',
-      label: 'Ofertas',
-      icon: 'tag',
-      target: '/ofertas',
-      backgroundColor: '#166534',
-    }
-    const save = (text: string) =>
-      shop.call(saveActions, { body: { isEnabled: true, isClosable: true, text, actions: [action] } })
-    expect((await save('Precisa de ajuda?')).status).toBe(200)
-    await open()
-    const bar = page.locator('store-action-bar').getByRole('region')
-    await bar.getByRole('link', { name: 'Ofertas' }).locator('svg path[d^="M3 4v8"]').waitFor()
-    await expectAccessible(page)
-    await bar.getByRole('button', { name: 'Fechar' }).click()
-    await bar.waitFor({ state: 'detached' })
-    await open('/products/1001')
-    await page.locator('store-action-bar').waitFor({ state: 'attached' })
-    await page.waitForLoadState('networkidle')
-    expect(await bar.count()).toBe(0)
-    await save('Fale com a gente')
-    await open()
-    await bar.getByText('Fale com a gente').waitFor()
-    expect(faults).toEqual([])
-  },
-)
+test.skipIf(!hasChromium)('buttons have icons; a closed banner reappears with new content', async () => {
+  const { shop, page, open, faults } = await demoShop(app, url)
+  const action = {
+    type: 'link',
+    label: 'Ofertas',
+    icon: 'tag',
+    target: '/ofertas',
+    backgroundColor: '#166534',
+  }
+  const save = (text: string) =>
+    shop.call(saveActions, { body: { isEnabled: true, isClosable: true, text, actions: [action] } })
+  expect((await save('Precisa de ajuda?')).status).toBe(200)
+  await open()
+  const bar = page.locator('store-action-bar').getByRole('region')
+  await bar.getByRole('link', { name: 'Ofertas' }).locator('svg path[d^="M3 4v8"]').waitFor()
+  await expectAccessible(page)
+  await bar.getByRole('button', { name: 'Fechar' }).click()
+  await bar.waitFor({ state: 'detached' })
+  await open('/products/1001')
+  await page.locator('store-action-bar').waitFor({ state: 'attached' })
+  await page.waitForLoadState('networkidle')
+  expect(await bar.count()).toBe(0)
+  await save('Fale com a gente')
+  await open()
+  await bar.getByText('Fale com a gente').waitFor()
+  expect(faults).toEqual([])
+})
 
 test.skipIf(!hasChromium)(
-  'what is missing for free shipping, to the cent, whatever numbers of binary make of it',
+  'the remaining amount for free shipping is exact to the cent despite binary floats',
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const texts = {
@@ -78,7 +75,7 @@ test.skipIf(!hasChromium)(
         window.storefrontCart = ${JSON.stringify({ currency: 'BRL', ...cart })} }))`)
     const other = { productId: '1001', variantId: '2001', quantity: 1 }
     const excluded = { productId: '1002', variantId: '2003', quantity: 2 }
-    // 64.57 − 14.57 is 49.99999999999999 there.
+    // 64.57 − 14.57 is 49.99999999999999 in floats.
     await tell({
       total: 64.57,
       items: [
@@ -89,7 +86,7 @@ test.skipIf(!hasChromium)(
     await bar.getByText('Grátis', { exact: true }).waitFor()
     await tell({ total: '14.50', items: [{ ...other, total: '14.50' }] })
     await bar.getByText('Faltam R$ 35,50 (29)').waitFor()
-    // Before discounts the product that does not count goes with its price of before.
+    // Before discounts an excluded product is subtracted with its original price.
     expect((await save({ excludedProductIds: ['1002'], afterDiscounts: false })).status).toBe(200)
     await open()
     await bar.getByText('Vazio').waitFor()
@@ -101,7 +98,7 @@ test.skipIf(!hasChromium)(
     await bar.getByText('Faltam R$ 10,00 (80)').waitFor()
     await tell({ total: 0, items: [] })
     await bar.getByText('Vazio').waitFor()
-    // By the prices of the lines alone.
+    // Only with the line prices.
     await tell({ total: 45, items })
     await bar.getByText('Faltam R$ 10,00 (80)').waitFor()
     expect(faults).toEqual([])

@@ -7,25 +7,25 @@ import exportContacts from '#operations/campaigns/lists/api/export-contacts'
 import contactsExportJob from '#operations/campaigns/lists/jobs/contacts-export'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import exportOptOuts from '#operations/campaigns/opt-outs/api/export-opt-outs'
-import { csvOf, harmless } from '#operations/store/files/csv'
+import { escapeFormula, toCsv } from '#operations/store/files/csv'
 import * as exports from '#operations/store/files/exports'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { noticesOf } from '#test/support/imports'
+import { readNotices } from '#test/support/imports'
 import { type Shop, store } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 
-/** A try that is not the last, and is not stopped. */
+/** A try that is neither the last nor aborted. */
 const once = { isLast: false, signal: new AbortController().signal }
 const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
 const rowOf = (id: string) =>
   app.database.root.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 const rowsOf = (bytes: Uint8Array): string[][] => parse(Buffer.from(bytes), { bom: true })
 
-test('the opt-outs arrive by email, as a CSV that a spreadsheet opens and does not run', async () => {
+test('opt-outs are exported by email, as a CSV without formulas', async () => {
   const shop = await store(app)
   await app.setClock('2026-11-20T12:00:00Z')
   const notes = ['=1+1', '@SUM(A1)', '-2+3', '-12.50', 'plain, "quoted"\nline', ' ＝cmd', 'São João']
@@ -60,7 +60,7 @@ test('the opt-outs arrive by email, as a CSV that a spreadsheet opens and does n
     "'=1+1",
   ])
   expect(rows[6]).toEqual(['+5511988880010', 'manual', "'=1+1", '', '2026-11-20T09:00:00-03:00'])
-  expect(await noticesOf(shop)).toMatchObject([
+  expect(await readNotices(shop)).toMatchObject([
     { type: 'export-ready', recipient_ids: [shop.userId], data: { jobId: asked.body.jobId, rows: 7 } },
   ])
   expect(await rowOf(asked.body.jobId)).toMatchObject({ status: 'completed', rows: 7 })
@@ -82,18 +82,18 @@ test('a cell that could be a formula gets an apostrophe, numbers and phones do n
     '  =1',
     '+55 11',
   ]) {
-    expect(harmless(text), JSON.stringify(text)).toBe(`'${text}`)
+    expect(escapeFormula(text), JSON.stringify(text)).toBe(`'${text}`)
   }
   for (const text of ['+5511988887777', '-1', '-1.5', '12', 'a=1', '', 'ação', "it's"])
-    expect(harmless(text)).toBe(text)
+    expect(escapeFormula(text)).toBe(text)
   const at = new Date('2026-07-01T00:30:00Z')
-  expect(csvOf([[null, 12.5, true, at, 'a;b', 'a"b']], 'Asia/Kolkata')).toBe(
+  expect(toCsv([[null, 12.5, true, at, 'a;b', 'a"b']], 'Asia/Kolkata')).toBe(
     ',12.5,true,2026-07-01T06:00:00+05:30,"a;b","a""b"\r\n',
   )
-  expect(csvOf([[at]], 'UTC')).toBe('2026-07-01T00:30:00+00:00\r\n')
+  expect(toCsv([[at]], 'UTC')).toBe('2026-07-01T00:30:00+00:00\r\n')
 })
 
-test('the contacts of a list have a column for each custom field', async () => {
+test('the contacts export has a column for each custom field', async () => {
   const shop = await store(app)
   const id = (await shop.call(createList, { body: { name: 'VIP' } })).body.id
   const add = (body: object) => shop.call(addContact, { params: { id }, body })
@@ -111,8 +111,8 @@ test('the contacts of a list have a column for each custom field', async () => {
   ])
 })
 
-describe('the same export', () => {
-  test('asked while it waits is one job and one email; another query or member has its own', async () => {
+describe('a repeated export', () => {
+  test('is one job and one email while it is queued; another query or member has its own', async () => {
     const shop = await store(app)
     const member = await shop.person('member')
     const asked = await Promise.all([
@@ -131,7 +131,7 @@ describe('the same export', () => {
     await app.drainJobs()
   })
 
-  test('run again after a worker died is one file and one email', async () => {
+  test('retried after a worker died is one file and one email', async () => {
     const shop = await store(app)
     await shop.call(addOptOut, { body: { phone: '+5511988880001' } })
     const { jobId } = (await shop.call(exportOptOuts)).body
@@ -148,10 +148,10 @@ describe('the same export', () => {
     expect(await rowOf(jobId)).toMatchObject({ status: 'completed', rows: 1 })
     await exports.run(ctx, 'opt-outs-export', jobId, once)
     expect((await mailTo(shop.email))[0]!.calls).toBe(2)
-    expect((await noticesOf(shop)).map((notice) => notice.type)).toEqual(['export-ready'])
+    expect((await readNotices(shop)).map((notice) => notice.type)).toEqual(['export-ready'])
   })
 
-  test('whose worker was lost at the last try may be asked for again', async () => {
+  test('can be requested again after its worker died at the last try', async () => {
     const shop = await store(app)
     const lost = (await shop.call(exportOptOuts)).body.jobId
     await app.database.root
@@ -168,7 +168,7 @@ describe('the same export', () => {
 })
 
 describe('a large export', () => {
-  test.runIf(isFullSuite)('is sent as a link that lives seven days, and streams', async () => {
+  test.runIf(isFullSuite)('is streamed and sent as a link that is valid for seven days', async () => {
     const shop = await store(app)
     const id = (await shop.call(createList, { body: { name: 'Large' } })).body.id
     const now = app.clock.now()
@@ -224,10 +224,10 @@ describe('a large export', () => {
   })
 })
 
-describe('an export that cannot be', () => {
+describe('an impossible export', () => {
   const key = (shop: Shop) => shop.key_(['platform:read', 'platform:write'])
 
-  test('of a member who was removed meanwhile is dropped', async () => {
+  test('is dropped if its member was removed meanwhile', async () => {
     const shop = await store(app)
     const member = await shop.person('member')
     const { jobId } = (await shop.call(exportOptOuts, { key: member.key })).body
@@ -239,10 +239,10 @@ describe('an export that cannot be', () => {
     await app.drainJobs()
     expect(await mailTo(member.email)).toEqual([])
     expect((await rowOf(jobId)).status).toBe('dropped')
-    expect(await noticesOf(shop)).toEqual([])
+    expect(await readNotices(shop)).toEqual([])
   })
 
-  test('stops with a plain failure when the subscription can no longer write', async () => {
+  test('fails plainly when the subscription no longer allows writes', async () => {
     const shop = await store(app)
     const { jobId } = (await shop.call(exportOptOuts, { key: await key(shop) })).body
     await app.database.root
@@ -256,11 +256,11 @@ describe('an export that cannot be', () => {
       status: 'failed',
       failure_reason: 'The subscription does not allow exports any more',
     })
-    expect(await noticesOf(shop)).toMatchObject([{ type: 'export-failed', level: 'error' }])
+    expect(await readNotices(shop)).toMatchObject([{ type: 'export-failed', level: 'error' }])
     expect((await shop.call(exportOptOuts)).status).toBe(403)
   })
 
-  test('to an address that the mail server refuses is not tried again', async () => {
+  test('is not retried if the mail server refuses the address', async () => {
     const shop = await store(app)
     const member = await shop.person('member')
     const email = `nobody+bounce@${shop.slug}.example.com`
@@ -272,10 +272,10 @@ describe('an export that cannot be', () => {
       status: 'failed',
       failure_reason: 'The mail server refused the address',
     })
-    expect(await noticesOf(shop)).toMatchObject([{ type: 'export-failed', recipient_ids: [member.userId] }])
+    expect(await readNotices(shop)).toMatchObject([{ type: 'export-failed', recipient_ids: [member.userId] }])
   })
 
-  test('of a list that was deleted says so, and is not tried again', async () => {
+  test('says that its list was deleted, and is not retried', async () => {
     const shop = await store(app)
     const id = (await shop.call(createList, { body: { name: 'Gone' } })).body.id
     const { jobId } = (await shop.call(exportContacts, { params: { id } })).body
@@ -287,7 +287,7 @@ describe('an export that cannot be', () => {
     })
   })
 
-  test('after the last try tells the member once, and not what went wrong inside', async () => {
+  test('notifies the member once after the last try, without internal details', async () => {
     const shop = await store(app)
     const { jobId } = (await shop.call(exportOptOuts)).body
     const write = vi
@@ -299,9 +299,9 @@ describe('an export that cannot be', () => {
     }
     expect(write.mock.calls.filter(([name]) => name.includes(jobId))).toHaveLength(5)
     write.mockRestore()
-    const told = await noticesOf(shop)
-    expect(told.map((notice) => notice.type)).toEqual(['export-failed'])
-    expect(JSON.stringify(told)).not.toContain('/var/full')
+    const notices = await readNotices(shop)
+    expect(notices.map((notice) => notice.type)).toEqual(['export-failed'])
+    expect(JSON.stringify(notices)).not.toContain('/var/full')
     expect(contactsExportJob.spec.retry.limit).toBe(4)
   })
 })

@@ -1,4 +1,4 @@
-/** Text within names, emails and phones: what is found, how much is counted, and by which index. */
+/** Search within names, emails and phones: matches, bounded counts and the index used. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
@@ -12,8 +12,8 @@ import * as contacts from '#operations/campaigns/lists/contacts'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import * as optOuts from '#operations/messaging/opt-outs/opt-outs'
 import { Context } from '#runtime/context'
-import { foundAtMost, smallAtMost } from '#runtime/database/list'
-import { containing, phoneContaining } from '#runtime/database/search'
+import { searchedAtMost, smallAtMost } from '#runtime/database/list'
+import { toLikePattern, toPhonePatterns } from '#runtime/database/search'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { isFullSuite, runs } from '#test/support/suite'
@@ -22,7 +22,7 @@ const app = await testApp()
 
 const phone = (i: number): string => `+55119${10_000_000 + ((i * 482_711) % 89_999_999)}`
 
-/** Campaigns of these names, and a list and a campaign's messages of people of these names; `before`: as many are there already. */
+/** Creates campaigns, a list and a campaign's messages with these names; `before`: so many exist already. */
 async function named(
   shop: Shop,
   names: string[],
@@ -64,8 +64,8 @@ async function named(
 }
 const namesOf = (body: { data: { name: string }[] }): string[] => body.data.map((each) => each.name).sort()
 
-describe('what is looked for', () => {
-  test('stands for itself, wildcards and all, without case, however short', async () => {
+describe('a search text', () => {
+  test('matches literally, wildcards included, case-insensitive, however short', async () => {
     const shop = await store(app)
     const { listId, campaignId } = await named(shop, [
       '50% OFF',
@@ -96,7 +96,7 @@ describe('what is looked for', () => {
     }
   })
 
-  test('PostgreSQL knows how many rows have a text: no index of them is over a part, of which it asks no figures', async () => {
+  test('every text index is complete, because PostgreSQL estimates rows only from complete indexes', async () => {
     const partial = await app.database.query(
       `select c.relname from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
        where a.amname = 'gin' and i.indpred is not null and i.indexprs is not null`,
@@ -105,16 +105,16 @@ describe('what is looked for', () => {
     expect(partial).toEqual([])
   })
 
-  test('as a pattern, and as digits of a phone where it can be one', () => {
-    expect(containing('5_0%\\')).toBe('%5\\_0\\%\\\\%')
-    expect(phoneContaining('+55 (11) 9-8', 'BR')).toEqual(['%551198%'])
-    expect(phoneContaining('55a', 'BR')).toBeNull()
-    expect(phoneContaining('+ ', 'BR')).toBeNull()
+  test('becomes a pattern, and digits of a phone if it can be one', () => {
+    expect(toLikePattern('5_0%\\')).toBe('%5\\_0\\%\\\\%')
+    expect(toPhonePatterns('+55 (11) 9-8', 'BR')).toEqual(['%551198%'])
+    expect(toPhonePatterns('55a', 'BR')).toBeNull()
+    expect(toPhonePatterns('+ ', 'BR')).toBeNull()
   })
 })
 
 test.runIf(isFullSuite)(
-  'a store that grows past what is looked through row by row finds the same, page by page',
+  'a store that outgrows the row scan gets the same results, page by page',
   async () => {
     const shop = await store(app)
     const { seed = fc.sample(fc.nat(), 1)[0]! } = fc.readConfigureGlobal()
@@ -127,7 +127,7 @@ test.runIf(isFullSuite)(
       { seed, ...runs(8) },
     )
     const names: string[] = []
-    // The list's own, the newest first; each step is searched twice, as the first answer tells how to find the second.
+    // Newest first. Each step is searched twice, because the first answer decides how the second is planned.
     const lists: string[] = []
     for (const size of [3, smallAtMost - 3, 1, 1, 2, 400]) {
       const added = Array.from(
@@ -140,13 +140,12 @@ test.runIf(isFullSuite)(
         const found = names.filter((name) => name.toLowerCase().includes(search.toLowerCase())).toReversed()
         const page = 1 + Math.floor((part * found.length) / limit)
         const { body, status } = await shop.call(listCampaigns, { query: { search, limit, page } })
-        const told = [status, body.total, body.data.map(({ name }: { name: string }) => name)]
+        const received = [status, body.total, body.data.map(({ name }: { name: string }) => name)]
         const wanted = found.slice((page - 1) * limit, page * limit)
-        expect(told, `seed ${seed}: ${JSON.stringify({ size: names.length, search, limit, page })}`).toEqual([
-          200,
-          found.length,
-          wanted,
-        ])
+        expect(
+          received,
+          `seed ${seed}: ${JSON.stringify({ size: names.length, search, limit, page })}`,
+        ).toEqual([200, found.length, wanted])
       }
       for (const [at, listId] of lists.entries()) {
         const { body } = await shop.call(listContacts, { params: { id: listId }, query: { search: 'b' } })
@@ -158,8 +157,8 @@ test.runIf(isFullSuite)(
   60_000,
 )
 
-describe('a store that was small when it was last asked', () => {
-  /** How its statements are planned, and what is done before their answers are looked at. */
+describe('a store that was small at its last search', () => {
+  /** The plans of its statements, and a hook before their answers are read. */
   async function watched(shop: Shop) {
     const plans: (Plan | undefined)[] = []
     const held = { until: Promise.resolve() }
@@ -183,7 +182,7 @@ describe('a store that was small when it was last asked', () => {
   }
   const sales = (count: number): string[] => Array.from({ length: count }, (_, i) => `Sale ${i}`)
 
-  test('is not walked once it has grown: it is planned for in the same request', async () => {
+  test('is not scanned once it has grown: the same request plans again', async () => {
     const shop = await store(app)
     const { plans, found } = await watched(shop)
     await named(shop, sales(3))
@@ -196,7 +195,7 @@ describe('a store that was small when it was last asked', () => {
     expect(plans).toEqual(['each-time'])
   })
 
-  test('is right whatever an answer of the past says meanwhile', async () => {
+  test('gets correct results while an outdated estimate is stored', async () => {
     const shop = await store(app)
     const { held, found } = await watched(shop)
     await named(shop, sales(3))
@@ -214,16 +213,16 @@ describe('a store that was small when it was last asked', () => {
 })
 
 describe.runIf(isFullSuite)('in a large list', () => {
-  const many = foundAtMost + 1
+  const many = searchedAtMost + 1
 
-  test('what many rows have is counted to a bound, and pages still go on', async () => {
+  test('a frequent text is counted up to a bound, and paging still works', async () => {
     const shop = await store(app)
     await named(
       shop,
       Array.from({ length: many }, (_, i) => `Sale ${i}`),
     )
     const found = await shop.call(listCampaigns, { query: { search: 'sale', page: 2, limit: 100 } })
-    expect(found.body).toMatchObject({ total: foundAtMost, page: 2 })
+    expect(found.body).toMatchObject({ total: searchedAtMost, page: 2 })
     expect(found.body.data).toHaveLength(100)
     expect(found.body.data[0].name).toBe(`Sale ${many - 101}`)
     expect(found.headers.get('x-total-capped')).toBe('true')
@@ -235,7 +234,7 @@ describe.runIf(isFullSuite)('in a large list', () => {
     expect([exact.body.total, exact.headers.get('x-total-capped')]).toEqual([11, null])
   })
 
-  test('what few rows have is found by the index of trigrams, what many have by the walk from the newest', async () => {
+  test('a rare text uses the trigram index, a frequent one scans from the newest', async () => {
     const shop = await store(app)
     const { listId, campaignId } = await named(
       shop,
@@ -268,12 +267,12 @@ describe.runIf(isFullSuite)('in a large list', () => {
     expect(await planOf(() => contacts.listContacts(ctx, listId, rare))).toContain('list_contacts_search')
     const digits = { ...page, search: phone(77).slice(-8) }
     expect(await planOf(() => optOuts.list(ctx, digits))).toContain('opt_outs_search')
-    // By either index of the newest: the planner holds them for equal. It knows that nearly all have it.
+    // Either index by date is fine: the planner considers them equal. It knows that nearly all rows match.
     const common = await planOf(() => campaigns.listCampaigns(ctx, { ...page, search: 'sale' }))
     const walked =
       /Index (?:Only )?Scan(?: Backward)? using campaigns_(?:newest|pkey)(?:_\d+)? on campaigns(?:_\d+)? c(?:_\d+)? .*rows=(\d+)/
     expect(common).toMatch(walked)
     expect(Number(walked.exec(common)![1])).toBeGreaterThan(10_000)
-    // Twenty thousand rows of each on a machine that has other work.
+    // Twenty thousand rows of each, on a busy machine.
   })
 })

@@ -1,4 +1,4 @@
-/** What of a campaign waited is judged again when it leaves: each cause of waiting, each fact that changed meanwhile. */
+/** A waiting campaign is checked again before it sends: every cause of waiting with every fact that changed meanwhile. */
 import { describe, expect, test } from 'vitest'
 import cancelCampaign from '#operations/campaigns/campaigns/api/cancel-campaign'
 import deleteCampaign from '#operations/campaigns/campaigns/api/delete-campaign'
@@ -7,19 +7,19 @@ import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import retryMessage from '#operations/campaigns/campaigns/api/retry-message'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import removeContact from '#operations/campaigns/lists/api/remove-contact'
-import { optOuts } from '#operations/messaging/door'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { optOuts } from '#operations/messaging/index'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import updateStore from '#operations/store/profile/api/update-store'
 import { testApp } from '#test/support/app'
-import { phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { makePhone, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 const noon = '2026-11-20T15:00:00.000Z'
 /** 22:00 in São Paulo. */
 const night = '2026-11-21T01:00:00.000Z'
 const sendWindow = { start: '09:00', end: '18:00' }
-const sandbox = sandboxOf(app.services.adapters.messaging)
-const phone = phoneOf(7)
+const sandbox = getSandbox(app.services.adapters.messaging)
+const phone = makePhone(7)
 const setColumns = (shop: SendingShop, table: 'messaging_connections' | 'subscriptions', set: object) =>
   app.database.root.updateTable(table).set(set).where('store_id', '=', shop.id).execute()
 const of = (id: string) => ({ params: { id } })
@@ -120,12 +120,12 @@ const changes: Record<
 }
 
 describe.each(Object.entries(causes))('a campaign that waited for %s', (cause, { begin, end }) => {
-  // Paused before it began, it has not looked at its list.
+  // Paused before it began, it has no snapshot of its list.
   const known = Object.entries(changes).filter(([name]) => cause !== 'a pause' || !name.includes('list'))
   test.each(known)('%s', async (_name, { change, leaves, is }) => {
     await app.setClock(noon)
     const shop = await sendingShop(app)
-    const listId = await shop.list([{ phone }, { phone: phoneOf(8) }])
+    const listId = await shop.list([{ phone }, { phone: makePhone(8) }])
     const id = await shop.draft(listId, { sendWindow })
     await begin(shop, id)
     expect((await shop.outbox()).size).toBe(0)
@@ -141,7 +141,7 @@ describe.each(Object.entries(causes))('a campaign that waited for %s', (cause, {
       .where('campaign_id', '=', id)
       .where('phone', '=', phone)
       .executeTakeFirst()
-    // What cannot leave before anything was attempted has no snapshot left, nor has what was deleted.
+    // A campaign that fails before any attempt drops its snapshot, and so does a deleted one.
     if (row || is === 'sent' || is === 'skipped') {
       expect([row?.sent_at != null, row?.sent_at ? 'sent' : row?.status]).toEqual([leaves, is])
     }
@@ -154,7 +154,7 @@ describe('a store that moves to another zone', () => {
   const asleep = '2026-11-21T05:00:00.000Z'
   const move = (shop: SendingShop) => shop.call(updateStore, { body: { timezone: 'Asia/Tokyo' } })
 
-  test('its campaigns leave by the new one', async () => {
+  test('its campaigns use the new zone', async () => {
     await app.setClock(asleep)
     const shop = await sendingShop(app, { timezone: 'America/Sao_Paulo' })
     const id = await shop.draft(await shop.list(2), { sendWindow })
@@ -166,7 +166,7 @@ describe('a store that moves to another zone', () => {
     expect((await shop.outbox()).size).toBe(2)
   })
 
-  test('so do messages that are tried again', async () => {
+  test('so do retried messages', async () => {
     await app.setClock(noon)
     const shop = await sendingShop(app, { timezone: 'America/Sao_Paulo' })
     const id = await shop.draft(await shop.list([{ phone: '+5511910000001' }]), { sendWindow })
@@ -188,10 +188,10 @@ describe('a store that moves to another zone', () => {
   })
 })
 
-describe('a try that falls into the night', () => {
+describe('a retry that is due at night', () => {
   /** 17:59:50 in São Paulo: the next try is due after the window. */
   const late = '2026-11-20T20:59:50.000Z'
-  test.each(['down', 'throttle'] as const)('%s: it waits for the window', async (mode) => {
+  test.each(['down', 'throttle'] as const)('waits for the send window: %s', async (mode) => {
     await app.setClock(late)
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1), { sendWindow })
@@ -199,7 +199,7 @@ describe('a try that falls into the night', () => {
     await shop.call(sendCampaign, of(id))
     await app.drainJobs()
     await sandbox.setMode(shop.id, 'up')
-    // A throttle ends after two seconds: looked at again in the night all the same.
+    // A throttle ends after two seconds: it is checked again at night all the same.
     await app.advance(20_000)
     await app.drainJobs()
     expect((await shop.outbox()).size).toBe(0)

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 
 describe('GET /operations', () => {
-  test('answers an ETag that holds until the key may run something else', async () => {
+  test('answers an ETag that changes when the key may run other operations', async () => {
     const first = await shop.call(listOperations)
     const etag = first.headers.get('etag')!
     expect(first.status).toBe(200)

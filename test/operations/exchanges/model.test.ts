@@ -1,6 +1,6 @@
 /**
- * Requests, decisions and refunds of one order in any sequence: never more is promised, credited or refunded than was
- * paid, by line and in all, and no unit is asked for twice.
+ * Model test of requests, decisions and refunds of one order in any sequence: promises, credits and refunds never exceed the
+ * payment, by line and in total, and no unit is requested twice.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -53,7 +53,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 )
 
-/** What is known of a request, as the merchant reads it. */
+/** A request as the merchant reads it. */
 interface Known {
   id: string
   line: number
@@ -67,7 +67,7 @@ const holding = new Set(['requested', 'approved', 'in-transit', 'received', 'com
 
 class Model {
   readonly requests: Known[] = []
-  /** By line: refunded without a request. */
+  /** Refunds without a request, by line. */
   readonly alone = [0, 0, 0]
   readonly aloneCents = [0, 0, 0]
   readonly shop: ExchangeShop
@@ -83,7 +83,7 @@ class Model {
 
   free(line: number): number {
     const held = this.held(line).reduce((sum, { units }) => sum + units, 0)
-    // What is refunded before the request ends counts twice until then.
+    // A refund before the request ends counts twice until then.
     const early = this.held(line).filter((each) => each.isRefunded && each.status !== 'completed')
     const twice = early.reduce((sum, { units }) => sum + units, 0)
     return this.order.items[line]!.quantity - held - this.alone[line]! - twice
@@ -175,7 +175,7 @@ class Model {
       expect(units).toBeLessThanOrEqual(item.quantity)
       const worth = held.reduce((sum, each) => sum + each.worth, 0) + this.aloneCents[line]!
       expect(worth).toBeLessThanOrEqual(cents(item.total))
-      // All of a line is worth the line.
+      // All units of a line sum to the line.
       if (units === item.quantity && held.length > 0 && held.every(({ isRefunded }) => !isRefunded)) {
         expect(worth).toBe(cents(item.total))
       }
@@ -185,7 +185,7 @@ class Model {
   }
 }
 
-test('never more is promised or paid back than was paid', async () => {
+test('promises and refunds never exceed the payment', async () => {
   const shop = await exchangeShop(app, { exchangeScope: 'any-product' })
   const prices = [69.9, 33.35, 10.01]
   await putProducts(
@@ -204,7 +204,7 @@ test('never more is promised or paid back than was paid', async () => {
         items: prices.map((_price, line) => ({ variantId: `${line}-a`, quantity: 3 })),
         shipping: 12.5,
       })
-      // Lines that do not divide by their units, as a discount leaves them.
+      // Line totals that are not divisible by their units, as after a discount.
       order.items[0]!.total = '209.69'
       order.items[1]!.total = '100.04'
       await putOrders(shop.platform, [order])

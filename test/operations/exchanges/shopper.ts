@@ -1,4 +1,4 @@
-/** A store that takes exchanges, and a shopper who asks for them on its storefront. */
+/** A store with exchanges enabled, and a shopper on its storefront. */
 import saveSettings from '#operations/exchanges/settings/api/save-settings'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import type { OrderInput } from '#operations/store/ecommerce/sandbox-orders'
@@ -29,12 +29,12 @@ export interface Asking {
 
 export interface ExchangeShop extends ConnectedShop {
   settings(change: Record<string, unknown>): Promise<void>
-  /** A paid order, delivered at the clock's instant. */
+  /** Creates a paid order, delivered now. */
   delivered(input?: Partial<OrderInput>): Promise<PlatformOrder>
   lookup(order: { number: string }, contact?: string, ip?: string): Promise<Visited>
-  /** The token of a lookup. */
+  /** Looks up an order and answers the session token. */
   session(order: { number: string }): Promise<string>
-  /** Sends a request for one unit of the first line, unless told otherwise. */
+  /** Submits a request, by default for one unit of the first line. */
   ask(order: PlatformOrder, asking?: Asking): Promise<Visited>
   /** The page behind a `statusUrl`. */
   follow(statusUrl: string, then?: string, body?: unknown): Promise<Visited>
@@ -43,7 +43,7 @@ export interface ExchangeShop extends ConnectedShop {
 }
 
 let addresses = 0
-/** An address that nobody has called from. */
+/** An unused client address. */
 export function someIp(): string {
   addresses += 1
   return `10.1.${Math.floor(addresses / 250)}.${(addresses % 250) + 1}`
@@ -54,7 +54,7 @@ export async function exchangeShop(
   settings: Record<string, unknown> = {},
   options: Parameters<typeof store>[1] = {},
 ): Promise<ExchangeShop> {
-  // A test that began later may have run what goes by the clock: this one's clock may be before it.
+  // Another test with a later clock may have run the periodic jobs already.
   await app.database.root.deleteFrom('job_schedules').execute()
   app.worker.clockMoved()
   const shop = await connectedStore(app, { locale: 'en-US', ...options })
@@ -120,11 +120,11 @@ export async function exchangeShop(
   return made
 }
 
-/** The first bytes of a photo, and a few more. */
+/** The first bytes of a photo, plus padding. */
 export const png = Buffer.from('89504e470d0a1a0a0000', 'hex')
 export const heic = Buffer.concat([Buffer.from('00000018', 'hex'), Buffer.from('ftypheic0000heic')])
 
-/** Uploads a photo as a script does; answers its address. */
+/** Uploads a photo as a script does; answers its URL. */
 export async function upload(shop: ExchangeShop, sessionToken: string, bytes: Buffer = png): Promise<string> {
   const { status, body } = await visit(shop, '/exchanges/upload-url', {
     ip: someIp(),

@@ -1,4 +1,4 @@
-/** Requests as the merchant sees them. */
+/** Helpers for requests through the merchant's API. */
 
 import getMetrics from '#operations/exchanges/figures/api/get-metrics'
 import approveRequest from '#operations/exchanges/requests/api/approve-request'
@@ -18,7 +18,7 @@ export interface Requested {
   order: PlatformOrder
 }
 
-/** A request that came in from the storefront; of an order of its own unless one is given. */
+/** Creates a request from the storefront, for a new order unless one is given. */
 export async function requested(
   shop: ExchangeShop,
   asking: Asking & { order?: PlatformOrder } = {},
@@ -33,7 +33,7 @@ export async function requested(
   return { id, number, statusUrl, order }
 }
 
-/** The request of a customer whose mails are nobody else's. */
+/** Creates a request of a customer with a unique email. */
 export async function requestedBy(
   shop: ExchangeShop,
   customer: { name: string; email: string; phone: string },
@@ -61,8 +61,8 @@ export const received = (shop: ExchangeShop, id: string): Promise<Answer> =>
 export const remove = (shop: ExchangeShop, id: string): Promise<Answer> => shop.call(deleteRequest, of(id))
 export const metrics = (shop: ExchangeShop, query = {}): Promise<Answer> => shop.call(getMetrics, { query })
 
-/** What happened to it, in order. */
-export async function eventsOf(shop: ExchangeShop, id: string): Promise<string[]> {
+/** The history events of a request, in order. */
+export async function listEvents(shop: ExchangeShop, id: string): Promise<string[]> {
   const { body } = await read(shop, id)
   return body.history.map(({ event }: { event: string }) => event)
 }

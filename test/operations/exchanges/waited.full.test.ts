@@ -1,10 +1,10 @@
-/** A notice that waited is judged again before it leaves: each cause of waiting, each fact that changed meanwhile. */
+/** Preconditions of a waiting notice are checked again before it is sent: every cause of waiting, every change meanwhile. */
 import { describe, expect, test } from 'vitest'
-import { holdsFor, statuses } from '#operations/exchanges/requests/moves'
+import { isStillTrue, statuses } from '#operations/exchanges/requests/transitions'
 import { events } from '#operations/exchanges/settings/schema'
-import { optOuts } from '#operations/messaging/door'
-import { tellConnected } from '#operations/messaging/numbers/connected'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { optOuts } from '#operations/messaging/index'
+import { notifyConnected } from '#operations/messaging/numbers/connected'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { ana, type ExchangeShop, exchangeShop } from './shopper.ts'
@@ -13,12 +13,12 @@ import { approve, confirm, type Requested, read, received, reject, requested } f
 const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
 const hour = 3_600_000
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 const emails = Object.fromEntries(events.map((event) => [event, { isEnabled: false }]))
 const setColumns = (shop: ExchangeShop, table: 'messaging_connections' | 'subscriptions', set: object) =>
   app.database.root.updateTable(table).set(set).where('store_id', '=', shop.id).execute()
 
-/** How a notice of an approval comes to wait. */
+/** Causes for an approval notice to wait. */
 const causes = {
   'an outage': async (shop: ExchangeShop) => {
     await sandbox.setMode(shop.id, 'down')
@@ -30,7 +30,7 @@ const causes = {
 
 interface Change {
   change(shop: ExchangeShop, request: Requested): Promise<unknown>
-  /** Null: it leaves. */
+  /** Failure code; null: it is sent. */
   is: string | null
 }
 const changes: Record<string, Change> = {
@@ -71,7 +71,7 @@ async function approved(settings: Record<string, unknown>) {
   expect((await approve(shop, request.id)).status).toBe(200)
   return { shop, request }
 }
-async function told(shop: ExchangeShop, id: string): Promise<string[]> {
+async function listNotified(shop: ExchangeShop, id: string): Promise<string[]> {
   const { body } = await read(shop, id)
   return body.history
     .filter(({ event }: { event: string }) => event.startsWith('notif'))
@@ -85,11 +85,13 @@ describe.each(Object.entries(causes))('a message that waited for %s', (_cause, b
       messaging: { isEnabled: true, approved: { text: 'Oi {{firstName}}' } },
     })
     await begin(shop)
-    expect(await told(shop, request.id)).toEqual([])
+    expect(await listNotified(shop, request.id)).toEqual([])
     await change(shop, request)
     await app.advance(61_000)
     await app.drainJobs()
-    expect(await told(shop, request.id)).toEqual([`Message: approved${is === null ? '' : ` (${is})`}`])
+    expect(await listNotified(shop, request.id)).toEqual([
+      `Message: approved${is === null ? '' : ` (${is})`}`,
+    ])
     expect(await sandbox.outbox(shop.id)).toHaveLength(is === null ? 1 : 0)
     const usage = await app.database.root
       .selectFrom('usage_cycles')
@@ -110,14 +112,14 @@ test.each([
   })
   await setColumns(shop, 'messaging_connections', { status: 'disconnected' })
   await app.drainJobs()
-  expect(await told(shop, request.id)).toEqual([])
+  expect(await listNotified(shop, request.id)).toEqual([])
   if (sent === 1) {
     await setColumns(shop, 'messaging_connections', { status: 'connected' })
     const ctx = await shop.context()
-    await ctx.transaction((tx) => tellConnected(tx, 'qr'))
+    await ctx.transaction((tx) => notifyConnected(tx, 'qr'))
   } else await app.advance(25 * hour)
   await app.drainJobs()
-  expect(await told(shop, request.id)).toEqual([note])
+  expect(await listNotified(shop, request.id)).toEqual([note])
   expect(await sandbox.outbox(shop.id)).toHaveLength(sent)
 })
 
@@ -128,11 +130,13 @@ test.each([
   const { shop, request } = await approved({ emails: { ...emails, approved: { isEnabled: true } } })
   await changes[name]!.change(shop, request)
   await app.drainJobs()
-  expect(await told(shop, request.id)).toEqual([`Email: approved (${is})`])
+  expect(await listNotified(shop, request.id)).toEqual([`Email: approved (${is})`])
 })
 
-test('every event against every status', () => {
-  const holds = Object.fromEntries(events.map((each) => [each, statuses.filter((at) => holdsFor(each, at))]))
+test('every event is still true in the expected statuses only', () => {
+  const holds = Object.fromEntries(
+    events.map((each) => [each, statuses.filter((at) => isStillTrue(each, at))]),
+  )
   const goesOn = ['requested', 'approved', 'in-transit', 'received', 'completed']
   expect(holds).toEqual({
     requested: goesOn,

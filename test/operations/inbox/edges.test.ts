@@ -1,4 +1,4 @@
-/** What is another store's, and what is larger or stranger than one expects. */
+/** Tenant isolation, and unusually large or strange input. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import assign from '#operations/inbox/conversations/api/assign'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
@@ -27,7 +27,7 @@ const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const phone = '+5511987654321'
 
-describe('of another store', () => {
+describe('tenant isolation', () => {
   let shop: InboxShop
   let other: InboxShop
   let id: string
@@ -41,7 +41,7 @@ describe('of another store', () => {
     foreign = (await other.conversation()).id
   })
 
-  test('nothing is found by the ids in a body', async () => {
+  test('ids of another store in a body are not found', async () => {
     const theirTag = (await other.call(createTag, { body: { name: 'VIP' } })).body
     const stranger = await other.person('member')
     const [theirs] = (await other.call(listMessages, { params: { id: foreign } })).body.data
@@ -63,7 +63,7 @@ describe('of another store', () => {
     expect(rendered.status).toBe(404)
   })
 
-  test('nobody is shown as a member', async () => {
+  test('members of another store are not listed', async () => {
     const { body } = await shop.call(listMembers)
     expect(body.data).toEqual([
       {
@@ -77,7 +77,7 @@ describe('of another store', () => {
   })
 })
 
-describe('large and strange', () => {
+describe('large and strange input', () => {
   eachLater(app, 60_000)
   let shop: InboxShop
   beforeAll(async () => {
@@ -86,7 +86,7 @@ describe('large and strange', () => {
   const total = async (search: string) =>
     (await shop.call(listConversations, { query: { search } })).body.total
 
-  test('a text of 100 KB that comes in is cut at what a message may have; one that goes out is refused', async () => {
+  test('an inbound text of 100 KB is truncated to the limit; an outgoing one is refused', async () => {
     const words = Array.from({ length: 20_000 }, (_, n) => `p${n.toString(36)}`).join(' ')
     expect(words.length).toBeGreaterThan(90_000)
     await shop.write({ phone, name: 'n'.repeat(5000), text: words })
@@ -108,7 +108,7 @@ describe('large and strange', () => {
     expect(smiling.text.isWellFormed()).toBe(true)
   })
 
-  test('a day that has its first hour twice begins at the first', async () => {
+  test('a day with a repeated first hour starts at the first one', async () => {
     const before = app.clock.now()
     // Clocks in the Azores go back from 1:00 to midnight.
     await app.setClock('2027-10-31T00:30:00.000Z')
@@ -121,7 +121,7 @@ describe('large and strange', () => {
     await app.setClock(before)
   })
 
-  test('a name of emoji alone is a name', async () => {
+  test('a name that consists of emoji only is a name', async () => {
     await shop.write({ phone: '+5511987650011', name: '😀❤️', text: 'Oi' })
     await shop.write({ phone: '+5511987650012', name: '   ', text: 'Oi' })
     const smiling = await shop.conversation('987650011')
@@ -129,7 +129,7 @@ describe('large and strange', () => {
     expect(await shop.conversation('987650012')).toMatchObject({ contactName: null, profileName: null })
     expect(await total('😀')).toBe(1)
     expect(await total('😀❤️')).toBe(1)
-    // A mark alone is in every name, once marks are taken off.
+    // A search of accents only folds to an empty text.
     expect(await total('\u0301\u0302')).toBe(0)
     const reply = await shop.call(createQuickReply, {
       body: { shortcut: 'hi', text: 'Hi {{name}}, {{firstName}}!' },
@@ -140,7 +140,7 @@ describe('large and strange', () => {
     expect(renamed.body.contactName).toBe('🐙')
   })
 
-  test('a name by hand stays, and is what is looked for', async () => {
+  test('a given name stays and is searchable', async () => {
     const number = '+5511987650013'
     await shop.write({ phone: number, name: 'Zilda', text: 'Oi' })
     const { id } = await shop.conversation('987650013')
@@ -158,7 +158,7 @@ describe('large and strange', () => {
     expect(await total('zelia')).toBe(0)
   })
 
-  test('what the network sends of every kind is shown, and opens no more than it should', async () => {
+  test('every kind of inbound message is shown, and opens the window only if it should', async () => {
     const number = '+5511987650014'
     const kinds = [
       'location',
@@ -183,7 +183,7 @@ describe('large and strange', () => {
     ])
   })
 
-  test('unread is for who wrote; a rename is news of every conversation with the tag', async () => {
+  test('only inbound messages are unread; renaming a tag updates every conversation with it', async () => {
     const [first] = (await shop.call(listConversations)).body.data
     await shop.call(markRead, { params: { id: first.id }, body: {} })
     const unread = await shop.call(markUnread, { params: { id: first.id } })
@@ -202,7 +202,7 @@ describe('large and strange', () => {
     await app.drainJobs()
   })
 
-  test('a tier by hand whose key is gone is computed again', async () => {
+  test('a manual tier whose key was deleted is computed again', async () => {
     const [first] = (await shop.call(listConversations)).body.data
     await shop.call(setTier, { params: { id: first.id }, body: { tier: 'platinum' } })
     const listed = async (tier: string) =>

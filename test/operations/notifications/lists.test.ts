@@ -5,7 +5,7 @@ import readAllNotifications from '#operations/notifications/api/read-all-notific
 import readNotification from '#operations/notifications/api/read-notification'
 import removeNotification from '#operations/notifications/api/remove-notification'
 import type { Notice } from '#operations/notifications/notify'
-import { notify } from '#operations/store/door'
+import { notify } from '#operations/store/index'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type CallInput, type Shop, store } from '#test/support/store'
@@ -26,7 +26,7 @@ const titles = async (shop: Shop, input: CallInput = {}): Promise<string[]> =>
   (await list(shop, input)).data.map((each: { title: string }) => each.title)
 
 describe('GET /notifications', () => {
-  test('lists those for everybody and for the creator of the key, newest first', async () => {
+  test('lists notifications for everybody and for the creator of the key, newest first', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const ctx = await shop.context()
@@ -59,7 +59,7 @@ describe('GET /notifications', () => {
     expect(hers.data[1]).toMatchObject({ title: 'for Ada', recipientIds: [ada.userId] })
   })
 
-  test('filters and pages leave the count of unread ones as it is', async () => {
+  test('filters and pages do not affect the unread count', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     for (const level of ['info', 'success', 'warning', 'error'] as const) {
@@ -81,10 +81,10 @@ describe('GET /notifications', () => {
     })
   })
 
-  test('is walked while it moves: nobody twice, and all who were there', async () => {
+  test('paging with a cursor while the list changes returns each notification exactly once', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    // Several of one instant: their ids settle the order.
+    // Several at one instant are ordered by id.
     for (let n = 0; n < 23; n += 1) {
       await notify(ctx, notice(`n ${n}`))
       if (n % 3 === 0) await app.advance(1)
@@ -99,7 +99,7 @@ describe('GET /notifications', () => {
         ...(cursor ? { cursor } : {}),
       }
       const answer = await list(shop, { query })
-      // What is read leaves the filter, what arrives comes before: neither moves the place.
+      // Read ones leave the filter and new ones come first: neither moves the cursor.
       expect(answer).toMatchObject({ page: cursor ? null : 1, limit: 5, total: 23 - met.length + pages })
       for (const { id, title } of answer.data) {
         met.push(title)
@@ -117,7 +117,7 @@ describe('GET /notifications', () => {
     expect(await list(shop, { query: { page: 9 } })).toMatchObject({ data: [], page: 9, nextCursor: null })
   })
 
-  test('a cursor with a page, of other filters, of another member or of nobody is refused', async () => {
+  test('a cursor is refused with a page, with other filters, of another member, or if it is forged', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const ctx = await shop.context()
@@ -169,7 +169,7 @@ describe('POST /notifications/create', () => {
     expect(await list(shop)).toMatchObject({ unreadCount: 1, data: [{ isRead: false, readAt: null }] })
   })
 
-  test('takes all of its fields, and a Notification that was read, whose other fields are passed over', async () => {
+  test('accepts all its fields, and a whole Notification, whose other fields are ignored', async () => {
     const shop = await store(app)
     const body = {
       type: 'stock-count',
@@ -213,7 +213,7 @@ describe('POST /notifications/create', () => {
     ['data', { data: { big: 'x'.repeat(8192) } }],
     ['data', { data: { a: { b: { c: { d: { e: { f: { g: { h: { i: { j: {} } } } } } } } } } } }],
     ['silent', { silent: true }],
-  ])('refuses a wrong %s', async (field, fields) => {
+  ])('refuses an invalid %s', async (field, fields) => {
     const shop = await store(app)
     const body = field === 'title' ? fields : { title: 'A title', ...fields }
     const { status, body: answer } = await shop.call(createNotification, { body })
@@ -223,7 +223,7 @@ describe('POST /notifications/create', () => {
 })
 
 describe('DELETE /notifications/remove', () => {
-  test('removes it for the whole store; the second time it is unknown', async () => {
+  test('removes it for the whole store; the second time it is a 404', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const { body } = await shop.call(createNotification, { body: { title: 'old news' } })
@@ -237,7 +237,7 @@ describe('DELETE /notifications/remove', () => {
     expect((await shop.call(removeNotification)).status).toBe(400)
   })
 
-  test('of two who remove it at once one finds it', async () => {
+  test('only one of two concurrent removals succeeds', async () => {
     const shop = await store(app)
     for (let round = 0; round < 5; round += 1) {
       const { body } = await shop.call(createNotification, { body: { title: 'once' } })
@@ -250,7 +250,7 @@ describe('DELETE /notifications/remove', () => {
 })
 
 describe('POST /notifications/read', () => {
-  test("for the key's creator only; a second time changes nothing", async () => {
+  test("marks it for the key's creator only, and a second time changes nothing", async () => {
     const shop = await store(app)
     const marco = await shop.person('member')
     await notify(await shop.context(), notice('quota'))
@@ -266,7 +266,7 @@ describe('POST /notifications/read', () => {
     expect(await list(shop, { key: marco.key })).toMatchObject({ unreadCount: 1, data: [{ isRead: false }] })
   })
 
-  test('unknown, of no id form, of another store: 404; without an id: 400', async () => {
+  test('unknown, malformed and foreign ids are a 404; a missing id is a 400', async () => {
     const [shop, other] = [await store(app), await store(app)]
     const { body: theirs } = await other.call(createNotification, { body: { title: 'theirs' } })
     for (const id of [theirs.id, newId(0), 'x']) {
@@ -290,7 +290,7 @@ test("another member's notification does not exist for this key", async () => {
 })
 
 describe('POST /notifications/read-all', () => {
-  test('reads all that exist now, for this member alone', async () => {
+  test('marks all existing notifications as read for this member only', async () => {
     const shop = await store(app)
     const ada = await shop.person('agent')
     const ctx = await shop.context()
@@ -311,7 +311,7 @@ describe('POST /notifications/read-all', () => {
     const ctx = await shop.context()
     await notify(ctx, notice('before'))
     if (app.database.kind === 'pglite') {
-      // One session: what arrives comes before or after the whole call.
+      // PGlite has a single session, so it arrives before or after the whole call.
       await shop.call(readAllNotifications)
       await notify(ctx, notice('meanwhile'))
     } else {
@@ -325,7 +325,7 @@ describe('POST /notifications/read-all', () => {
     expect(await titles(shop, { query: { isRead: false } })).toEqual(['meanwhile'])
   })
 
-  test('two at once, while notifications come and go, do not fail', async () => {
+  test('concurrent calls do not fail while notifications are created and removed', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     for (let i = 0; i < 40; i += 1) await notify(ctx, notice(`n ${i}`))
@@ -344,7 +344,7 @@ describe('POST /notifications/read-all', () => {
   })
 })
 
-test('a second notification with a dedupe key is passed over', async () => {
+test('a second notification with the same dedupe key is skipped', async () => {
   const [shop, other] = [await store(app), await store(app)]
   const ctx = await shop.context()
   const once = notice('once', { dedupeKey: 'quota-80:2026-11' })

@@ -1,4 +1,4 @@
-/** An assistant and its merchant, by hand: each step as a program or a browser takes it. */
+/** An assistant and its merchant: each step as a program or a browser makes it. */
 import { createHash, randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
@@ -14,13 +14,13 @@ export const redirectUri = 'https://assistant.example/callback'
 export interface Assistant {
   clientId: string
   verifier: string
-  /** The query that a merchant is sent with. */
+  /** The query of the authorize page. */
   query: Record<string, string>
 }
 
 export type Changes = Record<string, string | null>
 
-/** `query` without what is null. */
+/** `query` without null values. */
 export const given = (query: Record<string, string>, changes: Changes = {}): URLSearchParams =>
   new URLSearchParams(
     Object.entries({ ...query, ...changes }).flatMap(([name, value]): [string, string][] =>
@@ -29,14 +29,14 @@ export const given = (query: Record<string, string>, changes: Changes = {}): URL
   )
 
 export function hand(app: TestApp) {
-  /** `ip`: one of its own for each call, where the test is not about limits. */
+  /** `ip`: unique per call, unless the test is about limits. */
   const send = (path: string, init: RequestInit = {}, ip = someIp()): Promise<Response> =>
     Promise.resolve(app.fetch(new Request(`${origin}${path}`, init), { ip }))
 
   const form = (path: string, fields: URLSearchParams, headers: Record<string, string> = {}, ip?: string) =>
     send(path, { method: 'POST', body: fields, headers }, ip)
 
-  /** As our own page sends it. */
+  /** Submits a form like our own page. */
   const ownForm = (path: string, fields: Record<string, string>, ip?: string) =>
     form(path, new URLSearchParams(fields), { origin, 'sec-fetch-site': 'same-origin' }, ip)
 
@@ -76,7 +76,7 @@ export function hand(app: TestApp) {
       'consent',
     )
 
-  /** Where the merchant is led who allows it. */
+  /** The redirect after the merchant's consent. */
   const consent = async (
     who: Assistant,
     key: string,
@@ -114,7 +114,7 @@ export function hand(app: TestApp) {
   const revoke = ({ clientId }: Assistant, token: string) =>
     form('/oauth/revoke', given({ token, client_id: clientId }))
 
-  /** From nothing to tokens. */
+  /** Runs the whole flow; answers the tokens. */
   const connect = async (key: string, fields?: Record<string, string>) => {
     const who = await assistant()
     const code = (await consent(who, key, fields)).get('code')!
@@ -174,7 +174,7 @@ export function queryOf(answer: Response): URLSearchParams {
   return new URL(location).searchParams
 }
 
-/** Two gateways of one database, each with its own memory of keys; `logged` is what both have logged. */
+/** Two gateways on one database, each with its own key cache; `logged` holds the log of both. */
 export async function twoGateways(level: 'trace' | 'warn' = 'trace') {
   const { database } = await freshDatabase()
   const logged: string[] = []
@@ -188,7 +188,7 @@ export async function twoGateways(level: 'trace' | 'warn' = 'trace') {
   const app = await testApp({ publicUrl: origin }, shared)
   const other = hand(await testApp({ publicUrl: origin }, { ...shared, clock: app.clock }))
   // Before the first of the two closes the database.
-  afterAll(() => app.gateway.keys.writeUses())
+  afterAll(() => app.gateway.keys.flushUses())
   const it = hand(app)
   return {
     database,
@@ -196,7 +196,7 @@ export async function twoGateways(level: 'trace' | 'warn' = 'trace') {
     it,
     other,
     logged,
-    /** A key of the command line, which grants may come from. */
+    /** Creates a key by the command line, usable for grants. */
     shownKey: (shop: Shop, more: { expiresAt?: Date } = {}) =>
       createKey(database, app.clock.now(), {
         storeId: shop.id,

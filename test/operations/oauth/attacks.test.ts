@@ -1,10 +1,10 @@
-/** What must not work: each step that somebody else could take, or take twice. */
+/** Attacks: steps made by somebody else, or made twice. */
 import { createServer, get } from 'node:http'
 import type https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { isDocumentAddress, readDocument } from '#operations/oauth/clients/document'
-import { formTarget, isRegistered, wrongWithRedirect } from '#operations/oauth/clients/redirects'
+import { buildFormAction, findRedirectIssue, isRegistered } from '#operations/oauth/clients/redirects'
 import { isPublicAddress } from '#runtime/http/public-fetch'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
@@ -13,8 +13,8 @@ import { type Changes, errorOf, given, hand, origin, queryOf, redirectUri } from
 const app = await testApp({ publicUrl: origin })
 const it = hand(app)
 
-describe('being turned away', () => {
-  test('says where to find out how to get a key, and what was wrong with the one that came', async () => {
+describe('an unauthorized request', () => {
+  test('gets the metadata address and the reason against its key', async () => {
     const where = 'resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp"'
     expect((await it.mcp(null)).headers.get('www-authenticate')).toBe(`Bearer ${where}`)
     const bad = await it.mcp('nonsense')
@@ -22,7 +22,7 @@ describe('being turned away', () => {
     expect(bad.headers.get('www-authenticate')).toBe(`Bearer error="invalid_token", ${where}`)
   })
 
-  test('the documents name each other and the address that they are of', async () => {
+  test('finds metadata documents that name each other and their own address', async () => {
     for (const path of ['', '/mcp']) {
       const answer = await it.send(`/.well-known/oauth-protected-resource${path}`)
       expect(await answer.json()).toMatchObject({
@@ -40,7 +40,7 @@ describe('being turned away', () => {
 })
 
 describe('registering', () => {
-  test('passes over what it does not know, and gives no secret', async () => {
+  test('ignores unknown fields and gives no secret', async () => {
     const answer = await it.register({
       token_endpoint_auth_method: 'client_secret_basic',
       contacts: ['a@b.example'],
@@ -61,7 +61,7 @@ describe('registering', () => {
     ['https://user@assistant.example/'],
     ['nowhere'],
     ['https://assistant.example/\nx'],
-  ])('%j is no address for answers', async (address) => {
+  ])('%j is no redirect address', async (address) => {
     const answer = await it.register({ redirect_uris: [address] })
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error: expect.stringMatching(/^invalid_re/) })
@@ -82,8 +82,8 @@ describe('registering', () => {
   })
 })
 
-describe('where answers go', () => {
-  test('an address is compared letter by letter, but for the port of a program on this machine', () => {
+describe('the redirect address', () => {
+  test('is compared exactly, except for the port of a loopback address', () => {
     const known = ['https://a.example/cb', 'http://127.0.0.1/cb', 'http://localhost:1/cb', 'http://[::1]/cb']
     for (const same of [
       'https://a.example/cb',
@@ -106,13 +106,13 @@ describe('where answers go', () => {
       expect([strange, isRegistered(known, strange)]).toEqual([strange, false])
   })
 
-  test('schemes of programs are taken, those of browsers are not', () => {
-    expect(wrongWithRedirect('cursor://anysphere.cursor/callback')).toBeNull()
-    expect(wrongWithRedirect('com.example.app:/callback')).toBeNull()
+  test('may use schemes of programs, but not those of browsers', () => {
+    expect(findRedirectIssue('cursor://anysphere.cursor/callback')).toBeNull()
+    expect(findRedirectIssue('com.example.app:/callback')).toBeNull()
     for (const scheme of ['file:///x', 'blob:https://a.example/1', 'ftp://a.example/', 'ws://a.example/'])
-      expect([scheme, wrongWithRedirect(scheme)]).toEqual([scheme, expect.any(String)])
-    expect(formTarget('cursor://x/y')).toBe('https: cursor:')
-    expect(formTarget('http://127.0.0.1:8/y')).toBe('https: http://127.0.0.1:8')
+      expect([scheme, findRedirectIssue(scheme)]).toEqual([scheme, expect.any(String)])
+    expect(buildFormAction('cursor://x/y')).toBe('https: cursor:')
+    expect(buildFormAction('http://127.0.0.1:8/y')).toBe('https: http://127.0.0.1:8')
   })
 
   test.each<[string, Changes, string]>([
@@ -129,14 +129,14 @@ describe('where answers go', () => {
       'no public address',
     ],
     ['a document without TLS', { client_id: 'http://127.0.0.1/client.json' }, 'client_id'],
-  ])('%s: a page, and nobody is led on', async (_what, changes, told) => {
+  ])('%s shows a page without a redirect', async (_what, changes, text) => {
     const { query } = await it.assistant()
     const answer = await it.authorize(given(query, changes))
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null])
-    expect(await answer.text()).toContain(told)
+    expect(await answer.text()).toContain(text)
   })
 
-  test('a parameter that comes twice is a page', async () => {
+  test('a repeated parameter shows a page', async () => {
     const { query } = await it.assistant()
     const twice = new URLSearchParams([...given(query), ['redirect_uri', 'https://evil.example/']])
     expect((await it.authorize(twice)).status).toBe(400)
@@ -150,7 +150,7 @@ describe('where answers go', () => {
     ['tokens at once', { response_type: 'token' }, 'unsupported_response_type'],
     ['another resource', { resource: 'https://elsewhere.example/mcp' }, 'invalid_target'],
     ['scopes of nobody', { scope: 'root admin' }, 'invalid_scope'],
-  ])('%s: the client is told, with state and iss', async (_what, changes, code) => {
+  ])('%s redirects to the client with state and iss', async (_what, changes, code) => {
     const { query } = await it.assistant()
     const answer = await it.authorize(given(query, changes))
     expect(answer.status).toBe(303)
@@ -160,7 +160,7 @@ describe('where answers go', () => {
 })
 
 describe('the page', () => {
-  test('runs no script and is in no frame', async () => {
+  test('runs no script and cannot be framed', async () => {
     const { query } = await it.assistant()
     const answer = await it.authorize(given(query))
     const policy = answer.headers.get('content-security-policy')!
@@ -171,7 +171,7 @@ describe('the page', () => {
     expect(await answer.text()).not.toMatch(/<script|<a /)
   })
 
-  test('shows what a client calls itself as text', async () => {
+  test('escapes the name of a client', async () => {
     const { client_id: clientId } = (await (
       await it.register({ client_name: '<img src=x onerror=alert(1)>\u202e"' })
     ).json()) as { client_id: string }
@@ -186,7 +186,7 @@ describe('the page', () => {
     ['a sibling', { origin, 'sec-fetch-site': 'same-site' }],
     ['a page without an origin', { origin: 'null' }],
     ['nobody knows', {}],
-  ])('takes no form of %s', async (_what, headers) => {
+  ])('refuses a form of %s', async (_what, headers) => {
     const shop = await store(app)
     const who = await it.assistant()
     const request = await it.asked(who)
@@ -200,7 +200,7 @@ describe('the page', () => {
     }
   })
 
-  test('takes no form that it has not sealed, and none that is too old', async () => {
+  test('refuses a form that is unsealed or too old', async () => {
     const shop = await store(app)
     const who = await it.assistant()
     const [request, consent] = [await it.asked(who), await it.shown(who, shop.key)]
@@ -208,7 +208,7 @@ describe('the page', () => {
       (await it.ownForm('/oauth/authorize', { request, key: shop.key })).status,
       (await it.ownForm('/oauth/consent', { consent, decision: 'yes', 'platform:read': 'on' })).status,
     ]
-    // One is not the other, though both are sealed by the same key.
+    // One form does not replace the other, although the same key seals both.
     expect((await it.ownForm('/oauth/consent', { consent: request, decision: 'yes' })).status).toBe(400)
     expect((await it.ownForm('/oauth/authorize', { request: 'x.y', key: shop.key })).status).toBe(400)
     expect(await tries()).toEqual([200, 303])
@@ -218,7 +218,7 @@ describe('the page', () => {
     expect(await tries()).toEqual([400, 400])
   })
 
-  test('whoever declines is led back without a code', async () => {
+  test('redirects without a code after a refusal of the merchant', async () => {
     const shop = await store(app)
     const who = await it.assistant()
     const one = await it.ownForm('/oauth/authorize', { request: await it.asked(who), decision: 'no' })
@@ -233,7 +233,7 @@ describe('the page', () => {
 })
 
 describe('a document', () => {
-  test('has one way to be written', () => {
+  test('has only one canonical address', () => {
     expect(isDocumentAddress('https://claude.example/oauth/client.json')).toBe(true)
     for (const odd of [
       'https://claude.example',
@@ -247,7 +247,7 @@ describe('a document', () => {
       expect([odd, isDocumentAddress(odd)]).toEqual([odd, false])
   })
 
-  test('is taken for what its address says, and nothing else', async () => {
+  test('is accepted only for its own address', async () => {
     const id = 'https://client.example/good.json'
     const json = 'application/json'
     const registered = { client_id: id, redirect_uris: [redirectUri] }
@@ -277,7 +277,7 @@ describe('a document', () => {
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    // The client's server, in the place of the internet.
+    // The client's server, instead of the internet.
     const local = ((url: URL, options: object, answer: never) =>
       get(`http://127.0.0.1:${port}${url.pathname}`, options, answer)) as unknown as typeof https.get
     const read = (path: string) =>

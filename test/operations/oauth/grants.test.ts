@@ -1,4 +1,4 @@
-/** What a key grants to an assistant, and when that ends. */
+/** Grants of a key to an assistant, and their end. */
 import { describe, expect, test } from 'vitest'
 import { listKeys, revokeKey } from '#scripts/admin/keys'
 import { type Shop, store } from '#test/support/store'
@@ -58,7 +58,7 @@ describe('the key', () => {
     expect((await show(shop.key, '7.7.7.8')).status).toBe(200)
   })
 
-  test('passes on no scope that it does not have, or that nobody asked for', async () => {
+  test('grants no scope that it does not have or that was not requested', async () => {
     const shop = await store(app)
     const reader = await shop.key_(['platform:read'])
     const all = {
@@ -68,7 +68,7 @@ describe('the key', () => {
       'billing:write': 'on',
     }
     expect((await it.connect(reader, all)).tokens.scope).toBe('platform:read')
-    // The key has all, and the client asked for two.
+    // The key has all scopes, and the client requested two.
     expect((await it.connect(shop.key, all)).tokens.scope).toBe('platform:read platform:write')
     const who = await it.assistant()
     const none = await it.ownForm('/oauth/authorize', {
@@ -98,7 +98,7 @@ describe('a code', () => {
     ['another resource', { resource: 'https://elsewhere.example/mcp' }, 'invalid_target'],
     ['another kind', { grant_type: 'client_credentials' }, 'unsupported_grant_type'],
     ['an unknown one', { code: 'nonsense' }, 'invalid_grant'],
-  ])('with %s gives nothing', async (_what, changes, error) => {
+  ])('with %s is refused', async (_what, changes, error) => {
     const { who, code } = await codeFor(await store(app))
     expect(await errorOf(await it.exchange(who, code, changes))).toEqual([400, error])
   })
@@ -109,13 +109,13 @@ describe('a code', () => {
     expect(await errorOf(await it.exchange(who, code))).toEqual([400, 'invalid_grant'])
   })
 
-  test('is too old after a minute', async () => {
+  test('expires after a minute', async () => {
     const { who, code } = await codeFor(await store(app))
     await app.advance(60_000)
     expect(await errorOf(await it.exchange(who, code))).toEqual([400, 'invalid_grant'])
   })
 
-  test('that comes again ends its grant on every gateway, and of ten at once one is answered', async () => {
+  test('is valid once in ten concurrent requests, and a replay ends its grant on every gateway', async () => {
     const shop = await store(app)
     const { who, code, tokens } = await it.connect(shop.key)
     expect(await uses(tokens.access_token)).toEqual([200, 200])
@@ -128,7 +128,7 @@ describe('a code', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
   })
 
-  test('is worth nothing once the key that granted it has ended', async () => {
+  test('is invalid once its parent key has ended', async () => {
     const shop = await store(app)
     const parent = await shownKey(shop)
     const who = await it.assistant()
@@ -139,7 +139,7 @@ describe('a code', () => {
 })
 
 describe('a grant', () => {
-  test('ends with the key above it, on every gateway at once', async () => {
+  test('ends with its parent key, on every gateway at once', async () => {
     const shop = await store(app)
     const parent = await shownKey(shop)
     const { who, tokens } = await it.connect(parent.key)
@@ -152,7 +152,7 @@ describe('a grant', () => {
     expect(child!.revokedAt).not.toBeNull()
   })
 
-  test('ends with a key above it that was ended past our commands', async () => {
+  test('ends with a parent key that was ended directly in the database', async () => {
     const shop = await store(app)
     const parent = await shownKey(shop)
     const { tokens } = await it.connect(parent.key)
@@ -165,7 +165,7 @@ describe('a grant', () => {
     expect(await uses(tokens.access_token)).toEqual([401, 401])
   })
 
-  test('ends no later than the key above it, nor than its own term', async () => {
+  test('ends no later than its parent key or its own expiry', async () => {
     const shop = await store(app)
     const expiresAt = new Date(app.clock.ms() + 1800_000)
     const parent = await shownKey(shop, { expiresAt })
@@ -194,7 +194,7 @@ describe('a grant', () => {
     expect(await uses(tokens.access_token)).toEqual([401, 401])
   })
 
-  test('an access token is over after an hour, and at once when it is renewed', async () => {
+  test('has an access token that expires after an hour, and at once when renewed', async () => {
     const shop = await store(app)
     const { who, tokens } = await it.connect(shop.key)
     await app.advance(3600_000)
@@ -208,7 +208,7 @@ describe('a grant', () => {
     expect(await uses(again.access_token)).toEqual([200, 200])
   })
 
-  test('ends when a replaced refresh token comes again, but not when two come at once', async () => {
+  test('ends when a replaced refresh token is replayed, but not on a concurrent duplicate', async () => {
     const shop = await store(app)
     const { who, tokens } = await it.connect(shop.key)
     const both = await Promise.all([
@@ -239,7 +239,7 @@ describe('a grant', () => {
     expect(await uses(tokens.access_token)).toEqual([401, 401])
   })
 
-  test('is one of at most fifty of a store, beside the keys of the command line', async () => {
+  test('is one of at most fifty per store, in addition to keys of the command line', async () => {
     const shop = await store(app)
     const { code: _code, ...first } = await it.connect(shop.key)
     const parent = (await listKeys(database, shop.id)).find(({ parentId }) => !parentId)!
@@ -268,7 +268,7 @@ describe('a grant', () => {
   })
 })
 
-test('codes, grants and clients that are over are swept', async () => {
+test('the sweep deletes expired codes, grants and clients', async () => {
   const shop = await store(app)
   const { who, tokens } = await it.connect(shop.key)
   await it.register({ client_name: 'never used' })
@@ -285,7 +285,7 @@ test('codes, grants and clients that are over are swept', async () => {
     await app.drainJobs()
   }
   await later(8)
-  // Registrations of eight days ago that led to nothing are gone.
+  // Registrations unused for eight days are gone.
   const [codes, grants, clients] = await rows()
   expect([codes, await children()]).toEqual([0, 1])
   expect(grants).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** The merchant's part in a real browser: without scripts, readable on a phone, led back to a program on the machine. */
+/** The merchant's pages in a real browser: no scripts, readable on a phone, redirect to a local program. */
 import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,13 +9,13 @@ import { expectAccessible } from '#test/support/demo-shop'
 import { store } from '#test/support/store'
 
 describe.skipIf(!hasChromium)('connecting an assistant', () => {
-  test('key, choice, and back with a code; wrong keys are told', async () => {
+  test('key, choice and redirect with a code; a wrong key is shown', async () => {
     const { app, url } = await servedApp()
     const shop = await store(app, { locale: 'pt-BR' })
     const called: string[] = []
     const program = createServer((request, response) => {
       called.push(request.url!)
-      // As programs do that have a page for it.
+      // Like programs that show a page for it.
       if (request.url!.startsWith('/callback')) response.writeHead(302, { location: '/done' }).end()
       else response.end('<p>Connected</p>')
     })
@@ -25,7 +25,7 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
       await new Promise((done) => program.close(done))
     })
     const back = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`
-    // Registered without the port that is free today.
+    // Registered without the current port.
     const registered = await fetch(`${url}/oauth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)('connecting an assistant', () => {
     await page.getByRole('alert').waitFor()
     expect(await page.getByLabel('API key of your store').inputValue()).toBe('')
     await expectAccessible(page)
-    // A browser tells its console of every answer that is no success.
+    // The browser logs every failed response to its console.
     expect(faults.splice(0)).toEqual([expect.stringContaining('400')])
 
     await page.getByLabel('API key of your store').fill(shop.key)

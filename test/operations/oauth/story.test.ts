@@ -1,4 +1,4 @@
-/** The whole way, by the Model Context Protocol's own client: it is told the address of `/mcp` and nothing else. */
+/** The complete flow with the Model Context Protocol's own client, which only gets the address of `/mcp`. */
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -60,11 +60,11 @@ async function tools(transport: StreamableHTTPClientTransport): Promise<string[]
   return (await client.listTools()).tools.map(({ name }) => name)
 }
 
-test('from a 401 to tools, a renewal, and the end', async () => {
+test('a client goes from a 401 to tools, renews, and is revoked', async () => {
   const shop = await store(app)
   const provider = new Kept()
 
-  // Turned away, it finds out where to register and where to send its merchant.
+  // The 401 leads it to registration and to the authorize page.
   const first = transportOf(provider)
   await expect(tools(first)).rejects.toBeInstanceOf(UnauthorizedError)
   expect(provider.client).toMatchObject({ client_id: expect.any(String), token_endpoint_auth_method: 'none' })
@@ -72,7 +72,7 @@ test('from a 401 to tools, a renewal, and the end', async () => {
   expect(provider.ledTo!.href).toContain('http://localhost/oauth/authorize?')
   expect(provider.ledTo!.searchParams.get('resource')).toBe('http://localhost/mcp')
 
-  // The merchant shows a key and chooses.
+  // The merchant enters a key and chooses scopes.
   const { pathname, search } = provider.ledTo!
   const page = await send(`${pathname}${search}`)
   expect(page.status).toBe(200)
@@ -98,7 +98,7 @@ test('from a 401 to tools, a renewal, and the end', async () => {
   const names = await tools(transportOf(provider))
   expect(names).toEqual(['list_operations', 'describe_operation', 'call_operation'])
 
-  // It is listed as a key of the store, below the one that was shown.
+  // It is listed as a child key of the entered one.
   const listed = (await listKeys(app.database, shop.id))[0]!
   expect(listed).toMatchObject({
     name: 'Official client (assistant.example)',
@@ -117,7 +117,7 @@ test('from a 401 to tools, a renewal, and the end', async () => {
   expect(provider.kept!.refresh_token).not.toBe(before.refresh_token)
   expect((await listKeys(app.database, shop.id)).filter(({ parentId }) => parentId)).toHaveLength(1)
 
-  // Let go of, it is nothing, and the client has to ask again.
+  // Once revoked it is invalid, and the client must authorize again.
   const who = { clientId: provider.client!.client_id, verifier: '', query: {} }
   expect((await revoke(who, provider.kept!.refresh_token!)).status).toBe(200)
   provider.ledTo = null

@@ -18,7 +18,7 @@ async function read(path: string, store = 'aurora-supply') {
   return (await response.json()) as any
 }
 
-test('Aurora has its blocks, and sixty days of what was seen of them', async () => {
+test('Aurora has its blocks, and sixty days of statistics', async () => {
   const { data } = await read('/product-content-blocks')
   expect(new Set(data.map((each: { type: string }) => each.type)).size).toBe(9)
   expect(data.filter((each: { isActive: boolean }) => each.isActive)).toHaveLength(7)
@@ -34,7 +34,7 @@ test('Aurora has its blocks, and sixty days of what was seen of them', async () 
   expect(borealis.total).toBe(1)
 })
 
-test('its stickers, badges and videos are there, and on the storefront', async () => {
+test('its stickers, badges and videos exist and are on the storefront', async () => {
   const stickers = await read('/product-stickers')
   expect(new Set(stickers.data.map((each: { kind: string }) => each.kind))).toEqual(
     new Set(['image', 'text', 'preset']),

@@ -1,11 +1,11 @@
-/** What comes back of HTML that attacks the shop (product-page, rule 3). */
+/** Sanitizing of hostile HTML (product-page, rule 3). */
 import { describe, expect, test } from 'vitest'
 import { cleanHtml } from '#operations/product-page/html'
 
 const isAsset = (url: string) => url.startsWith('https://cdn.example.com/')
 const clean = (html: string) => cleanHtml(html, isAsset)
 
-/** From the cheat sheets of XSS, and from what sanitisers have let through before. */
+/** From XSS cheat sheets, and from past holes of sanitizers. */
 const vectors = [
   '<script>alert(1)</script>',
   '<SCRIPT SRC=https://evil.example/x.js></SCRIPT>',
@@ -104,7 +104,7 @@ const attributes: Record<string, readonly string[]> = {
   td: ['colspan', 'rowspan', 'style'],
 }
 
-/** Reads the result as strictly as it is written: every `<` begins a tag that may be there. */
+/** Parses the result strictly: every `<` must begin an allowed tag. */
 function requireHarmless(html: string): void {
   const rest = html.replace(
     /<(\/?)([a-z][a-z0-9]*)((?: [a-z]+(?:="[^"<>]*")?)*)( \/)?>/g,
@@ -126,7 +126,7 @@ function requireHarmless(html: string): void {
   expect(rest, html).not.toMatch(/[<>]/)
 }
 
-describe('HTML that attacks', () => {
+describe('hostile HTML', () => {
   test.each(vectors)('%s', (vector) => {
     for (const html of [vector, `<p>before</p>${vector}<p>after</p>`, `<div><b>${vector}</b></div>`]) {
       const harmless = clean(html)
@@ -135,7 +135,7 @@ describe('HTML that attacks', () => {
     }
   })
 
-  test('put together at random, they are harmless too, and clean the second time', () => {
+  test('random combinations are harmless too, and cleaning is idempotent', () => {
     let state = 7
     const next = (below: number) => {
       state = (Math.imul(state, 1103515245) + 12345) >>> 0

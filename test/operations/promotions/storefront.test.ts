@@ -7,7 +7,7 @@ import createRule from '#operations/promotions/installments/api/create-rule'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import saveSettings from '#operations/promotions/promotions/api/save-settings'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { type TestApp, testApp } from '#test/support/app'
 import { discountStore } from '#test/support/discounts'
@@ -19,8 +19,8 @@ beforeAll(async () => {
   await app.setClock('2026-11-20T12:00:00.000Z')
 })
 
-describe('what shoppers see', () => {
-  test('not before startsAt, and no copy outlives it', async () => {
+describe('the storefront widgets', () => {
+  test('show nothing before startsAt, and no cache outlives it', async () => {
     const shop = await discountStore(app)
     await shop.call(createPromotion, { body: shop.promotion({ startsAt: '2026-11-20T12:01:00.000Z' }) })
     await app.setClock('2026-11-20T12:00:40.000Z')
@@ -33,7 +33,7 @@ describe('what shoppers see', () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
   })
 
-  test('promotions that target the product, with their settings and nothing internal', async () => {
+  test('show promotions that target the product, with their settings and nothing internal', async () => {
     const shop = await discountStore(app)
     const all = await shop.call(createPromotion, {
       body: shop.promotion({ name: 'All', excludedProductIds: ['1002'] }),
@@ -60,7 +60,7 @@ describe('what shoppers see', () => {
     expect(await names('page=home')).toEqual([])
   })
 
-  test('bundles on the pages of their items; gifts while they can be given; installments of the price', async () => {
+  test('show bundles on pages of their items, available gifts, and installments of the price', async () => {
     const shop = await discountStore(app)
     const { body: bundle } = await shop.call(createBundle, { body: shop.bundle({ showOn: 'first-item' }) })
     await shop.call(createGift, { body: shop.gift() })
@@ -78,14 +78,14 @@ describe('what shoppers see', () => {
       rules: [{ name: 'Card' }],
       simulation: { amount: 100, options: [{ installments: 1 }, { installments: 2 }, { amount: 33.33 }] },
     })
-    await changeProduct(shop.platform, '1002', { stock: 0 })
+    await changeSandboxProduct(shop.platform, '1002', { stock: 0 })
     await (await shop.context()).queue(productSnapshotsRefresh, { productIds: ['1002'] })
     await app.drainJobs()
     expect((await shown('page=home')).cartGifts).toBeUndefined()
     expect((await shown('page=home')).bundles.items[0].availability).toBe('out-of-stock')
   })
 
-  test('events count once, in the bundle', async () => {
+  test('count each event of a bundle once', async () => {
     const shop = await discountStore(app)
     const { body: bundle } = await shop.call(createBundle, { body: shop.bundle() })
     const visitorId = someVisitor()

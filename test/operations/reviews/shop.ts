@@ -1,8 +1,8 @@
-/** A store that asks for reviews: a shop on the sandbox's platform, its mirror, and reviews made by hand. */
+/** Test store with review requests: a shop on the sandbox platform, its catalog cache, and inserted reviews. */
 
 import type { Row } from '#db/tables'
 import saveSettings from '#operations/reviews/settings/api/save-settings'
-import { reviewWords } from '#operations/reviews/submitting/submit'
+import { buildReviewSearchText } from '#operations/reviews/submitting/submit'
 import { putProduct } from '#operations/store/ecommerce/sandbox-catalog'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { listSandboxMail, type SandboxMail } from '#runtime/ports/mail/sandbox'
@@ -13,11 +13,11 @@ import type { store } from '#test/support/store'
 
 export interface ReviewShop extends ConnectedShop {
   settings(change: Record<string, unknown>): Promise<void>
-  /** The dispatches, as they were planned. */
+  /** Dispatches in the order of planning. */
   dispatches(): Promise<Row<'review_dispatches'>[]>
-  /** Emails that left to an address, newest first. */
+  /** Emails sent to an address, newest first. */
   mails(to: string): Promise<SandboxMail[]>
-  /** Stores a review; answers its id. */
+  /** Stores a review and returns its id. */
   review(values?: Partial<Reviewed>): Promise<string>
   reviewRow(id: string): Promise<Row<'product_reviews'>>
   notices(type: string): Promise<{ data: Record<string, unknown>; message: string | null }[]>
@@ -36,12 +36,12 @@ interface Reviewed {
   phoneKey: string | null
 }
 
-/** With a third product, `1003` (variant `2004`), that costs nothing. */
+/** Has a third product, `1003` (variant `2004`), that is free. */
 export async function reviewShop(
   app: TestApp,
   options: Parameters<typeof store>[1] = {},
 ): Promise<ReviewShop> {
-  // A test that began later may have run what goes by the clock: this one's clock may be before it.
+  // Other tests may have run the schedules at a later clock time than this one's.
   await app.database.root.deleteFrom('job_schedules').execute()
   app.worker.clockMoved()
   const shop = await connectedStore(app, { locale: 'en-US', ...options })
@@ -88,7 +88,7 @@ export async function reviewShop(
           status: values.status ?? 'pending',
           verified: values.verified ?? false,
           source,
-          search_text: reviewWords({ name, email, title: null, text, productName: 'Caneca' }),
+          search_text: buildReviewSearchText({ name, email, title: null, text, productName: 'Caneca' }),
           reviewed_at: values.reviewedAt ?? now,
           created_at: values.reviewedAt ?? now,
           updated_at: now,
@@ -117,5 +117,5 @@ export async function reviewShop(
 }
 
 /** The token in the link of an email. */
-export const tokenOf = (mail: SandboxMail): string =>
+export const findToken = (mail: SandboxMail): string =>
   decodeURIComponent(/[?&]token=([\w.%-]+)/.exec(mail.text)![1]!)

@@ -32,7 +32,7 @@ const order = async (shop: Shop): Promise<[string, number][]> =>
   ])
 
 describe('testimonials', () => {
-  test('are added last, changed, switched, deleted without a gap', async () => {
+  test('testimonials are appended, changed, switched, and deleted without a gap', async () => {
     const shop = await store(app)
     const [a, b, c] = [await add(shop, 'A'), await add(shop, 'B'), await add(shop, 'C')]
     expect(await order(shop)).toEqual([
@@ -64,7 +64,7 @@ describe('testimonials', () => {
     expect((await shop.call(updateTestimonial, { body: { id: a, text: 'x' } })).status).toBe(404)
   })
 
-  test('are reordered whole, or not at all', async () => {
+  test('testimonials are reordered completely or not at all', async () => {
     const shop = await store(app)
     const [a, b, c] = [await add(shop, 'A'), await add(shop, 'B'), await add(shop, 'C')]
     const reorder = async (ids: string[]) => (await shop.call(reorderTestimonials, { body: { ids } })).status
@@ -79,7 +79,7 @@ describe('testimonials', () => {
     ])
   })
 
-  test('are a hundred at most; added at once, each has its place', async () => {
+  test('a store has at most a hundred testimonials; concurrent ones get distinct positions', async () => {
     const shop = await store(app)
     const [id] = await Promise.all(Array.from({ length: 8 }, (_none, n) => add(shop, `A${n}`)))
     expect((await order(shop)).map(([, position]) => position)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
@@ -87,7 +87,7 @@ describe('testimonials', () => {
     expect((await shop.call(createTestimonial, { body: { authorName: 'Z', text: 'T' } })).status).toBe(409)
   })
 
-  test('the widget shows those that are on', async () => {
+  test('the widget shows the enabled testimonials', async () => {
     const shop = await store(app)
     await add(shop, 'Ana')
     const hidden = await add(shop, 'Bia')
@@ -103,7 +103,7 @@ describe('testimonials', () => {
     ])
   })
 
-  test('photos are uploaded here, or have an https address', async () => {
+  test('photos must be uploaded here or have an https URL', async () => {
     const shop = await store(app)
     const link = async (operation: Operation, size: number, contentType = 'image/webp') =>
       (await shop.call(operation, { body: { fileName: 'a.webp', contentType, size } })).status
@@ -121,7 +121,7 @@ describe('testimonials', () => {
 })
 
 describe('settings of reviews', () => {
-  test('have defaults, and empty texts are none', async () => {
+  test('settings have defaults, and empty texts become null', async () => {
     const shop = await store(app)
     const first = await shop.call(getSettings)
     expect(first.body).toMatchObject({
@@ -143,7 +143,7 @@ describe('settings of reviews', () => {
     expect(await (await store(app)).call(saveSettings, { body })).toMatchObject(refused(400, message))
   })
 
-  test('a test email, to the key`s creator or an address', async () => {
+  test('a test email goes to the key`s creator or to a given address', async () => {
     const shop = await reviewShop(app)
     await shop.settings({ email: { body: 'Olá {{firstName}} <b>' } })
     const own = await shop.call(sendTestEmail, { body: {} })

@@ -6,7 +6,7 @@ import { demoShop } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium)(
-  'whoever changes a setting sees it at the next page of the shop, though browsers keep copies',
+  'a changed setting shows on the next page of the shop despite browser caches',
   async () => {
     const { shop, page, open } = await demoShop(app, url)
     const bar = page.locator('store-free-shipping-bar')

@@ -1,4 +1,4 @@
-/** Who may play in the sandbox, what it tells, and its clock and jobs. */
+/** Access to the sandbox, its secrets, its clock and its jobs. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { refuseOpenSandbox } from '#runtime/http/sandbox-guard'
@@ -51,7 +51,7 @@ const ask = async (
   return { status: answer.status, text: await answer.text() }
 }
 
-test('every page below /sandbox is one of the sandbox', () => {
+test('every page below /sandbox is marked sandboxOnly', () => {
   expect(pages.length).toBeGreaterThan(20)
   const others = registry.pages.filter(({ path, sandboxOnly }) => /^\/sandbox\b/.test(path) && !sandboxOnly)
   expect(others.map(({ path }) => path)).toEqual([])
@@ -78,7 +78,7 @@ test.each(pages.map(({ method, path }) => [method, path]))(
   },
 )
 
-test('no page of the sandbox is there where it is off', async () => {
+test('every page of the sandbox is a 404 while it is off', async () => {
   const closed = await testApp({ sandbox: false })
   const { offset } = closed.clock
   for (const { method, path } of pages) {
@@ -88,13 +88,13 @@ test('no page of the sandbox is there where it is off', async () => {
   expect(closed.clock.offset).toBe(offset)
 })
 
-test('its own page, programs and links come in', async () => {
+test('requests of its own page, programs and plain links are accepted', async () => {
   const { port } = app.services.settings
   for (const headers of [
     {},
     { origin: `http://localhost:${port}`, host: `localhost:${port}`, 'sec-fetch-site': 'same-origin' },
     { host: '127.0.0.1:3000' },
-    // A form of a page that sends no referrer.
+    // A form on a page without a referrer.
     { origin: 'null', 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'navigate' },
   ] as Record<string, string>[]) {
     expect((await ask('POST', '/sandbox/api/clock', headers, { advanceSeconds: 0 })).status).toBe(200)
@@ -104,7 +104,7 @@ test('its own page, programs and links come in', async () => {
   expect((await ask('POST', '/sandbox/api/clock', link, { advanceSeconds: 0 })).status).toBe(403)
 })
 
-test('no page tells a secret of a provider', async () => {
+test('no page contains a secret of a provider', async () => {
   const words = [
     ...Object.values(secrets),
     'real-access-token',
@@ -117,7 +117,7 @@ test('no page tells a secret of a provider', async () => {
   }
 })
 
-test('a server with the sandbox on starts on loopback only, unless somebody insists', async () => {
+test('a server with the sandbox on starts only on loopback, unless SANDBOX=insist', async () => {
   const base = {
     SECRET_KEY: 'a secret key that only the tests use, 123',
     DATA_DIR: app.dataDir,
@@ -145,7 +145,7 @@ test('a server with the sandbox on starts on loopback only, unless somebody insi
   )
 })
 
-test('the clock goes back to the present, with the jobs that wait', async () => {
+test('setting the clock back to the present moves the waiting jobs too', async () => {
   const move = (body: object) => ask('POST', '/sandbox/api/clock', {}, body)
   const present = () => new Date(app.clock.ms() - app.clock.offset)
   const day = 86_400
@@ -164,7 +164,7 @@ test('the clock goes back to the present, with the jobs that wait', async () => 
     [[later, due]],
   )
   expect(Object.fromEntries(rows.map(({ id, hours }) => [id, hours]))).toEqual({ [later]: 31 * 24, [due]: 0 })
-  // What runs by the clock runs again within its interval.
+  // Schedules run again within their interval.
   await app.worker.schedule()
   const [ahead] = await app.database.query<{ late: number }>(
     `select count(*)::int as late from job_schedules where next_at > $1::timestamptz + interval '2 days'`,
@@ -179,7 +179,7 @@ test('the clock goes back to the present, with the jobs that wait', async () => 
   await move({ now: present().toISOString() })
 })
 
-test.runIf(isFullSuite)('nothing is pending only when nothing runs, in whichever process', async () => {
+test.runIf(isFullSuite)('draining reports nothing pending only if no process runs a job', async () => {
   const { queue } = app.services
   const envelope = { storeId: null, userId: null, requestId: 'r', payload: { ms: 15 } }
   await app.worker.drain()
@@ -193,7 +193,7 @@ test.runIf(isFullSuite)('nothing is pending only when nothing runs, in whichever
       const answers = await Promise.all([app.worker.drain(), times % 2 ? app.worker.drain() : { pending: 0 }])
       expect([ended, answers.map(({ pending }) => pending)]).toEqual([1, [0, 0]])
     }
-    // One that takes longer than the caller waits is told of.
+    // A job that takes longer than the timeout is reported as pending.
     ended = 1
     await queue.send(slow.handle, { ...envelope, payload: { ms: 1500 } })
     await wait(100)

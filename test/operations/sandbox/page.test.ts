@@ -4,8 +4,8 @@ import { type Shop, store } from '#test/support/store'
 
 const { app, url } = await servedApp()
 
-/** The page of a shop, in a real browser. */
-async function sandboxOf(shop: Shop) {
+/** Opens the sandbox page of a store in a real browser. */
+async function openSandbox(shop: Shop) {
   const { page, asked, faults } = await openPage()
   await page.goto(`${url}/sandbox`)
   await page.getByLabel('Store', { exact: true }).selectOption(shop.slug)
@@ -22,7 +22,7 @@ async function sandboxOf(shop: Shop) {
 }
 
 describe('the page', () => {
-  test('the world of an unknown store is a 404, of a known one its own', async () => {
+  test('the page data of an unknown store is a 404, a known store gets its own', async () => {
     const shop = await store(app)
     const get = async (query: string) => {
       const answer = await app.fetch(new Request(`${url}/sandbox/api/world${query}`), { ip: '1.1.1.1' })
@@ -34,12 +34,12 @@ describe('the page', () => {
 })
 
 describe.skipIf(!hasChromium)('stories in a browser', () => {
-  test('pair a phone and answer a customer', async () => {
+  test('a phone is paired and a customer answered', async () => {
     const shop = await store(app)
     const session = await shop.request('POST', '/messaging/session', { body: {} })
     expect(session.body.qr.code).not.toBeNull()
-    const { page, done, press, clean } = await sandboxOf(shop)
-    await page.getByText('A code waits').waitFor()
+    const { page, done, press, clean } = await openSandbox(shop)
+    await page.getByText('A QR code is ready').waitFor()
     await page.getByRole('button', { name: 'Scan the code' }).click()
     await done('Scan: done')
     await press('Run due jobs')

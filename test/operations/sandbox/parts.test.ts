@@ -1,8 +1,8 @@
-/** What the page shows, to whom it gives the store's key, and how it looks. */
+/** Content of the sandbox page, handling of the store's key, and appearance. */
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
-import { violationsOf } from '#test/support/demo-shop'
+import { findViolations } from '#test/support/demo-shop'
 import { connectedStore } from '#test/support/platform'
 import { type Shop, store } from '#test/support/store'
 
@@ -23,8 +23,8 @@ const post = async (path: string, body: unknown): Promise<void> => {
   expect([path, (await app.fetch(request, { ip: '127.0.0.1' })).status]).toEqual([path, 200])
 }
 
-/** A store with a number, to which somebody may write. */
-async function numberedStore(): Promise<Shop> {
+/** A store with a connected number that customers can write to. */
+async function createConnectedStore(): Promise<Shop> {
   const shop = await connectedStore(app)
   const { body } = await shop.request('POST', '/messaging/session', { body: {} })
   await post('/messaging/scan', { payload: body.qr.code.payload, phone: '+5511977776666' })
@@ -32,8 +32,8 @@ async function numberedStore(): Promise<Shop> {
   return shop
 }
 
-describe('what it asks of the server', () => {
-  test('parts of the script are those of their folder', async () => {
+describe('endpoints of the page', () => {
+  test('only the script modules of the folder are served', async () => {
     const answer = await app.fetch(new Request(`${url}/sandbox/parts/stories.js`), { ip: '127.0.0.1' })
     const text = await readFile(
       new URL('../../../operations/sandbox/client/parts/stories.js', import.meta.url),
@@ -49,8 +49,8 @@ describe('what it asks of the server', () => {
     }
   })
 
-  test('the timeline is of one store: its jobs, messages, mail and hooks, newest first', async () => {
-    const [shop, other] = [await numberedStore(), await store(app)]
+  test('the timeline lists jobs, messages, mail and hooks of one store, newest first', async () => {
+    const [shop, other] = [await createConnectedStore(), await store(app)]
     await shop.request('POST', '/messaging/send-message', {
       body: { phone: '+5511988887777', text: 'It is on its way.' },
     })
@@ -74,7 +74,7 @@ describe('what it asks of the server', () => {
     expect((await get('/sandbox/api/timeline')).status).toBe(400)
   })
 
-  test('the outbox knows whose mail it is', async () => {
+  test('the mail outbox is filtered by store', async () => {
     const [shop, other] = [await connectedStore(app), await store(app)]
     await shop.request('GET', '/conversions/export')
     await app.drainJobs()
@@ -83,7 +83,7 @@ describe('what it asks of the server', () => {
     expect([await subjects(shop), await subjects(other)]).toEqual([[shop.email], []])
   })
 
-  test('it hands out no key', async () => {
+  test('the page data contains no key', async () => {
     const shop = await store(app)
     const { body } = await get(`/sandbox/api/world?store=${shop.slug}`)
     expect(JSON.stringify(body)).not.toContain('mk_')
@@ -91,21 +91,21 @@ describe('what it asks of the server', () => {
 })
 
 describe.skipIf(!hasChromium)('in a browser', () => {
-  test('the key goes to the API alone, and stays in the tab until it is forgotten', async () => {
-    const [shop, other] = [await numberedStore(), await store(app)]
+  test('the key is sent only to the API, and stays in the tab until it is deleted', async () => {
+    const [shop, other] = [await createConnectedStore(), await store(app)]
     const { page, faults } = await openPage()
     const withKey: string[] = []
     page.on('request', (request) => {
-      const told = `${JSON.stringify(request.headers())}${request.url()}${request.postData() ?? ''}`
-      if (told.includes(shop.key)) withKey.push(new URL(request.url()).pathname)
+      const sent = `${JSON.stringify(request.headers())}${request.url()}${request.postData() ?? ''}`
+      if (sent.includes(shop.key)) withKey.push(new URL(request.url()).pathname)
     })
     await page.goto(`${url}/sandbox?store=${other.slug}`)
-    await page.getByText('Without a key the page plays the world outside alone.').waitFor()
+    await page.getByText('Without a key the page acts only as customers and providers.').waitFor()
     expect(await page.getByLabel('Store', { exact: true }).inputValue()).toBe(other.slug)
     await page.locator('[data-story="inbox"] > summary').click()
     const first = page.locator('[data-story="inbox"] .step').first()
     expect(await first.getByRole('button', { name: 'Do it' }).isDisabled()).toBe(true)
-    await page.getByText('The store’s half needs its key').waitFor()
+    await page.getByText('The store’s steps need its key').waitFor()
 
     const field = page.getByLabel('API key of a store')
     await field.fill('mk_live_wrong')
@@ -125,7 +125,7 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.locator('[data-story="stock"] .step[data-done]').first().waitFor()
     expect(withKey.length).toBeGreaterThan(3)
     expect(withKey.filter((path) => !path.startsWith('/v1/'))).toEqual([])
-    // What the page shows of it does not show it; what is copied does.
+    // The page masks the key; the copied command contains it.
     expect(await page.content()).not.toContain(shop.key)
 
     await page.reload()
@@ -141,11 +141,11 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
     expect(page.url()).toBe(`${url}/sandbox`)
-    // The browser tells of the wrong key by itself.
+    // The browser logs the 401 of the wrong key itself.
     expect(faults.filter((fault) => !fault.includes('401'))).toEqual([])
   })
 
-  test('a call is copied as curl, with its key, and runs', async () => {
+  test('a call copied as curl contains the key and is valid shell', async () => {
     const shop = await connectedStore(app)
     const { page } = await openPage()
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
@@ -153,13 +153,13 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     await page.getByText('The page acts as').waitFor()
     await page.locator('[data-story="stock"] > summary').click()
     const step = page.locator('[data-story="stock"] .step').first()
-    await step.getByText('What is sent and answered').click()
+    await step.getByText('Request and response').click()
     await step.getByRole('button', { name: /^Copy as curl/ }).click()
     await step.getByText('Copied').waitFor()
     const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     const { execFileSync } = await import('node:child_process')
     expect(copied).toContain(`-H 'authorization: Bearer ${shop.key}'`)
-    // The shell reads it as it was meant.
+    // The shell parses it as intended.
     const read = execFileSync('sh', ['-c', copied.replace(/^curl/, 'printf "%s\\n"')], { encoding: 'utf8' })
     expect(read.trim().split('\n').slice(1)).toEqual([
       'POST',
@@ -173,8 +173,8 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     ])
   })
 
-  test('what customers write is text, and leads nowhere by itself', async () => {
-    const shop = await numberedStore()
+  test('messages of customers are plain text with only web links', async () => {
+    const shop = await createConnectedStore()
     const nasty =
       '<img src=x onerror="document.title=1"> javascript:alert(1) https://example.com/a"onclick="b'
     await post(`/messaging/${shop.slug}/inbound`, { phone: '+5511988880021', name: nasty, text: nasty })
@@ -187,20 +187,20 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(await links.count()).toBe(1)
     expect(await links.getAttribute('href')).toBe('https://example.com/a')
     expect(await page.title()).toBe('Sandbox')
-    // A customer writes back from the phone itself, without a mouse.
+    // Writing back from the phone works by keyboard.
     await phone.getByLabel('Write from +5511988880021').fill('And by keyboard')
     await page.keyboard.press('Enter')
     await phone.locator('.bubble:not(.from-store)').getByText('And by keyboard').waitFor()
     expect(faults).toEqual([])
   })
 
-  test('the timeline shows what is asked for, by kind', async () => {
-    const shop = await numberedStore()
+  test('the timeline shows the requests and filters by kind', async () => {
+    const shop = await createConnectedStore()
     const { page, faults } = await openPage()
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
     await page.getByRole('button', { name: '+1 minute' }).click()
-    const timeline = page.getByRole('list', { name: 'What happened, newest first' })
+    const timeline = page.getByRole('list', { name: 'Timeline, newest first' })
     await timeline.getByText('POST /sandbox/api/clock').waitFor()
     const shown = (kind: string) => timeline.locator(`[data-kind="${kind}"]`).count()
     expect(await shown('job')).toBeGreaterThan(0)
@@ -211,8 +211,8 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     expect(faults).toEqual([])
   })
 
-  test('charts show what the statistics answer, and their table has each day', async () => {
-    const shop = await numberedStore()
+  test('charts match the statistics, and their tables have each day', async () => {
+    const shop = await createConnectedStore()
     await shop.request('POST', '/messaging/send-message', { body: { phone: '+5511988887777', text: 'Hi' } })
     await app.drainJobs()
     const { daily } = (await shop.request('GET', '/subscription/usage')).body
@@ -234,8 +234,8 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     [1280, 'light'],
     [390, 'light'],
     [390, 'dark'],
-  ] as const)('at %i pixels, %s, nothing overflows and nobody is left out', async (width, scheme) => {
-    const shop = await numberedStore()
+  ] as const)('at %i pixels, %s, nothing overflows and the page is accessible', async (width, scheme) => {
+    const shop = await createConnectedStore()
     await shop.request('POST', '/messaging/send-message', {
       body: { phone: '+5511988887777', text: `https://example.com/${'long'.repeat(60)}` },
     })
@@ -249,22 +249,22 @@ describe.skipIf(!hasChromium)('in a browser', () => {
     const step = page.locator('[data-story="exchange"] .step').first()
     await step.getByRole('button', { name: 'Do it' }).click()
     await page.locator('[data-story="exchange"] .step[data-done]').first().waitFor()
-    await step.getByText('What is sent and answered').click()
+    await step.getByText('Request and response').click()
     await step.getByText('curl', { exact: true }).click()
     await page.getByText('Conversions as a table').click()
-    await page.getByRole('button', { name: 'Look them up' }).click()
+    await page.getByRole('button', { name: 'Search operations' }).click()
     await page.getByText('/v1/campaigns/:id/send').waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    expect(await violationsOf(page)).toEqual([])
+    expect(await findViolations(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test('it leads to the reference, the shop and the operations', async () => {
+  test('the page links to the reference, the shop and the operations', async () => {
     const shop = await connectedStore(app)
     const { page } = await openPage()
     await page.goto(`${url}/sandbox#key=${shop.key}`)
     await page.getByText('The page acts as').waitFor()
-    const elsewhere = page.getByRole('navigation', { name: 'Elsewhere' }).getByRole('link')
+    const elsewhere = page.getByRole('navigation', { name: 'Links' }).getByRole('link')
     const addresses = await Promise.all((await elsewhere.all()).map((each) => each.getAttribute('href')))
     expect(addresses).toEqual([
       '/docs',

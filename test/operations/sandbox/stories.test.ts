@@ -1,4 +1,4 @@
-/** The six stories, each told to its end by pressing the buttons of the page; what came of it is asked of the API. */
+/** Runs each story to its end by pressing the buttons of the page, and checks the result through the API. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { wholeRegistry } from '#test/support/app'
@@ -26,22 +26,22 @@ const { app, url } = await servedApp()
 const file = '../../../operations/sandbox/client/parts/stories.js'
 const { stories } = (await import(new URL(file, import.meta.url).href)) as { stories: Story[] }
 
-const found = async (shop: Shop, path: string) => {
+const get = async (shop: Shop, path: string) => {
   const { status, body } = await shop.request('GET', path)
   expect([path, status]).toEqual([path, 200])
   return body
 }
 
-/** The page as a store, whose key came with the link. */
-async function pageOf(shop: Shop) {
+/** Opens the page as a store, with the key in the link. */
+async function openSandbox(shop: Shop) {
   const { page, asked, faults } = await openPage()
   await page.goto(`${url}/sandbox#key=${shop.key}`)
   await page.getByText('The page acts as').waitFor()
   return { page, asked, faults }
 }
 
-/** Presses the button of each step that the world is not past yet; how many were pressed. */
-async function tell(page: Page, id: string): Promise<number> {
+/** Presses the button of each step that is not done yet. Returns how many were pressed. */
+async function runStory(page: Page, id: string): Promise<number> {
   const { steps } = stories.find((each) => each.id === id)!
   await page.locator(`[data-story="${id}"] > summary`).click()
   await page.locator(`[data-story="${id}"] > summary`).getByText('done').waitFor()
@@ -57,10 +57,10 @@ async function tell(page: Page, id: string): Promise<number> {
   return pressed
 }
 
-/** What a shop's customers of this telling are called by. */
-const toldOf = async (page: Page, shop: Shop, id: string): Promise<Record<string, string>> => {
-  const kept = await page.evaluate<string>(`sessionStorage.getItem('sandbox-stories')`)
-  return JSON.parse(kept)[`${shop.slug} ${id}`]
+/** Values of the story's current run. */
+const readValues = async (page: Page, shop: Shop, id: string): Promise<Record<string, string>> => {
+  const saved = await page.evaluate<string>(`sessionStorage.getItem('sandbox-stories')`)
+  return JSON.parse(saved)[`${shop.slug} ${id}`]
 }
 
 describe('the steps as data', async () => {
@@ -75,7 +75,7 @@ describe('the steps as data', async () => {
   const exists = (method: string, path: string): boolean =>
     routes.some((route) => route.method === method && route.pattern.test(path.split('?')[0]!))
 
-  test('there are six, each with an end that is read', () => {
+  test('there are six stories', () => {
     expect(stories.map(({ id }) => id)).toEqual([
       'inbox',
       'campaign',
@@ -88,7 +88,7 @@ describe('the steps as data', async () => {
   })
 
   test.each(stories.map(({ id, steps }) => [id, steps] as const))(
-    '%s calls only what there is',
+    '%s calls only existing endpoints',
     (_id, steps) => {
       for (const { text, calls, reads, link } of steps) {
         const all = [
@@ -97,14 +97,14 @@ describe('the steps as data', async () => {
           ...(link ? [{ method: 'GET', path: link.path }] : []),
         ]
         for (const { method, path } of all) expect([text, method, path, exists(method, path)]).toContain(true)
-        // The API's own half is asked of the API, and the world's of the world: nothing in between.
+        // Steps use the API, the sandbox endpoints or the storefront.
         for (const { path } of calls) expect(path).toMatch(/^\/(v1|sandbox|storefront)\//)
       }
     },
   )
 })
 
-describe.skipIf(!hasChromium)('told in a browser', () => {
+describe.skipIf(!hasChromium)('stories in a browser', () => {
   const cleanly = (asked: string[], faults: string[]): void => {
     expect(asked.filter((address) => !address.startsWith(url) && !address.startsWith('data:'))).toEqual([])
     expect(faults).toEqual([])
@@ -112,13 +112,13 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
 
   test('a phone is paired, and a customer answered in the inbox', async () => {
     const shop = await connectedStore(app)
-    const { page, asked, faults } = await pageOf(shop)
-    expect(await tell(page, 'inbox')).toBe(11)
-    const session = await found(shop, '/messaging/session')
+    const { page, asked, faults } = await openSandbox(shop)
+    expect(await runStory(page, 'inbox')).toBe(11)
+    const session = await get(shop, '/messaging/session')
     expect([session.qr.status, session.official.status]).toEqual(['connected', 'connected'])
-    const { data } = await found(shop, '/inbox/conversations')
+    const { data } = await get(shop, '/inbox/conversations')
     expect(data).toMatchObject([{ contactName: 'Paula Prado', status: 'closed', unreadCount: 0 }])
-    const { data: messages } = await found(shop, `/inbox/conversations/${data[0].id}/messages`)
+    const { data: messages } = await get(shop, `/inbox/conversations/${data[0].id}/messages`)
     expect(messages.map(({ direction, status }: Record<string, string>) => [direction, status])).toEqual([
       ['outbound', 'read'],
       ['inbound', 'received'],
@@ -129,19 +129,19 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a campaign: list, template, sent, delivered; and a button is pressed', async () => {
+  test('a campaign is sent and delivered, and a customer presses a button', async () => {
     const shop = await connectedStore(app)
-    const { page, asked, faults } = await pageOf(shop)
-    expect(await tell(page, 'campaign')).toBe(9)
-    const { templateId, campaignId, telling } = await toldOf(page, shop, 'campaign')
-    expect(await found(shop, `/messaging/templates/${templateId}`)).toMatchObject({ status: 'approved' })
-    expect(await found(shop, `/campaigns/${campaignId}`)).toMatchObject({
+    const { page, asked, faults } = await openSandbox(shop)
+    expect(await runStory(page, 'campaign')).toBe(9)
+    const { templateId, campaignId, run } = await readValues(page, shop, 'campaign')
+    expect(await get(shop, `/messaging/templates/${templateId}`)).toMatchObject({ status: 'approved' })
+    expect(await get(shop, `/campaigns/${campaignId}`)).toMatchObject({
       status: 'sent',
       counters: { total: 3, read: 2, failed: 1 },
     })
 
     expect((await shop.request('POST', '/inbox/enable')).status).toBe(200)
-    const phone = page.getByRole('article', { name: `Phone +551198${telling}021` })
+    const phone = page.getByRole('article', { name: `Phone +551198${run}021` })
     await phone.getByText('Spring is here').waitFor()
     await phone.getByText('Hi Paula, new colours have come in. Want to see them first?').waitFor()
     await phone.getByText('Reply STOP to hear no more').waitFor()
@@ -151,23 +151,23 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     await phone.getByRole('button', { name: 'Show me' }).click()
     await page.getByRole('status').getByText('writes: done').waitFor()
     await app.drainJobs()
-    const { data } = await found(shop, '/inbox/conversations')
-    expect(data).toMatchObject([{ phone: `+551198${telling}021`, lastMessagePreview: 'Show me' }])
+    const { data } = await get(shop, '/inbox/conversations')
+    expect(data).toMatchObject([{ phone: `+551198${run}021`, lastMessagePreview: 'Show me' }])
     expect(await phone.locator('.bubble:not(.from-store)').getByText('Show me').count()).toBe(1)
     cleanly(asked, faults)
   })
 
-  test('a plan is paid, made larger, and its card changed', async () => {
+  test('a plan is paid and upgraded, and its card changed', async () => {
     const shop = await store(app, { plan: null })
-    const { page, asked, faults } = await pageOf(shop)
-    // A trial needs no cancelling.
-    expect(await tell(page, 'subscription')).toBe(5)
-    expect(await found(shop, '/subscription')).toMatchObject({
+    const { page, asked, faults } = await openSandbox(shop)
+    // A trial needs no cancellation.
+    expect(await runStory(page, 'subscription')).toBe(5)
+    expect(await get(shop, '/subscription')).toMatchObject({
       status: 'active',
       planId: 'scale',
       paymentMethod: { last4: '0341' },
     })
-    const { data } = await found(shop, '/subscription/payments')
+    const { data } = await get(shop, '/subscription/payments')
     expect(data.map(({ planId, status }: Record<string, string>) => [planId, status])).toEqual([
       ['scale', 'approved'],
       ['growth', 'approved'],
@@ -175,45 +175,45 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('stock returns, the alert arrives, and brings an order', async () => {
+  test('a stock alert arrives and leads to an order', async () => {
     const shop = await connectedStore(app)
-    const { page, asked, faults } = await pageOf(shop)
-    await tell(page, 'stock')
-    const { notificationId, telling } = await toldOf(page, shop, 'stock')
-    const email = `paula.${telling}@example.com`
-    expect(await found(shop, `/stock-notifications/${notificationId}`)).toMatchObject({
+    const { page, asked, faults } = await openSandbox(shop)
+    await runStory(page, 'stock')
+    const { notificationId, run } = await readValues(page, shop, 'stock')
+    const email = `paula.${run}@example.com`
+    expect(await get(shop, `/stock-notifications/${notificationId}`)).toMatchObject({
       status: 'sent',
       email,
     })
     const mail = page.getByRole('list', { name: 'Mail, newest first' })
     await mail.getByText(email).first().waitFor()
-    const { totals } = await found(shop, '/conversions/summary')
+    const { totals } = await get(shop, '/conversions/summary')
     expect(totals).toMatchObject({ orders: 1, bySource: { 'stock-notification': { orders: 1 } } })
     await page.getByRole('button', { name: 'Draw again' }).click()
     await page.getByRole('img', { name: `Conversions, ${totals.revenue} from`, exact: false }).waitFor()
     cleanly(asked, faults)
   })
 
-  test('an exchange request, from the order to the refund', async () => {
+  test('an exchange request runs from the order to the refund', async () => {
     const shop = await connectedStore(app)
-    const { page, asked, faults } = await pageOf(shop)
-    expect(await tell(page, 'exchange')).toBe(10)
-    const { requestId, orderNumber } = await toldOf(page, shop, 'exchange')
-    expect(await found(shop, `/product-exchanges/requests/${requestId}`)).toMatchObject({
+    const { page, asked, faults } = await openSandbox(shop)
+    expect(await runStory(page, 'exchange')).toBe(10)
+    const { requestId, orderNumber } = await readValues(page, shop, 'exchange')
+    expect(await get(shop, `/product-exchanges/requests/${requestId}`)).toMatchObject({
       type: 'return',
       status: 'completed',
     })
-    const { data } = await found(shop, `/analytics/orders?search=${orderNumber}`)
+    const { data } = await get(shop, `/analytics/orders?search=${orderNumber}`)
     expect(data[0]).toMatchObject({ paymentStatus: 'refunded', refundedTotal: data[0].total })
     cleanly(asked, faults)
   })
 
-  test('a review, from the request to the stars', async () => {
+  test('a review runs from the request to the stars', async () => {
     const shop = await connectedStore(app)
-    const { page, asked, faults } = await pageOf(shop)
-    await tell(page, 'review')
-    const { reviewId, productId } = await toldOf(page, shop, 'review')
-    expect(await found(shop, `/product-reviews/${reviewId}`)).toMatchObject({
+    const { page, asked, faults } = await openSandbox(shop)
+    await runStory(page, 'review')
+    const { reviewId, productId } = await readValues(page, shop, 'review')
+    expect(await get(shop, `/product-reviews/${reviewId}`)).toMatchObject({
       status: 'approved',
       rating: 5,
       verified: true,
@@ -225,9 +225,9 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     cleanly(asked, faults)
   })
 
-  test('a step is done by the world, not by its button', async () => {
+  test('the state of the store decides that a step is done, not the button', async () => {
     const shop: ConnectedShop = await connectedStore(app)
-    const { page } = await pageOf(shop)
+    const { page } = await openSandbox(shop)
     const stock = page.locator('[data-story="stock"]')
     await stock.locator('> summary').click()
     // Something is on sale; the alerts are off.
@@ -236,10 +236,10 @@ describe.skipIf(!hasChromium)('told in a browser', () => {
     await shop.request('POST', '/stock-notifications/settings', {
       body: { isEnabled: true, allowEmails: true },
     })
-    // Something happens, so that the page looks again.
+    // An event makes the page refresh.
     await shop.sell({})
     await stock.getByText('2 of 8 done').waitFor()
-    // What is refused is told, and leaves the step where it was.
+    // A refused call shows its error and does not complete the step.
     await page.route('**/v1/ecomplatform/products?inStock*', (route) =>
       route.fulfill({
         status: 503,

@@ -1,4 +1,4 @@
-/** Day edges, zones and buckets (statistics, rules 1 to 3): by the sums, and by the rows. */
+/** Day edges, zones and buckets (statistics, rules 1 to 3), from the sums and from the rows. */
 import { describe, expect, test } from 'vitest'
 import getSummary from '#operations/statistics/conversions/api/get-summary'
 import { recordTouches } from '#operations/store/conversions/attribution'
@@ -29,7 +29,7 @@ async function touch(shop: Shop, touchedAt: string): Promise<void> {
     ]),
   )
 }
-async function sold(shop: ConnectedShop, ...instants: string[]): Promise<void> {
+async function sell(shop: ConnectedShop, ...instants: string[]): Promise<void> {
   for (const placedAt of instants) {
     await touch(shop, new Date(Date.parse(placedAt) - 3_600_000).toISOString())
     await shop.sell({ customer, placedAt })
@@ -53,9 +53,9 @@ const setZone = async (shop: Shop, timezone: string) =>
   expect((await shop.call(updateStore, { body: { timezone } })).status).toBe(200)
 
 describe('a local day', () => {
-  test('ends at its midnight to the millisecond; a new zone regroups at once, and after the rebuild', async () => {
+  test('ends at its midnight to the millisecond; a new zone regroups immediately, and after the rebuild', async () => {
     const shop = await connectedStore(app)
-    await sold(shop, '2026-11-20T02:59:59.999Z', '2026-11-20T03:00:00.000Z')
+    await sell(shop, '2026-11-20T02:59:59.999Z', '2026-11-20T03:00:00.000Z')
     expect(await ordersByDay(shop, '2026-11-19', '2026-11-20')).toEqual([1, 1])
     await setZone(shop, 'America/New_York')
     expect(await ordersByDay(shop, '2026-11-19', '2026-11-20')).toEqual([2, 0])
@@ -66,9 +66,9 @@ describe('a local day', () => {
   })
 
   test('may have 23 or 25 hours, and a midnight that does not exist', async () => {
-    // Chile goes forward at midnight of 2026-09-06: 00:00 is 01:00. It went back on 2026-04-05 (two 23:00s on the 4th).
+    // Chile's clocks go forward at midnight of 2026-09-06 (00:00 becomes 01:00), and went back on 2026-04-05 (23:00 twice on the 4th).
     const shop = await connectedStore(app, { timezone: 'America/Santiago', country: 'CL' })
-    await sold(
+    await sell(
       shop,
       '2026-09-06T03:59:59.999Z', // 23:59:59.999 of the 5th, UTC-4
       '2026-09-06T04:00:00.000Z', // 01:00 of the 6th, UTC-3
@@ -91,7 +91,7 @@ describe('a local day', () => {
 })
 
 describe('weeks and months', () => {
-  test('have the year of their Thursday; the first and last are cut to the range', async () => {
+  test('have the year of their Thursday; the first and last are clipped to the range', async () => {
     const shop = await connectedStore(app)
     const { data } = await summary(shop, { startDate: '2026-12-30', endDate: '2027-01-05', groupBy: 'week' })
     expect(
@@ -110,7 +110,7 @@ describe('weeks and months', () => {
 
   test('add up to the days', async () => {
     const shop = await connectedStore(app)
-    await sold(shop, '2026-11-01T12:00:00.000Z', '2026-11-02T12:00:00.000Z', '2026-11-20T12:00:00.000Z')
+    await sell(shop, '2026-11-01T12:00:00.000Z', '2026-11-02T12:00:00.000Z', '2026-11-20T12:00:00.000Z')
     const range = { startDate: '2026-10-28', endDate: '2026-11-25' }
     for (const groupBy of ['day', 'week', 'month']) {
       const { data, totals } = await summary(shop, { ...range, groupBy })
@@ -122,7 +122,7 @@ describe('weeks and months', () => {
 })
 
 describe('a range', () => {
-  test('may have 731 days and no more', async () => {
+  test('has at most 731 days', async () => {
     const shop = await connectedStore(app)
     const endDate = '2026-11-20'
     expect((await shop.call(getSummary, { query: { startDate: '2024-11-20', endDate } })).status).toBe(200)

@@ -1,4 +1,4 @@
-/** Exports of statistics and conversions (statistics, rule 8): CSV by email, once however often it is asked for. */
+/** Exports of statistics and conversions (statistics, rule 8): CSV by email, once for repeated requests. */
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import exportConversions from '#operations/statistics/conversions/api/export-conversions'
@@ -13,10 +13,10 @@ const app = await testApp()
 await app.setClock('2026-11-25T15:00:00.000Z')
 const range = { startDate: '2026-11-01', endDate: '2026-11-25' }
 const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
-const rowsOf = (bytes: Uint8Array): Record<string, string>[] =>
+const parseRows = (bytes: Uint8Array): Record<string, string>[] =>
   parse(Buffer.from(bytes), { bom: true, columns: true })
 
-async function sold(shop: ConnectedShop, name: string, phone: string, placedAt: string) {
+async function sell(shop: ConnectedShop, name: string, phone: string, placedAt: string) {
   const ctx = await shop.context()
   await ctx.transaction((tx) =>
     recordTouches(tx, [
@@ -35,17 +35,17 @@ async function sold(shop: ConnectedShop, name: string, phone: string, placedAt: 
   return shop.sell({ customer: { name, phone }, placedAt })
 }
 
-test('the export of conversions has instants of the store’s zone, and no formula', async () => {
+test('the export of conversions has instants in the store’s zone, and no formulas', async () => {
   const shop = await connectedStore(app)
-  const order = await sold(shop, '@Ana', '+5511988880001', '2026-11-20T12:00:00.000Z')
+  const order = await sell(shop, '@Ana', '+5511988880001', '2026-11-20T12:00:00.000Z')
   await shop.resell(order, { refundAmount: 10 })
-  const cancelled = await sold(shop, 'Rui', '+5511988880002', '2026-11-20T13:00:00.000Z')
+  const cancelled = await sell(shop, 'Rui', '+5511988880002', '2026-11-20T13:00:00.000Z')
   await shop.resell(cancelled, { status: 'cancelled' })
   const { status, body } = await shop.call(exportConversions, { query: range })
   expect([status, body]).toEqual([202, { jobId: expect.any(String), status: 'queued', email: shop.email }])
   await app.drainJobs()
   const [mail] = await mailTo(shop.email)
-  const rows = rowsOf(mail!.attachments[0]!.content)
+  const rows = parseRows(mail!.attachments[0]!.content)
   expect(rows).toMatchObject([
     {
       order_number: order.number,
@@ -60,9 +60,9 @@ test('the export of conversions has instants of the store’s zone, and no formu
   ])
 })
 
-test('an export that is asked for twice at once is one job and one email', async () => {
+test('two concurrent requests of an export make one job and one email', async () => {
   const shop = await connectedStore(app)
-  await sold(shop, 'Ana', '+5511988880003', '2026-11-20T12:00:00.000Z')
+  await sell(shop, 'Ana', '+5511988880003', '2026-11-20T12:00:00.000Z')
   const [one, two] = await Promise.all([
     shop.call(exportConversions, { query: range }),
     shop.call(exportConversions, { query: range }),
@@ -74,14 +74,14 @@ test('an export that is asked for twice at once is one job and one email', async
   expect(await mailTo(shop.email)).toHaveLength(2)
 })
 
-test('the overview by day and feature, and the products by source', async () => {
+test('the overview has rows by day and feature, and the products by source', async () => {
   const shop = await connectedStore(app)
-  await sold(shop, 'Ana', '+5511988880004', '2026-11-20T12:00:00.000Z')
+  await sell(shop, 'Ana', '+5511988880004', '2026-11-20T12:00:00.000Z')
   await shop.call(exportStatistics, { query: range })
   await shop.call(exportStatistics, { query: { ...range, type: 'products' } })
   await app.drainJobs()
   const mails = await mailTo(shop.email)
-  const tables = mails.map((mail) => rowsOf(mail.attachments[0]!.content))
+  const tables = mails.map((mail) => parseRows(mail.attachments[0]!.content))
   const overview = tables.find((rows) => 'feature' in rows[0]!)!
   expect(overview.filter((row) => row.conversions === '1')).toMatchObject([
     { date: '2026-11-20', feature: 'messaging-campaign', revenue: '100.00', currency: 'BRL' },

@@ -27,7 +27,7 @@ const person = () => {
   return { name: 'Ana', phone: `+55119${String(80_000_000 + people)}` }
 }
 
-/** A message of a source to a person an hour before; answers its id. */
+/** Records a message of a source to a person an hour earlier; returns its id. */
 async function touch(
   shop: Shop,
   phone: string,
@@ -55,8 +55,8 @@ async function touch(
   return messageId
 }
 
-/** An order that a source brought. */
-async function brought(
+/** Sells an order attributed to a source. */
+async function sellAttributed(
   shop: ConnectedShop,
   sourceType: Source,
   placedAt: string,
@@ -68,29 +68,34 @@ async function brought(
 }
 
 const range = { startDate: '2026-11-01', endDate: '2026-11-25' }
-const ask = async (shop: Shop, operation: Parameters<Shop['call']>[0], query: CallInput['query'] = {}) => {
+const readFigures = async (
+  shop: Shop,
+  operation: Parameters<Shop['call']>[0],
+  query: CallInput['query'] = {},
+) => {
   const { status, body } = await shop.call(operation, { query })
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
-const summary = (shop: Shop, query: CallInput['query'] = {}) => ask(shop, getSummary, { ...range, ...query })
+const summary = (shop: Shop, query: CallInput['query'] = {}) =>
+  readFigures(shop, getSummary, { ...range, ...query })
 const conversions = (shop: Shop, query: CallInput['query'] = {}) =>
-  ask(shop, listConversions, { sourceType: 'automation', ...range, ...query })
+  readFigures(shop, listConversions, { sourceType: 'automation', ...range, ...query })
 
-describe('what a conversion brings', () => {
-  test('a cancelled order brings nothing, and is there when asked for', async () => {
+describe('revenue of conversions', () => {
+  test('a cancelled order brings no revenue, and is listed on request', async () => {
     const shop = await connectedStore(app)
-    const order = await brought(shop, 'newsletter', '2026-11-20T12:00:00.000Z')
+    const order = await sellAttributed(shop, 'newsletter', '2026-11-20T12:00:00.000Z')
     await shop.resell(order, { status: 'cancelled' })
     expect((await summary(shop)).totals.orders).toBe(0)
     const asked = { sourceType: 'newsletter', status: 'cancelled' }
     expect((await conversions(shop, asked)).data).toMatchObject([{ orderId: order.id, status: 'cancelled' }])
   })
 
-  test('the four sources, the summary and the recovered total are one sum', async () => {
+  test('the four sources, the summary and the recovered total agree', async () => {
     const shop = await connectedStore(app)
     for (const [at, sourceType] of sourceTypes.entries()) {
-      for (let n = 0; n <= at; n += 1) await brought(shop, sourceType, `2026-11-1${at}T12:00:00.000Z`)
+      for (let n = 0; n <= at; n += 1) await sellAttributed(shop, sourceType, `2026-11-1${at}T12:00:00.000Z`)
     }
     const lists = await Promise.all(sourceTypes.map((sourceType) => conversions(shop, { sourceType })))
     expect(lists.map((list) => list.total)).toEqual([1, 2, 3, 4])
@@ -100,40 +105,44 @@ describe('what a conversion brings', () => {
     expect(Object.values(totals.bySource).map((each) => (each as { orders: number }).orders)).toEqual([
       1, 2, 3, 4,
     ])
-    expect((await ask(shop, getRecoveredTotal)).data).toEqual([{ currency: 'BRL', orders: 10, revenue }])
+    expect((await readFigures(shop, getRecoveredTotal)).data).toEqual([
+      { currency: 'BRL', orders: 10, revenue },
+    ])
   })
 })
 
 describe('several currencies', () => {
   test('are never added together', async () => {
     const shop = await connectedStore(app)
-    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
-    await brought(shop, 'automation', '2026-11-20T13:00:00.000Z', { currency: 'USD' })
-    await brought(shop, 'automation', '2026-11-20T14:00:00.000Z', { currency: 'EUR' })
+    await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    await sellAttributed(shop, 'automation', '2026-11-20T13:00:00.000Z', { currency: 'USD' })
+    await sellAttributed(shop, 'automation', '2026-11-20T14:00:00.000Z', { currency: 'EUR' })
     const own = await summary(shop)
     expect(own).toMatchObject({ currency: 'BRL', totals: { orders: 1, revenue: 100 } })
     expect([...own.currencies].sort()).toEqual(['BRL', 'EUR', 'USD'])
     expect(await summary(shop, { currency: 'USD' })).toMatchObject({ currency: 'USD', totals: { orders: 1 } })
     expect((await summary(shop, { currency: 'JPY' })).totals).toMatchObject({ orders: 0, revenue: 0 })
     expect(
-      (await ask(shop, getRecoveredTotal)).data.map((each: { currency: string }) => each.currency),
+      (await readFigures(shop, getRecoveredTotal)).data.map((each: { currency: string }) => each.currency),
     ).toEqual(['BRL', 'EUR', 'USD'])
     expect((await conversions(shop)).total).toBe(3)
     expect((await conversions(shop, { currency: 'EUR' })).total).toBe(1)
-    expect(await ask(shop, getStatistics, range)).toMatchObject({
+    expect(await readFigures(shop, getStatistics, range)).toMatchObject({
       conversions: 1,
       revenue: 100,
       currency: 'BRL',
     })
-    expect((await ask(shop, listProducts, { ...range, currency: 'USD' })).data).toMatchObject([{ orders: 1 }])
-    const orders = await ask(shop, listOrders, range)
+    expect((await readFigures(shop, listProducts, { ...range, currency: 'USD' })).data).toMatchObject([
+      { orders: 1 },
+    ])
+    const orders = await readFigures(shop, listOrders, range)
     expect(orders.totals).toHaveLength(3)
   })
 
-  test('the store’s own stands first in the recovered total, also at 0', async () => {
+  test('the store’s own currency comes first in the recovered total, even at 0', async () => {
     const shop = await connectedStore(app)
-    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', { currency: 'AED' })
-    expect((await ask(shop, getRecoveredTotal)).data).toMatchObject([
+    await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z', { currency: 'AED' })
+    expect((await readFigures(shop, getRecoveredTotal)).data).toMatchObject([
       { currency: 'BRL', orders: 0, revenue: 0 },
       { currency: 'AED', orders: 1 },
     ])
@@ -141,9 +150,9 @@ describe('several currencies', () => {
 })
 
 describe('products', () => {
-  test('a refund that names no line is spread to the cent, shipping bears none', async () => {
+  test('a refund without lines is spread to the cent, and not over shipping', async () => {
     const shop = await connectedStore(app)
-    const order = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
+    const order = await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z', {
       items: [
         { variantId: '2001', quantity: 1 },
         { variantId: '2002', quantity: 1 },
@@ -151,8 +160,8 @@ describe('products', () => {
       shipping: 20,
     })
     await shop.resell(order, { refundAmount: 50 })
-    // Both variants are of one product: 86.67 + 43.33.
-    const { data } = await ask(shop, listProducts, range)
+    // Two variants of one product: 86.67 + 43.33.
+    const { data } = await readFigures(shop, listProducts, range)
     expect(data).toMatchObject([{ productId: '1001', orders: 1, units: 2, revenue: 130, revenueShare: 100 }])
     const [conversion] = (await conversions(shop)).data
     expect(
@@ -160,22 +169,22 @@ describe('products', () => {
     ).toEqual([33.33, 16.67])
   })
 
-  test('units less refunded ones; shares of what matches; sorted, searched and paged', async () => {
+  test('products show units less refunds and shares of matching rows, and can be sorted, searched and paged', async () => {
     const shop = await connectedStore(app)
-    const mugs = await brought(shop, 'automation', '2026-11-20T12:00:00.000Z', {
+    const mugs = await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z', {
       items: [{ variantId: '2001', quantity: 3 }],
     })
     await shop.resell(mugs, { refundItems: [{ variantId: '2001', quantity: 1 }] })
-    await brought(shop, 'newsletter', '2026-11-21T12:00:00.000Z')
-    await brought(shop, 'newsletter', '2026-11-21T13:00:00.000Z')
-    const all = await ask(shop, listProducts, range)
+    await sellAttributed(shop, 'newsletter', '2026-11-21T12:00:00.000Z')
+    await sellAttributed(shop, 'newsletter', '2026-11-21T13:00:00.000Z')
+    const all = await readFigures(shop, listProducts, range)
     expect(all.data).toMatchObject([
       { productId: '1001', units: 2, revenue: 240, orders: 1, revenueShare: 54.5 },
       { productId: '1002', units: 2, revenue: 200, orders: 2, revenueShare: 45.5 },
     ])
     expect(all.data[1].bySource.newsletter).toMatchObject({ orders: 2, units: 2, revenue: 200 })
     const ids = async (query: CallInput['query']) =>
-      (await ask(shop, listProducts, { ...range, ...query })).data.map(
+      (await readFigures(shop, listProducts, { ...range, ...query })).data.map(
         (each: { productId: string }) => each.productId,
       )
     expect(await ids({ sort: '-orders' })).toEqual(['1002', '1001'])
@@ -202,16 +211,16 @@ describe('GET /statistics', () => {
     await (await shop.context()).transaction((tx) => addToLedger(tx, [row], null))
   }
 
-  test('the eight features add up to the totals; rates of what was sent', async () => {
+  test('the eight features add up to the totals, with rates of sent messages', async () => {
     const shop = await connectedStore(app)
     await send(shop, 'automation', 'read', '2026-11-20T10:00:00.000Z')
     await send(shop, 'automation', 'delivered', '2026-11-20T10:00:00.000Z')
     await send(shop, 'messaging-campaign', 'failed', '2026-11-21T10:00:00.000Z')
     await send(shop, 'inbox', 'sent', '2026-11-21T10:00:00.000Z')
-    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
-    await brought(shop, 'automation', '2026-11-21T12:00:00.000Z', { paymentStatus: 'pending' })
+    await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    await sellAttributed(shop, 'automation', '2026-11-21T12:00:00.000Z', { paymentStatus: 'pending' })
     await touch(shop, '+5511900000001', '2026-11-20T12:00:00.000Z')
-    const body = await ask(shop, getStatistics, range)
+    const body = await readFigures(shop, getStatistics, range)
     expect(body).toMatchObject({
       messagesSent: 4,
       emailsSent: 0,
@@ -239,9 +248,9 @@ describe('GET /statistics', () => {
     })
   })
 
-  test('rates are null where nothing was sent or sold', async () => {
+  test('rates are null if nothing was sent or sold', async () => {
     const shop = await connectedStore(app)
-    expect(await ask(shop, getStatistics, range)).toMatchObject({
+    expect(await readFigures(shop, getStatistics, range)).toMatchObject({
       conversions: 0,
       averageOrderValue: null,
       conversionRate: null,
@@ -249,7 +258,7 @@ describe('GET /statistics', () => {
   })
 })
 
-describe('bad questions', () => {
+describe('invalid queries', () => {
   test('a range of 366 days is refused', async () => {
     const shop = await connectedStore(app)
     const query = { startDate: '2025-11-20', endDate: '2026-11-20' }
@@ -257,9 +266,9 @@ describe('bad questions', () => {
       expect((await shop.call(operation, { query })).status).toBe(400)
   })
 
-  test('an unknown source and a page beyond the end are empty; orders of a store never connected are a 409', async () => {
+  test('an unknown source and a page beyond the end are empty, and orders of a never connected store are a 409', async () => {
     const shop = await connectedStore(app)
-    await brought(shop, 'automation', '2026-11-20T12:00:00.000Z')
+    await sellAttributed(shop, 'automation', '2026-11-20T12:00:00.000Z')
     expect((await conversions(shop, { sourceId: 'nobody' })).data).toEqual([])
     expect(await conversions(shop, { page: 50 })).toMatchObject({ data: [], page: 50, total: 1 })
     const alone = await store(app)
@@ -269,7 +278,7 @@ describe('bad questions', () => {
 })
 
 describe('sums and rows', () => {
-  test.runIf(isFullSuite)('stay one through a hundred changes in any order', async () => {
+  test.runIf(isFullSuite)('agree after a hundred changes in any order', async () => {
     const shop = await connectedStore(app)
     let seed = 20_261_121
     const random = (below: number): number => {
@@ -303,7 +312,7 @@ describe('sums and rows', () => {
         try {
           await shop.deliver(await shop.change(pick(orders), change))
         } catch {
-          // More than is left cannot be given back: the platform refuses, and nothing happened.
+          // The platform refuses to refund more than remains, and nothing changes.
         }
       } else {
         const ctx = await shop.context()
@@ -324,7 +333,7 @@ describe('sums and rows', () => {
         0,
       )
       expect(cents / 100).toBe(revenue)
-      const products = await ask(shop, listProducts, { ...range, limit: 100 })
+      const products = await readFigures(shop, listProducts, { ...range, limit: 100 })
       const sold = products.data.reduce(
         (sum: number, each: { revenue: number }) => sum + Math.round(each.revenue * 100),
         0,
@@ -334,19 +343,19 @@ describe('sums and rows', () => {
     }
   })
 
-  /** All that is read from the daily sums where they are complete. */
+  /** All figures that are read from complete daily sums. */
   const everything = async (shop: Shop) => ({
     days: await summary(shop),
     months: await summary(shop, { groupBy: 'month' }),
-    total: await ask(shop, getRecoveredTotal),
-    statistics: await ask(shop, getStatistics, range),
-    products: await ask(shop, listProducts, range),
-    orders: (await ask(shop, listOrders, { ...range, limit: 1 })).totals,
-    dashboard: await ask(shop, getDashboard, range),
-    overview: await ask(shop, getDashboardOverview, { period: '30d' }),
+    total: await readFigures(shop, getRecoveredTotal),
+    statistics: await readFigures(shop, getStatistics, range),
+    products: await readFigures(shop, listProducts, range),
+    orders: (await readFigures(shop, listOrders, { ...range, limit: 1 })).totals,
+    dashboard: await readFigures(shop, getDashboard, range),
+    overview: await readFigures(shop, getDashboardOverview, { period: '30d' }),
   })
 
-  /** As while they are built for another zone: from the rows. */
+  /** The same figures from the rows, as during a rebuild for another zone. */
   async function withoutSums<T>(shop: Shop, run: () => Promise<T>): Promise<T> {
     const { db } = await shop.context()
     await db.updateTable('conversion_zones').set({ built_before: '2020-01-01' }).execute()

@@ -1,4 +1,4 @@
-/** From a webhook of the platform to the figures, over the hook and the API alone (store, rules 3, 4 and 9). */
+/** From the platform's webhook to the figures, only through the hook and the API (store, rules 3, 4 and 9). */
 import { expect, test } from 'vitest'
 import getRecoveredTotal from '#operations/statistics/conversions/api/get-recovered-total'
 import getSummary from '#operations/statistics/conversions/api/get-summary'
@@ -43,10 +43,10 @@ async function read(shop: ConnectedShop, operation: Parameters<ConnectedShop['ca
   expect(status, JSON.stringify(body)).toBe(200)
   return body
 }
-const conversionsOf = (shop: ConnectedShop, sourceType: string) =>
+const readConversions = (shop: ConnectedShop, sourceType: string) =>
   read(shop, listConversions, { sourceType, ...range, status: 'all' })
 
-test('one webhook five times, two at once, and an older one after it, are one conversion', async () => {
+test('one webhook delivered five times, twice concurrently, and then an older one, make one conversion', async () => {
   const shop = await connectedStore(app)
   const customer = person()
   await touch(shop, { phone: customer.phone, touchedAt: new Date('2026-11-20T11:00:00.000Z') })
@@ -61,17 +61,17 @@ test('one webhook five times, two at once, and an older one after it, are one co
   await app.drainJobs()
   for (let n = 0; n < 3; n += 1) await shop.deliver(paid)
   await app.drainJobs()
-  const first = await conversionsOf(shop, 'automation')
+  const first = await readConversions(shop, 'automation')
   expect(first).toMatchObject({ total: 1, data: [{ status: 'confirmed', revenue: 200 }] })
 
   const refunded = await shop.change(unpaid, { refundAmount: 50 })
   await shop.deliver(refunded)
   await app.drainJobs()
-  const before = await conversionsOf(shop, 'automation')
+  const before = await readConversions(shop, 'automation')
   expect(before.data).toMatchObject([{ status: 'partially-refunded', revenue: 150 }])
   for (const older of [paid, unpaid]) await shop.deliver(older)
   await app.drainJobs()
-  expect(await conversionsOf(shop, 'automation')).toEqual(before)
+  expect(await readConversions(shop, 'automation')).toEqual(before)
   const { totals } = await read(shop, getSummary, range)
   expect(totals).toMatchObject({ orders: 1, revenue: 150 })
   const orders = await read(shop, listOrders, { ...range, search: customer.phone })
@@ -95,7 +95,7 @@ test.runIf(isFullSuite)(
     await Promise.all(orders.map((order) => shop.deliver(order)))
     await app.drainJobs()
     const ctx = await shop.context()
-    /** The rows as they are, and the sums as they are, by one statement: nothing can come between. */
+    /** Rows and sums in one statement, so that no write comes between. */
     const moment = async () => {
       const [row] = await app.database.query<{ rows: string; sums: string }>(
         `select (select coalesce(sum(revenue), 0) from conversions where store_id = $1
@@ -129,7 +129,7 @@ test.runIf(isFullSuite)(
     isOver = true
     await sampling
     expect(samples.length).toBeGreaterThan(3)
-    // Refunds only take away.
+    // Refunds only reduce revenue.
     expect(samples).toEqual([...samples].sort((a, b) => b - a))
     expect((await read(shop, getSummary, range)).totals).toMatchObject({ orders: 50, revenue: 3000 })
     expect(await moment()).toEqual({ rows: '3000.00', sums: '3000.00' })

@@ -32,7 +32,7 @@ interface Row {
 const countBy = (rows: Row[], key: (row: Row) => string) =>
   Object.fromEntries([...Map.groupBy(rows, key)].map(([name, all]) => [name, all.length]))
 
-test('64 wait, were told, failed or left; six ordered', async () => {
+test('64 subscriptions are waiting, sent, failed or cancelled; six brought an order', async () => {
   const { data, total } = await read('/stock-notifications/list?status=all&limit=100')
   const rows = data as Row[]
   expect(total).toBe(64)
@@ -75,7 +75,7 @@ test('64 wait, were told, failed or left; six ordered', async () => {
   expect(sum(converted)).toBe(cents(metrics.revenue))
 })
 
-test.runIf(isFullSuite)('alerts and counter are on, and nobody is told by themselves', async () => {
+test.runIf(isFullSuite)('alerts and counter are on, and no alert is sent by itself', async () => {
   expect(await read('/stock-notifications/settings')).toMatchObject({
     isEnabled: true,
     webhookRegistered: true,

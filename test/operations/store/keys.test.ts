@@ -1,4 +1,4 @@
-/** Keys, made, listed and ended. */
+/** Creating, listing and revoking API keys. */
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const log = pino(
 const app = await testApp({}, { database, shared: true, log })
 const other = await testApp({}, { database, shared: true, log })
 // Before the first of the two closes the database.
-afterAll(() => app.gateway.keys.writeUses())
+afterAll(() => app.gateway.keys.flushUses())
 
 const make = (shop: Shop, options: Partial<Parameters<typeof createKey>[2]> = {}) =>
   createKey(database, app.clock.now(), {
@@ -36,7 +36,7 @@ const use = async (key: string, on = app) =>
     .status
 
 describe('creating a key', () => {
-  test('answers its text once; what is kept is a hash and a prefix', async () => {
+  test('returns the key once, and stores only a hash and a prefix', async () => {
     const shop = await store(app)
     const made = await make(shop, {
       member: ` ${shop.email.toUpperCase()}`,
@@ -72,14 +72,14 @@ describe('creating a key', () => {
     await expect(make(await store(app), options)).rejects.toThrow(message)
   })
 
-  test('is refused for a member who was removed', async () => {
+  test('is refused for a removed member', async () => {
     const shop = await store(app)
     const marco = await shop.person('member')
     await shop.request('DELETE', `/stores/team/members/${marco.userId}`)
     await expect(make(shop, { member: marco.email })).rejects.toThrow('is not a member')
   })
 
-  test('stops at twenty active ones; of two at once for the last place one gets it', async () => {
+  test('is limited to twenty active keys, also with concurrent requests', async () => {
     const shop = await store(app)
     await app.setClock('2026-11-20T12:00:00.000Z')
     const expiresAt = new Date('2026-11-21T12:00:00.000Z')
@@ -121,7 +121,7 @@ describe('a key', () => {
     expect(await revokeKey(database, app.clock.now(), shop.id, id)).toEqual(revoked)
   })
 
-  test('is not revoked by the id of another store, nor an unknown id', async () => {
+  test('is not revoked through another store or by an unknown id', async () => {
     const shop = await store(app)
     const { id, key } = await make(shop)
     const borealis = await store(app)
@@ -136,7 +136,7 @@ describe('a key', () => {
   })
 })
 
-test('the list shows every key, newest first, and neither hash nor text', async () => {
+test('the list shows every key, newest first, with neither hash nor secret', async () => {
   const shop = await store(app)
   const old = await make(shop, { name: 'Old' })
   const fresh = await make(shop, { name: 'Fresh', expiresAt: new Date('2999-01-01T00:00:00.000Z') })
@@ -159,7 +159,7 @@ test('the list shows every key, newest first, and neither hash nor text', async 
     expect(text).not.toContain(secret)
 })
 
-test('no key and no hash is ever logged, nor kept outside its own row', async () => {
+test('keys and hashes are never logged or stored outside their own row', async () => {
   const shop = await store(app)
   await shop.request('GET', '/store')
   await shop.request('GET', '/stores/team')

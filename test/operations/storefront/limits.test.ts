@@ -1,4 +1,4 @@
-/** Who counts against whom at the storefront's limits. */
+/** How the storefront's rate limits are counted. */
 import { expect, test } from 'vitest'
 import { testApp } from '#test/support/app'
 import { store as newStore } from '#test/support/store'
@@ -6,7 +6,7 @@ import { visit } from '#test/support/storefront'
 
 const app = await testApp({ storefrontReadsIp: 5 })
 
-test('shoppers behind one address are counted by each store apart; who tries stores that are not there, together', async () => {
+test('requests of one address count per store; requests for unknown stores count together', async () => {
   const [one, other] = [await newStore(app), await newStore(app)]
   const read = async (shop: { publicId: string; app: typeof app }, publicId = shop.publicId) =>
     (await visit(shop, '/widgets?page=home', { ip: '100.64.0.9', publicId })).status

@@ -1,4 +1,4 @@
-/** Once means once: every write of the storefront, sent twice, has one effect and one answer. */
+/** Idempotency: every write of the storefront, sent twice, has one effect and one answer. */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ConnectionLost } from '#db/deadlines'
 import { Context } from '#runtime/context'
@@ -10,7 +10,7 @@ import { stockShop } from '#test/support/stock'
 import type { Shop } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
 import { ana, exchangeShop } from '../exchanges/shopper.ts'
-import { reviewShop, tokenOf } from '../reviews/shop.ts'
+import { findToken, reviewShop } from '../reviews/shop.ts'
 
 const app = await testApp({
   storefrontReadsIp: 10_000,
@@ -30,7 +30,7 @@ interface Write {
   path: string
   body?: unknown
   type?: string
-  /** How often it happened. */
+  /** Number of effects. */
   effects(): Promise<number>
 }
 
@@ -76,7 +76,7 @@ const requestBody = async ({ shop, order }: Awaited<ReturnType<typeof exchange>>
   acceptedConditions: true,
   items: [{ orderItemId: order.items[0]!.id, quantity: 1, reason: 'wrong-size' }],
 })
-async function moved(then: string, body?: unknown): Promise<Write> {
+async function moveExchange(then: string, body?: unknown): Promise<Write> {
   const made = await exchange()
   await made.shop.settings({ autoApprove: then === 'shipped' })
   const { body: asked } = await made.shop.ask(made.order)
@@ -97,12 +97,14 @@ async function reviews() {
 }
 const opinion = { productId: '1001', rating: 5, text: 'Linda', name: 'Ana', email: 'ana@example.com' }
 
-/** Each write of the storefront: what it is sent, and what it does. `again`: what the second gets without a key. */
+/**
+ * Each write of the storefront: its request, and its effects. `again`: the answer to a second request without a key.
+ */
 const writes: Record<string, { make(): Promise<Write>; again: number; repeats?: boolean }> = {
   '/newsletter/subscribers': {
     again: 200,
     async make() {
-      // A code that is shown and never emailed: whoever is not told it now will not be.
+      // A code that is shown and never emailed: a shopper who misses the answer never gets it.
       const coupon = { ...tenPercent, mode: 'shared', code: `OLA${Math.random().toString().slice(2, 8)}` }
       const shop = await popupShop(app, { coupon })
       const body = { token: shop.token, consent: true, email: 'ana@example.com' }
@@ -140,7 +142,7 @@ const writes: Record<string, { make(): Promise<Write>; again: number; repeats?: 
   },
   '/reviews/upload-url': {
     again: 200,
-    // A link more is no effect: what is uploaded is.
+    // A second link is no effect: only the upload is.
     repeats: true,
     async make() {
       const shop = await reviews()
@@ -157,7 +159,7 @@ const writes: Record<string, { make(): Promise<Write>; again: number; repeats?: 
       await app.drainJobs()
       await send({ shop, path: '/reviews', body: opinion, effects: async () => 0 })
       await app.drainJobs()
-      const token = tokenOf((await shop.mails(ana.email)).find(({ text }) => text.includes('/confirm'))!)
+      const token = findToken((await shop.mails(ana.email)).find(({ text }) => text.includes('/confirm'))!)
       return {
         shop,
         path: `/reviews/confirm?token=${encodeURIComponent(token)}`,
@@ -210,9 +212,9 @@ const writes: Record<string, { make(): Promise<Write>; again: number; repeats?: 
   },
   '/exchanges/requests/:statusToken/shipped': {
     again: 200,
-    make: () => moved('shipped', { trackingCode: 'BR123' }),
+    make: () => moveExchange('shipped', { trackingCode: 'BR123' }),
   },
-  '/exchanges/requests/:statusToken/cancel': { again: 409, make: () => moved('cancel') },
+  '/exchanges/requests/:statusToken/cancel': { again: 409, make: () => moveExchange('cancel') },
 }
 
 async function unsubscribing(): Promise<Write> {
@@ -237,9 +239,9 @@ async function unsubscribing(): Promise<Write> {
   }
 }
 
-/** What a lost connection leaves untold: each throws once what it was asked for has happened, and was then lost. */
-const losses: Record<string, () => unknown> = {
-  'that it was committed': () => {
+/** Connections that fail after the effect: each throws once the work is done, so that the answer is lost. */
+const connectionLosses: Record<string, () => unknown> = {
+  'the commit': () => {
     const { transaction } = Context.prototype
     let isLost = false
     return vi.spyOn(Context.prototype, 'transaction').mockImplementation(async function (
@@ -254,15 +256,15 @@ const losses: Record<string, () => unknown> = {
       throw new ConnectionLost('The answer to the commit was lost')
     })
   },
-  'what it was answered': () =>
+  'the stored answer': () =>
     vi
-      .spyOn(Claim.prototype, 'keepAnew')
+      .spyOn(Claim.prototype, 'overwriteAnswer')
       .mockRejectedValueOnce(new ConnectionLost('The answer was not kept')),
 }
 afterEach(() => void vi.restoreAllMocks())
 
-/** An answer without its tokens, dates and numbers: which of its fields say something. */
-const formOf = (text: string): unknown =>
+/** An answer without its tokens, dates and numbers: only its shape. */
+const toShape = (text: string): unknown =>
   text === ''
     ? null
     : JSON.parse(text, (_name, value) =>
@@ -274,12 +276,12 @@ const { pages } = await wholeRegistry()
 const routes = pages.filter(({ method, path }) => method !== 'GET' && path.startsWith(prefix))
 
 describe('every write of the storefront', () => {
-  test('is tried here', () => {
+  test('every write is covered here', () => {
     expect(routes.map(({ path }) => path.slice(prefix.length)).sort()).toEqual(Object.keys(writes).sort())
   })
 
   test.each(Object.entries(writes))(
-    '%s: five at once with one key, one effect and one answer',
+    '%s: five concurrent requests with one key have one effect and one answer',
     async (_path, { make }) => {
       const write = await make()
       const key = `key-of-${crypto.randomUUID()}`
@@ -299,7 +301,7 @@ describe('every write of the storefront', () => {
   )
 
   test.each(Object.entries(writes).filter(([, { repeats }]) => !repeats))(
-    '%s: five at once without a key, one effect',
+    '%s: five concurrent requests without a key have one effect',
     async (_path, { make, again }) => {
       const write = await make()
       const answers = await Promise.all(Array.from({ length: 5 }, () => send(write)))
@@ -313,15 +315,15 @@ describe('every write of the storefront', () => {
   )
 })
 
-/** Those that are pages for people. */
+/** Pages for people. */
 const isHtml = ['/unsubscribe', '/reviews/confirm']
 
-/** One way to lose an answer is enough for the fast suite. */
-const lost = Object.entries(losses).slice(0, isFullSuite ? undefined : 1)
+/** The fast suite tests one kind of loss. */
+const lost = Object.entries(connectionLosses).slice(0, isFullSuite ? undefined : 1)
 
-describe.each(lost)('nobody hears %s', (_what, lose) => {
+describe.each(lost)('lost answer: %s', (_what, lose) => {
   test.each(Object.entries(writes))(
-    '%s: sent again, it is answered as it would have been',
+    '%s: a repeated request gets the answer that was lost',
     async (path, { make, repeats }) => {
       const usual = await send(await make(), `key-of-${crypto.randomUUID()}`)
       const write = await make()
@@ -333,13 +335,13 @@ describe.each(lost)('nobody hears %s', (_what, lose) => {
         true,
         usual.status,
       ])
-      if (!isHtml.includes(path)) expect(formOf(again.text)).toEqual(formOf(usual.text))
+      if (!isHtml.includes(path)) expect(toShape(again.text)).toEqual(toShape(usual.text))
       if (!repeats) expect(await write.effects()).toBe(1)
     },
   )
 })
 
-test('what was refused may be mended and sent again under its key', async () => {
+test('a refused form may be corrected and sent again with its key', async () => {
   const shop = await formShop(app)
   const key = `key-of-${crypto.randomUUID()}`
   const effects = countIn(shop, 'contact_form_submissions')
@@ -378,7 +380,7 @@ test.each([
   expect((await shop.dispatches()).map(({ status, reason }) => [status, reason])).toEqual(asked)
 })
 
-test('two carts of one phone at once: one message, and one coupon at the platform', async () => {
+test('two concurrent carts of one phone: one message, and one coupon at the platform', async () => {
   await app.setClock('2026-05-10T15:00:00.000Z')
   const shop = await automationShop(app)
   const automation = await shop.automation({

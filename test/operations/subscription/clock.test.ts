@@ -1,16 +1,16 @@
-/** What the clock does alone (subscription, rule 1), message cycles, and stores without a provider. */
+/** Time-based transitions (subscription, rule 1), message cycles, and stores without a provider. */
 
 import { describe, expect, test } from 'vitest'
 import { planIdAt, statusAt } from '#operations/store/plans'
 import getInformation from '#operations/store/profile/api/get-information'
 import getStore from '#operations/store/profile/api/get-store'
-import { entitlementOf } from '#operations/store/quota/entitlement'
+import { readEntitlement } from '#operations/store/quota/entitlement'
 import * as metering from '#operations/store/quota/metering'
 import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
-import { asOf, type SubscriptionRow } from '#operations/subscription/moves'
 import getSubscription from '#operations/subscription/reads/api/get-subscription'
 import getTrial from '#operations/subscription/reads/api/get-trial'
 import getUsage from '#operations/subscription/reads/api/get-usage'
+import { advanceTo, type SubscriptionRow } from '#operations/subscription/transitions'
 import { dayMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -20,7 +20,7 @@ const app = await testApp()
 const at = Date.parse('2026-11-20T12:00:00.000Z')
 
 describe('status and plan', () => {
-  test('what the gate says is what the moves write, at every edge', async () => {
+  test('the write gate agrees with the written transitions at every boundary', async () => {
     await startAt(app, new Date(at).toISOString())
     const me = await billed(app)
     const ctx = await me.shop.context()
@@ -52,10 +52,10 @@ describe('status and plan', () => {
                 }
               : null,
           }
-          const written = asOf(row, new Date(at)).row
+          const written = advanceTo(row, new Date(at)).row
           expect([status, offset, written.status]).toEqual([status, offset, statusAt(row, at)])
           expect([status, effective, written.plan_id]).toEqual([status, effective, planIdAt(row, at)])
-          expect(asOf(written, new Date(at)).moves).toEqual([])
+          expect(advanceTo(written, new Date(at)).transitions).toEqual([])
           seen.add(`${written.status} ${written.plan_id}`)
         }
       }
@@ -63,7 +63,7 @@ describe('status and plan', () => {
     expect(seen.size).toBeGreaterThanOrEqual(9)
   })
 
-  test('the database says of a scheduled plan what the code says', async () => {
+  test('the database and the code agree on a scheduled plan', async () => {
     const me = await billed(app, { plan: 'scale' })
     const scheduled = {
       planId: 'starter',
@@ -82,7 +82,7 @@ describe('status and plan', () => {
       await startAt(app, new Date(at + offset).toISOString())
       const store = (await me.shop.call(getStore)).body
       const record = (await me.shop.call(getInformation)).body
-      const entitlement = await entitlementOf(await me.shop.context())
+      const entitlement = await readEntitlement(await me.shop.context())
       expect([store.plan.id, record.planId, entitlement.planId]).toEqual([plan, plan, plan])
       expect((await me.read(getSubscription)).planId).toBe(plan)
     }
@@ -90,7 +90,7 @@ describe('status and plan', () => {
 })
 
 describe('a store without a provider', () => {
-  test('is active by the month, renews by itself and charges nothing', async () => {
+  test('is active monthly, renews by itself and is charged nothing', async () => {
     await startAt(app, '2027-01-31T15:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
     expect(await me.read(getSubscription)).toMatchObject({
@@ -142,7 +142,7 @@ describe('usage', () => {
     ...change,
   })
 
-  test('is counted by source and local day; emails and older reservations do not count', async () => {
+  test('is counted by source and local day, without emails and older reservations', async () => {
     await startAt(app, '2026-11-20T12:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
     const ctx = await me.shop.context()
@@ -155,7 +155,7 @@ describe('usage', () => {
     await app.setClock('2026-12-21T15:00:00.000Z')
     await metering.commit(ctx, held, [row(night), row(new Date('2026-12-21T03:30:00.000Z'))])
     await metering.commit(ctx, old, [row(night, { source: 'messaging-campaign' })])
-    await metering.record(ctx, [
+    await metering.recordEmails(ctx, [
       row(night, { channel: 'email', source: 'newsletter', email: 'a@example.com' }),
     ])
     const usage = await me.read(getUsage)
@@ -184,7 +184,7 @@ describe('usage', () => {
     })
   })
 
-  test('a cycle that nobody has opened yet is empty', async () => {
+  test('a cycle that is not opened yet is empty', async () => {
     await startAt(app, '2026-11-20T12:00:00.000Z')
     const me = await billed(app, { plan: 'starter' })
     await app.setClock('2026-12-20T12:00:00.000Z')

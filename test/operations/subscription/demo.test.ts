@@ -1,4 +1,4 @@
-/** The demo's subscriptions: what they have paid, and that they are real at the sandbox's provider. */
+/** The demo's subscriptions: their payments, and that they exist at the sandbox's provider. */
 import { expect, test } from 'vitest'
 import { seedDemo } from '#scripts/seed/demo'
 import { testApp } from '#test/support/app'
@@ -28,7 +28,7 @@ async function call(
 }
 const aurora = async (path = '') => (await call('aurora-supply', 'GET', path)).body
 
-test('Aurora: fifteen payments, the first three with WELCOME10, one declined and made good a day later', async () => {
+test('Aurora has fifteen payments, the first three with WELCOME10, one declined and retried a day later', async () => {
   const { data, total } = await aurora('/payments?limit=50')
   expect(total).toBe(15)
   const oldestFirst = data.reverse()
@@ -60,30 +60,27 @@ test('Aurora: fifteen payments, the first three with WELCOME10, one declined and
   expect(usage.used).toBe(usage.daily.reduce((sum: number, each: { used: number }) => sum + each.used, 0))
 })
 
-test.runIf(isFullSuite)(
-  'its agreement is a real one: told of a smaller plan, and renewed by it',
-  async () => {
-    expect(await aurora('/pre-approval')).toMatchObject({
-      status: 'authorized',
-      amount: 799,
-      reason: 'Scale, monthly',
-      payerEmail: 'olivia@aurora.example',
-    })
-    const changed = await call('aurora-supply', 'POST', '/update-plan', { planId: 'growth' })
-    expect(changed.body).toMatchObject({ outcome: 'scheduled', subscription: { nextChargeAmount: 249 } })
-    expect(await aurora('/pre-approval')).toMatchObject({ amount: 249 })
-    await app.setClock(changed.body.effectiveAt)
-    await app.drainJobs()
-    expect(await aurora()).toMatchObject({
-      planId: 'growth',
-      status: 'active',
-      currentPeriodStart: changed.body.effectiveAt,
-    })
-    expect((await aurora('/payments')).total).toBe(16)
-  },
-)
+test.runIf(isFullSuite)('its agreement is real: it takes a smaller plan and renews with it', async () => {
+  expect(await aurora('/pre-approval')).toMatchObject({
+    status: 'authorized',
+    amount: 799,
+    reason: 'Scale, monthly',
+    payerEmail: 'olivia@aurora.example',
+  })
+  const changed = await call('aurora-supply', 'POST', '/update-plan', { planId: 'growth' })
+  expect(changed.body).toMatchObject({ outcome: 'scheduled', subscription: { nextChargeAmount: 249 } })
+  expect(await aurora('/pre-approval')).toMatchObject({ amount: 249 })
+  await app.setClock(changed.body.effectiveAt)
+  await app.drainJobs()
+  expect(await aurora()).toMatchObject({
+    planId: 'growth',
+    status: 'active',
+    currentPeriodStart: changed.body.effectiveAt,
+  })
+  expect((await aurora('/payments')).total).toBe(16)
+})
 
-test('Borealis: a year in dollars, cancelled at the provider', async () => {
+test('Borealis has paid a year in dollars and was cancelled at the provider', async () => {
   const before = (await call('borealis-goods', 'GET', '')).body
   expect(before).toMatchObject({ planId: 'growth', billingCycle: 'yearly', price: 490, currency: 'USD' })
   expect((await call('borealis-goods', 'GET', '/payments')).body.total).toBe(1)

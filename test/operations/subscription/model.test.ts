@@ -1,9 +1,9 @@
 /**
- * The subscription by model: random sequences of all its moves through the real gateway, the sandbox's provider and the
- * jobs. After each: money in is access given and credit; nothing below zero; no coupon twice; at most one agreement
- * that charges; the used quota is never given back; and from wherever a sequence ends there is a way back to active.
+ * Model test of the subscription: random sequences of all actions through the real gateway, the sandbox's provider and the
+ * jobs. Invariants after each action: payments equal access plus credit; nothing is negative; no coupon is used twice; at
+ * most one agreement charges; used quota is never returned; and every end state can become active again.
  *
- * `FC_RUNS` and `MODEL_LENGTH` make it longer. A failure prints seed and path: run it again with `FC_SEED` and `FC_PATH`.
+ * `FC_RUNS` and `MODEL_LENGTH` extend it. A failure prints seed and path: run it again with `FC_SEED` and `FC_PATH`.
  */
 import fc from 'fast-check'
 import { test } from 'vitest'
@@ -22,7 +22,7 @@ const card = fc.oneof(
   { weight: 2, arbitrary: fc.constant('declinesLater' as const) },
   { weight: 1, arbitrary: fc.constantFrom('declined' as const, 'chargedBack' as const) },
 )
-/** The newest page mostly, an old one now and then. */
+/** Mostly the newest page, sometimes an old one. */
 const page = fc.oneof({ weight: 4, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat({ max: 5 }) })
 const hours = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(1 / 60, 1, 12, 23) },
@@ -103,7 +103,9 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 const length = Number(process.env.MODEL_LENGTH ?? 16)
 const often = runs(20)
 
-test('whatever happens in whatever order', { timeout: often.numRuns * length * 2_000 }, async () => {
+test('the invariants hold after any sequence of actions', {
+  timeout: often.numRuns * length * 2_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.option(plan, { nil: null, freq: 1 }),

@@ -1,7 +1,7 @@
 /** The quota of the cycle, over the API (store, rule 7). */
 
 import { expect, test } from 'vitest'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import sendMessage from '#operations/messaging/sends/api/send-message'
 import getUsage from '#operations/subscription/reads/api/get-usage'
 import { connectNumber } from '#scripts/seed/connect-number'
@@ -9,7 +9,7 @@ import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
 
 const app = await testApp()
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 
 /** On `starter` with so many of its 1,000 messages left. */
 async function sender(left: number, plan: 'starter' | 'growth' = 'starter'): Promise<Billed> {
@@ -27,7 +27,7 @@ async function sender(left: number, plan: 'starter' | 'growth' = 'starter'): Pro
 const send = (me: Billed, phone: string) => me.shop.call(sendMessage, { body: { phone, text: 'Hello' } })
 const phoneOf = (n: number): string => `+55119${String(82_000_000 + n * 10 + 5)}`
 
-test('5 left: of 20 single sends at once 5 are accepted and 15 refused; the sums are exact', async () => {
+test('with 5 messages left, 20 concurrent sends are 5 accepted and 15 refused, with exact sums', async () => {
   const me = await sender(5)
   const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(me, phoneOf(n))))
   const statuses = answers.map((each) => each.status).sort()

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/nursery/noJsRestrictedProperties: it gives back what the adapter waits for by its own stopwatch
-/** A leaky bucket: what is taken comes back by time. */
+/** A leaky bucket: capacity returns over time. */
 export class Bucket {
   readonly size: number
   readonly perSecond: number
@@ -22,7 +22,7 @@ export class Bucket {
     return this.size - this.used
   }
 
-  /** False: there is not so much left, and none was taken. */
+  /** False: not enough capacity, and none was taken. */
   take(amount: number): boolean {
     if (this.left < amount) return false
     this.#used += amount

@@ -1,4 +1,4 @@
-/** What GraphQL costs: an object 1, a connection 2 and its objects, a mutation 10. */
+/** The cost of GraphQL: an object 1, a connection 2 and its objects, a mutation 10. */
 import {
   type FieldNode,
   Kind,
@@ -10,19 +10,19 @@ import {
 
 export type Variables = Record<string, unknown>
 
-/** What an operation may cost at most. */
+/** The maximum cost of an operation. */
 export function requestedCost({ operation, selectionSet }: OperationDefinitionNode, variables: Variables) {
-  const all = costOf(selectionSet, variables)
+  const all = computeCost(selectionSet, variables)
   return operation === OperationTypeNode.MUTATION ? 10 + all - selectionSet.selections.length : all
 }
 
-function costOf({ selections }: SelectionSetNode, variables: Variables): number {
+function computeCost({ selections }: SelectionSetNode, variables: Variables): number {
   let fields = 0
   let union = 0
   for (const each of selections) {
     if (each.kind === Kind.FRAGMENT_SPREAD) throw new Error('The stand-in knows inline fragments alone')
     if (each.kind === Kind.FIELD) fields += fieldCost(each, variables)
-    else union = Math.max(union, costOf(each.selectionSet, variables))
+    else union = Math.max(union, computeCost(each.selectionSet, variables))
   }
   return fields + union
 }
@@ -33,7 +33,7 @@ function fieldCost(field: FieldNode, variables: Variables): number {
   const args = new Map(
     field.arguments?.map((each) => [each.name.value, valueFromASTUntyped(each.value, variables)]),
   )
-  const inside = costOf(selectionSet, variables)
+  const inside = computeCost(selectionSet, variables)
   if (args.has('ids')) return (args.get('ids') as unknown[]).length * (1 + inside)
   if (!args.has('first')) return 1 + inside
   const isConnection = selectionSet.selections.some(
@@ -43,7 +43,7 @@ function fieldCost(field: FieldNode, variables: Variables): number {
   return isConnection ? 2 + first * inside : first * (1 + inside)
 }
 
-/** What it did cost: the objects that came. */
+/** The actual cost: the returned objects. */
 export function actualCost(data: unknown): number {
   if (Array.isArray(data)) return data.reduce<number>((sum, each) => sum + actualCost(each), 0)
   if (data === null || typeof data !== 'object') return 0

@@ -1,4 +1,4 @@
-/** Mutations of discounts and metafields, with the errors that they name. */
+/** Mutations of discounts and metafields, with their errors. */
 import { createHash } from 'node:crypto'
 import { automaticNode, codeNode, gid, installationId } from './graph-objects.ts'
 import type { Shop, StoredCode, StoredDiscount, StoredItems } from './shop.ts'
@@ -56,7 +56,7 @@ const isEmpty = ({ products, collections }: StoredItems): boolean =>
 
 const wholeSeconds = (instant: string): string => `${instant.slice(0, 19)}Z`
 
-/** Creates one, or changes the one with this id. */
+/** Creates a discount, or changes the one with this id. */
 export function saveDiscount(shop: Shop, input: BxgyInput, id: string | null) {
   const before =
     id === null ? null : shop.discounts.find((each) => gid('DiscountAutomaticNode', each.id) === id)
@@ -170,10 +170,10 @@ interface MetafieldInput {
   compareDigest?: string | null
 }
 
-/** Of the data alone, as Shopify says: the same value again has the same digest. */
-const digestOf = (value: string): string => createHash('sha256').update(value).digest('hex')
+/** The digest depends on the data alone, as Shopify documents: equal values have equal digests. */
+const computeDigest = (value: string): string => createHash('sha256').update(value).digest('hex')
 
-/** All or none; each over the value that its digest names, null meaning that there is none yet. */
+/** Sets all or none; each replaces the value with the given digest, null meaning that there is none yet. */
 export function setMetafields(shop: Shop, inputs: MetafieldInput[]) {
   const failed = (field: string, message: string, code: string) => ({
     metafields: null,
@@ -194,7 +194,7 @@ export function setMetafields(shop: Shop, inputs: MetafieldInput[]) {
   }
   const metafields = inputs.map((input) => {
     const { ownerId, namespace, key, value } = input
-    const written = { ownerId, namespace, key, value, compareDigest: digestOf(value) }
+    const written = { ownerId, namespace, key, value, compareDigest: computeDigest(value) }
     const before = known(input)
     if (before) Object.assign(before, written)
     else shop.metafields.push(written)

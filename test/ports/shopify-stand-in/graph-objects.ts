@@ -1,4 +1,4 @@
-/** Objects of the shop as GraphQL answers them. */
+/** Objects of the shop in GraphQL form. */
 import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
 import type { Searchable } from './search-syntax.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type StoredProduct,
 } from './shop.ts'
 
-/** Of the app in this shop. */
+/** The app's installation in this shop. */
 export const installationId = 'gid://shopify/AppInstallation/480'
 
 export const gid = (type: string, id: number | string): string => `gid://shopify/${type}/${id}`
@@ -170,8 +170,8 @@ interface CodeInput {
   customerGets?: { value: { percentage?: number; discountAmount?: { amount: string } } }
 }
 
-/** As a merchant's program made it: of all items. */
-function codeTerms(input: CodeInput) {
+/** A discount of all items, as a merchant's program creates it. */
+function toCodeTerms(input: CodeInput) {
   const { minimumRequirement: least, customerGets: gets } = input
   const money = (amount: string) => ({ __typename: 'MoneyV2', amount, currencyCode: 'BRL' })
   return {
@@ -195,21 +195,21 @@ function codeTerms(input: CodeInput) {
 export const codeNode = ({ id, typename, title, endsAt, input }: StoredCode): GraphObject => ({
   __typename: 'DiscountCodeNode',
   id: gid('DiscountCodeNode', id),
-  codeDiscount: { __typename: typename, title, endsAt, ...codeTerms(input as CodeInput) },
+  codeDiscount: { __typename: typename, title, endsAt, ...toCodeTerms(input as CodeInput) },
 })
 
-/** A discount of either method, with what it is found and sorted by; a `DiscountNode` has the id of its own node. */
+/** A discount of either method, with its search and sort fields; a `DiscountNode` has its own node's id. */
 export interface ListedDiscount {
   createdAt: string
-  /** Not by titles. */
+  /** Titles are not searchable. */
   fields: Searchable
   node: GraphObject
 }
 
-export const discountsOf = (shop: Shop): ListedDiscount[] => [
+export const listDiscounts = (shop: Shop): ListedDiscount[] => [
   ...shop.discounts.map((discount) => ({
     createdAt: discount.createdAt,
-    fields: { method: 'automatic', status: statusOf(discount, shop.clock.ms()) },
+    fields: { method: 'automatic', status: getStatus(discount, shop.clock.ms()) },
     node: {
       __typename: 'DiscountNode',
       id: gid('DiscountAutomaticNode', discount.id),
@@ -218,7 +218,7 @@ export const discountsOf = (shop: Shop): ListedDiscount[] => [
   })),
   ...shop.codes.map((code) => ({
     createdAt: code.createdAt,
-    fields: { method: 'code', status: statusOf(code, shop.clock.ms()) },
+    fields: { method: 'code', status: getStatus(code, shop.clock.ms()) },
     node: {
       __typename: 'DiscountNode',
       id: gid('DiscountCodeNode', code.id),
@@ -227,7 +227,7 @@ export const discountsOf = (shop: Shop): ListedDiscount[] => [
   })),
 ]
 
-function statusOf({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }, nowMs: number): string {
+function getStatus({ startsAt, endsAt }: { startsAt: string; endsAt: string | null }, nowMs: number): string {
   if (endsAt !== null && Date.parse(endsAt) <= nowMs) return 'expired'
   return Date.parse(startsAt) > nowMs ? 'scheduled' : 'active'
 }

@@ -16,7 +16,7 @@ const objectsAtMost = 25_000
 
 const refused = (message: string, code: string) => new GraphQLError(message, { extensions: { code } })
 
-const cursorOf = (place: number): string => Buffer.from(`place:${place}`).toString('base64')
+const toCursor = (place: number): string => Buffer.from(`place:${place}`).toString('base64')
 
 /** A page of a connection, by an opaque cursor. */
 export function connection<T extends GraphObject>(all: readonly T[], { first, after, reverse }: PageArgs) {
@@ -34,8 +34,8 @@ export function connection<T extends GraphObject>(all: readonly T[], { first, af
     pageInfo: {
       hasNextPage: to < Math.min(ordered.length, objectsAtMost),
       hasPreviousPage: from > 0,
-      startCursor: nodes.length > 0 ? cursorOf(from + 1) : null,
-      endCursor: nodes.length > 0 ? cursorOf(from + nodes.length) : null,
+      startCursor: nodes.length > 0 ? toCursor(from + 1) : null,
+      endCursor: nodes.length > 0 ? toCursor(from + nodes.length) : null,
     },
   }
 }

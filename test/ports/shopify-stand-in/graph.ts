@@ -1,4 +1,4 @@
-/** The GraphQL side: documents are held against the schema, run over the shop, and cost what they ask for. */
+/** The GraphQL side: validates documents against the schema, runs them over the shop, and computes their cost. */
 import {
   type DocumentNode,
   executeSync,
@@ -17,9 +17,9 @@ import {
   codeNode,
   collectionObject,
   customerObject,
-  discountsOf,
   gid,
   installationId,
+  listDiscounts,
   orderFields,
   orderObject,
   productFields,
@@ -28,7 +28,7 @@ import {
 } from './graph-objects.ts'
 import { connection, type GraphObject, type PageArgs } from './graph-page.ts'
 import { schema } from './schema.ts'
-import { conditionOf, type Searchable } from './search-syntax.ts'
+import { parseCondition, type Searchable } from './search-syntax.ts'
 import type { Shop } from './shop.ts'
 import { app } from './tokens.ts'
 
@@ -40,7 +40,7 @@ const found = <T>(
   query: string | null | undefined,
   fields: (one: T) => Searchable,
 ): T[] => {
-  const condition = conditionOf(query)
+  const condition = parseCondition(query)
   return all.filter((each) => condition(fields(each)))
 }
 
@@ -51,22 +51,22 @@ const by =
     return x < y ? -1 : x > y ? 1 : 0
   }
 const folded = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-const titleOf = ({ title }: { title: string }): string => folded(title)
+const foldTitle = ({ title }: { title: string }): string => folded(title)
 const one = (objects: readonly GraphObject[], id: string) => objects.find((each) => each.id === id) ?? null
 
-const queriesOf = (shop: Shop, scopes: readonly string[]) => ({
+const buildQueries = (shop: Shop, scopes: readonly string[]) => ({
   currentAppInstallation: {
     __typename: 'AppInstallation',
     id: installationId,
     app: { __typename: 'App', id: 'gid://shopify/App/48', apiKey: app.clientId },
     accessScopes: scopes.map((handle) => ({ handle, description: handle })),
-    metafield: metafieldOf(shop, installationId),
+    metafield: buildMetafieldField(shop, installationId),
   },
   shop: shopObject(shop),
   products: ({ query, sortKey, ...page }: ListArgs) => {
     const sorted = found(shop.products, query, productFields)
     if (sortKey === 'UPDATED_AT') sorted.sort(by(({ updated_at }) => updated_at))
-    else sorted.sort(by(titleOf))
+    else sorted.sort(by(foldTitle))
     return connection(
       sorted.map((each) => productObject(shop, each)),
       page,
@@ -86,7 +86,7 @@ const queriesOf = (shop: Shop, scopes: readonly string[]) => ({
   },
   collections: (page: PageArgs) =>
     connection(
-      [...shop.collections].sort(by(titleOf)).map((each) => collectionObject(shop, each)),
+      [...shop.collections].sort(by(foldTitle)).map((each) => collectionObject(shop, each)),
       page,
     ),
   nodes: ({ ids }: { ids: string[] }) => {
@@ -114,11 +114,11 @@ const queriesOf = (shop: Shop, scopes: readonly string[]) => ({
   },
   discountNode: ({ id }: { id: string }) =>
     one(
-      discountsOf(shop).map(({ node }) => node),
+      listDiscounts(shop).map(({ node }) => node),
       id,
     ),
   discountNodes: ({ query, sortKey, ...page }: ListArgs) => {
-    const listed = found(discountsOf(shop), query, ({ fields }) => fields)
+    const listed = found(listDiscounts(shop), query, ({ fields }) => fields)
     if (sortKey === 'CREATED_AT') listed.sort(by(({ createdAt }) => createdAt))
     return connection(
       listed.map(({ node }) => node),
@@ -127,7 +127,7 @@ const queriesOf = (shop: Shop, scopes: readonly string[]) => ({
   },
 })
 
-const mutationsOf = (shop: Shop) => ({
+const buildMutations = (shop: Shop) => ({
   metafieldsSet: ({ metafields }: { metafields: Parameters<typeof setMetafields>[1] }) =>
     setMetafields(shop, metafields),
   discountAutomaticBxgyCreate: (args: { automaticBxgyDiscount: BxgyInput }) =>
@@ -146,7 +146,7 @@ const shopObject = (shop: Shop): GraphObject => ({
   id: gid('Shop', shop.id),
   currencyCode: 'BRL',
   primaryDomain: { host: 'loja.example.com' },
-  metafield: metafieldOf(shop, gid('Shop', shop.id)),
+  metafield: buildMetafieldField(shop, gid('Shop', shop.id)),
   metafields: ({ namespace, ...page }: PageArgs & { namespace: string }) =>
     connection(
       shop.metafields
@@ -156,7 +156,7 @@ const shopObject = (shop: Shop): GraphObject => ({
     ),
 })
 
-const metafieldOf =
+const buildMetafieldField =
   (shop: Shop, ownerId: string) =>
   ({ namespace, key }: { namespace: string; key: string }) =>
     shop.metafields.find(
@@ -166,7 +166,7 @@ const metafieldOf =
 const queryAtMost = 1000
 const refused = (message: string, code: string) => new GraphQLError(message, { extensions: { code } })
 
-/** The whole body of an answer: data or errors, and what it cost. */
+/** The whole body of an answer: data or errors, and its cost. */
 export function answerGraph(
   shop: Shop,
   { query, variables = {}, scopes }: { query: string; variables?: Variables; scopes: readonly string[] },
@@ -218,16 +218,17 @@ function answered(
     }
   }
   const isMutation = operation.operation === OperationTypeNode.MUTATION
-  const rootValue = isMutation ? mutationsOf(shop) : queriesOf(shop, scopes)
+  const rootValue = isMutation ? buildMutations(shop) : buildQueries(shop, scopes)
   const { data, errors } = executeSync({ schema, document, rootValue, variableValues: variables })
-  if (errors) return { errors: errors.map((error) => own(error).toJSON()), extensions: cost(null) }
+  if (errors)
+    return { errors: errors.map((error) => toInternalError(error).toJSON()), extensions: cost(null) }
   const actual = isMutation ? 10 : Math.min(requested, actualCost(data) - 1)
   bucket.giveBack(requested - actual)
   return { data, extensions: cost(actual) }
 }
 
-/** A fault of the stand-in itself is no answer of Shopify's. */
-function own(error: GraphQLError): GraphQLError {
+/** A bug of the stand-in itself must not look like an answer of Shopify's. */
+function toInternalError(error: GraphQLError): GraphQLError {
   if (error.originalError && !(error.originalError instanceof GraphQLError)) throw error.originalError
   return error
 }

@@ -1,4 +1,4 @@
-/** What shoppers and the merchant do: carts, orders, refunds. */
+/** Actions of shoppers and the merchant: carts, orders, refunds. */
 import { currency, type Shop, type StoredCheckout, type StoredOrder } from './shop.ts'
 
 export interface OrderInput {
@@ -12,7 +12,7 @@ export interface OrderInput {
   landingSite?: string
 }
 
-const lineOf = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'variantId' | 'quantity'>) => {
+const buildLine = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'variantId' | 'quantity'>) => {
   const { product, variant } = shop.variant(variantId)
   return {
     id: shop.nextId(),
@@ -28,7 +28,7 @@ const lineOf = (shop: Shop, { variantId, quantity }: Pick<OrderInput, 'variantId
 
 export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
   const customer = shop.customer(input.customerId)
-  const line = lineOf(shop, input)
+  const line = buildLine(shop, input)
   const total = (Number(line.price) * line.quantity).toFixed(2)
   const at = shop.now()
   const processedAt = input.placedAt ?? at
@@ -79,7 +79,7 @@ export function placeOrder(shop: Shop, input: OrderInput): StoredOrder {
   return order
 }
 
-/** Without lines, as a merchant who gives back an amount. */
+/** Without lines, like a merchant who refunds an amount. */
 export function refundOrder(
   shop: Shop,
   order: StoredOrder,
@@ -107,7 +107,7 @@ export function fillCart(
   shop: Shop,
   input: { customerId: string; variantId: string; quantity: number; checkoutId?: string },
 ): StoredCheckout {
-  const { id: _id, ...line } = lineOf(shop, input)
+  const { id: _id, ...line } = buildLine(shop, input)
   const customer = shop.customer(input.customerId)
   const at = shop.now()
   const known = shop.checkouts.find(({ id }) => String(id) === input.checkoutId)

@@ -1,4 +1,4 @@
-/** The REST resources that the adapter asks for, as their public reference says. */
+/** The REST resources that the adapter uses, as their public reference documents them. */
 import type { Shop } from './shop.ts'
 
 export interface RestAnswer {
@@ -12,11 +12,11 @@ const refused = (status: number, errors: unknown): RestAnswer => ({ status, body
 
 export interface RestCall {
   method: string
-  /** Below the version. */
+  /** Relative to the version. */
   path: string
   query: URLSearchParams
   body: Record<string, Record<string, unknown>> | null
-  /** Of the whole request, for links to further pages. */
+  /** The whole request's address, for links to further pages. */
   base: string
 }
 
@@ -30,7 +30,7 @@ export function answerRest(shop: Shop, call: RestCall): RestAnswer {
   if (method === 'GET') {
     const read = reads[path]
     if (!read) return refused(404, 'Not Found')
-    const page = pageOf(query)
+    const page = parsePage(query)
     return page ? read(shop, { ...call, ...page }) : refused(400, { page_info: 'Invalid value.' })
   }
   // Since 1 October 2026, in every version.
@@ -61,7 +61,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
       },
     }),
   'products.json': (shop, call) =>
-    paged(
+    toPage(
       call,
       'products',
       byIds(call, shop.products).map(({ collectionIds: _own, ...product }) => ({
@@ -72,7 +72,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
   'customers.json': (shop, call) => {
     const since = Number(call.query.get('since_id') ?? '0')
     const walked = shop.customers.filter(({ id }) => id > since).sort((a, b) => a.id - b.id)
-    return paged(
+    return toPage(
       call,
       'customers',
       walked.map(({ birthDate: _own, ...customer }) => customer),
@@ -82,7 +82,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
     const found = byIds(call, shop.orders).filter(
       (order) => call.query.get('status') === 'any' || (!order.closed_at && !order.cancelled_at),
     )
-    return paged(
+    return toPage(
       call,
       'orders',
       found.map(({ transactions: _t, checkoutToken: _c, refunded: _r, ...order }) => order),
@@ -94,7 +94,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
     const found = shop.checkouts.filter(
       ({ closed, updated_at }) => closed === (status === 'closed') && Date.parse(updated_at) >= since,
     )
-    return paged(
+    return toPage(
       call,
       'checkouts',
       found.map(({ closed: _own, ...checkout }) => checkout),
@@ -102,7 +102,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
   },
   'script_tags.json': (shop, call) => {
     const src = call.query.get('src')
-    return paged(
+    return toPage(
       call,
       'script_tags',
       shop.scripts.filter((script) => src === null || script.src === src),
@@ -111,7 +111,7 @@ const reads: Record<string, (shop: Shop, call: PageCall) => RestAnswer> = {
   'webhooks.json': (shop, call) => {
     const wanted = (name: 'topic' | 'address', value: string) =>
       !call.query.has(name) || call.query.get(name) === value
-    return paged(
+    return toPage(
       call,
       'webhooks',
       shop.webhooks.filter(({ topic, address }) => wanted('topic', topic) && wanted('address', address)),
@@ -124,8 +124,8 @@ function byIds<T extends { id: number }>({ query }: RestCall, all: T[]): T[] {
   return ids ? all.filter(({ id }) => ids.includes(id)) : all
 }
 
-/** A page, and a link to the next where there is one. */
-function paged(call: PageCall, name: string, found: readonly object[]): RestAnswer {
+/** A page, with a link to the next one if there is one. */
+function toPage(call: PageCall, name: string, found: readonly object[]): RestAnswer {
   const { query, from, base } = call
   const limit = Number(query.get('limit') ?? '50')
   const fields = query.get('fields')?.split(',')
@@ -141,8 +141,8 @@ function paged(call: PageCall, name: string, found: readonly object[]): RestAnsw
   }
 }
 
-/** A `page_info` holds the whole question: beside it only `limit` and `fields` may stand. Null: it is none. */
-function pageOf(query: URLSearchParams): { query: URLSearchParams; from: number } | null {
+/** A `page_info` contains the whole query: only `limit` and `fields` may be added. Null: invalid. */
+function parsePage(query: URLSearchParams): { query: URLSearchParams; from: number } | null {
   const token = query.get('page_info')
   if (token === null) return { query, from: 0 }
   if ([...query.keys()].some((name) => !['page_info', 'limit', 'fields'].includes(name))) return null
@@ -152,7 +152,7 @@ function pageOf(query: URLSearchParams): { query: URLSearchParams; from: number 
     for (const name of ['limit', 'fields']) if (query.has(name)) asked.set(name, query.get(name)!)
     return { query: asked, from: kept.from }
   } catch {
-    // Whoever made it up is told that it is none.
+    // A made-up value is invalid.
     return null
   }
 }

@@ -1,4 +1,4 @@
-/** The schema of ./admin.graphql and ./discounts.graphql, with scalars that take what Shopify documents and no more. */
+/** The schema of ./admin.graphql and ./discounts.graphql, with scalars that accept exactly what Shopify documents. */
 import { readFileSync } from 'node:fs'
 import { buildSchema, type GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 

@@ -1,7 +1,7 @@
 /**
- * Shopify's search syntax, as its public page has it: terms joined by AND (or a space) and OR, in brackets, negated by
- * `-`; `field:value` with `>=`, `>`, `<=`, `<`, quotes, a `*` at the end and `\` before a sign that means itself. Words
- * are compared without case; the administration's search does not mind accents either.
+ * Shopify's documented search syntax: terms joined by AND (or a space) and OR, in brackets, negated by `-`;
+ * `field:value` with `>=`, `>`, `<=`, `<`, quotes, a trailing `*` and `\` as escape. Words ignore case; the admin's
+ * search ignores accents too.
  */
 export type Searchable = Record<string, string | number | boolean | readonly string[] | null>
 
@@ -16,7 +16,7 @@ export type Condition = (object: Searchable) => boolean
 
 const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
-export function conditionOf(query: string | null | undefined): Condition {
+export function parseCondition(query: string | null | undefined): Condition {
   const text = query?.trim() ?? ''
   if (text === '') return () => true
   const reader = new Reader(text)

@@ -1,4 +1,4 @@
-/** A shop of the stand-in: its objects in the form that REST answers, and what changes them. */
+/** A shop of the stand-in: its objects in REST form, and its changes. */
 
 import type { RestCheckout } from '#operations/store/ecommerce/shopify/carts'
 import type { RestCustomer } from '#operations/store/ecommerce/shopify/customers'
@@ -15,10 +15,10 @@ export interface StoredCustomer extends RestCustomer {
 }
 export interface StoredOrder extends RestOrder {
   refunds: (RestOrder['refunds'][number] & {
-    /** What REST tells of the money: in `currency`, which the shopper paid with. */
+    /** Transactions as REST reports them: in `currency`, which the shopper paid with. */
     transactions: { kind: string; status: string; amount: string; currency: string }[]
   })[]
-  /** What was given back, in the shop's own currency. */
+  /** The refunded amount, in the shop's own currency. */
   refunded: string
   transactions: { kind: string; status: string; processedAt: string }[]
   checkoutToken: string | null
@@ -109,7 +109,7 @@ export class Shop {
     return this.#lastId
   }
 
-  /** Whole seconds, as Shopify's; two changes are never at one instant. */
+  /** Whole seconds, like Shopify's; two changes never have the same time. */
   now(): string {
     this.#lastChange = Math.max(this.#lastChange + 1000, Math.floor(this.clock.ms() / 1000) * 1000)
     return `${new Date(this.#lastChange).toISOString().slice(0, 19)}+00:00`
@@ -135,7 +135,7 @@ export class Shop {
       images: [],
       image: null,
       options: [{ name: hasOptions ? 'Color' : 'Title' }],
-      variants: input.variants.map(variantOf),
+      variants: input.variants.map(buildVariant),
       collectionIds: (input.categoryIds ?? []).map(Number),
     })
   }
@@ -182,7 +182,7 @@ export class Shop {
   }
 }
 
-function variantOf({ id, name, sku, price, compareAtPrice, stock }: VariantInput): RestVariant {
+function buildVariant({ id, name, sku, price, compareAtPrice, stock }: VariantInput): RestVariant {
   return {
     id: Number(id),
     title: name ?? 'Default Title',

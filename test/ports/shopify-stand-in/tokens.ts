@@ -1,4 +1,4 @@
-/** Access tokens as Shopify gives them, and what each may do. */
+/** Access tokens as Shopify issues them, and their permissions. */
 
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#runtime/clock'
@@ -20,8 +20,8 @@ const allScopes = [
   'write_discounts',
   'write_script_tags',
 ]
-/** By the resource of REST. */
-const needed: Readonly<Record<string, string>> = {
+/** By REST resource. */
+const requiredScopes: Readonly<Record<string, string>> = {
   products: 'read_products',
   customers: 'read_customers',
   orders: 'read_orders',
@@ -35,7 +35,7 @@ interface Installation {
   expiresAt: number
   refreshToken: string
   refreshUntil: number
-  /** Good until the token that replaced it is used. */
+  /** Valid until its replacement is used. */
   before: string | null
 }
 
@@ -61,17 +61,17 @@ const refused = (error: string, description: string): TokenAnswer => ({
 export class TokenDesk {
   readonly #clock: Clock
   readonly #codes = new Map<string, string[]>()
-  /** Of the tokens that the app asked for with its own credentials: the last one holds. */
+  /** The tokens requested with the app's own credentials: only the last one is valid. */
   readonly tokens: string[] = []
   installation: Installation | null = null
-  /** How often a refresh token was taken. */
+  /** How often a refresh token was accepted. */
   refreshes = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** The owner agrees to these: the code that they come back with, good once. */
+  /** The owner grants these scopes; answers the single-use code that they return with. */
   agree(
     scopes: readonly string[] = ['read_products', 'read_customers', 'read_orders', 'write_discounts'],
   ): string {
@@ -84,7 +84,7 @@ export class TokenDesk {
     this.installation = null
   }
 
-  /** What a token may do, or null where it is none. */
+  /** A token's scopes, or null if it is invalid. */
   scopesOf(token: string | undefined): readonly string[] | null {
     if (token === legacyToken || (token !== undefined && this.tokens.at(-1) === token)) return allScopes
     const { installation } = this
@@ -94,9 +94,9 @@ export class TokenDesk {
     return installation.scopes
   }
 
-  /** The permission that is missing for a path of REST, or null. */
+  /** The missing permission for a REST path, or null. */
   missing(scopes: readonly string[], method: string, path: string): string | null {
-    const read = needed[/^[a-z_]+/.exec(path)?.[0] ?? '']
+    const read = requiredScopes[/^[a-z_]+/.exec(path)?.[0] ?? '']
     if (!read) return null
     const write = read.replace('read_', 'write_')
     if (method !== 'GET') return scopes.includes(write) ? null : write

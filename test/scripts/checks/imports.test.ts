@@ -1,4 +1,4 @@
-/** Who may import whom: one run of dependency-cruiser over a project that breaks each rule once. */
+/** Import rules: one run of dependency-cruiser over a project that breaks each rule once. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,25 +18,25 @@ const files: Record<string, string> = {
   }),
   'db/a.ts': "import type { A } from '#runtime/errors'",
   'runtime/errors.ts': 'export type A = 1',
-  'runtime/b.ts': "import { a } from '#operations/one/door'",
+  'runtime/b.ts': "import { a } from '#operations/one/index'",
   'runtime/round.ts': "import type { B } from './trip.ts'\nexport type A = B",
   'runtime/trip.ts': "export type { A as B } from './round.ts'",
-  'operations/one/door.ts': 'export const a = 1',
+  'operations/one/index.ts': 'export const a = 1',
   'operations/one/tools.ts': "import '../../scripts/start.ts'",
   'operations/one/sends.ts': "import './jobs/send.ts'",
   'operations/one/jobs/send.ts': "import 'fast-check'\nimport 'zod'",
   'operations/one/api/list.ts':
-    "import './get.ts'\nimport '../../two/secret.ts'\nimport '../../three/door.ts'",
+    "import './get.ts'\nimport '../../two/secret.ts'\nimport '../../three/index.ts'",
   'operations/one/api/get.ts': "import '../sends.ts'",
   'operations/two/secret.ts': 'export const a = 1',
   'operations/two/left/a.ts': "import '../right/b.ts'",
   'operations/two/left/c.ts': '',
   'operations/two/right/api/list.ts': "import '../../left/c.ts'",
   'operations/two/right/b.ts': '',
-  'operations/three/door.ts': '',
-  'operations/three/deep/a.ts': "import { a } from '#operations/four/door'",
-  'operations/four/door.ts': 'export const a = 1',
-  'operations/four/b.ts': "import '../three/door.ts'",
+  'operations/three/index.ts': '',
+  'operations/three/deep/a.ts': "import { a } from '#operations/four/index'",
+  'operations/four/index.ts': 'export const a = 1',
+  'operations/four/b.ts': "import '../three/index.ts'",
   'scripts/start.ts': '',
   'scripts/check.ts': "import 'fast-check'",
 }
@@ -61,7 +61,7 @@ interface Violation {
   to: string
 }
 
-test('each rule refuses what breaks it, and nothing else', () => {
+test('each rule refuses its violation, and nothing else', () => {
   const found = violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`)
   expect(found.map((each) => each.replace(/ \S*node_modules\//, ' ')).sort()).toEqual([
     'db-imports-db-only: db/a.ts → runtime/errors.ts',
@@ -74,7 +74,7 @@ test('each rule refuses what breaks it, and nothing else', () => {
     'no-circle-of-sections: operations/three → operations/four',
     'operations-import-no-operation: operations/one/api/list.ts → operations/one/api/get.ts',
     'operations-import-no-tools: operations/one/tools.ts → scripts/start.ts',
-    'runtime-is-generic: runtime/b.ts → operations/one/door.ts',
+    'runtime-is-generic: runtime/b.ts → operations/one/index.ts',
     'sections-by-public-api: operations/one/api/list.ts → operations/two/secret.ts',
   ])
 })

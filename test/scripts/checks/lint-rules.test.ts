@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the code that is checked
-/** The rules of biome.json that are the project's own: one run of Biome over one file for each example. */
+/** The project's own rules in biome.json: one run of Biome over one file per example. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const cents = 'rounds to hundredths'
 const nulls = 'ignore nulls'
 const wait = "import { setTimeout as wait } from 'node:timers/promises'\nawait wait(10)"
 
-/** By the folder of the file; what its message contains. */
+/** By the folder of the file, with a part of the message. */
 const refused: [folder: string, code: string, message: string][] = [
   ['runtime', 'const a = Date.now()', "'Date.now'"],
   ['db', 'const a = new Date()', clock],

@@ -1,19 +1,19 @@
-/** No pattern is tried in each way to share a run: the check shown to bite, and what stands in their place. */
+/** Patterns with quadratic backtracking: the check can fail, and their replacements work. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Packed, packedAnswer } from '#runtime/http/packed'
-import { withoutEnd, withoutStart } from '#runtime/values/ends'
-import { patternFaults } from '#scripts/checks/patterns'
+import { answerCompressed, CompressedText } from '#runtime/http/compression-cache'
+import { trimEndWhile, trimStartWhile } from '#runtime/values/trim'
+import { findPatternIssues } from '#scripts/checks/patterns'
 
 const root = mkdtempSync(join(tmpdir(), 'patterns-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-async function faultsOf(code: string): Promise<string[]> {
+async function findIssues(code: string): Promise<string[]> {
   for (const layer of ['db', 'runtime', 'operations']) mkdirSync(join(root, layer), { recursive: true })
   writeFileSync(join(root, 'operations/a.ts'), `${code}\n`)
-  return (await patternFaults(root, [])).map(({ file, wrong }) => `${file} ${wrong}`)
+  return (await findPatternIssues(root, [])).map(({ file, wrong }) => `${file} ${wrong}`)
 }
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   String.raw`/^https:\/\/[^\s/]+\S*$/`,
   '/^(a+)+$/',
 ])('%s', async (pattern) => {
-  expect(await faultsOf(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([
+  expect(await findIssues(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([
     `operations/a.ts tries ${pattern} in each way to share a run`,
   ])
 })
@@ -44,17 +44,21 @@ test.each([
   String.raw`/\s*;/y`,
   '/ {0,4}x/',
 ])('%s is none', async (pattern) => {
-  expect(await faultsOf(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([])
+  expect(await findIssues(`export const a = (text: string) => ${pattern}.test(text)`)).toEqual([])
 })
 
-test('what goes from an edge goes sign by sign, halves of none', () => {
+test('trimming removes whole characters, without splitting surrogate pairs', () => {
   const isDot = (sign: string): boolean => sign === '.'
-  expect(withoutEnd('..a.b...', isDot)).toBe('..a.b')
-  expect(withoutStart('..a.b...', isDot)).toBe('a.b...')
-  expect([withoutEnd('...', isDot), withoutStart('...', isDot), withoutEnd('', isDot)]).toEqual(['', '', ''])
+  expect(trimEndWhile('..a.b...', isDot)).toBe('..a.b')
+  expect(trimStartWhile('..a.b...', isDot)).toBe('a.b...')
+  expect([trimEndWhile('...', isDot), trimStartWhile('...', isDot), trimEndWhile('', isDot)]).toEqual([
+    '',
+    '',
+    '',
+  ])
   const isSmile = (sign: string): boolean => sign === '😀'
-  expect([withoutEnd('a😀😀', isSmile), withoutStart('😀😁', isSmile)]).toEqual(['a', '😁'])
-  expect(withoutEnd('a\ude00', isSmile)).toBe('a\ude00')
+  expect([trimEndWhile('a😀😀', isSmile), trimStartWhile('😀😁', isSmile)]).toEqual(['a', '😁'])
+  expect(trimEndWhile('a\ude00', isSmile)).toBe('a\ude00')
 })
 
 test.each([
@@ -66,8 +70,12 @@ test.each([
   [`gzip${' '.repeat(15_000)}x`, null],
   [`gzip;${';'.repeat(15_000)}q=1`, 'gzip'],
 ])('of Accept-Encoding: %.40s', async (accepts, wanted) => {
-  const packed = new Packed('text '.repeat(1000), { type: 'text/plain', effort: 'passing', etag: '"a"' })
+  const packed = new CompressedText('text '.repeat(1000), {
+    type: 'text/plain',
+    effort: 'passing',
+    etag: '"a"',
+  })
   const header = (name: string): string | null => (name === 'accept-encoding' ? accepts : null)
-  const { headers } = await packedAnswer(packed, { header }, {})
+  const { headers } = await answerCompressed(packed, { header }, {})
   expect(headers.get('content-encoding')).toBe(wanted)
 })

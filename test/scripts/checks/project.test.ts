@@ -1,8 +1,8 @@
 /** The checks of files and folders. */
 import { describe, expect, test } from 'vitest'
-import { folderFaults } from '#scripts/checks/folders'
-import { testedFaults } from '#scripts/checks/tested'
-import { faultLines } from '#test/registry/trees'
+import { findFolderIssues } from '#scripts/checks/folders'
+import { findUntestedOperations } from '#scripts/checks/tested'
+import { listIssueLines } from '#test/registry/project-trees'
 
 describe('folders', () => {
   const files = (folder: string, count: number) =>
@@ -14,8 +14,8 @@ describe('folders', () => {
     ['runtime/jobs', 20],
   ])('%s holds at most %i files', async (folder, most) => {
     const binding = { 'operations/one/section.ts': '', ...files('operations/one/api', 30) }
-    expect(await faultLines(folderFaults, { ...binding, ...files(folder, most) })).toEqual([])
-    expect(await faultLines(folderFaults, files(folder, most + 1))).toEqual([
+    expect(await listIssueLines(findFolderIssues, { ...binding, ...files(folder, most) })).toEqual([])
+    expect(await listIssueLines(findFolderIssues, files(folder, most + 1))).toEqual([
       expect.stringMatching(`^${folder} has ${most + 1} files of logic`),
     ])
   })
@@ -25,9 +25,12 @@ describe('operations', () => {
   const operation = { 'operations/one/tags/api/a.ts': '' }
   const call = "import a from '#operations/one/tags/api/a'\n"
 
-  test('one that a test of its section imports passes', async () => {
+  test('an operation imported by a test of its section passes', async () => {
     expect(
-      await faultLines(testedFaults, { ...operation, 'test/operations/one/tags/saving.test.ts': call }),
+      await listIssueLines(findUntestedOperations, {
+        ...operation,
+        'test/operations/one/tags/saving.test.ts': call,
+      }),
     ).toEqual([])
   })
 
@@ -37,7 +40,7 @@ describe('operations', () => {
     ['only a support file imports', { 'test/operations/one/support.ts': call }],
     ['is imported as a type', { 'test/operations/one/a.test.ts': call.replace('import', 'import type') }],
   ])('one that %s is refused', async (_title, files) => {
-    expect(await faultLines(testedFaults, { ...operation, ...files })).toEqual([
+    expect(await listIssueLines(findUntestedOperations, { ...operation, ...files })).toEqual([
       expect.stringMatching(/^operations\/one\/tags\/api\/a.ts is called by no test of its section/),
     ])
   })

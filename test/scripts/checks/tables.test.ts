@@ -1,9 +1,9 @@
-/** Who writes and reads which table. */
+/** Which sections write and read which tables. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Fault } from '#runtime/registry/checks'
-import { tableFaults } from '#scripts/checks/tables'
+import type { Issue } from '#runtime/registry/checks'
+import { findTableIssues } from '#scripts/checks/tables'
 
 const root = join(import.meta.dirname, '../../..')
 const made: string[] = []
@@ -22,7 +22,7 @@ function tree(files: Record<string, string>): string {
   }
   return path
 }
-const told = (faults: Fault[]): string[] =>
+const toLines = (faults: Issue[]): string[] =>
   faults.map(({ file, wrong, remedy }) => `${file} ${wrong} → ${remedy}`)
 
 describe('tables', () => {
@@ -30,7 +30,7 @@ describe('tables', () => {
     files: Record<string, string>,
     reads: Record<string, string[]> = {},
     variables: Record<string, string> = {},
-  ) => told(await tableFaults(tree(files), reads, variables))
+  ) => toLines(await findTableIssues(tree(files), reads, variables))
 
   test.each([
     ["ctx.db.insertInto('orders')", 'a call'],
@@ -45,7 +45,7 @@ describe('tables', () => {
     const owner = "ctx.db.updateTable('orders')"
     expect(await faultsOf({ 'one/a.ts': owner, 'two/room/b.ts': code, 'one/c.ts': owner })).toEqual([
       expect.stringMatching(
-        /^operations\/one\/a.ts orders is written by one \(\S+a.ts\) and two \(\S+b.ts\) → .*door.ts$/,
+        /^operations\/one\/a.ts orders is written by one \(\S+a.ts\) and two \(\S+b.ts\) → .*index.ts$/,
       ),
     ])
   })
@@ -58,7 +58,7 @@ describe('tables', () => {
   ])('%s of another section is listed', async (code) => {
     const files = { 'one/a.ts': "ctx.db.updateTable('orders')", 'two/b.ts': code, 'one/c.ts': code }
     expect(await faultsOf(files)).toEqual([
-      expect.stringMatching(/^operations\/two\/b.ts reads orders, which one owns → ask its door.ts/),
+      expect.stringMatching(/^operations\/two\/b.ts reads orders, which one owns → ask its index.ts/),
     ])
     expect(await faultsOf(files, { orders: ['two'] })).toEqual([])
     expect(await faultsOf(files, { orders: ['two', 'three'] })).toEqual([
@@ -66,14 +66,14 @@ describe('tables', () => {
     ])
   })
 
-  test('a table that all sandboxes share may be written and read by several', async () => {
+  test('a table shared by sandboxes may be written and read by several', async () => {
     const code = "db.insertInto('sandbox_modes')"
     expect(
       await faultsOf({ 'one/a.ts': code, 'two/b.ts': code, 'three/c.ts': "db.selectFrom('sandbox_modes')" }),
     ).toEqual([])
   })
 
-  test('a table that is written by a variable has to be told of', async () => {
+  test('a write with a variable table name must be listed', async () => {
     const files = { 'one/a.ts': 'db.deleteFrom(table)' }
     expect(await faultsOf(files)).toEqual([
       expect.stringMatching(/^operations\/one\/a.ts writes a table without naming it/),
@@ -85,7 +85,7 @@ describe('tables', () => {
     ])
   })
 
-  test('what only looks like it is none', async () => {
+  test('similar code without a table passes', async () => {
     const code = `// insert into orders
       /* delete from orders */
       const text = 'update orders'

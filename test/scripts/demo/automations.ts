@@ -1,10 +1,10 @@
-/** What the demo's automations have done: the numbers of their page, and reads that agree with the rows. */
+/** Numbers of the demo's automations, and reads that agree with the rows. */
 import { expect, test } from 'vitest'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 export function automationTests(seeded: Seeded): void {
   const { app, demo, read } = seeded
-  test('automations', async () => {
+  test('automations have the planned numbers', async () => {
     const [aurora, borealis] = ['aurora-supply', 'borealis-goods'].map(
       (slug) => demo.stores.find((each) => each.slug === slug)!.id,
     )
@@ -51,7 +51,7 @@ export function automationTests(seeded: Seeded): void {
     expect(
       await counts('true', `e.sent_at > '${at}' or e.read_at > '${at}' or e.created_at > '${at}'`),
     ).toEqual({})
-    // Nothing in a run comes before what it followed from.
+    // No event of a run precedes its cause.
     expect(
       await counts(
         'true',
@@ -83,7 +83,7 @@ export function automationTests(seeded: Seeded): void {
 
     const statistics = await read('aurora-supply', `/statistics?${days}`)
     const feature = statistics.byFeature.find((each: { feature: string }) => each.feature === 'automation')
-    // Reports go by the message's day, statistics by the order's: an order may come from the evening before the first.
+    // Reports use the message's day, statistics the order's: an order may belong to the evening before the first.
     const begin = `'${firstDay}'::timestamp at time zone 'America/Sao_Paulo'`
     const [before] = await rows<{ n: number }>(
       `select count(*)::int as n from conversions v

@@ -1,9 +1,9 @@
-/** The demo's inbox, counted. */
+/** Numbers of the demo's inbox. */
 import { expect, test } from 'vitest'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 export function inboxTests({ one }: Seeded): void {
-  test('conversations', async () => {
+  test('conversations have the planned numbers', async () => {
     expect(
       await one(`select count(*)::int as all, count(*) filter (where status = 'open')::int as open,
         count(*) filter (where unread_count > 0)::int as unread, sum(unread_count)::int as unread_messages,
@@ -29,7 +29,7 @@ export function inboxTests({ one }: Seeded): void {
     expect(open.open).toBe(18)
   })
 
-  test('messages', async () => {
+  test('messages have the planned numbers', async () => {
     expect(
       await one(`select count(*)::int as all, count(*) filter (where direction = 'inbound')::int as inbound,
         count(*) filter (where source = 'agent')::int as team, count(*) filter (where source in ('automation', 'campaign'))::int as earlier,
@@ -59,7 +59,7 @@ export function inboxTests({ one }: Seeded): void {
     ).toEqual({ rows: 270 })
   })
 
-  test('the work of the team', async () => {
+  test("the team's work has the planned numbers", async () => {
     expect(
       await one(`select
         (select count(distinct conversation_id)::int from inbox_conversation_tags where store_id = $aurora) as tagged,

@@ -1,19 +1,19 @@
-/** Every job of the registry, over the demo: taken away after each of its steps in turn, it takes no other. */
+/** Every job of the registry, over the demo: cancelled after each of its steps in turn, it takes no further step. */
 import { expect, test } from 'vitest'
-import type { Hold } from '#db/database'
+import type { CancelSignal } from '#db/database'
 import { start } from '#operations/store/files/exports'
 import { SystemContext } from '#runtime/context'
-import { exampleOf } from '#runtime/documents/example'
+import { buildExample } from '#runtime/documents/example'
 import { publish } from '#runtime/documents/publish'
 import type { Job } from '#runtime/job'
-import { revocable, whileHeld } from '#runtime/jobs/held'
+import { makeRevocable, scopeServices } from '#runtime/jobs/job-lease'
 import { worlds } from '#test/support/exports'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
-/** After which of its steps it is taken away: none, and then less and less often. */
+/** The steps after which it is cancelled: with growing distances. */
 const afterSteps = [0, 1, 2, 3, 5, 8, 13, 21, 34]
 
-/** Whose ids a field of a payload has. */
+/** The tables of ids in payload fields. */
 const tables: Record<string, string> = {
   automationId: 'automations',
   campaignId: 'campaigns',
@@ -35,7 +35,7 @@ const tables: Record<string, string> = {
 export function jobTests({ app, demo }: Seeded): void {
   const { id: storeId } = demo.stores.find((each) => each.slug === 'aurora-supply')!
 
-  /** As the demo queued one, or by its schema with ids that there are. */
+  /** As queued by the demo, or built from its schema with existing ids. */
   const payloadOf = async (each: Job): Promise<unknown> => {
     const [queued] = await app.database.query<{ payload: unknown }>(
       `select data->'payload' as payload from pgboss.job where data->>'job' = $1 and data->>'storeId' = $2
@@ -43,7 +43,7 @@ export function jobTests({ app, demo }: Seeded): void {
       [each.name, storeId],
     )
     if (queued) return queued.payload
-    if (app.services.wired.exports[each.name]) {
+    if (app.services.extensions.exports[each.name]) {
       const [owner] = await app.database.query<{ user_id: string }>(
         `select user_id from memberships where store_id = $1 and role = 'owner'`,
         [storeId],
@@ -52,12 +52,12 @@ export function jobTests({ app, demo }: Seeded): void {
         storeId,
         owner!.user_id,
       )
-      const { asks, asking } = worlds[each.name]!
-      const { spec } = app.registry.operations.find(({ spec: { path } }) => path === asks)!
-      const query: Record<string, unknown> = spec.input?.query?.parse(asking ?? {}) ?? {}
+      const { exportPath, exportQuery } = worlds[each.name]!
+      const { spec } = app.registry.operations.find(({ spec: { path } }) => path === exportPath)!
+      const query: Record<string, unknown> = spec.input?.query?.parse(exportQuery ?? {}) ?? {}
       return { exportId: (await start(ctx!, each.handle as never, query)).jobId }
     }
-    const made = exampleOf(publish(each.handle.payload)) as Record<string, unknown>
+    const made = buildExample(publish(each.handle.payload)) as Record<string, unknown>
     for (const [field, table] of Object.entries(tables)) {
       if (!(field in made)) continue
       const [row] = await app.database.query<{ id: string }>(
@@ -69,7 +69,7 @@ export function jobTests({ app, demo }: Seeded): void {
     return made
   }
 
-  test('a job that was taken away takes no other step, wherever it was', async () => {
+  test('a cancelled job takes no further step, wherever it was', async () => {
     const tooMany: string[] = []
     let taken = 0
     const deep = new Set<string>()
@@ -84,20 +84,20 @@ export function jobTests({ app, demo }: Seeded): void {
       }
     }
     expect(tooMany).toEqual([])
-    // Those that the demo has nothing for end by themselves soon.
+    // Jobs without work in the demo end soon.
     expect(taken).toBeGreaterThan(3 * app.registry.jobs.length)
     expect(deep.size).toBeGreaterThan(app.registry.jobs.length / 3)
   })
 
-  /** Runs it with a signal that says nothing, as for a handler that does not listen. */
+  /** Runs it with a signal that is never reported, as for a handler that does not check it. */
   async function takenAfter(each: Job, payload: unknown, last: number) {
     const { services } = app
     const taking = new AbortController()
     let steps = 0
     const take = (): void => taking.abort(new Error('taken away'))
     if (last === 0) take()
-    /** Below what is refused: what comes here is done. */
-    const counting: Hold = {
+    /** Below the cancellation check: calls that arrive here are executed. */
+    const counting: CancelSignal = {
       throwIfAborted() {
         steps += 1
         if (steps === last) take()
@@ -106,18 +106,18 @@ export function jobTests({ app, demo }: Seeded): void {
     const calls = { ...counting, aborted: false, addEventListener() {}, removeEventListener() {} }
     const base = {
       ...services,
-      database: services.database.patient.whileHeld(counting),
-      queue: revocable(services.queue, calls as never),
-      adapters: revocable(services.adapters, calls as never),
+      database: services.database.longRunning.cancellable(counting),
+      queue: makeRevocable(services.queue, calls as never),
+      adapters: makeRevocable(services.adapters, calls as never),
     }
     const never = new AbortController().signal
-    const system = new SystemContext(whileHeld(base, never, taking.signal), services.log, 'test')
+    const system = new SystemContext(scopeServices(base, never, taking.signal), services.log, 'test')
     const attempt = { jobId: crypto.randomUUID(), number: 1, isLast: false, signal: never }
     const run = async (): Promise<void> => {
       const ctx = each.store ? (await system.forStore(storeId))! : system
       await each.spec.run(ctx as never, payload as never, attempt)
     }
-    await run().catch(() => undefined) // refused, or in want of what the demo has not: its steps are what is looked at
+    await run().catch(() => undefined) // refused, or missing data in the demo: only its steps matter
     await new Promise((resolve) => setTimeout(resolve, 1))
     return { steps, isTaken: taking.signal.aborted }
   }

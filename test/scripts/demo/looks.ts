@@ -1,9 +1,9 @@
-/** The demo's looks, size guides and wishlists, counted. */
+/** Numbers of the demo's looks, size guides and wishlists. */
 import { expect, test } from 'vitest'
 import listLooks from '#operations/product-page/looks/api/list-looks'
 import { checkAllLooks } from '#operations/product-page/looks/health'
 import { SystemContext } from '#runtime/context'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 export function lookTests({ app, demo, read }: Seeded): void {
   test('four looks in two sections: two healthy, one degraded, one broken, and a check agrees', async () => {

@@ -1,13 +1,13 @@
-/** The demo's pictures and videos: each that a row or a widget names is there. */
+/** Pictures and videos of the demo: each one named by a row or a widget exists. */
 import { expect, test } from 'vitest'
 import type { TestApp } from '#test/support/app'
 import { visit } from '#test/support/storefront'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 const address = /https?:\/\/[^\s"'\\(),<>]+?\.(?:svg|png|jpe?g|webp|gif|avif|mp4|webm)(?![a-z0-9])/g
 
-/** What is private is read by signed links alone: it is looked for where it is kept. */
-async function lookedAt(app: TestApp, url: string): Promise<{ status: number; type: string; size: number }> {
+/** Private files are readable only by signed links, so they are looked up in storage. */
+async function headFile(app: TestApp, url: string): Promise<{ status: number; type: string; size: number }> {
   const response = await app.fetch(new Request(url), { ip: '127.0.0.1' })
   const { byteLength } = await response.arrayBuffer()
   const type = response.headers.get('content-type') ?? ''
@@ -18,7 +18,7 @@ async function lookedAt(app: TestApp, url: string): Promise<{ status: number; ty
 }
 
 export function mediaTests({ app, demo }: Seeded): void {
-  test('every picture and video that rows or widgets name is there, whoever keeps it', async () => {
+  test('every picture and video named by rows or widgets exists, wherever it is stored', async () => {
     const tables = await app.database.query<{ name: string }>(
       `select quote_ident(relname) as name from pg_class
        where relkind = 'r' and relnamespace = 'public'::regnamespace`,
@@ -44,7 +44,7 @@ export function mediaTests({ app, demo }: Seeded): void {
     const faults: string[] = []
     const types = new Set<string>()
     for (const [url, at] of named) {
-      const { status, type, size } = await lookedAt(app, url)
+      const { status, type, size } = await headFile(app, url)
       const isMedia = type.startsWith(/\.(mp4|webm)$/.test(url) ? 'video/' : 'image/')
       const isOurs = url.startsWith(app.services.settings.publicUrl)
       if (!isOurs || status !== 200 || !isMedia || size < 60) faults.push(`${at}: ${url}: ${status} ${type}`)

@@ -1,4 +1,4 @@
-/** The demo's promotions, counted here and on the platform. */
+/** Numbers of the demo's promotions, here and on the platform. */
 
 import { expect, test } from 'vitest'
 import listBundles from '#operations/promotions/bundles/api/list-bundles'
@@ -6,9 +6,9 @@ import listGifts from '#operations/promotions/gifts/api/list-gifts'
 import { discountsSync } from '#operations/promotions/handles'
 import getInstallments from '#operations/promotions/installments/api/get-installments'
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
-import { heldDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
+import { listSandboxDiscounts } from '#operations/store/ecommerce/sandbox-discounts'
 import type { Operation } from '#runtime/operation'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 const by = (list: Record<string, unknown>[], field: string) =>
   Object.fromEntries(list.map((each) => [each.name, each[field]]))
@@ -18,7 +18,7 @@ export function promotionTests({ app, demo, read, at }: Seeded): void {
     (await read(slug, `${spec.path}?${spec.path === '/installments' ? '' : 'limit=100'}`)).data
   const held = async (slug: string) => {
     const { id } = demo.stores.find((each) => each.slug === slug)!
-    const discounts = await heldDiscounts({ db: app.database.root, clock: app.clock, storeId: id })
+    const discounts = await listSandboxDiscounts({ db: app.database.root, clock: app.clock, storeId: id })
     return new Map(discounts.map(({ reference, revision }) => [reference, revision]))
   }
 
@@ -61,7 +61,7 @@ export function promotionTests({ app, demo, read, at }: Seeded): void {
     expect(await rowsOf('borealis-goods', listPromotions)).toMatchObject([{ status: 'paused' }])
   })
 
-  test('what is live is on the platform with the same revision, and nothing else; the sync finds nothing to do', async () => {
+  test('live discounts are on the platform with the same revision, and no others; the sync finds nothing to do', async () => {
     const expected = [
       ...(await rowsOf('aurora-supply', listPromotions)).map((each) => ({ ...each, kind: 'promotion' })),
       ...(await rowsOf('aurora-supply', listBundles)).map((each) => ({ ...each, kind: 'bundle' })),

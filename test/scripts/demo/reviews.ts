@@ -1,9 +1,9 @@
-/** The demo's reviews, requests and testimonials, counted. */
+/** Numbers of the demo's reviews, requests and testimonials. */
 import { expect, test } from 'vitest'
-import type { Seeded } from './seeded.ts'
+import type { Seeded } from './seeded-demo.ts'
 
 export function reviewTests({ app, at, one, read }: Seeded): void {
-  test('reviews', async () => {
+  test('reviews have the planned numbers', async () => {
     expect(
       await one(`select count(*)::int as all, count(distinct product_id)::int as products,
         count(*) filter (where status = 'approved')::int as approved,
@@ -53,7 +53,7 @@ export function reviewTests({ app, at, one, read }: Seeded): void {
     ).toEqual({ recent: 6 })
   })
 
-  test('requests', async () => {
+  test('requests have the planned numbers', async () => {
     const statuses = await one<{ n: Record<string, number> }>(
       `select json_object_agg(status, n) as n from (select status, count(*)::int as n from review_dispatches
        where store_id = $aurora group by status) d`,
@@ -81,7 +81,7 @@ export function reviewTests({ app, at, one, read }: Seeded): void {
     expect(Math.max(...times)).toBeLessThan(app.clock.ms() + 11 * 86_400_000)
   })
 
-  test('settings, testimonials, the second tenant', async () => {
+  test('settings and testimonials exist, also for the second tenant', async () => {
     const settings = await read('aurora-supply', '/product-reviews/settings')
     expect(settings).toMatchObject({
       isEnabled: true,

@@ -1,19 +1,18 @@
-import { connections } from '#operations/store/door'
+import { connections } from '#operations/store/index'
 import { job } from '#runtime/job'
-import { keptPagesOf } from '#runtime/ports/pages'
+import { resumePages } from '#runtime/ports/pagination'
 import { cartsSync } from '../../handles.ts'
-import { afterPage, moveCartCursor, readCartCursor, upsertCarts } from '../carts.ts'
+import { advanceCursor, readCartCursor, saveCartCursor, upsertCarts } from '../carts.ts'
 
 export default job(cartsSync, {
-  description: "Brings the mirror of the platform's carts up to date.",
+  description: "Syncs the cache of the platform's carts.",
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
   every: { seconds: 300, stores: connections.connectedStores },
   oneAtATimePer: () => 'carts',
-  safeTwice:
-    'A cart is written when the platform says something new of it; the cursor moves in the same transaction.',
+  safeTwice: 'A cart is written only if it changed; the cursor moves in the same transaction.',
   async run(ctx, _payload, { signal }) {
-    const connected = await connections.ecommerce(ctx)
+    const connected = await connections.findEcommerce(ctx)
     if (!connected) return
     let cursor = await readCartCursor(ctx)
     let askedAt = ctx.now()
@@ -25,11 +24,11 @@ export default job(cartsSync, {
         ...(at === null ? {} : { cursor: at }),
       })
     }
-    for await (const page of keptPagesOf(read, ({ next }) => next, cursor.cursor)) {
-      cursor = afterPage(cursor, page.next, askedAt)
+    for await (const page of resumePages(read, ({ next }) => next, cursor.cursor)) {
+      cursor = advanceCursor(cursor, page.next, askedAt)
       await ctx.transaction(async (tx) => {
         await upsertCarts(tx, page.carts)
-        await moveCartCursor(tx, connected.connectedAt, cursor)
+        await saveCartCursor(tx, connected.connectedAt, cursor)
       })
     }
   },

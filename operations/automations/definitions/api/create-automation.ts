@@ -2,7 +2,7 @@ import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { automation, automationInput, automationReadOnly } from '../../schema.ts'
 import { readAutomation } from '../json.ts'
-import { createAutomation, requireNamed } from '../save.ts'
+import { createAutomation, requireKnownReferences } from '../save.ts'
 
 export default operation({
   method: 'POST',
@@ -41,7 +41,7 @@ export default operation({
     },
   },
   async handler(ctx, { body }) {
-    await requireNamed(ctx, null, body)
+    await requireKnownReferences(ctx, null, body)
     return ctx.transaction(async (tx) => readAutomation(tx, await createAutomation(tx, body)))
   },
 })

@@ -2,7 +2,7 @@ import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { automation, automationInput, automationReadOnly } from '../../schema.ts'
 import { readAutomation } from '../json.ts'
-import { requireNamed, updateAutomation } from '../save.ts'
+import { requireKnownReferences, updateAutomation } from '../save.ts'
 
 export default operation({
   method: 'PUT',
@@ -24,7 +24,7 @@ export default operation({
   etag: true,
   example: { body: { isActive: true, delayMinutes: 90 } },
   async handler(ctx, { params, body }) {
-    await requireNamed(ctx, params.id, body)
+    await requireKnownReferences(ctx, params.id, body)
     return ctx.transaction(async (tx) => {
       await updateAutomation(tx, params.id, body)
       return readAutomation(tx, params.id)

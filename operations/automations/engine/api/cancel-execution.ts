@@ -5,7 +5,7 @@ import { cancelExecution } from '../run-now.ts'
 export default operation({
   method: 'POST',
   path: '/automations/executions/:automationExecutionId/cancel',
-  description: 'Cancel the next message of a run; nothing of the run follows.',
+  description: 'Cancel the next message of a run and end the run.',
   words: 'stop one waiting automatic message',
   scopes: ['platform:write', 'messages:send'],
   readOnly: false,

@@ -1,4 +1,4 @@
-import { sentMessage } from '#operations/messaging/door'
+import { sentMessage } from '#operations/messaging/index'
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { sendTest } from '../test-send.ts'

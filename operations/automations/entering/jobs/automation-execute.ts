@@ -3,12 +3,12 @@ import { automationExecute } from '../../handles.ts'
 import { endExecute, execute } from '../execute.ts'
 
 export default job(automationExecute, {
-  description: 'Begins a run of an automation for everybody it would have written to',
+  description: 'Starts a run of an automation for everybody it would have written to',
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 600,
   oneAtATimePer: ({ automationId }) => automationId,
   safeTwice:
-    'A run begins once for each automation and entry key; how many more may is counted in the same transaction.',
+    'A run starts once per automation and entry key; the remaining count is updated in the same transaction.',
   run: (ctx, work, { signal }) => execute(ctx, work, signal),
   failed: (ctx, { automationId, jobId }) => endExecute(ctx, automationId, jobId),
 })

@@ -7,7 +7,7 @@ import { failures } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/automations/:automationId/failures',
-  description: 'Why messages of an automation failed or were skipped: each reason with its count.',
+  description: 'List why messages of an automation failed or were skipped: each reason with its count.',
   words: 'why did automatic messages fail, errors',
   scopes: ['platform:read'],
   readOnly: true,

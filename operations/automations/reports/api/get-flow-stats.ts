@@ -7,8 +7,8 @@ import { flowStats } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/automations/:automationId/flow/stats',
-  description: 'What became of the runs that entered on the days asked for, at each step of the flow.',
-  details: 'Of the current version where none is named. Without a flow: the first message alone.',
+  description: 'Statistics of each step of the flow, for the runs that entered on the requested days.',
+  details: 'By default for the current version. Without a flow only the first message is counted.',
   words: 'where do people drop out of the flow, each step',
   scopes: ['platform:read'],
   readOnly: true,

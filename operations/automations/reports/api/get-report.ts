@@ -8,7 +8,7 @@ import { report } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/automations/:automationId/report',
-  description: 'What an automation sent on the days asked for: counters, each day, and every message.',
+  description: 'Show what an automation sent on the days asked for: counters, each day, and every message.',
   details:
     'A message belongs to the day it was sent, else to the day it is due; pending ones count as they are now, whatever the days. status narrows the messages, not the counters.',
   words:

@@ -6,7 +6,7 @@ import { actionBar } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/action-bar/deactivate',
-  description: 'Turn the bar of buttons off and touch nothing else, whatever is stored or sent.',
+  description: 'Turn the button banner off and change nothing else, whatever is stored or sent.',
   words: 'take the bar of buttons off',
   scopes: ['platform:write'],
   readOnly: false,

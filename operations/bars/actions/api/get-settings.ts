@@ -5,7 +5,7 @@ import { actionBar } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/action-bar/settings',
-  description: 'Get the bar of buttons; the defaults until it was first saved.',
+  description: 'Get the button banner; the defaults until it was first saved.',
   words: 'bar of buttons on phones',
   scopes: ['platform:read'],
   readOnly: true,

@@ -5,10 +5,9 @@ import { actionBar, actionInput } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/action-bar/settings',
-  description:
-    'Change the bar of buttons; the storefront shows it at once. Fields left out keep their value.',
+  description: 'Change the button banner; the storefront shows it at once. Fields left out keep their value.',
   details:
-    'The whole is checked after the change, also when the bar is turned off; to turn it off whatever is stored, use `POST /action-bar/deactivate`.',
+    'The whole is checked after the change, also when the banner is turned off; to turn it off whatever is stored, use `POST /action-bar/deactivate`.',
   words: 'change the bar of buttons on phones',
   scopes: ['platform:write'],
   readOnly: false,

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object, wholeListOf, z } from '#runtime/schema'
 import { alertType } from '../schema.ts'
-import { variablesOf } from '../types.ts'
+import { listVariables } from '../types.ts'
 
 export default operation({
   method: 'GET',
@@ -19,9 +19,9 @@ export default operation({
         name: z.string(),
         description: z.string(),
         example: z.string(),
-        alertTypes: z.array(alertType).describe('Those that know it'),
+        alertTypes: z.array(alertType).describe('Types that support it'),
       }),
     ),
   },
-  handler: (_ctx, { query }) => ({ data: variablesOf(query.alertType) }),
+  handler: (_ctx, { query }) => ({ data: listVariables(query.alertType) }),
 })

@@ -1,5 +1,5 @@
-// Small alerts of what really happened in the shop: the server renders their texts. Each corner has an element of its
-// own, in which they stand one above the other.
+// Alerts about real events in the store; the server renders their texts. Each corner has its own element, which
+// stacks the alerts.
 
 import {
   h,
@@ -16,7 +16,7 @@ export default {
   css: `
 :host { display: contents; }
 .alerts { display: flex; flex-flow: column wrap; gap: 12px; max-width: 100%; }
-/* Where there is no room for one more, it is not cut: it falls into a column that nobody sees. */
+/* An alert that does not fit wraps into a hidden column instead of being cut off. */
 @media (max-width: 767px), (max-height: 479px) { .alerts { width: 320px; max-height: var(--storefront-passing, none); overflow: hidden; } }
 .alerts:empty { display: none; }
 .alert { position: relative; display: flex; gap: 12px; align-items: center; padding: 12px 16px; width: 320px; max-width: 100%; min-height: 56px; box-shadow: 0 2px 12px #0003; font-size: 14px; animation: come .25s; }
@@ -42,7 +42,7 @@ small { display: block; font-size: 12px; }
 }
 
 const feeds = new Map()
-/** What there is to tell; asked once for all corners of a page, when the first alert is due. */
+/** Loads the feed once for all corners of a page, when the first alert is due. */
 function readFeed(ask, productId) {
   const path = `/fomo-feed${productId ? `?productId=${encodeURIComponent(productId)}` : ''}`
   if (!feeds.has(path))
@@ -59,38 +59,38 @@ function readFeed(ask, productId) {
 function Alerts(props) {
   const { data, attribute, t } = props
   const [isQuiet, setQuiet] = useState(false)
-  // One thing at a time: the popup's turn is nobody else's.
+  // Pauses while a popup is open.
   useEvent('storefront:popup', ({ state }) => setQuiet(state === 'open'))
   const placement = attribute('placement')
   const shown = data.filter((alert) => isFor(alert, props) && (!placement || alert.position === placement))
   return h(
     'div',
     { class: 'alerts', role: 'log', 'aria-label': t('label'), 'aria-live': 'polite' },
-    shown.map((alert) => h(InTurn, { key: alert.alertType, ...props, alert, isQuiet })),
+    shown.map((alert) => h(AlertQueue, { key: alert.alertType, ...props, alert, isQuiet })),
   )
 }
 
-/** One type's, one after the other: as many as a page and a visit may have. */
-function InTurn({ alert, ask, productId, session, isQuiet, ...props }) {
+/** Shows the alerts of one type one after the other, within the limits per page and session. */
+function AlertQueue({ alert, ask, productId, session, isQuiet, ...props }) {
   const { alertType, initialDelaySeconds, intervalSeconds, maxPerPage, maxPerSession, randomize } = alert
   const name = `alerts.${alertType}`
   const [items, setItems] = useState(null)
   const [item, setItem] = useState(null)
   const count = useRef(0)
-  const told = () => Number(session.read(name) || 0)
+  const countShown = () => Number(session.read(name) || 0)
   const next = async () => {
-    if (count.current >= maxPerPage || told() >= maxPerSession) return
+    if (count.current >= maxPerPage || countShown() >= maxPerSession) return
     let waiting = items
     if (waiting === null) {
       const { data } = await readFeed(ask, productId)
       waiting = data.filter((each) => each.alertType === alertType)
-      if (randomize) waiting = shuffled(waiting)
+      if (randomize) waiting = shuffle(waiting)
     }
     const [first, ...others] = waiting
     setItems(others)
     if (!first) return
     count.current += 1
-    session.write(name, String(told() + 1))
+    session.write(name, String(countShown() + 1))
     setItem(first)
   }
   useEffect(() => {
@@ -107,33 +107,33 @@ function InTurn({ alert, ask, productId, session, isQuiet, ...props }) {
     : null
 }
 
-function shuffled(items) {
-  const left = [...items]
-  return items.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0])
+function shuffle(items) {
+  const remaining = [...items]
+  return items.map(() => remaining.splice(Math.floor(Math.random() * remaining.length), 1)[0])
 }
 
 function Alert({ alert, item, onOver, t, tell }) {
   const { alertType: resourceId, backgroundColor, textColor, borderRadius, displaySeconds } = alert
-  const [isHeld, setHeld] = useState(false)
+  const [isPaused, setPaused] = useState(false)
   const wasClicked = useRef(false)
   const seen = useSeen(() => tell('impression', 'fomo-alert', { resourceId }))
-  const left = useRef(displaySeconds * 1000)
+  const remainingMs = useRef(displaySeconds * 1000)
   useEffect(() => {
-    if (isHeld) return
+    if (isPaused) return
     const since = performance.now()
-    const timer = setTimeout(onOver, left.current)
+    const timer = setTimeout(onOver, remainingMs.current)
     return () => {
       clearTimeout(timer)
-      // Who stayed has a moment more to go on reading.
-      left.current = Math.max(1000, left.current - (performance.now() - since))
+      // After a pause the alert stays for at least a second.
+      remainingMs.current = Math.max(1000, remainingMs.current - (performance.now() - since))
     }
-  }, [isHeld])
+  }, [isPaused])
   const click = () => {
     if (!wasClicked.current) tell('click', 'fomo-alert', { resourceId })
     wasClicked.current = true
   }
-  const hold = () => setHeld(true)
-  const letGo = () => setHeld(false)
+  const pause = () => setPaused(true)
+  const resume = () => setPaused(false)
   const { text, timeAgo } = item
   const words = [text, alert.showTime && timeAgo ? h('small', { part: 'time' }, timeAgo) : null]
   const props = {
@@ -141,10 +141,10 @@ function Alert({ alert, item, onOver, t, tell }) {
     class: `alert${alert.isClosable ? ' closable' : ''}`,
     part: 'alert',
     style: { background: backgroundColor, color: textColor, borderRadius: `${borderRadius}px` },
-    onMouseEnter: hold,
-    onMouseLeave: letGo,
-    onFocusIn: hold,
-    onFocusOut: letGo,
+    onMouseEnter: pause,
+    onMouseLeave: resume,
+    onFocusIn: pause,
+    onFocusOut: resume,
   }
   return h(
     'div',

@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { object, z } from '#runtime/schema'
 import { readFeed } from '../feed.ts'
 
@@ -7,7 +7,7 @@ const query = object({ productId: z.string().min(1).max(64).optional() })
 export default storefrontPage({
   method: 'GET',
   path: '/fomo-feed',
-  description: "What the storefront's alerts say now, rendered.",
+  description: "The current texts of the storefront's alerts.",
   trust: 'Public: first names at most, of what the merchant chose to show.',
   kind: 'read',
   feature: 'fomo-alerts',

@@ -6,7 +6,7 @@ export default operation({
   method: 'GET',
   path: '/flash-countdown-bar/settings',
   description:
-    'Get the countdown bar and how its countdown stands now; the defaults until it was first saved.',
+    'Get the countdown banner and the state of its countdown; the defaults until it was first saved.',
   words: 'countdown on top of the shop, announcement',
   scopes: ['platform:read'],
   readOnly: true,

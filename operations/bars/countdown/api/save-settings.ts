@@ -5,7 +5,8 @@ import { countdownBar, countdownInput } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/flash-countdown-bar/settings',
-  description: 'Change the countdown bar; the storefront shows it at once. Fields left out keep their value.',
+  description:
+    'Change the countdown banner; the storefront shows it at once. Fields left out keep their value.',
   details:
     "A countdown to one end, a window that comes back on days of the week, or one that begins with each visitor. Local times are wall clocks of `countdown.timezone`, or the store's. An end that is over may stay, but nothing that has one can be turned on.",
   words: 'countdown on top of the shop until Sunday, hurry, announcement',

@@ -5,7 +5,7 @@ import { freeShippingBar } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/free-shipping-bar/settings',
-  description: 'Get the free-shipping bar; the defaults until it was first saved.',
+  description: 'Get the free-shipping banner; the defaults until it was first saved.',
   words: 'bar that says how much is missing for free delivery',
   scopes: ['platform:read'],
   readOnly: true,

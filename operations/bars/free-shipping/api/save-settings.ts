@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/free-shipping-bar/settings',
   description:
-    'Change the free-shipping bar; the storefront shows it at once. Fields left out keep their value.',
+    'Change the free-shipping banner; the storefront shows it at once. Fields left out keep their value.',
   details:
     'It shows progress only: the shipping rule itself is set on the platform. The texts know {{threshold}}, {{remaining}}, {{total}} and {{percent}}.',
   words: 'change the bar for free delivery, its amount',

@@ -9,7 +9,7 @@ export default operation({
   method: 'POST',
   path: '/campaigns',
   description: 'Create a draft for a contact list. It sends nothing.',
-  details: 'A draft may be unfinished: what is missing is told by send and schedule.',
+  details: 'A draft may be unfinished: send and schedule say what is missing.',
   words: 'write a campaign, promo to all clients, blast, bulk message',
   scopes: ['platform:write'],
   readOnly: false,

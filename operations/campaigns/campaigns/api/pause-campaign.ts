@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { readCampaign } from '../../json.ts'
 import { campaign } from '../../schema.ts'
-import { pauseSending } from '../moves.ts'
+import { pauseSending } from '../transitions.ts'
 
 export default operation({
   method: 'POST',

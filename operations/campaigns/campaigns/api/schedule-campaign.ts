@@ -3,8 +3,8 @@ import { moment, object } from '#runtime/schema'
 import { campaignStart } from '../../handles.ts'
 import { readCampaign } from '../../json.ts'
 import { campaign } from '../../schema.ts'
-import { scheduledInstant } from '../../sending/times.ts'
-import { scheduleSending } from '../moves.ts'
+import { parseScheduledAt } from '../../sending/times.ts'
+import { scheduleSending } from '../transitions.ts'
 
 export default operation({
   method: 'POST',
@@ -29,7 +29,7 @@ export default operation({
   etag: true,
   example: { body: { scheduledAt: '2026-12-01T10:00' } },
   async handler(ctx, { params, body }) {
-    const at = scheduledInstant(body.scheduledAt, ctx.store.timezone, ctx.now())
+    const at = parseScheduledAt(body.scheduledAt, ctx.store.timezone, ctx.now())
     await scheduleSending(ctx, params.id, at)
     await ctx.queue(campaignStart, { campaignId: params.id, scheduledAt: at.toISOString() }, { at })
     return readCampaign(ctx, params.id)

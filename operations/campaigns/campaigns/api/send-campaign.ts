@@ -3,7 +3,7 @@ import { queued } from '#runtime/schema'
 import { campaignSend } from '../../handles.ts'
 import { readCampaign } from '../../json.ts'
 import { campaign } from '../../schema.ts'
-import { startSending } from '../moves.ts'
+import { startSending } from '../transitions.ts'
 
 export default operation({
   method: 'POST',

@@ -18,6 +18,6 @@ export default job(campaignStart, {
     await ctx.queue(campaignStart, { campaignId, scheduledAt }, { at: soon > at ? soon : at })
   },
   async failed(ctx, { campaignId }, reason) {
-    ctx.log.error({ campaignId, reason }, 'the start of a campaign was given up')
+    ctx.log.error({ campaignId, reason }, 'campaign start dead-lettered')
   },
 })

@@ -1,19 +1,19 @@
-import { sending } from '#operations/messaging/door'
+import { sending } from '#operations/messaging/index'
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { campaignMessageSend, campaignSend, campaignStart } from '../../handles.ts'
-import { isOver, settleDeadClaims } from '../../sending/recovery.ts'
+import { isOver, resolveDeadClaims } from '../../sending/recovery.ts'
 import { findDeadClaims, findDue, findStuck } from '../../sending/watchdog.ts'
 
 export default serverJob(handle('campaign-watchdog', object({})), {
-  description: 'Looks for campaigns that no worker looks after',
+  description: 'Finds campaigns that no worker is processing',
   retry: { limit: 0, backoffSeconds: 1 },
   timeoutSeconds: 55,
   everySeconds: 60,
   storeByStore: true,
   oneAtATimePer: () => 'all',
-  safeTwice: 'It only queues jobs that run one at a time, and settles claims once, by claim.',
+  safeTwice: 'It only queues jobs that run one at a time, and resolves each claim once.',
   async run(system) {
     const now = system.now()
     for (const { store_id, campaign_id, scheduled_at } of await findDue(system.root, now)) {
@@ -32,9 +32,9 @@ export default serverJob(handle('campaign-watchdog', object({})), {
       if (dead.status === 'sending' && !dead.is_deleted) {
         await ctx.queue(campaignSend, { campaignId, places: 0 })
       } else if (isOver({ status: dead.status as 'sent', is_deleted: dead.is_deleted }) || !isIdempotent) {
-        await settleDeadClaims(ctx, campaignId)
+        await resolveDeadClaims(ctx, campaignId)
       } else if (dead.status !== 'paused') {
-        // Retries of a campaign that is through. What is claimed in a paused one is sent when it is resumed.
+        // Retries in a finished campaign. Claimed messages of a paused one are sent when it is resumed.
         for (const messageId of dead.message_ids) {
           await ctx.queue(campaignMessageSend, { campaignId, messageId, hasPlace: false, troubleSince: null })
         }

@@ -8,7 +8,7 @@ export default operation({
   path: '/campaigns/lists/:id/import/csv',
   description: 'Add the rows of a CSV to a contact list.',
   details:
-    'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added.',
   words: 'upload more phone numbers into a list, excel',
   scopes: ['platform:write'],
   readOnly: false,

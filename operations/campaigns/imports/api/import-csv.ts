@@ -8,7 +8,7 @@ export default operation({
   path: '/campaigns/lists/import/csv',
   description: 'Create a contact list of the rows of a CSV.',
   details:
-    'Rows that cannot be taken are told, with their line, in `import.errors` of the list; the others go in.',
+    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added.',
   words: 'upload phone numbers from a spreadsheet, excel, csv',
   scopes: ['platform:write'],
   readOnly: false,

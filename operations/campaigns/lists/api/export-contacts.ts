@@ -1,9 +1,9 @@
-import { exports } from '#operations/store/door'
+import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { exportQueued, object, queryFlag } from '#runtime/schema'
 import { contactsExport } from '../../handles.ts'
 import { contactSearch } from '../contact-schema.ts'
-import { mustExist } from '../contacts.ts'
+import { requireList } from '../contacts.ts'
 
 export default operation({
   method: 'GET',
@@ -17,7 +17,7 @@ export default operation({
   answer: { status: 202, body: exportQueued },
   refuses: { not_found: 'No such list' },
   async handler(ctx, { params, query }) {
-    await mustExist(ctx, params.id)
+    await requireList(ctx, params.id)
     return exports.start(ctx, contactsExport, { listId: params.id, ...query })
   },
 })

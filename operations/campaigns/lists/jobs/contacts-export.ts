@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import { isOptedOut } from '#operations/messaging/door'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
-import { oneRow } from '#runtime/database/rows'
+import { isOptedOut } from '#operations/messaging/index'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
+import { requireRow } from '#runtime/database/rows'
 import { contactsExport } from '../../handles.ts'
 import { type ContactFilters, contacts } from '../contacts.ts'
 
-export default exportOf(contactsExport, {
+export default defineExport(contactsExport, {
   title: 'Contacts',
   description: 'Emails the contacts of a list as CSV',
-  rows: (ctx, query: ContactFilters & { listId: string }) => matching(contacts, ctx, query),
+  rows: (ctx, query: ContactFilters & { listId: string }) => selectMatching(contacts, ctx, query),
   order: contacts.order,
   columns: {
     phone: 'c.phone',
@@ -23,7 +23,7 @@ export default exportOf(contactsExport, {
     in: 'c.custom_fields',
     async names(ctx, { listId }) {
       const lists = ctx.db.selectFrom('contact_lists').select('custom_field_names')
-      const list = await oneRow(lists, listId, 'The list was deleted meanwhile')
+      const list = await requireRow(lists, listId, 'The list was deleted meanwhile')
       return list.custom_field_names
     },
   },

@@ -1,4 +1,4 @@
-import { optOuts } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/index'
 import { operation, z } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { optOut } from '../schema.ts'

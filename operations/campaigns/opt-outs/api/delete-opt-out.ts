@@ -1,4 +1,4 @@
-import { optOuts } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/index'
 import { operation } from '#runtime/operation'
 
 export default operation({

@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/door'
+import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import { optOutsExport } from '../handles.ts'

@@ -1,4 +1,4 @@
-import { optOuts } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/index'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
 import { optOut, optOutFilters } from '../schema.ts'

@@ -1,14 +1,14 @@
-import { optOuts } from '#operations/messaging/door'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { optOuts } from '#operations/messaging/index'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { optOutsExport } from '../handles.ts'
 
-export default exportOf(optOutsExport, {
+export default defineExport(optOutsExport, {
   title: 'Opt-outs',
   description: 'Emails the opted-out phones as CSV',
   rows: (ctx, query: optOuts.OptOutFilters) =>
-    matching(optOuts.listed, ctx, query).leftJoin('campaigns as c', 'c.id', 'o.campaign_id'),
-  order: optOuts.listed.order,
+    selectMatching(optOuts.optOutList, ctx, query).leftJoin('campaigns as c', 'c.id', 'o.campaign_id'),
+  order: optOuts.optOutList.order,
   columns: {
     phone: 'o.phone',
     source: 'o.source',

@@ -1,4 +1,4 @@
-// The contact form: in place where a theme has it, or behind a button in a corner.
+// The contact form: inline where a theme placed it, otherwise behind a button in a corner.
 
 import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
@@ -27,7 +27,7 @@ textarea { min-height: 110px; resize: vertical; }
 .action { font-weight: 600; min-height: 44px; margin-top: 8px; }
 .opener { display: inline-flex; align-items: center; gap: 8px; border: 0; padding: 10px 18px; min-height: 48px; border-radius: 24px; font-weight: 600; box-shadow: 0 2px 12px #0003; max-width: 100%; }
 .opener svg { flex: none; width: 20px; height: 20px; fill: none; stroke: currentColor; stroke-width: 2; }
-/* A phone has room for a sign; the words are for ears. */
+/* On a phone only the sign fits; the label is for screen readers. */
 @media (max-width: 767px), (max-height: 479px) {
   .opener { justify-content: center; width: 48px; padding: 0; }
   .opener .words { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
@@ -90,7 +90,7 @@ function Contact(props) {
   ]
 }
 
-/** The token of a form that is filled in: asked for once somebody begins to, or anew. */
+/** The form's token: requested when the shopper starts to fill in the form, and again when it has expired. */
 function useToken(ask) {
   const reading = useRef(null)
   const read = () => {
@@ -149,7 +149,7 @@ function Filled({ settings, ask, t }) {
         placeholder: placeholder ?? undefined,
         maxLength: lengths[type],
         autocomplete: autocompletes[key] ?? autocompletes[type],
-        // None is chosen until the shopper does.
+        // No option is selected until the shopper chooses one.
         options: options && ['', ...options],
         fault: faults[`values.${key}`],
       }),

@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { contactFormExport } from '../../handles.ts'
 import { type SubmissionFilters, submissions } from '../submissions.ts'
 
-export default exportOf(contactFormExport, {
+export default defineExport(contactFormExport, {
   title: 'Contact form submissions',
   description: 'Emails the submissions of the form as CSV',
-  rows: (ctx, query: SubmissionFilters) => matching(submissions, ctx, query),
+  rows: (ctx, query: SubmissionFilters) => selectMatching(submissions, ctx, query),
   order: submissions.order,
   columns: {
     created_at: 'f.created_at',
@@ -19,9 +19,9 @@ export default exportOf(contactFormExport, {
   },
   more: {
     in: 'f.values',
-    /** Every key that one of them has. */
+    /** All keys that occur in any submission. */
     async names(ctx, query) {
-      const keys = await matching(submissions, ctx, query)
+      const keys = await selectMatching(submissions, ctx, query)
         .select(sql<string>`jsonb_object_keys(f.values)`.as('key'))
         .distinct()
         .execute()

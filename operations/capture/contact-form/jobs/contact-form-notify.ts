@@ -3,7 +3,7 @@ import { contactFormNotify } from '../../handles.ts'
 import { mailSubmission } from '../form-email.ts'
 
 export default job(contactFormNotify, {
-  description: 'Emails a submission of the contact form to the shop.',
+  description: 'Emails a submission of the contact form to the store.',
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 120,
   safeTwice: 'The idempotency key of each email is the submission and the address.',

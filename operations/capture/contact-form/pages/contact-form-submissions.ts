@@ -1,4 +1,4 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
 import { submitForm } from '../submit.ts'
 
@@ -6,7 +6,7 @@ export default storefrontPage({
   method: 'POST',
   path: '/contact-form/submissions',
   description: 'Takes a filled-in contact form.',
-  trust: 'The signed token of the form; machines store nothing; limits by address and store.',
+  trust: 'The signed token of the form; forms of bots are not stored; limits by address and store.',
   kind: 'write',
   feature: 'contact-form',
   async handler(ctx, visit) {

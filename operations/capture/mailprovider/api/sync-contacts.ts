@@ -5,7 +5,8 @@ export default operation({
   method: 'POST',
   path: '/mailprovider/sync-contacts',
   description: 'Push the subscribers who consented to emails to a list of the connected email provider.',
-  details: 'Who left at the provider is not subscribed again there, and becomes `unsubscribed` here.',
+  details:
+    'Subscribers who left at the provider are not subscribed again there, and become `unsubscribed` here.',
   words: 'push subscribers to mailchimp, brevo, email tool',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,

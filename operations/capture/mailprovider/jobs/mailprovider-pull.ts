@@ -1,18 +1,19 @@
-import { connections } from '#operations/store/door'
+import { connections } from '#operations/store/index'
 import { job } from '#runtime/job'
 import { mailproviderPull } from '../../handles.ts'
-import { pullLeavers } from '../pull.ts'
-import { pushForgotten } from '../push.ts'
+import { pullUnsubscribes } from '../pull.ts'
+import { queueDuePush } from '../push.ts'
 
 export default job(mailproviderPull, {
   description:
-    'Asks the email provider who has left its list: they leave here too; and pushes whom no push looks after.',
-  every: { seconds: 3600, stores: connections.storesConnected('mailingList') },
+    'Applies unsubscribes at the email provider here, and queues a push for subscribers left without one.',
+  every: { seconds: 3600, stores: connections.storesConnectedTo('mailingList') },
   retry: { limit: 2, backoffSeconds: 300 },
   timeoutSeconds: 600,
-  safeTwice: 'Who left has left; the second run asks from where the first began.',
+  safeTwice: 'Unsubscribing is idempotent; the second run starts where the first one did.',
   async run(ctx, _payload, { signal }) {
-    // One that is silent is waited for by the push that found it so, which tells of it in the end.
-    if (await pullLeavers(ctx, signal)) await pushForgotten(ctx)
+    // If the provider does not answer, the pending push handles it and notifies the merchant when its retries are used
+    // up.
+    if (await pullUnsubscribes(ctx, signal)) await queueDuePush(ctx)
   },
 })

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { publicationOf, publicationStatus } from '../publication.ts'
+import { publicationStatus, readPublication } from '../publication.ts'
 
 export default operation({
   method: 'GET',
@@ -11,5 +11,5 @@ export default operation({
   feature: 'newsletter',
   answer: { status: 200, body: publicationStatus },
   transaction: 'own',
-  handler: (ctx) => publicationOf(ctx),
+  handler: (ctx) => readPublication(ctx),
 })

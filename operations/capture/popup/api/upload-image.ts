@@ -9,7 +9,7 @@ export default operation({
   path: '/newsletter/upload-image',
   description: 'Upload an image for the popup: PNG, JPEG, WebP or GIF, at most 5 MiB and 6000 pixels a side.',
   details:
-    'What it is, its bytes tell, not its name. One that the settings do not name within 24 hours is deleted.',
+    'The type is detected from the bytes, not the name. An image that the settings do not use within 24 hours is deleted.',
   words: 'picture for the popup',
   scopes: ['platform:write'],
   readOnly: false,

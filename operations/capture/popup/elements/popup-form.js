@@ -1,4 +1,4 @@
-// What stands in the popup: its form, and what who subscribed gets.
+// Content of the popup: its form, and the result of a subscription.
 
 import { CopyButton } from '../../../storefront/script/client/copying.js'
 import {
@@ -14,17 +14,19 @@ import { Field, sendForm, Trap, useForm } from '../../../storefront/script/clien
 import { readPopup } from './popup-rules.js'
 import { Wheel } from './popup-wheel.js'
 
-const fieldsOf = [
+const fieldSpecs = [
   ['name', { autocomplete: 'name', maxLength: 120 }],
   ['email', { type: 'email', autocomplete: 'email', inputMode: 'email' }],
   ['phone', { type: 'tel', autocomplete: 'tel', maxLength: 40 }],
 ]
 
-/** `onSubscribed`: with the server's answer, which comes back as `answer`. `spinning`: what stops the wheel while it turns. */
+/**
+ * `onSubscribed` gets the server's answer, which comes back as `answer`. `spinning`: stops the wheel while it turns.
+ */
 export function Content({ popup, isPreview, answer, onSubscribed, onClose, spinning, ...props }) {
   const { t, tell, shop } = props
   const { texts, design, roulette } = popup.settings
-  // Of what was closed before the answer came nobody has seen the wheel turn.
+  // If the popup was closed before the answer, nobody has seen the wheel turn.
   const [isStill, setStill] = useState(answer !== null)
   const seen = useSeen(isPreview ? null : () => tell('impression', 'newsletter'))
   const isThanked = answer && (isStill || !roulette.enabled || !answer.prize)
@@ -77,7 +79,7 @@ function Subscribe({ popup, sending, onSubscribed, isTaken, onClose, t, ask, vis
     troubleOf: () => texts.errorMessage,
     async send(form) {
       const typed = Object.fromEntries(
-        fieldsOf.flatMap(([name]) => {
+        fieldSpecs.flatMap(([name]) => {
           const value = form.elements[name]?.value.trim()
           return value ? [[name, value]] : []
         }),
@@ -100,7 +102,7 @@ function Subscribe({ popup, sending, onSubscribed, isTaken, onClose, t, ask, vis
     h(
       'div',
       { class: 'fields' },
-      fieldsOf
+      fieldSpecs
         .filter(([name]) => fields[name].enabled)
         .map(([name, props]) => {
           const words = texts[`${name}Placeholder`]

@@ -1,27 +1,27 @@
-// When the popup shows itself, to whom, and what is remembered of it.
+// When and to whom the popup is shown, and what is remembered about it.
 
 import { deepestFocus, isFor, msOf } from '../../../storefront/script/client/elements.js'
 
-export const previewed = () => new URLSearchParams(location.search).get('popup_preview')
+export const getPreviewToken = () => new URLSearchParams(location.search).get('popup_preview')
 
-/** All of it, and the form's token: asked for once it is to be seen. */
+/** The whole popup with the form's token: requested only before it is shown. */
 export async function readPopup(ask) {
-  const preview = previewed()
+  const preview = getPreviewToken()
   const answer = await ask(`/newsletter${preview ? `?preview=${encodeURIComponent(preview)}` : ''}`)
   return { ...answer, readAt: performance.now() }
 }
 
-/** When it shows itself and to whom, which the page knows; of a preview, which no page knows, what it is told. */
-export async function rulesOf({ ask, widgets }) {
-  if (!previewed()) return widgets.newsletterRules
+/** The display rules: from the page's data, or from the API for a preview, which is in no page's data. */
+export async function readRules({ ask, widgets }) {
+  if (!getPreviewToken()) return widgets.newsletterRules
   const { enabled, settings } = await readPopup(ask)
   return enabled ? { ...settings, teaser: null } : null
 }
 
-/** Whether it is for this shopper, here and now; how often apart. */
-export function isWelcome(rules, { keep, device, page, isReturning }) {
+/** Whether the popup is for this shopper and page; frequency is checked separately. */
+export function isEligible(rules, { keep, device, page, isReturning }) {
   if (!rules) return false
-  if (previewed()) return true
+  if (getPreviewToken()) return true
   const { display } = rules
   if (!isFor(display, { device, page })) return false
   if (display.visitors === (isReturning ? 'new' : 'returning')) return false
@@ -30,17 +30,17 @@ export function isWelcome(rules, { keep, device, page, isReturning }) {
   return !(now < msOf(display.startsAt)) && !(now >= msOf(display.endsAt))
 }
 
-/** Whether what is written there is there later. */
-function remembers(store) {
+/** Whether the storage keeps what is written. */
+function canStore(store) {
   store.write('probe', '1')
   const isThere = store.read('probe') !== null
   store.write('probe', null)
   return isThere
 }
 
-/** Whether it was not shown too lately to show itself again; where nothing can be remembered it is not known. */
+/** Whether the last display is long enough ago; unknown if nothing can be stored. */
 export function isDue({ frequency, frequencyDays }, { keep, session }) {
-  if (frequency !== 'always' && !remembers(frequency === 'session' ? session : keep)) return false
+  if (frequency !== 'always' && !canStore(frequency === 'session' ? session : keep)) return false
   const last = Number(keep.read('popup') || 0)
   if (frequency === 'once') return last === 0
   if (frequency === 'session') return session.read('popup') === null
@@ -48,12 +48,15 @@ export function isDue({ frequency, frequencyDays }, { keep, session }) {
   return true
 }
 
-export function remember({ keep, session }) {
+export function rememberShown({ keep, session }) {
   keep.write('popup', String(msOf(new Date())))
   session.write('popup', '1')
 }
 
-/** Calls once what comes first: the delay, the scrolling, the way out. Answers what calls it off. */
+/**
+ * Calls `show` once on the first trigger: the delay, the scroll position or the exit intent. Returns a function that
+ * cancels it.
+ */
 export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   const end = new AbortController()
   const { signal } = end
@@ -63,7 +66,7 @@ export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   addEventListener('input', () => (typedAt = msOf(new Date())), { signal, capture: true })
   const due = () => {
     if (signal.aborted) return
-    // Nobody is disturbed while typing, within another dialog, or in another tab.
+    // Does not interrupt a shopper who is typing, in another dialog, or in another tab.
     const isBusy =
       document.hidden ||
       msOf(new Date()) - typedAt < 3000 ||

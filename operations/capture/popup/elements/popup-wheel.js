@@ -1,4 +1,4 @@
-// The wheel of a roulette. The server has drawn the prize: the wheel only turns to it.
+// The wheel of a roulette. The server has drawn the prize; the wheel only turns to it.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { h, useEffect } from '../../../storefront/script/client/elements.js'
@@ -39,7 +39,7 @@ export function Wheel({ prizes, prizeId, label, onStop }) {
   )
 }
 
-/** From the top, as a clock's hand goes. */
+/** Degrees clockwise from the top. */
 const at = (degrees, radius) => {
   const turn = ((degrees - 90) * Math.PI) / 180
   return `${(radius * Math.cos(turn)).toFixed(3)} ${(radius * Math.sin(turn)).toFixed(3)}`
@@ -47,7 +47,7 @@ const at = (degrees, radius) => {
 
 function Sector({ label, color, from, angle }) {
   const isLarge = angle > 180 ? 1 : 0
-  const lines = linesOf(label)
+  const lines = splitLines(label)
   const longest = Math.max(...lines.map((line) => line.length))
   const size = Math.min(6, 32 / (0.56 * longest), (angle / 360) * 200 * (1 / lines.length))
   return h(
@@ -73,8 +73,8 @@ function Sector({ label, color, from, angle }) {
   )
 }
 
-/** On two lines where it is long and may be parted. */
-function linesOf(label) {
+/** On two lines if the label is long and can be split. */
+function splitLines(label) {
   const middle = label.length / 2
   const spaces = [...label.matchAll(/ /g)].map(({ index }) => index)
   if (label.length <= 14 || spaces.length === 0) return [label]

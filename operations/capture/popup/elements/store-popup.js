@@ -1,5 +1,5 @@
-// The popup that asks for an address: a modal, a slide-in, a bar, or all of the window; and its teaser, which stands in
-// a corner until it is opened. It hears `storefront:open-popup`.
+// The popup that asks for an address: a modal, a slide-in, a bar, or full screen; and its teaser, which stays in a
+// corner until the popup is opened. It opens on `storefront:open-popup`.
 
 import {
   Dialog,
@@ -12,7 +12,15 @@ import {
 } from '../../../storefront/script/client/elements.js'
 import { formTexts } from '../../../storefront/script/client/forms.js'
 import { Content } from './popup-form.js'
-import { isDue, isWelcome, previewed, readPopup, remember, rulesOf, whenDue } from './popup-rules.js'
+import {
+  getPreviewToken,
+  isDue,
+  isEligible,
+  readPopup,
+  readRules,
+  rememberShown,
+  whenDue,
+} from './popup-rules.js'
 import { wheelCss } from './popup-wheel.js'
 
 const corners = {
@@ -112,8 +120,8 @@ p { margin: 0 0 12px; overflow-wrap: anywhere; }
     },
   },
   async places(_isOn, api) {
-    const rules = await rulesOf(api)
-    if (!isWelcome(rules, api)) return []
+    const rules = await readRules(api)
+    if (!isEligible(rules, api)) return []
     const { layout, position, teaser } = rules
     const edge = position === 'top' ? 'top' : 'bottom'
     const spots = { 'slide-in': `corner-${corners[position]}`, bar: `edge-${edge}-fixed` }
@@ -130,8 +138,8 @@ function Popup(props) {
   const { attribute, host } = props
   const [rules, setRules] = useState(null)
   useEffect(() => {
-    rulesOf(props).then(
-      (found) => isWelcome(found, props) && setRules(found),
+    readRules(props).then(
+      (found) => isEligible(found, props) && setRules(found),
       () => {},
     )
   }, [])
@@ -139,12 +147,12 @@ function Popup(props) {
   const isTeaser = attribute('placement') === 'teaser'
   return [
     isTeaser ? null : h(Shown, { ...props, rules }),
-    // A theme that has one element has both in it.
+    // A single element placed by the theme holds both the popup and the teaser.
     rules.teaser && (isTeaser || !host.placed) ? h(Teaser, { host, ...rules.teaser }) : null,
   ]
 }
 
-/** In a corner or at an edge of ours; what a theme placed, or a layout that was saved since, stands by itself. */
+/** In our own corner or edge; placed by a theme, or with a layout saved since, it positions itself. */
 const isKept = ({ parentElement }) => /^(corner|edge)-/.test(parentElement?.dataset.storeSpot ?? '')
 
 const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
@@ -179,24 +187,24 @@ function Teaser({ host, text, buttonColor: background, buttonTextColor: color, f
 
 function Shown({ rules, ...props }) {
   const { ask, tell, keep, t, host } = props
-  const isPreview = previewed() !== null
+  const isPreview = getPreviewToken() !== null
   const [shown, setShown] = useState(null)
   const [answer, setAnswer] = useState(null)
   const isComing = useRef(false)
   const subscribed = useRef(false)
-  // Nobody loses what was won: closing a wheel that turns shows it, and what was closed before the answer comes back.
+  // A won prize is never lost: closing a turning wheel shows it, and a popup closed before the answer reopens.
   const spinning = useRef(null)
   const sending = useRef(false)
   const show = async (isUnasked) => {
-    // Another tab may have shown it meanwhile, or taken the address.
-    const isUnwanted = () => isUnasked && !(isWelcome(rules, props) && isDue(rules.display, props))
+    // Another tab may have shown it meanwhile, or subscribed.
+    const isUnwanted = () => isUnasked && !(isEligible(rules, props) && isDue(rules.display, props))
     if (shown || isComing.current || isUnwanted()) return
     isComing.current = true
     try {
       const popup = await readPopup(ask)
       // Turned off since the page was loaded.
       if (!popup.enabled || isUnwanted()) return
-      if (!isPreview) remember(props)
+      if (!isPreview) rememberShown(props)
       setShown({ popup, isUnasked })
       tellAll('storefront:popup', { state: 'open' })
     } catch (error) {
@@ -217,7 +225,7 @@ function Shown({ rules, ...props }) {
   const onClose = () => {
     if (spinning.current) return spinning.current()
     setShown(null)
-    // Who subscribed did not turn it down.
+    // A subscriber did not dismiss it.
     if (!isPreview && !subscribed.current && !sending.current) tell('close', 'newsletter')
     tellAll('storefront:popup', { state: subscribed.current ? 'subscribed' : 'closed' })
   }
@@ -240,7 +248,7 @@ function Shown({ rules, ...props }) {
       onClose,
       isBeside: layout === 'slide-in' || layout === 'bar',
       isUnasked: shown.isUnasked,
-      // Named for the CSS of merchants.
+      // Class names that merchants use in their CSS.
       class: `storefront-popup ${layout} ${position}${isWide ? ' wide' : ''}${isKept(host) ? '' : ' alone'}`,
       style: {
         background: design.backgroundColor,

@@ -1,14 +1,14 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { refuse } from '#runtime/errors'
 import { object, z } from '#runtime/schema'
-import { previewPage } from '../preview-page.ts'
+import { renderPreviewPage } from '../preview-page.ts'
 import { findPreview } from '../previews.ts'
 
 export default storefrontPage({
   method: 'GET',
   path: '/newsletter/preview',
   description: 'The popup with unsaved settings, as a page.',
-  trust: 'The signed token of the link, which lives 24 hours.',
+  trust: 'The signed token of the link, which is valid for 24 hours.',
   kind: 'link',
   feature: 'newsletter',
   people: {
@@ -29,6 +29,6 @@ export default storefrontPage({
     const { token } = visit.query(object({ token: z.string().min(1).max(300) }))
     const settings = await findPreview(ctx, token)
     if (!settings) throw refuse('not_found', 'There is no such preview')
-    return previewPage(ctx, settings)
+    return renderPreviewPage(ctx, settings)
   },
 })

@@ -1,8 +1,8 @@
-import { publication, storefrontPage } from '#operations/storefront/door'
+import { publication, storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { findPreview } from '../previews.ts'
-import { popupToken, previewToken, publicPopup } from '../public.ts'
+import { issuePopupToken, issuePreviewToken, toPublicPopup } from '../public-popup.ts'
 import { isScheduled } from '../publication.ts'
 import { popup } from '../settings.ts'
 
@@ -12,7 +12,7 @@ const query = object({ preview: z.string().min(1).max(300).optional() })
 export default storefrontPage({
   method: 'GET',
   path: '/newsletter',
-  description: 'What the popup needs to draw itself, and the token of its form.',
+  description: 'The settings that draw the popup, and the token of its form.',
   trust: 'Settings that every shopper sees; unsaved ones only behind a signed link.',
   kind: 'read',
   feature: 'newsletter',
@@ -24,14 +24,14 @@ export default storefrontPage({
       if (!settings) return off()
       return jsonAnswer({
         enabled: true,
-        token: previewToken(ctx, preview),
-        settings: publicPopup(settings),
+        token: issuePreviewToken(ctx, preview),
+        settings: toPublicPopup(settings),
       })
     }
-    const settings = await popup.forShoppers(ctx)
+    const settings = await popup.getForShoppers(ctx)
     if (!settings.isEnabled) return off()
-    await publication.seen(ctx)
+    await publication.recordSeen(ctx)
     if (!isScheduled(settings, ctx.now())) return off()
-    return jsonAnswer({ enabled: true, token: popupToken(ctx), settings: publicPopup(settings) })
+    return jsonAnswer({ enabled: true, token: issuePopupToken(ctx), settings: toPublicPopup(settings) })
   },
 })

@@ -1,12 +1,12 @@
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { newsletterExport } from '../../handles.ts'
 import { type SubscriberFilters, subscribers } from '../subscribers.ts'
 
-export default exportOf(newsletterExport, {
+export default defineExport(newsletterExport, {
   title: 'Newsletter subscribers',
   description: 'Emails the newsletter subscribers as CSV',
-  rows: (ctx, query: SubscriberFilters) => matching(subscribers, ctx, query),
+  rows: (ctx, query: SubscriberFilters) => selectMatching(subscribers, ctx, query),
   order: subscribers.order,
   columns: {
     email: 's.email',

@@ -1,16 +1,21 @@
-import { storefrontPage } from '#operations/storefront/door'
-import { leavePage, leavingOf, unsubscribePeople, unsubscribeQuery } from '../unsubscribe-texts.ts'
+import { storefrontPage } from '#operations/storefront/index'
+import {
+  renderUnsubscribePage,
+  requireUnsubscribeTarget,
+  unsubscribePeople,
+  unsubscribeQuery,
+} from '../unsubscribe-texts.ts'
 
 export default storefrontPage({
   method: 'GET',
   path: '/unsubscribe',
-  description: 'The page behind the unsubscribe link of every email; looking changes nothing.',
+  description: 'The page behind the unsubscribe link of every email; opening it changes nothing.',
   trust: 'The signed token of the link; mail scanners follow links, so that only the button unsubscribes.',
   kind: 'link',
   feature: null,
   people: unsubscribePeople,
   handler(ctx, visit) {
-    leavingOf(ctx, visit.query(unsubscribeQuery).token)
-    return leavePage(ctx)
+    requireUnsubscribeTarget(ctx, visit.query(unsubscribeQuery).token)
+    return renderUnsubscribePage(ctx)
   },
 })

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { exchangeExport } from '../../handles.ts'
 import { requests } from '../../requests/requests.ts'
 import type { RequestFilters } from '../../requests/schema.ts'
 
 /** A row for each item. */
-export default exportOf(exchangeExport, {
+export default defineExport(exchangeExport, {
   title: 'Exchanges and returns',
   description: 'Emails requests for exchanges and returns as CSV',
   rows: (ctx, query: RequestFilters) =>
-    matching(requests, ctx, query).innerJoin('exchange_items as i', 'i.request_id', 'r.id'),
+    selectMatching(requests, ctx, query).innerJoin('exchange_items as i', 'i.request_id', 'r.id'),
   order: [...requests.order, ['i.position', 'asc']],
   columns: {
     number: 'r.number',
@@ -33,7 +33,7 @@ export default exportOf(exchangeExport, {
     currency: 'r.currency',
     exchange_for: sql`concat_ws(', ', i.exchange_for ->> 'name', nullif(i.exchange_for ->> 'variantName', ''))`,
     refund_method: 'r.refund_method',
-    // What is of the request as a whole stands in the first of its rows alone: a column's sum is right.
+    // A value of the whole request is only in its first row, so that the column sums correctly.
     refund_amount: sql`case when i.position = 1 then r.refund_amount end`,
     tracking_code: 'r.tracking_code',
     completed_at: 'r.completed_at',

@@ -1,7 +1,7 @@
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import { job } from '#runtime/job'
 import { exchangeNotify } from '../../handles.ts'
-import { notices } from '../lane.ts'
+import { notices } from '../outbox-source.ts'
 
 export default job(exchangeNotify, {
   description: 'Tells a shopper what became of a request, on one channel',
@@ -11,8 +11,8 @@ export default job(exchangeNotify, {
   safeTwice:
     'A notice is unique by request, event, sequence and channel; it is claimed with its text before it leaves, under a key that is its own.',
   async run(ctx, { noticeId }) {
-    const at = await outbox.handOne(ctx, notices, noticeId)
+    const at = await outbox.dispatchOne(ctx, notices, noticeId)
     if (at) await ctx.queue(exchangeNotify, { noticeId }, { at })
   },
-  failed: (ctx, { noticeId }) => outbox.giveUp(ctx, notices, noticeId),
+  failed: (ctx, { noticeId }) => outbox.deadLetter(ctx, notices, noticeId),
 })

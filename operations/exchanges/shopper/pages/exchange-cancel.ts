@@ -1,25 +1,25 @@
-import { answeredIn, storefrontPage } from '#operations/storefront/door'
+import { storefrontPage, storeResponse } from '#operations/storefront/index'
 import { object } from '#runtime/schema'
-import { answerAfter, statusAgain } from '../form-answers.ts'
-import { cancelRequest } from '../moves.ts'
-import { whileOpen } from '../open-page.ts'
+import { cancelRequest } from '../actions.ts'
+import { answerAfterAction, statusRedraw } from '../form-answers.ts'
 import { exchangePeople } from '../page-words.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'POST',
   path: '/exchanges/requests/:statusToken/cancel',
-  description: 'The shopper takes a request back; its units are free again.',
+  description: 'The shopper cancels a request; its units are free again.',
   trust: 'The random token of the link, which only the shopper was given.',
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
-  form: statusAgain,
+  form: statusRedraw,
   handler: (ctx, visit) =>
-    whileOpen(ctx, async (settings) => {
+    whileEnabled(ctx, async (settings) => {
       if (!visit.isForm) await visit.body(object({}))
       return ctx.transaction(async (tx) => {
         await cancelRequest(tx, visit.params.statusToken!)
-        return answeredIn(tx, await answerAfter(tx, visit, settings))
+        return storeResponse(tx, await answerAfterAction(tx, visit, settings))
       })
     }),
 })

@@ -1,14 +1,14 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
-import { publicSettings } from '../../settings/public.ts'
-import { whileOpen } from '../open-page.ts'
+import { toPublicSettings } from '../../settings/public.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'GET',
   path: '/exchanges/settings',
-  description: 'What a shopper chooses among: types, reasons, conditions, methods and texts.',
-  trust: 'What the store says to everybody.',
+  description: 'The choices of a shopper: types, reasons, conditions, methods and texts.',
+  trust: 'Public settings of the store.',
   kind: 'read',
   feature: 'exchanges',
-  handler: (ctx) => whileOpen(ctx, async (settings) => jsonAnswer(publicSettings(settings))),
+  handler: (ctx) => whileEnabled(ctx, async (settings) => jsonAnswer(toPublicSettings(settings))),
 })

@@ -1,10 +1,10 @@
-import { answeredIn, storefrontPage } from '#operations/storefront/door'
-import { read } from '#runtime/gateway/input'
-import { answerAfter, statusAgain } from '../form-answers.ts'
-import { shipRequest } from '../moves.ts'
-import { whileOpen } from '../open-page.ts'
+import { storefrontPage, storeResponse } from '#operations/storefront/index'
+import { parseInput } from '#runtime/gateway/input'
+import { shipRequest } from '../actions.ts'
+import { answerAfterAction, statusRedraw } from '../form-answers.ts'
 import { exchangePeople } from '../page-words.ts'
 import { shippedBody } from '../schema.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -14,15 +14,15 @@ export default storefrontPage({
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
-  form: statusAgain,
+  form: statusRedraw,
   handler: (ctx, visit) =>
-    whileOpen(ctx, async (settings) => {
+    whileEnabled(ctx, async (settings) => {
       const given = visit.isForm
-        ? read(shippedBody, await visit.fields(), 'body')
+        ? parseInput(shippedBody, await visit.fields(), 'body')
         : await visit.body(shippedBody)
       return ctx.transaction(async (tx) => {
         await shipRequest(tx, visit.params.statusToken!, given)
-        return answeredIn(tx, await answerAfter(tx, visit, settings))
+        return storeResponse(tx, await answerAfterAction(tx, visit, settings))
       })
     }),
 })

@@ -1,9 +1,9 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
-import { nothingHere, whileOpen } from '../open-page.ts'
 import { exchangePeople } from '../page-words.ts'
-import { statusPage } from '../status-page.ts'
+import { renderStatusPage } from '../status-page.ts'
 import { findView } from '../view.ts'
+import { pageNotFound, whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'GET',
@@ -14,10 +14,10 @@ export default storefrontPage({
   feature: 'exchanges',
   people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, async (settings) => {
+    whileEnabled(ctx, async (settings) => {
       const token = visit.params.statusToken!
       const view = await findView(ctx, settings, token)
-      if (!view) throw nothingHere()
-      return visit.wantsHtml ? statusPage(ctx, view, token) : jsonAnswer(view)
+      if (!view) throw pageNotFound()
+      return visit.wantsHtml ? renderStatusPage(ctx, view, token) : jsonAnswer(view)
     }),
 })

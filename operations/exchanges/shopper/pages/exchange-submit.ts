@@ -1,15 +1,15 @@
-import { storefrontPage, type Visit } from '#operations/storefront/door'
+import { storefrontPage, type Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
 import { sha256 } from '#runtime/values/ids'
 import type { ExchangeContent } from '../../settings/schema.ts'
-import { requestAgain, seeOther } from '../form-answers.ts'
-import { requestForm, storePhotos } from '../forms.ts'
-import { whileOpen } from '../open-page.ts'
+import { redirectTo, requestRedraw } from '../form-answers.ts'
+import { parseRequestForm, storePhotos } from '../forms.ts'
 import { exchangePeople, pagesBase } from '../page-words.ts'
 import { requestBody } from '../schema.ts'
-import { statusUrlOf } from '../status-links.ts'
-import { fillingOf, refuseFaults, submitRequest, trapped } from '../submit.ts'
+import { buildStatusUrl } from '../status-links.ts'
+import { buildHoneypotAnswer, hashForm, submitRequest, validateSubmission } from '../submit.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -19,33 +19,33 @@ export default storefrontPage({
   kind: 'write',
   feature: 'exchanges',
   people: exchangePeople,
-  form: requestAgain,
+  form: requestRedraw,
   handler: (ctx, visit) =>
-    whileOpen(ctx, (settings) =>
+    whileEnabled(ctx, (settings) =>
       visit.isForm ? submitForm(ctx, visit, settings) : submitJson(ctx, visit, settings),
     ),
 })
 
 async function submitJson(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
   const submission = await visit.body(requestBody)
-  refuseFaults(ctx, settings, submission)
-  if (submission.website) return jsonAnswer(trapped(ctx), 201)
+  validateSubmission(ctx, settings, submission)
+  if (submission.website) return jsonAnswer(buildHoneypotAnswer(ctx), 201)
   await visit.accepted()
   const { number, status, token } = await submitRequest(ctx, settings, submission)
-  return jsonAnswer({ number, status, statusUrl: statusUrlOf(ctx, token) }, 201)
+  return jsonAnswer({ number, status, statusUrl: buildStatusUrl(ctx, token) }, 201)
 }
 
-/** Photos are stored once all else holds. */
+/** Stores photos only after everything else is valid. */
 async function submitForm(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
-  const { submission, photos } = await requestForm(ctx, visit)
-  refuseFaults(ctx, settings, { ...submission, photoUrls: photos.map(() => 'photo') })
-  if (submission.website) return seeOther(pagesBase(ctx))
+  const { submission, photos } = await parseRequestForm(ctx, visit)
+  validateSubmission(ctx, settings, { ...submission, photoUrls: photos.map(() => 'photo') })
+  if (submission.website) return redirectTo(pagesBase(ctx))
   await visit.accepted()
   const photoUrls = await storePhotos(ctx, photos)
   const contents = await Promise.all(
     photos.map(async (photo) => sha256(new Uint8Array(await photo.arrayBuffer()))),
   )
-  const filling = fillingOf(submission, contents)
+  const filling = hashForm(submission, contents)
   const { token } = await submitRequest(ctx, settings, { ...submission, photoUrls }, filling)
-  return seeOther(`${pagesBase(ctx)}/requests/${token}`)
+  return redirectTo(`${pagesBase(ctx)}/requests/${token}`)
 }

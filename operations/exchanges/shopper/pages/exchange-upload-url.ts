@@ -1,14 +1,14 @@
-import { files } from '#operations/store/door'
-import { storefrontPage } from '#operations/storefront/door'
+import { files } from '#operations/store/index'
+import { storefrontPage } from '#operations/storefront/index'
 import { hourMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
 import { exchangePhotos } from '../../requests/photos.ts'
-import { whileOpen } from '../open-page.ts'
 import { photoUploadBody } from '../schema.ts'
-import { orderOfSession } from '../session.ts'
+import { requireSession } from '../session.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
-/** Photos of several requests. */
+/** Enough photos for several requests. */
 const uploadsAnHour = 60
 
 export default storefrontPage({
@@ -19,9 +19,9 @@ export default storefrontPage({
   kind: 'write',
   feature: 'exchanges',
   handler: (ctx, visit) =>
-    whileOpen(ctx, async ({ maxPhotos }) => {
+    whileEnabled(ctx, async ({ maxPhotos }) => {
       const { sessionToken, ...file } = await visit.body(photoUploadBody)
-      orderOfSession(ctx, sessionToken)
+      requireSession(ctx, sessionToken)
       if (maxPhotos === 0) throw refuse('conflict', 'This store takes no photos')
       await visit.limit('exchange-uploads', uploadsAnHour, hourMs)
       return jsonAnswer(await files.createUpload(ctx, exchangePhotos, file))

@@ -1,20 +1,20 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
-import { publicSettings } from '../../settings/public.ts'
-import { lookupPage } from '../lookup-page.ts'
-import { whileOpen } from '../open-page.ts'
+import { toPublicSettings } from '../../settings/public.ts'
+import { renderLookupPage } from '../lookup-page.ts'
 import { exchangePeople } from '../page-words.ts'
+import { whileEnabled } from '../while-enabled.ts'
 
 export default storefrontPage({
   method: 'GET',
   path: '/exchanges',
-  description: 'Where a shopper begins an exchange or a return: a form for a person, JSON for a script.',
-  trust: 'What the store says to everybody.',
+  description: 'The start of an exchange or a return: a form for a person, JSON for a script.',
+  trust: 'Public settings of the store.',
   kind: 'link',
   feature: 'exchanges',
   people: exchangePeople,
   handler: (ctx, visit) =>
-    whileOpen(ctx, async (settings) =>
-      visit.wantsHtml ? lookupPage(ctx, settings) : jsonAnswer(publicSettings(settings)),
+    whileEnabled(ctx, async (settings) =>
+      visit.wantsHtml ? renderLookupPage(ctx, settings) : jsonAnswer(toPublicSettings(settings)),
     ),
 })

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { id, object, queued, z } from '#runtime/schema'
-import { trigger } from '../trigger.ts'
+import { triggerAutomation } from '../trigger.ts'
 
 export default operation({
   method: 'POST',
@@ -25,5 +25,5 @@ export default operation({
     conflict: 'The inbox is off, the automation is not active or cannot be sent to this contact now',
     forbidden: 'No messages are left in this cycle',
   },
-  handler: (ctx, { params, body }) => trigger(ctx, params.id, body),
+  handler: (ctx, { params, body }) => triggerAutomation(ctx, params.id, body),
 })

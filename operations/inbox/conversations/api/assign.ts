@@ -17,7 +17,7 @@ export default operation({
   input: {
     body: object({
       assigneeId: id.nullable(),
-      onlyIfUnassigned: z.boolean().default(false).describe('Of two who claim it at once, the first has it'),
+      onlyIfUnassigned: z.boolean().default(false).describe('The first of two concurrent claims wins'),
     }),
   },
   answer: { status: 200, body: conversation },

@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { object, paging } from '#runtime/schema'
-import { automationsPage, listAutomations } from '../beside.ts'
+import { automationsPage, listAutomations } from '../contact-activity.ts'
 
 export default operation({
   method: 'GET',

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { walking } from '#runtime/schema'
+import { cursorQuery } from '#runtime/schema'
 import { listConversations } from '../list.ts'
 import { conversationFilters, conversationsPage } from '../list-schema.ts'
 
@@ -13,7 +13,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',
-  input: { query: walking(conversationFilters) },
+  input: { query: cursorQuery(conversationFilters) },
   answer: { status: 200, body: conversationsPage },
   handler(ctx, { query: { page = 1, limit, cursor, ...filters } }) {
     return listConversations(ctx, filters, { page, limit, cursor })

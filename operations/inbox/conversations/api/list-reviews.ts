@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { freeObject, listOf, object, paging } from '#runtime/schema'
-import { listReviews } from '../beside.ts'
+import { listReviews } from '../contact-activity.ts'
 
 export default operation({
   method: 'GET',

@@ -8,7 +8,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/read',
   description: 'Mark the messages of a contact as read, up to one of them.',
-  details: 'What arrived after that message stays unread. The contact sees that it was read.',
+  details: 'Later messages stay unread. The contact sees that it was read.',
   words: 'mark a chat as seen',
   scopes: ['platform:write'],
   readOnly: false,

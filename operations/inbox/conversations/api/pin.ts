@@ -7,7 +7,7 @@ import { readConversation } from '../json.ts'
 export default operation({
   method: 'POST',
   path: '/inbox/conversations/:id/pin',
-  description: 'Keep a conversation on top of the list for the whole team, or let it go.',
+  description: 'Pin a conversation to the top of the list for the whole team, or unpin it.',
   words: 'keep a chat on top, favourite',
   scopes: ['platform:write'],
   readOnly: false,

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
-import { exportOf } from '#operations/store/door'
+import { defineExport } from '#operations/store/index'
 import { inboxExport } from '../../handles.ts'
 import { shownPhone } from '../contacts.ts'
-import { type ConversationFilters, filteredRows } from '../list.ts'
+import { type ConversationFilters, filterConversations } from '../list.ts'
 
-export default exportOf(inboxExport, {
+export default defineExport(inboxExport, {
   title: 'Conversations',
   description: 'Emails the conversations as CSV',
   rows: (ctx, query: ConversationFilters) =>
-    filteredRows(ctx, query).innerJoin('contacts as k', 'k.id', 'c.contact_id'),
-  // Not as the list: a conversation that moves up meanwhile is in it once all the same.
+    filterConversations(ctx, query).innerJoin('contacts as k', 'k.id', 'c.contact_id'),
+  // Ordered by id, unlike the list: a conversation that moves up during the export appears exactly once.
   order: [['c.id', 'desc']],
   columns: {
     id: 'c.id',

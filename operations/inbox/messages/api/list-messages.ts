@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { walking } from '#runtime/schema'
+import { cursorQuery } from '#runtime/schema'
 import { messageFilters, messagesPage } from '../../conversations/list-schema.ts'
 import { listMessages } from '../list.ts'
 
@@ -12,7 +12,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'inbox',
-  input: { query: walking(messageFilters) },
+  input: { query: cursorQuery(messageFilters) },
   answer: { status: 200, body: messagesPage },
   refuses: { not_found: 'There is no such conversation' },
   handler(ctx, { params, query: { page = 1, limit, cursor, ...filters } }) {

@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { purposes } from '../uploads.ts'
 
@@ -13,6 +13,6 @@ export default operation({
   readOnly: false,
   minimumRole: 'agent',
   feature: 'inbox',
-  ...files.uploadOf(purposes),
+  ...files.uploadOperation(purposes),
   example: { body: { fileName: 'label.pdf', contentType: 'application/pdf', size: 48213 } },
 })

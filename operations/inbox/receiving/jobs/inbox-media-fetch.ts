@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { inboxMediaFetch } from '../../handles.ts'
-import { fetchMedia, giveUpMedia } from '../media.ts'
+import { failMedia, fetchMedia } from '../media.ts'
 
 export default job(inboxMediaFetch, {
   description: 'Copies a file that a contact sent into our storage.',
@@ -8,7 +8,7 @@ export default job(inboxMediaFetch, {
   timeoutSeconds: 60,
   isBulk: true,
   oneAtATimePer: ({ messageId }) => messageId,
-  safeTwice: "The file's name is the message's id: it is written anew.",
+  safeTwice: "The file name is the message's id: a second run overwrites the same file.",
   run: (ctx, { messageId }, { signal }) => fetchMedia(ctx, messageId, signal),
-  failed: (ctx, { messageId }) => giveUpMedia(ctx, messageId),
+  failed: (ctx, { messageId }) => failMedia(ctx, messageId),
 })

@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { inboxReadReceipt } from '../../handles.ts'
-import { sendReceipt } from '../receipts.ts'
+import { sendReadReceipt } from '../receipts.ts'
 
 export default job(inboxReadReceipt, {
   description: 'Tells the provider that the messages of a conversation were read.',
@@ -8,9 +8,9 @@ export default job(inboxReadReceipt, {
   timeoutSeconds: 20,
   oneAtATimePer: ({ conversationId }) => conversationId,
   safeTwice: 'What is read stays read.',
-  run: (ctx, { conversationId }) => sendReceipt(ctx, conversationId),
-  // Nobody needs to know of a receipt that the network did not take.
+  run: (ctx, { conversationId }) => sendReadReceipt(ctx, conversationId),
+  // A lost read receipt needs no notification.
   async failed(ctx, { conversationId }, reason) {
-    ctx.log.info({ conversationId, reason }, 'a receipt was given up')
+    ctx.log.info({ conversationId, reason }, 'read receipt failed')
   },
 })

@@ -9,8 +9,8 @@ export default job(inboxSend, {
   oneAtATimePer: ({ conversationId }) => conversationId,
   safeTwice: 'A message is claimed in the database before it leaves, and leaves under a key of its own.',
   run: (ctx, { conversationId }, { signal }) => sendQueued(ctx, conversationId, signal),
-  // The watchdog queues it again: there is nothing a merchant could do.
+  // The watchdog requeues it; the merchant can do nothing about it.
   async failed(ctx, { conversationId }, reason) {
-    ctx.log.error({ conversationId, reason }, 'a run of a conversation was given up')
+    ctx.log.error({ conversationId, reason }, 'conversation send failed after all retries')
   },
 })

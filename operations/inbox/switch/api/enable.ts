@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/enable',
   description: 'Turn the inbox on: what contacts write to the official number comes in from now on.',
-  details: 'What they wrote while it was off is looked for in the background.',
+  details: 'Messages from while it was off are looked for in the background.',
   words: 'turn the inbox on, start answering customers',
   scopes: ['platform:write'],
   readOnly: false,

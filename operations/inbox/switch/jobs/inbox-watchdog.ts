@@ -2,8 +2,8 @@ import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { inboxSend } from '../../handles.ts'
-import { stuckConversations } from '../../sending/watch.ts'
-import { noticeConnection, storesToNotice } from '../switch.ts'
+import { findStuckConversations } from '../../sending/watch.ts'
+import { checkConnection, findStoresToCheck } from '../switch.ts'
 
 export default serverJob(handle('inbox-watchdog', object({})), {
   description: 'Looks for messages that no worker looks after, and for inboxes whose number is gone',
@@ -12,13 +12,13 @@ export default serverJob(handle('inbox-watchdog', object({})), {
   everySeconds: 60,
   storeByStore: true,
   oneAtATimePer: () => 'all',
-  safeTwice: 'It only queues jobs that run one at a time; the merchant is told in one conditional update.',
+  safeTwice: 'It only queues jobs that run one at a time; a conditional update notifies the merchant once.',
   async run(system) {
-    for (const storeId of await storesToNotice(system)) {
+    for (const storeId of await findStoresToCheck(system)) {
       const ctx = await system.forStore(storeId)
-      if (ctx) await noticeConnection(ctx)
+      if (ctx) await checkConnection(ctx)
     }
-    for (const { store_id, conversation_id } of await stuckConversations(system)) {
+    for (const { store_id, conversation_id } of await findStuckConversations(system)) {
       const ctx = await system.forStore(store_id)
       await ctx?.queue(inboxSend, { conversationId: conversation_id })
     }

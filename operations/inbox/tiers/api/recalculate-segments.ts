@@ -5,7 +5,7 @@ import { startRecalculation } from '../segments.ts'
 export default operation({
   method: 'POST',
   path: '/inbox/segments/recalculate',
-  description: "Compute every contact's tier anew from the orders.",
+  description: "Recalculate every contact's tier from the orders.",
   details: 'The status of the inbox shows how far it is; a notification tells of its end.',
   words: 'work out customer tiers again',
   scopes: ['platform:write'],

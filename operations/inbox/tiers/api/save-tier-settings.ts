@@ -4,7 +4,7 @@ import { tierRules, tierSettings, tierSettingsInput } from '../settings.ts'
 export default operation({
   method: 'PUT',
   path: '/inbox/tier-settings',
-  description: 'Change the buying tiers. Every contact is then computed anew.',
+  description: 'Change the buying tiers. Every contact is then recalculated.',
   details:
     'Tiers are given lowest first: from each to the next no threshold may fall, and one at least must rise. What is left out keeps its value.',
   words: 'set the rules for VIP customers, bronze, silver, gold, platinum',

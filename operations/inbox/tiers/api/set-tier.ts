@@ -2,7 +2,7 @@ import { operation } from '#runtime/operation'
 import { object, z } from '#runtime/schema'
 import { readConversation } from '../../conversations/json.ts'
 import { conversation } from '../../schema.ts'
-import { setTier } from '../by-hand.ts'
+import { setTier } from '../manual-tier.ts'
 
 export default operation({
   method: 'POST',

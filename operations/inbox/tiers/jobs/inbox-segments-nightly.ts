@@ -1,7 +1,7 @@
 import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
-import { startNight, storesForTheNight } from '../segments.ts'
+import { findStoresDueTonight, startNightlyRun } from '../segments.ts'
 
 export default serverJob(handle('inbox-segments-nightly', object({})), {
   description: 'Has the tiers of every store computed at 03:00 of its day.',
@@ -12,10 +12,10 @@ export default serverJob(handle('inbox-segments-nightly', object({})), {
   oneAtATimePer: () => 'all',
   safeTwice: "A store's night is written down with the run that it queues.",
   async run(system, _payload, { signal }) {
-    for (const { storeId, day } of await storesForTheNight(system)) {
+    for (const { storeId, day } of await findStoresDueTonight(system)) {
       signal.throwIfAborted()
       const ctx = await system.forStore(storeId)
-      if (ctx) await startNight(ctx, day)
+      if (ctx) await startNightlyRun(ctx, day)
     }
   },
 })

@@ -4,7 +4,7 @@ import { deleteBinding } from '../bindings.ts'
 export default operation({
   method: 'DELETE',
   path: '/chat-agent/bindings/:phone',
-  description: 'Part a phone from the assistant: from the answer on it is a stranger.',
+  description: 'Unpair a phone from the assistant.',
   words: 'unpair a phone from the assistant',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,

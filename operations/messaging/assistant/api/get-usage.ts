@@ -5,7 +5,7 @@ import { agentUsage } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/chat-agent/usage',
-  description: 'Get how much the assistant was asked in this message cycle, day by day.',
+  description: 'Get the requests to the assistant in this message cycle, day by day.',
   words: 'questions to the assistant used this month',
   scopes: ['platform:read'],
   readOnly: true,

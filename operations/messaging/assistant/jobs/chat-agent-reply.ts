@@ -3,7 +3,7 @@ import { chatAgentReply } from '../../handles.ts'
 import { replyTo } from '../reply.ts'
 
 export default serverJob(chatAgentReply, {
-  description: "Answers what somebody wrote to the assistant's number",
+  description: "Answers messages to the assistant's number",
   retry: { limit: 6, backoffSeconds: 5 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ inboundId }) => inboundId,

@@ -1,4 +1,4 @@
-// The chat button: opens a conversation with the shop, or a choice of who to write to.
+// The chat button: opens a conversation with the store, or a choice of attendants.
 
 import {
   Dialog,
@@ -116,7 +116,7 @@ const Icon = ({ size }) =>
     }),
   )
 
-/** What the button says of itself after a while, until it is closed; not again in this visit then. */
+/** The bubble that appears after a delay, until it is closed; then not again during this visit. */
 function Bubble({ words, session, tell, t, delay }) {
   const [isShown, setShown] = useState(false)
   useEffect(() => {
@@ -170,7 +170,7 @@ function chatLink({ message, storeName }, phone, page) {
   return { href: `https://wa.me/${phone.replace(/\D/g, '')}${query}`, target: '_blank', rel: 'noopener' }
 }
 
-/** Whether somebody answers now, by the shop's own clock. */
+/** Whether the store is open now, in its own time zone. */
 function useOpenHours({ schedule, timezone }) {
   const look = () => !schedule.isEnabled || isWithin(schedule.hours, timezone)
   const [isOpen, setOpen] = useState(look)

@@ -1,16 +1,16 @@
 import { refuse } from '#runtime/errors'
 import { page } from '#runtime/page'
-import { equalText } from '#runtime/secrets'
+import { equalsInConstantTime } from '#runtime/secrets'
 
 export default page({
   method: 'GET',
   path: '/hooks/messaging/:provider',
-  description: 'Answers the messaging provider that asks whether this address is meant.',
-  trust: 'Whoever asks must name the verify token; the answer only repeats what they sent.',
+  description: 'Answers the messaging provider that verifies this address.',
+  trust: 'The caller must know the verify token; the answer only repeats what they sent.',
   handler(ctx, request) {
     const query = request.parameters()
     const token = ctx.settings.messagingVerifyToken
-    const isRight = token !== null && equalText(query.get('hub.verify_token') ?? '', token)
+    const isRight = token !== null && equalsInConstantTime(query.get('hub.verify_token') ?? '', token)
     if (!isRight || query.get('hub.mode') !== 'subscribe') {
       throw refuse('forbidden', 'The verify token is not the one of this server')
     }

@@ -10,7 +10,7 @@ export default page({
     'What the messaging provider tells: statuses, messages of contacts, changes of numbers and templates.',
   trust: 'Signed by the provider: HMAC-SHA256 of the raw body with the app secret.',
   async handler(ctx, request) {
-    const { headers, body } = await request.signed(bodyAtMost)
+    const { headers, body } = await request.readSigned(bodyAtMost)
     await receiveHook(ctx, request.params.provider ?? '', headers, body)
     return new Response(null, { status: 200 })
   },

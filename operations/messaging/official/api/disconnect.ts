@@ -6,7 +6,7 @@ import { officialConnection } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/officialapi/disconnect',
-  description: 'Give the official number up: its access is destroyed and its templates are deleted.',
+  description: 'Disconnect the official number: its access is destroyed and its templates are deleted.',
   details:
     'Messages that were to leave wait for a connection. Templates are created and approved anew afterwards.',
   words: 'take the official number off',

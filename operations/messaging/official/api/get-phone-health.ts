@@ -6,7 +6,7 @@ export default operation({
   method: 'GET',
   path: '/officialapi/phone-health',
   description: "Read the official number's quality and limits, and how much of the 24-hour limit is used.",
-  details: 'The provider is asked where its last answer is older than five minutes.',
+  details: 'The provider is asked if its last answer is older than five minutes.',
   words: 'risk of a ban, quality rating, sending limit of the number',
   scopes: ['platform:read'],
   readOnly: true,

@@ -5,7 +5,7 @@ import { officialConnection } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/officialapi/status',
-  description: 'Read how the official number stands, by what the provider last said of it.',
+  description: "Read the official number's status, as the provider last reported it.",
   words: 'is the official number connected, its state',
   scopes: ['platform:read'],
   readOnly: true,

@@ -6,7 +6,7 @@ import { officialConnection } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/officialapi/revalidate',
-  description: 'Ask the provider how the official number stands, and take over what it says.',
+  description: "Ask the provider for the official number's status now, and store its answer.",
   words: 'repair the official number, check its credentials again',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,

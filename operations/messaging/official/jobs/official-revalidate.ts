@@ -1,11 +1,11 @@
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { job } from '#runtime/job'
 import { officialRevalidate } from '../../handles.ts'
-import { isSilent } from '../../numbers/provider.ts'
+import { isUnavailable } from '../../numbers/provider.ts'
 import { revalidate } from '../revalidate.ts'
 
 export default job(officialRevalidate, {
-  description: "Asks the provider how a store's official number stands",
+  description: "Updates the status of a store's official number from the provider",
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
   every: {
@@ -18,16 +18,16 @@ export default job(officialRevalidate, {
         .where('credentials', 'is not', null),
   },
   oneAtATimePer: () => 'store',
-  safeTwice: 'It sets what is true.',
+  safeTwice: 'It only sets the current state.',
   async run(ctx, _payload, { isLast }) {
     try {
       await revalidate(ctx)
     } catch (error) {
-      // Disconnected meanwhile: there is nothing left to ask about.
-      if (error instanceof Refusal && error.code === 'conflict') return
-      if (!isSilent(error) || !isLast) throw error
-      // A provider that is down is no news for the merchant: it is asked again tomorrow.
-      ctx.log.warn({ err: error }, 'the provider did not say how the official number stands')
+      // Disconnected meanwhile: nothing to revalidate.
+      if (error instanceof ApiError && error.code === 'conflict') return
+      if (!isUnavailable(error) || !isLast) throw error
+      // An outage of the provider does not concern the merchant: retried tomorrow.
+      ctx.log.warn({ err: error }, 'official number revalidation failed')
     }
   },
 })

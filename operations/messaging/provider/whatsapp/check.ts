@@ -1,15 +1,15 @@
-/** What a connection to the Cloud API needs, looked at one by one; nothing is changed. */
+/** Checks each precondition of a connection to the Cloud API; changes nothing. */
 
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
 import type { Graph } from './graph.ts'
 import { subscribersShape } from './numbers.ts'
 import type { WhatsappCredentials } from './options.ts'
-import { healthOf, isOnApp, type PhoneNumber, type PhoneNumbers, phoneOf, stateOf } from './phone-numbers.ts'
+import { isOnApp, type PhoneNumber, type PhoneNumbers, toHealth, toPhone, toState } from './phone-numbers.ts'
 
 const permissions = ['whatsapp_business_management', 'whatsapp_business_messaging']
-/** What the callbacks of the app must be subscribed to: each that is missing is something that we never hear of. */
+/** The webhook fields that the app must subscribe to: events of a missing one never arrive. */
 export const webhookFields = [
   'messages',
   'message_template_status_update',
@@ -52,7 +52,7 @@ export class WhatsappCheck {
     this.#numbers = numbers
   }
 
-  async check(store: ProviderStore): Promise<Finding[]> {
+  async check(store: ProviderStore): Promise<Precondition[]> {
     const credentials = store.credentials as WhatsappCredentials | null
     const { shared } = this.#graph.options
     const ofApp = await this.#callbacks()
@@ -60,21 +60,21 @@ export class WhatsappCheck {
     return [...ofApp, ...(credentials ? await this.#connection(credentials) : []), ...ofShared]
   }
 
-  async #connection({ accessToken, accountId, numberId }: WhatsappCredentials): Promise<Finding[]> {
+  async #connection({ accessToken, accountId, numberId }: WhatsappCredentials): Promise<Precondition[]> {
     const token = await this.#token(accessToken)
-    // Without access there is nothing else to be seen.
+    // Without access nothing else can be checked.
     if (!token[0]!.isFine) return token
     return [
       ...token,
-      ...(await looked('subscription', () => this.#subscription(accessToken, accountId))),
-      ...(await looked('number', async () => ofNumber(await this.#numbers.find(accessToken, numberId)))),
-      ...(await looked('account', () => this.#account(accessToken, accountId))),
+      ...(await runCheck('subscription', () => this.#subscription(accessToken, accountId))),
+      ...(await runCheck('number', async () => checkNumber(await this.#numbers.find(accessToken, numberId)))),
+      ...(await runCheck('account', () => this.#account(accessToken, accountId))),
     ]
   }
 
-  #token(accessToken: string): Promise<Finding[]> {
+  #token(accessToken: string): Promise<Precondition[]> {
     const { appId, appSecret } = this.#graph.options
-    return looked('token', async () => {
+    return runCheck('token', async () => {
       const answer = await this.#graph.call({
         path: 'debug_token',
         query: { input_token: accessToken },
@@ -84,13 +84,13 @@ export class WhatsappCheck {
       const missing = permissions.filter((each) => !scopes.includes(each))
       const remedy = 'Connect the official number again, and grant the app all that it asks for'
       return [
-        finding(
+        toPrecondition(
           'token',
           isValid,
           isValid ? 'The access token holds' : 'The access token does not hold',
           remedy,
         ),
-        finding(
+        toPrecondition(
           'permissions',
           missing.length === 0,
           missing.length === 0 ? `It may ${permissions.join(', ')}` : `It lacks ${missing.join(', ')}`,
@@ -100,7 +100,7 @@ export class WhatsappCheck {
     })
   }
 
-  async #subscription(token: string, accountId: string): Promise<Finding[]> {
+  async #subscription(token: string, accountId: string): Promise<Precondition[]> {
     const { data } = subscribersShape.parse(
       await this.#graph.call({ path: `${accountId}/subscribed_apps`, token }),
     )
@@ -109,10 +109,12 @@ export class WhatsappCheck {
     const message = isFine
       ? 'The account tells our app what happens'
       : 'The account does not tell our app what happens'
-    return [finding('subscription', isFine, message, 'Revalidate the official number: it subscribes again')]
+    return [
+      toPrecondition('subscription', isFine, message, 'Revalidate the official number: it subscribes again'),
+    ]
   }
 
-  async #account(token: string, accountId: string): Promise<Finding[]> {
+  async #account(token: string, accountId: string): Promise<Precondition[]> {
     const answer = await this.#graph.call({
       path: accountId,
       query: { fields: 'account_review_status' },
@@ -120,7 +122,7 @@ export class WhatsappCheck {
     })
     const status = accountShape.parse(answer).account_review_status ?? 'APPROVED'
     return [
-      finding(
+      toPrecondition(
         'account',
         status === 'APPROVED',
         `The account is ${status.toLowerCase()}`,
@@ -129,22 +131,22 @@ export class WhatsappCheck {
     ]
   }
 
-  /** The app's own side, by its own access: where callbacks go, and of what. */
-  #callbacks(): Promise<Finding[]> {
+  /** Checks the app's own webhook subscription, with the app's access. */
+  #callbacks(): Promise<Precondition[]> {
     const { appId, appSecret, callbackUrl } = this.#graph.options
-    return looked('webhook', async () => {
+    return runCheck('webhook', async () => {
       const token = `${appId}|${appSecret}`
       const answer = await this.#graph.call({ path: `${appId}/subscriptions`, token })
       const ours = subscriptionsShape
         .parse(answer)
         .data.find(({ object }) => object === 'whatsapp_business_account')
-      const told = (ours?.fields ?? []).map((each) => (typeof each === 'string' ? each : each.name))
-      const missing = webhookFields.filter((field) => !told.includes(field))
+      const subscribed = (ours?.fields ?? []).map((each) => (typeof each === 'string' ? each : each.name))
+      const missing = webhookFields.filter((field) => !subscribed.includes(field))
       const isActive = ours !== undefined && ours.active !== false
       const isHere = callbackUrl === null || ours?.callback_url === callbackUrl
       const address = callbackUrl ?? 'https://…/hooks/messaging/whatsapp'
       return [
-        finding(
+        toPrecondition(
           'webhook-address',
           isActive && isHere,
           isActive
@@ -152,7 +154,7 @@ export class WhatsappCheck {
             : 'No callbacks are set up',
           `Enter ${address} as callback URL of the app's product WhatsApp, with MESSAGING_VERIFY_TOKEN as its verify token`,
         ),
-        finding(
+        toPrecondition(
           'webhook-fields',
           missing.length === 0,
           missing.length === 0
@@ -164,15 +166,21 @@ export class WhatsappCheck {
     })
   }
 
-  #sharedNumber({ accessToken, numberId }: { accessToken: string; numberId: string }): Promise<Finding[]> {
-    return looked('shared-number', async () => {
+  #sharedNumber({
+    accessToken,
+    numberId,
+  }: {
+    accessToken: string
+    numberId: string
+  }): Promise<Precondition[]> {
+    return runCheck('shared-number', async () => {
       const number = await this.#numbers.find(accessToken, numberId)
-      const { status } = stateOf(number)
+      const { status } = toState(number)
       return [
-        finding(
+        toPrecondition(
           'shared-number',
           status === 'connected',
-          `The shared number ${phoneOf(number)} is ${status}`,
+          `The shared number ${toPhone(number)} is ${status}`,
           'Look into WhatsApp Manager what keeps the shared number from sending',
         ),
       ]
@@ -180,25 +188,25 @@ export class WhatsappCheck {
   }
 }
 
-function ofNumber(number: PhoneNumber): Finding[] {
-  const { status, issue, displayNameStatus } = stateOf(number)
-  const { qualityRating, messagingLimitTier, throughput } = healthOf(number)
-  const phone = phoneOf(number)
+function checkNumber(number: PhoneNumber): Precondition[] {
+  const { status, issue, displayNameStatus } = toState(number)
+  const { qualityRating, messagingLimitTier, throughput } = toHealth(number)
+  const phone = toPhone(number)
   const app = isOnApp(number) ? ', in use with the WhatsApp Business app too' : ''
   return [
-    finding(
+    toPrecondition(
       'number',
       status === 'connected',
       `${phone} is ${issue ?? status}${app}: ${throughput} messages a second, ${messagingLimitTier}`,
       'Look into WhatsApp Manager what keeps the number from sending, then revalidate it',
     ),
-    finding(
+    toPrecondition(
       'quality',
       qualityRating !== 'red',
       `The quality of ${phone} is ${qualityRating}`,
       'People block or report its messages: send less, and only to who asked for it',
     ),
-    finding(
+    toPrecondition(
       'display-name',
       displayNameStatus !== 'declined',
       `The display name ${number.verified_name ?? ''} is ${displayNameStatus ?? 'not reviewed'}`,
@@ -207,24 +215,29 @@ function ofNumber(number: PhoneNumber): Finding[] {
   ]
 }
 
-const finding = (code: string, isFine: boolean, message: string, remedy: string): Finding => ({
+const toPrecondition = (code: string, isFine: boolean, message: string, remedy: string): Precondition => ({
   code,
   isFine,
   message,
   ...(isFine ? {} : { remedy }),
 })
 
-/** What cannot be looked at is a finding too. */
-async function looked(code: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+/** A failed check is reported as an unmet precondition too. */
+async function runCheck(code: string, look: () => Promise<Precondition[]>): Promise<Precondition[]> {
   try {
     return await look()
   } catch (error) {
     if (!(error instanceof Refused || error instanceof Unavailable)) {
       return [
-        finding(code, false, 'The provider answered in another form', 'Try another version in MESSAGING_URL'),
+        toPrecondition(
+          code,
+          false,
+          'The provider answered in another form',
+          'Try another version in MESSAGING_URL',
+        ),
       ]
     }
     const { remedy } = error as { remedy?: string }
-    return [finding(code, false, error.message, remedy ?? 'Try again in a minute')]
+    return [toPrecondition(code, false, error.message, remedy ?? 'Try again in a minute')]
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What the Cloud API's errors mean to us: by its error code, as its documentation asks, not by the HTTP status. Texts
- * about access never go on: they can name the token.
+ * Maps the Cloud API's errors by error code, as its documentation asks, not by HTTP status. Messages about access are
+ * never passed on, as they can contain the token.
  */
 
 import {
@@ -11,7 +11,7 @@ import {
   Throttled,
   Unavailable,
 } from '#runtime/ports/errors'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 
 export interface GraphError {
   status: number
@@ -22,20 +22,20 @@ export interface GraphError {
   retryAfterMs: number | null
 }
 
-/** Who can do something about a token: a store's merchant, or who runs this server. */
+/** The party that can fix a token: the merchant, or the operator of this server. */
 export type TokenOwner = 'merchant' | 'operator'
 
-const within = (code: number, from: number, to: number): boolean => code >= from && code <= to
+const isBetween = (code: number, from: number, to: number): boolean => code >= from && code <= to
 
-/** The token does not hold, or does not allow this (any more). */
+/** The token is invalid, or does not allow this (any more). */
 export const isAboutAccess = ({ code }: GraphError): boolean =>
-  code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || within(code, 200, 299)
+  code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || isBetween(code, 200, 299)
 
-const accountTrouble = new Set([33, 368, 131031, 131037, 131042, 131045, 133010])
+const accountErrors = new Set([33, 368, 131031, 131037, 131042, 131045, 133010])
 const throttling: Readonly<Record<number, number>> = {
   4: 60_000,
   80007: 60_000,
-  // Of an account, and of a template.
+  // Limits of an account, and of a template.
   80008: 60_000,
   80012: 60_000,
   130429: 2_000,
@@ -44,8 +44,8 @@ const throttling: Readonly<Record<number, number>> = {
 /** A number may write to one person every six seconds. */
 const pairLimit = 131056
 const pairMs = 6_000
-/** Failures of the service itself, of which it never says that nothing was taken. */
-const unsure = new Set([1, 2, 131000, 131016, 131057, 133004])
+/** Errors of the service itself, after which the message may have been accepted. */
+const indeterminateCodes = new Set([1, 2, 131000, 131016, 131057, 133004])
 
 const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   130472: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
@@ -64,16 +64,16 @@ const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   132005: { code: 'too-long', message: 'The text is too long once its parameters are filled in' },
 }
 
-/** Of a message: what the sending door decides by. */
-export function sendFailure(error: GraphError, owner: TokenOwner = 'merchant'): Error {
+/** Maps the error of a send. */
+export function toSendError(error: GraphError, owner: TokenOwner = 'merchant'): Error {
   const { code, subcode, status, retryAfterMs, message } = error
   const known = refusals[code]
   if (known) return new Refused(known.code, known.message)
-  if (within(code, 132000, 132999)) return new Refused('template-refused', plain(message))
-  if (isAboutAccess(error)) return accessLost(error, owner)
-  // The number itself is gone: no fault of this message.
+  if (isBetween(code, 132000, 132999)) return new Refused('template-refused', redactTokens(message))
+  if (isAboutAccess(error)) return toAccessLost(error, owner)
+  // The number itself is gone: not an error of this message.
   const isGone = code === 100 && subcode === 33
-  if (isGone || accountTrouble.has(code))
+  if (isGone || accountErrors.has(code))
     return new Refused('disconnected', 'The account at the provider cannot send')
   if (code === 131048 || code === 131064) return new NumberLimit('The number may not send more for now')
   if (code === pairLimit) {
@@ -84,27 +84,27 @@ export function sendFailure(error: GraphError, owner: TokenOwner = 'merchant'): 
   }
   const wait = throttling[code]
   if (wait !== undefined || status === 429) return new Throttled(retryAfterMs ?? wait ?? 2_000)
-  if (status >= 500 || unsure.has(code)) {
+  if (status >= 500 || indeterminateCodes.has(code)) {
     return new Unavailable('unknown', 'The provider failed and did not say whether it took the message')
   }
-  return new Refused('provider-error', plain(message))
+  return new Refused('provider-error', redactTokens(message))
 }
 
 export const isThrottled = ({ code, status }: GraphError): boolean =>
   throttling[code] !== undefined || status === 429
 
-/** Of any other call: a 4xx about the request is refused, all else is asked again later. */
-export function callFailure(error: GraphError, owner: TokenOwner = 'merchant'): Error {
+/** Maps the error of any other call: a 4xx about the request is refused, everything else may be retried. */
+export function toCallError(error: GraphError, owner: TokenOwner = 'merchant'): Error {
   const { code, status, message, retryAfterMs } = error
-  if (isAboutAccess(error)) return accessLost(error, owner)
+  if (isAboutAccess(error)) return toAccessLost(error, owner)
   if (isThrottled(error)) {
     const slower = new Throttled(retryAfterMs ?? throttling[code] ?? 2_000)
     return new Unavailable('no', slower.message, { cause: slower })
   }
-  if (status >= 500 || unsure.has(code)) {
+  if (status >= 500 || indeterminateCodes.has(code)) {
     return new Unavailable('unknown', 'The provider is not working')
   }
-  return new Refused(`whatsapp-${code}`, plain(message))
+  return new Refused(`whatsapp-${code}`, redactTokens(message))
 }
 
 const remedies: Readonly<Record<TokenOwner, string>> = {
@@ -112,17 +112,17 @@ const remedies: Readonly<Record<TokenOwner, string>> = {
   operator: 'Put a token that holds into MESSAGING_URL, of a system user who may use the number',
 }
 
-/** Nothing was done, and nothing will be until somebody acts. */
-function accessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
+/** Nothing was done, and nothing will be until someone acts. */
+function toAccessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
   const isToken = code === 190 || code === 0
   return isToken
     ? new AccessLost('token-expired', 'The provider does not accept our access any more', remedies[owner])
     : new AccessLost('permission-missing', 'The provider does not allow our access this', remedies[owner])
 }
 
-/** One sentence, without what looks like a token. */
-const plain = (message: string): string =>
-  cut(
+/** One sentence, with token-like strings removed. */
+const redactTokens = (message: string): string =>
+  truncate(
     message
       .replace(/^\(#\d+\)\s*/, '')
       .replace(/EA[A-Za-z0-9]{20,}/g, '…')

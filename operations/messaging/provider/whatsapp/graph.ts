@@ -1,11 +1,11 @@
-/** Calls to the Graph API: JSON both ways, a time-out each, its errors read. Nothing is tried a second time here. */
+/** Calls the Graph API: JSON both ways, a timeout per call, errors parsed. Never retries. */
 import { Unavailable } from '#runtime/ports/errors'
-import { callFailure, type GraphError, sendFailure, type TokenOwner } from './errors.ts'
+import { type GraphError, type TokenOwner, toCallError, toSendError } from './errors.ts'
 import type { WhatsappOptions } from './options.ts'
 
 export interface GraphCall {
   method?: 'GET' | 'POST' | 'DELETE'
-  /** Below the version, or a whole address. */
+  /** Relative to the version, or an absolute address. */
   path: string
   query?: Readonly<Record<string, string>>
   token: string | null
@@ -20,8 +20,8 @@ export class GraphFailure extends Error {
   }
 }
 
-/** Before anything was sent: no connection, or none that can be trusted. */
-const networkBefore = new Set([
+/** Errors before anything was sent: no connection, or an untrusted one. */
+const notSentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -46,7 +46,7 @@ export class Graph {
     this.#callMs = options.callTimeoutMs ?? 15_000
   }
 
-  /** A call whose failures are those of `../port.ts`, but for sends. */
+  /** Makes a call other than a send; throws the errors of `../port.ts`. */
   async call(call: GraphCall): Promise<unknown> {
     try {
       return await this.ask(call)
@@ -55,17 +55,17 @@ export class Graph {
     }
   }
 
-  /** What `ask` threw as a failure of `../port.ts`. `token`: of the call. */
+  /** Converts an error of `ask` to one of `../port.ts`. `token`: the call's. */
   failure(error: unknown, token: string | null): unknown {
-    return error instanceof GraphFailure ? callFailure(error.graph, this.#ownerOf(token)) : error
+    return error instanceof GraphFailure ? toCallError(error.graph, this.#ownerOf(token)) : error
   }
 
-  /** A message: also `Throttled` and `NumberLimit`. */
+  /** Sends a message; also throws `Throttled` and `NumberLimit`. */
   async send(call: GraphCall): Promise<unknown> {
     try {
       return await this.ask(call, this.#sendMs)
     } catch (error) {
-      throw error instanceof GraphFailure ? sendFailure(error.graph, this.#ownerOf(call.token)) : error
+      throw error instanceof GraphFailure ? toSendError(error.graph, this.#ownerOf(call.token)) : error
     }
   }
 
@@ -75,7 +75,7 @@ export class Graph {
     return token !== null && own.includes(token) ? 'operator' : 'merchant'
   }
 
-  /** The same, with the API's own errors as `GraphFailure`. */
+  /** Makes a call; throws the API's own errors as `GraphFailure`. */
   async ask(
     { method = 'GET', path, query = {}, token, body }: GraphCall,
     ms = this.#callMs,
@@ -94,33 +94,33 @@ export class Graph {
       },
       ms,
     )
-    const answer = jsonOf(text)
+    const answer = parseJson(text)
     if (response.ok && answer !== undefined) return answer
-    // Somebody in between spoke, or the answer was cut off: what was asked may be done.
+    // An intermediary answered, or the answer was truncated: the request may have been processed.
     if (response.ok) throw new Unavailable('unknown', 'The provider answered what is not JSON')
-    throw new GraphFailure(errorOf(response, answer))
+    throw new GraphFailure(parseError(response, answer))
   }
 
-  /** The whole answer within `ms`; a connection that never came about took nothing. */
+  /** Reads the whole answer within `ms`. If no connection was established, nothing was accepted. */
   async fetch(url: URL, init: RequestInit, ms = this.#callMs): Promise<{ response: Response; text: string }> {
     try {
       const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ms) })
       return { response, text: await response.text() }
     } catch (error) {
-      throw lost(error)
+      throw toNetworkError(error)
     }
   }
 }
 
-/** A network failure, without the address, which can hold secrets. */
-export function lost(error: unknown): Unavailable {
+/** A network error, without the address, which can contain secrets. */
+export function toNetworkError(error: unknown): Unavailable {
   const cause = (error as { cause?: { code?: string; syscall?: string } }).cause
-  const isBefore = networkBefore.has(cause?.code ?? '') || cause?.syscall === 'connect'
+  const isBefore = notSentCodes.has(cause?.code ?? '') || cause?.syscall === 'connect'
   const accepted = isBefore ? 'no' : 'unknown'
   return new Unavailable(accepted, `The provider did not answer (${cause?.code ?? (error as Error).name})`)
 }
 
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -138,7 +138,7 @@ interface ErrorBody {
   }
 }
 
-function errorOf(response: Response, answer: unknown): GraphError {
+function parseError(response: Response, answer: unknown): GraphError {
   const error = (answer as ErrorBody | undefined)?.error
   const seconds = Number(response.headers.get('retry-after'))
   return {

@@ -1,10 +1,10 @@
-/** Files that contacts sent, at the Cloud API. */
+/** Downloads files that contacts sent through the Cloud API. */
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
 import type { GraphError } from './errors.ts'
-import { type Graph, GraphFailure, lost } from './graph.ts'
+import { type Graph, GraphFailure, toNetworkError } from './graph.ts'
 
 const mediaShape = z.object({
   url: z.string().url(),
@@ -12,17 +12,17 @@ const mediaShape = z.object({
   file_size: z.union([z.string(), z.number()]),
 })
 
-/** The file is streamed; its address holds for minutes, and asks for the token too. */
+/** Streams the file; its address is valid for minutes, and requires the token too. */
 export async function fetchMedia(
   graph: Graph,
   token: string,
   mediaId: string,
 ): Promise<{ stream: Readable; contentType: string; size: number; fileName: string | null }> {
-  const found = mediaShape.safeParse(await described(graph, token, mediaId))
+  const found = mediaShape.safeParse(await readMediaInfo(graph, token, mediaId))
   if (!found.success) throw new Unavailable('no', 'The provider described the file in another form')
   const { url, mime_type: contentType, file_size: size } = found.data
-  const response = await open(url, token)
-  if (response.status === 404 || response.status === 410) throw gone()
+  const response = await openStream(url, token)
+  if (response.status === 404 || response.status === 410) throw mediaGone()
   if (!response.ok || !response.body) throw new Unavailable('no', 'The provider did not hand the file out')
   return {
     stream: Readable.fromWeb(response.body as NodeStream),
@@ -32,30 +32,32 @@ export async function fetchMedia(
   }
 }
 
-const gone = (): Refused => new Refused('media-gone', 'There is no such file at the provider (any more)')
+const mediaGone = (): Refused => new Refused('media-gone', 'There is no such file at the provider (any more)')
 
 const isGone = ({ code, status }: GraphError): boolean =>
   status === 404 || [33, 100, 803, 131052].includes(code)
 
-/** An account that is blocked for now, say: the file is there still. */
-const later = (error: unknown): unknown =>
+/** For example a temporarily blocked account: the file still exists. */
+const toTemporaryError = (error: unknown): unknown =>
   error instanceof Refused ? new Unavailable('no', error.message, { cause: error }) : error
 
-async function described(graph: Graph, token: string, mediaId: string): Promise<unknown> {
+async function readMediaInfo(graph: Graph, token: string, mediaId: string): Promise<unknown> {
   try {
     return await graph.ask({ path: encodeURIComponent(mediaId), token })
   } catch (error) {
-    throw error instanceof GraphFailure && isGone(error.graph) ? gone() : later(graph.failure(error, token))
+    throw error instanceof GraphFailure && isGone(error.graph)
+      ? mediaGone()
+      : toTemporaryError(graph.failure(error, token))
   }
 }
 
-async function open(url: string, token: string): Promise<Response> {
+async function openStream(url: string, token: string): Promise<Response> {
   try {
     return await fetch(url, {
       headers: { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(60_000),
     })
   } catch (error) {
-    throw lost(error)
+    throw toNetworkError(error)
   }
 }

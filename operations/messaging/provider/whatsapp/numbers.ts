@@ -4,12 +4,12 @@ import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
 import type { NumberPort } from '../number-port.ts'
-import { callFailure, isAboutAccess } from './errors.ts'
+import { isAboutAccess, toCallError } from './errors.ts'
 import { type Graph, GraphFailure } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
-import { healthOf, issueOfFailure, type PhoneNumbers, phoneOf, stateOf } from './phone-numbers.ts'
+import { type PhoneNumbers, toHealth, toIssueOfError, toPhone, toState } from './phone-numbers.ts'
 
-const credentialsOf = (store: ProviderStore): WhatsappCredentials => {
+const readCredentials = (store: ProviderStore): WhatsappCredentials => {
   if (store.credentials) return store.credentials as WhatsappCredentials
   throw new Unavailable('no', 'The store has no access to the provider')
 }
@@ -39,43 +39,43 @@ export class WhatsappNumbers
   }
 
   officialState: NumberPort['officialState'] = async (store) => {
-    const { accessToken, numberId, accountId } = credentialsOf(store)
+    const { accessToken, numberId, accountId } = readCredentials(store)
     try {
       const number = await this.#numbers.ask(accessToken, numberId)
       await this.#subscribeWhereLost(accessToken, accountId)
-      return stateOf(number)
+      return toState(number)
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
-      const issue = issueOfFailure(error.graph)
-      if (!issue) throw callFailure(error.graph)
+      const issue = toIssueOfError(error.graph)
+      if (!issue) throw toCallError(error.graph)
       return { status: 'error', issue, phone: '', displayName: '', displayNameStatus: null }
     }
   }
 
   phoneHealth: NumberPort['phoneHealth'] = async (store) => {
-    const { accessToken, numberId } = credentialsOf(store)
-    return healthOf(await this.#numbers.find(accessToken, numberId))
+    const { accessToken, numberId } = readCredentials(store)
+    return toHealth(await this.#numbers.find(accessToken, numberId))
   }
 
   releaseOfficial: NumberPort['releaseOfficial'] = async (store) => {
-    const { accessToken, accountId } = credentialsOf(store)
+    const { accessToken, accountId } = readCredentials(store)
     try {
       await this.#graph.ask({ method: 'DELETE', path: `${accountId}/subscribed_apps`, token: accessToken })
     } catch (error) {
-      // Access that is gone takes the callbacks with it.
+      // Without access there are no callbacks either.
       if (!(error instanceof GraphFailure)) throw error
-      if (!isAboutAccess(error.graph) && error.graph.code !== 100) throw callFailure(error.graph)
+      if (!isAboutAccess(error.graph) && error.graph.code !== 100) throw toCallError(error.graph)
     }
   }
 
   numberPin: NumberPort['numberPin'] = (store) => {
-    const { numberId, pin } = credentialsOf(store)
+    const { numberId, pin } = readCredentials(store)
     return pin ? { numberId, pin } : null
   }
 
-  /** Asked for once, within a day of the signup: the people first, then what was written. */
+  /** Can be requested once, within a day of the signup: contacts first, then messages. */
   requestHistory: NumberPort['requestHistory'] = async (store) => {
-    const { accessToken, numberId, isOnApp } = credentialsOf(store)
+    const { accessToken, numberId, isOnApp } = readCredentials(store)
     if (!isOnApp) return
     for (const kind of ['smb_app_state_sync', 'history']) {
       await this.#graph.call({
@@ -91,10 +91,10 @@ export class WhatsappNumbers
     const { shared } = this.#graph.options
     if (!shared) throw new Refused('no-shared-number', 'This server has no shared number')
     const number = await this.#numbers.find(shared.accessToken, shared.numberId)
-    return { numberId: shared.numberId, phone: phoneOf(number), displayName: number.verified_name ?? '' }
+    return { numberId: shared.numberId, phone: toPhone(number), displayName: number.verified_name ?? '' }
   }
 
-  /** Nothing is kept of a store there. */
+  /** The provider stores nothing about a store. */
   leaveShared: NumberPort['leaveShared'] = async () => {}
 
   async #subscribeWhereLost(accessToken: string, accountId: string): Promise<void> {

@@ -1,51 +1,51 @@
-/** What the adapter of the WhatsApp Business Cloud API is opened with. */
+/** Options of the WhatsApp Business Cloud API adapter. */
 
-/** A number of the server's own. */
+/** A number that belongs to this server. */
 export interface ServerNumber {
   numberId: string
   accessToken: string
 }
 
 export interface WhatsappOptions {
-  /** With the version, without a slash at its end: `https://graph.facebook.com/v26.0`. */
+  /** With the version, without a trailing slash: `https://graph.facebook.com/v26.0`. */
   graphUrl: string
-  /** Where merchants sign up: `https://www.facebook.com/v26.0/dialog/oauth`. */
+  /** The signup page: `https://www.facebook.com/v26.0/dialog/oauth`. */
   dialogUrl: string
   appId: string
   appSecret: string
   /** The login configuration of the embedded signup. */
   configId: string
-  /** Of the embedded signup, `v4`; null leaves it to the configuration. */
+  /** Version of the embedded signup, `v4`; null: the configuration decides. */
   signupVersion: string | null
-  /** Where callbacks come to, as `check` looks for it; null: it is not looked at. */
+  /** The webhook address that `check` expects; null: not checked. */
   callbackUrl: string | null
-  /** The service's number that stores share, and the approved template that their texts go inside of. */
+  /** The service's number that stores share, and the approved template that wraps their texts. */
   shared: (ServerNumber & { template: { name: string; language: string } }) | null
-  /** The number that merchants talk to the assistant on. */
+  /** The number of the assistant. */
   assistant: (ServerNumber & { phone: string }) | null
-  /** For a send; other calls have more. */
+  /** Timeout of a send; other calls have more. */
   sendTimeoutMs?: number
   callTimeoutMs?: number
 }
 
-/** Of a store's official number, kept sealed. */
+/** Credentials of a store's official number, stored sealed. */
 export interface WhatsappCredentials {
   accessToken: string
   numberId: string
   accountId: string
-  /** Of the two-step verification; null for a number that the signup itself connected. */
+  /** PIN of the two-step verification; null for a number that the signup itself connected. */
   pin: string | null
-  /** In use with the WhatsApp Business app too. */
+  /** Also used with the WhatsApp Business app. */
   isOnApp?: boolean
 }
 
 const example = 'whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID'
 
 /**
- * Reads `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID`, of another version of the embedded
- * signup `&signup=v4`, and where the server has them
- * `&shared=NUMBER_ID:TOKEN&sharedTemplate=NAME/LANGUAGE` and `&assistant=NUMBER_ID:TOKEN&assistantPhone=+55…`, their
- * texts URL-encoded. Throws with a sentence that names the fault.
+ * Parses `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID`, for another version of the
+ * embedded signup `&signup=v4`, and if the server has them `&shared=NUMBER_ID:TOKEN&sharedTemplate=NAME/LANGUAGE` and
+ * `&assistant=NUMBER_ID:TOKEN&assistantPhone=+55…`, their texts URL-encoded. Throws an error that names the invalid
+ * part.
  */
 export function readWhatsappUrl(text: string, appSecret: string | null): WhatsappOptions {
   if (!URL.canParse(text)) throw new Error(`MESSAGING_URL: must be an address such as ${example}`)
@@ -58,11 +58,11 @@ export function readWhatsappUrl(text: string, appSecret: string | null): Whatsap
   if (!appSecret)
     throw new Error('MESSAGING_APP_SECRET: is required with MESSAGING_URL: the secret of the app')
   const version = url.pathname.replace(/\/+$/, '')
-  const shared = numberOf(query, 'shared')
+  const shared = parseServerNumber(query, 'shared')
   const [name, language] = (query.get('sharedTemplate') ?? '').split('/')
   if (shared && !(name && language))
     throw new Error('MESSAGING_URL: shared needs sharedTemplate=NAME/LANGUAGE')
-  const assistant = numberOf(query, 'assistant')
+  const assistant = parseServerNumber(query, 'assistant')
   const phone = (query.get('assistantPhone') ?? '').replace(/^ ?\+?/, '+')
   if (assistant && !/^\+\d{8,15}$/.test(phone)) {
     throw new Error('MESSAGING_URL: assistant needs assistantPhone in E.164')
@@ -80,7 +80,7 @@ export function readWhatsappUrl(text: string, appSecret: string | null): Whatsap
   }
 }
 
-function numberOf(query: URLSearchParams, name: string): ServerNumber | null {
+function parseServerNumber(query: URLSearchParams, name: string): ServerNumber | null {
   const text = query.get(name)
   if (!text) return null
   const [, numberId, accessToken] = /^(\d+):(.+)$/.exec(text) ?? []

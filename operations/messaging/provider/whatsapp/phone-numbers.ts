@@ -1,8 +1,8 @@
-/** Numbers as the Cloud API shows them, and what we take of it. */
+/** Reads numbers of the Cloud API and maps their fields. */
 
-import { pagesOf } from '#runtime/ports/pages'
+import { readPages } from '#runtime/ports/pagination'
 import { z } from '#runtime/schema'
-import { nameStatusOf, numberStatusOf, qualityOf, tierOf } from '../number-hooks.ts'
+import { toNameStatus, toNumberStatus, toQuality, toTier } from '../number-hooks.ts'
 import type { NumberHealth, NumberIssue, OfficialState } from '../number-port.ts'
 import { type GraphError, isAboutAccess } from './errors.ts'
 import { type Graph, type GraphCall, GraphFailure } from './graph.ts'
@@ -48,19 +48,19 @@ const numberShape = z.object({
 })
 export type PhoneNumber = z.infer<typeof numberShape>
 
-export const phoneOf = (number: PhoneNumber): string => `+${number.display_phone_number.replace(/\D/g, '')}`
+export const toPhone = (number: PhoneNumber): string => `+${number.display_phone_number.replace(/\D/g, '')}`
 
-/** In use with the WhatsApp Business app too: connected by the signup itself, and of a pace of its own. */
+/** Also used with the WhatsApp Business app: connected by the signup itself, and with a lower rate. */
 export const isOnApp = (number: PhoneNumber): boolean => number.is_on_biz_app === true
 
-/** The network's standard pace, that of a number it gave more, and the one of numbers that are in the app as well. */
-const paces: Readonly<Record<string, number>> = { STANDARD: 80, HIGH: 1_000 }
-export const standardPace = paces.STANDARD!
-export const appPace = 20
+/** Messages per second by throughput level; numbers shared with the app have a fixed rate. */
+const ratesByThroughput: Readonly<Record<string, number>> = { STANDARD: 80, HIGH: 1_000 }
+export const standardRate = ratesByThroughput.STANDARD!
+export const appRate = 20
 
 /**
- * Numbers, read by one token. A field that this version of the API does not know (any more) is left out from then on:
- * one of many must not hide all others.
+ * Reads numbers with one token. A field that this version of the API does not know (any more) is left out from then on,
+ * so that it does not make all others fail.
  */
 export class PhoneNumbers {
   readonly #graph: Graph
@@ -70,12 +70,12 @@ export class PhoneNumbers {
     this.#graph = graph
   }
 
-  /** With the API's own errors, as `Graph.ask`. */
+  /** Throws the API's own errors, like `Graph.ask`. */
   async ask(token: string, numberId: string): Promise<PhoneNumber> {
     return numberShape.parse(await this.#read((query) => ({ path: numberId, query, token })))
   }
 
-  /** The same, with the failures of the port. */
+  /** Throws the errors of the port. */
   async find(token: string, numberId: string): Promise<PhoneNumber> {
     try {
       return await this.ask(token, numberId)
@@ -84,7 +84,7 @@ export class PhoneNumbers {
     }
   }
 
-  /** All numbers of an account, page by page; failures are those of the port. */
+  /** All numbers of an account, page by page; throws the errors of the port. */
   async ofAccount(token: string, accountId: string): Promise<PhoneNumber[]> {
     const path = `${accountId}/phone_numbers`
     const page = async (after: string | null) => {
@@ -94,7 +94,7 @@ export class PhoneNumbers {
     const numbers: PhoneNumber[] = []
     try {
       const nextOf = ({ paging }: Page) => (paging?.next ? paging.cursors?.after : null)
-      for await (const { data } of pagesOf<Page>(page, nextOf)) numbers.push(...data)
+      for await (const { data } of readPages<Page>(page, nextOf)) numbers.push(...data)
     } catch (error) {
       throw this.#graph.failure(error, token)
     }
@@ -103,12 +103,12 @@ export class PhoneNumbers {
 
   async #read(callOf: (query: { fields: string }) => GraphCall): Promise<unknown> {
     for (;;) {
-      const asked = fields.filter((field) => !this.#unknown.has(field))
+      const known = fields.filter((field) => !this.#unknown.has(field))
       try {
-        return await this.#graph.ask(callOf({ fields: asked.join(',') }))
+        return await this.#graph.ask(callOf({ fields: known.join(',') }))
       } catch (error) {
-        const unknown = error instanceof GraphFailure ? unknownField(error.graph) : null
-        if (unknown === null || !asked.includes(unknown)) throw error
+        const unknown = error instanceof GraphFailure ? parseUnknownField(error.graph) : null
+        if (unknown === null || !known.includes(unknown)) throw error
         this.#unknown.add(unknown)
       }
     }
@@ -125,42 +125,45 @@ const pageShape = z.object({
 type Page = z.infer<typeof pageShape>
 
 /** `(#100) Tried accessing nonexisting field (is_on_biz_app) on node type (…)`. */
-function unknownField({ code, message }: GraphError): string | null {
+function parseUnknownField({ code, message }: GraphError): string | null {
   return code === 100 ? (/nonexisting field \((\w+)\)/i.exec(message)?.[1] ?? null) : null
 }
 
-export function healthOf(number: PhoneNumber): NumberHealth {
+export function toHealth(number: PhoneNumber): NumberHealth {
   return {
-    qualityRating: qualityOf(number.quality_rating) ?? 'unknown',
-    numberStatus: numberStatusOf(number.status) ?? 'connected',
-    messagingLimitTier: tierOf(number.whatsapp_business_manager_messaging_limit) ?? 'tier-250',
-    throughput: isOnApp(number) ? appPace : (paces[number.throughput?.level ?? ''] ?? standardPace),
+    qualityRating: toQuality(number.quality_rating) ?? 'unknown',
+    numberStatus: toNumberStatus(number.status) ?? 'connected',
+    messagingLimitTier: toTier(number.whatsapp_business_manager_messaging_limit) ?? 'tier-250',
+    throughput: isOnApp(number)
+      ? appRate
+      : (ratesByThroughput[number.throughput?.level ?? ''] ?? standardRate),
   }
 }
 
-export function stateOf(number: PhoneNumber): OfficialState {
-  const standing = numberStatusOf(number.status) ?? 'connected'
+export function toState(number: PhoneNumber): OfficialState {
+  const numberStatus = toNumberStatus(number.status) ?? 'connected'
   const displayNameStatus =
-    number.name_status && number.name_status !== 'NONE' ? nameStatusOf(number.name_status) : null
-  const isSending = standing === 'connected' || standing === 'flagged' || standing === 'restricted'
-  const issue = issueOf(number, standing, displayNameStatus, isSending)
+    number.name_status && number.name_status !== 'NONE' ? toNameStatus(number.name_status) : null
+  const isSending =
+    numberStatus === 'connected' || numberStatus === 'flagged' || numberStatus === 'restricted'
+  const issue = toIssue(number, numberStatus, displayNameStatus, isSending)
   return {
     status: issue ? 'error' : isSending ? 'connected' : 'verifying',
     issue,
-    phone: phoneOf(number),
+    phone: toPhone(number),
     displayName: number.verified_name ?? '',
     displayNameStatus,
   }
 }
 
-function issueOf(
+function toIssue(
   number: PhoneNumber,
-  standing: string,
+  numberStatus: string,
   name: OfficialState['displayNameStatus'],
   isSending: boolean,
 ): NumberIssue | null {
-  if (standing === 'banned') return number.status === 'DELETED' ? 'number-removed' : 'account-restricted'
-  if (standing === 'offline') return 'number-removed'
+  if (numberStatus === 'banned') return number.status === 'DELETED' ? 'number-removed' : 'account-restricted'
+  if (numberStatus === 'offline') return 'number-removed'
   if (!isSending && name === 'declined') return 'display-name-declined'
   const { health_status: health } = number
   if (health?.can_send_message !== 'BLOCKED' || !isSending) return null
@@ -170,8 +173,8 @@ function issueOf(
 
 const paymentErrors = new Set([131042, 141006])
 
-/** What an error of the API says of the number itself; null: nothing. */
-export function issueOfFailure(graph: GraphError): NumberIssue | null {
+/** The number's issue that an API error reveals, or null. */
+export function toIssueOfError(graph: GraphError): NumberIssue | null {
   if (isAboutAccess(graph)) return 'token-expired'
   if (graph.code === 33 || graph.code === 803 || (graph.code === 100 && graph.subcode === 33)) {
     return 'number-removed'

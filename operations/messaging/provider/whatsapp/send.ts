@@ -1,9 +1,9 @@
-/** Messages in the Cloud API's form. */
+/** Builds messages in the Cloud API's format. */
 
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
-import { asParameter } from '#runtime/values/variables'
+import { toParameter } from '#runtime/values/variables'
 import type { Accepted, Media, Send, TemplateSend } from '../port.ts'
 import type { Graph } from './graph.ts'
 import type { ServerNumber, WhatsappCredentials } from './options.ts'
@@ -13,7 +13,7 @@ type Content = Record<string, unknown>
 const acceptedShape = z.object({ messages: z.array(z.object({ id: z.string().min(1) })).min(1) })
 
 /** The number that a message leaves through, and its token. */
-export function senderOf(graph: Graph, store: ProviderStore, via: Send['via']): ServerNumber {
+export function findSender(graph: Graph, store: ProviderStore, via: Send['via']): ServerNumber {
   const { shared, assistant } = graph.options
   const number =
     via === 'official'
@@ -33,7 +33,7 @@ export async function sendMessage(
   message: Send,
   content: Content,
 ): Promise<Accepted> {
-  const { numberId, accessToken } = senderOf(graph, store, message.via)
+  const { numberId, accessToken } = findSender(graph, store, message.via)
   const answer = await graph.send({
     method: 'POST',
     path: `${numberId}/messages`,
@@ -41,7 +41,7 @@ export async function sendMessage(
     body: {
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
-      ...recipientOf(message.phone),
+      ...toRecipient(message.phone),
       ...(message.replyTo ? { context: { message_id: message.replyTo } } : {}),
       biz_opaque_callback_data: message.idempotencyKey,
       ...content,
@@ -52,20 +52,20 @@ export async function sendMessage(
   return { providerMessageId: read.data.messages[0]!.id }
 }
 
-/** An id in `to` is answered like a message that left, and dropped. */
-const recipientOf = (address: string): Content =>
+/** An id in `to` would be accepted like a phone, but the message dropped. */
+const toRecipient = (address: string): Content =>
   address.startsWith('+') ? { to: address.slice(1) } : { recipient: address }
 
-export const textContent = (text: string): Content => ({
+export const buildTextContent = (text: string): Content => ({
   type: 'text',
   text: { body: text, preview_url: /https?:\/\//.test(text) },
 })
 
-/** A store's text on the shared number, to who has not written: a parameter of the service's own template. */
-export const sharedContent = (template: { name: string; language: string }, text: string): Content =>
-  templateBody(template, [{ type: 'body', parameters: texts([text]) }])
+/** Wraps a store's text on the shared number in the service's own template, if the window is closed. */
+export const buildSharedContent = (template: { name: string; language: string }, text: string): Content =>
+  buildTemplateBody(template, [{ type: 'body', parameters: toTextParameters([text]) }])
 
-export const mediaContent = (media: Media, caption: string | null): Content => ({
+export const buildMediaContent = (media: Media, caption: string | null): Content => ({
   type: media.type,
   [media.type]: {
     link: media.url,
@@ -74,16 +74,21 @@ export const mediaContent = (media: Media, caption: string | null): Content => (
   },
 })
 
-const texts = (values: readonly string[]) =>
-  values.map((value) => ({ type: 'text', text: asParameter(value) }))
+const toTextParameters = (values: readonly string[]) =>
+  values.map((value) => ({ type: 'text', text: toParameter(value) }))
 
-export function templateContent({ template, parameters, headerMediaUrl, layout }: TemplateSend): Content {
+export function buildTemplateContent({
+  template,
+  parameters,
+  headerMediaUrl,
+  layout,
+}: TemplateSend): Content {
   const { headerMediaType: type, dynamicButtons } = layout
-  const header = parameters.header.length > 0 ? texts(parameters.header) : []
+  const header = parameters.header.length > 0 ? toTextParameters(parameters.header) : []
   const media = type && headerMediaUrl ? [{ type, [type]: { link: headerMediaUrl } }] : []
   const components = [
     { type: 'header', parameters: media.length > 0 ? media : header },
-    { type: 'body', parameters: texts(parameters.body) },
+    { type: 'body', parameters: toTextParameters(parameters.body) },
     ...dynamicButtons.map(({ index, type: button }, i) => {
       const value = parameters.buttons[i] ?? ''
       return {
@@ -92,19 +97,19 @@ export function templateContent({ template, parameters, headerMediaUrl, layout }
         index: String(index),
         parameters: [
           button === 'url'
-            ? { type: 'text', text: asParameter(value) }
-            : { type: 'coupon_code', coupon_code: asParameter(value) },
+            ? { type: 'text', text: toParameter(value) }
+            : { type: 'coupon_code', coupon_code: toParameter(value) },
         ],
       }
     }),
   ]
-  return templateBody(
+  return buildTemplateBody(
     template,
     components.filter((component) => component.parameters.length > 0),
   )
 }
 
-const templateBody = (template: { name: string; language: string }, components: unknown[]): Content => ({
+const buildTemplateBody = (template: { name: string; language: string }, components: unknown[]): Content => ({
   type: 'template',
   template: {
     name: template.name,

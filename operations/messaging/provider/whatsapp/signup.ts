@@ -1,25 +1,25 @@
-/** The embedded signup of official numbers: its page, what came back from it, and the number that was chosen there. */
+/** The embedded signup of official numbers: its page, its result, and the chosen number. */
 import { randomInt } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
 import { type NumberPort, type OfficialSetup, SetupQuestion } from '../number-port.ts'
-import { callFailure, isThrottled } from './errors.ts'
+import { isThrottled, toCallError } from './errors.ts'
 import { type Graph, GraphFailure } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
-import { isOnApp, type PhoneNumber, type PhoneNumbers, phoneOf, stateOf } from './phone-numbers.ts'
+import { isOnApp, type PhoneNumber, type PhoneNumbers, toPhone, toState } from './phone-numbers.ts'
 
-/** What a setup that waits for an answer has been granted. */
+/** The grant of a setup that waits for an answer. */
 interface Granted {
   accessToken: string
   accountIds: string[]
 }
 
-type Chosen = PhoneNumber & { accountId: string }
+type ChosenNumber = PhoneNumber & { accountId: string }
 
-/** The number has a PIN of its two-step verification, and it is another. */
+/** The number has another PIN for its two-step verification. */
 const pinMismatch = 133005
-const registerRefusals: Readonly<Record<number, { code: string; message: string }>> = {
+const registerErrors: Readonly<Record<number, { code: string; message: string }>> = {
   133006: {
     code: 'number-unverified',
     message: 'The number is not verified yet: finish that in WhatsApp Manager',
@@ -45,7 +45,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     const { dialogUrl, appId, configId, signupVersion } = this.#graph.options
     const extras = {
       setup: {},
-      // Numbers of the WhatsApp Business app may be connected too; other merchants choose a new one there.
+      // Allows numbers of the WhatsApp Business app; other merchants choose a new number there.
       featureType: 'whatsapp_business_app_onboarding',
       sessionInfoVersion: '3',
       ...(signupVersion ? { version: signupVersion } : {}),
@@ -82,19 +82,19 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
       credentials,
       numberId: number.id,
       accountId,
-      phone: phoneOf(registered),
+      phone: toPhone(registered),
       displayName: registered.verified_name ?? '',
-      ready: stateOf(registered).status === 'connected',
+      ready: toState(registered).status === 'connected',
     }
   }
 
-  /** A code holds once: what came of it is kept while the setup goes on. */
-  async #granted(store: ProviderStore, { code, returnUrl, keep }: OfficialSetup): Promise<Granted> {
-    // Without accounts they are those of a number that is connected already.
-    const kept = store.credentials as { accessToken: string; accountIds?: string[] | null } | null
-    const before = kept?.accountIds === undefined ? null : kept
+  /** A code works once: its grant is saved while the setup continues. */
+  async #granted(store: ProviderStore, { code, returnUrl, saveGrant }: OfficialSetup): Promise<Granted> {
+    // Without accounts these are the credentials of a number that is already connected.
+    const saved = store.credentials as { accessToken: string; accountIds?: string[] | null } | null
+    const before = saved?.accountIds === undefined ? null : saved
     const accessToken = before?.accessToken ?? (await this.#exchange(code, returnUrl))
-    if (!before) await keep?.({ accessToken, accountIds: null })
+    if (!before) await saveGrant?.({ accessToken, accountIds: null })
     return { accessToken, accountIds: before?.accountIds ?? (await this.#accountsOf(accessToken)) }
   }
 
@@ -110,12 +110,12 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
       return z.object({ access_token: z.string().min(1) }).parse(answer).access_token
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
-      if (error.graph.status >= 500 || isThrottled(error.graph)) throw callFailure(error.graph)
+      if (error.graph.status >= 500 || isThrottled(error.graph)) throw toCallError(error.graph)
       throw new Refused('code-refused', 'The code does not hold (any more)')
     }
   }
 
-  /** The accounts that the merchant shared with us, by what the token may do; in no order. */
+  /** The accounts that the merchant shared with us, by the token's permissions; unordered. */
   async #accountsOf(accessToken: string): Promise<string[]> {
     const { appId, appSecret } = this.#graph.options
     const answer = await this.#graph.call({
@@ -129,13 +129,13 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     return accounts
   }
 
-  /** The one that the merchant named, or the only one, or the only one of this very setup; else they are asked. */
-  async #chosen(granted: Granted, setup: OfficialSetup): Promise<Chosen> {
+  /** The number that the merchant named, or the only one, or the only one of this setup; otherwise asks the merchant. */
+  async #chosen(granted: Granted, setup: OfficialSetup): Promise<ChosenNumber> {
     const { accessToken } = granted
     const { answers = {}, sharedAccounts = [], startedAt } = setup
     const shared = answers.accountId ?? sharedAccounts.find((id) => granted.accountIds.includes(id))
     const accounts = shared && granted.accountIds.includes(shared) ? [shared] : granted.accountIds
-    const numbers: Chosen[] = []
+    const numbers: ChosenNumber[] = []
     for (const accountId of accounts) {
       const found = await this.#numbers.ofAccount(accessToken, accountId)
       numbers.push(...found.map((number) => ({ ...number, accountId })))
@@ -145,27 +145,27 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     if (named) return named
     const [first, ...others] = numbers
     if (others.length === 0) return first!
-    const since = (startedAt?.getTime() ?? Number.POSITIVE_INFINITY) - clocksDifferMs
+    const since = (startedAt?.getTime() ?? Number.POSITIVE_INFINITY) - clockSkewMs
     const fresh = numbers.filter(({ last_onboarded_time: at }) => (at ? Date.parse(at) : 0) >= since)
     if (fresh.length === 1) return fresh[0]!
-    const choices = numbers.map((number) => ({ value: number.id, label: phoneOf(number) }))
+    const choices = numbers.map((number) => ({ value: number.id, label: toPhone(number) }))
     throw new SetupQuestion('numberId', 'Several numbers were shared: say which is to be connected', {
       granted,
       choices,
     })
   }
 
-  /** The one that it had here, else a new one. */
-  async #pinFor({ id }: Chosen, { pinOf, keepPin }: OfficialSetup): Promise<string> {
-    const known = await pinOf?.(id)
+  /** The number's previous PIN here, otherwise a new one. */
+  async #pinFor({ id }: ChosenNumber, { findPin, savePin }: OfficialSetup): Promise<string> {
+    const known = await findPin?.(id)
     if (known) return known
     const made = String(randomInt(100_000, 1_000_000))
-    await keepPin?.(id, made)
+    await savePin?.(id, made)
     return made
   }
 
-  /** Answers the PIN that the number has from now on. */
-  async #register(granted: Granted, number: Chosen, setup: OfficialSetup): Promise<string> {
+  /** Registers the number and answers its PIN. */
+  async #register(granted: Granted, number: ChosenNumber, setup: OfficialSetup): Promise<string> {
     const { answers = {} } = setup
     const pin = answers.pin ?? (await this.#pinFor(number, setup))
     try {
@@ -178,18 +178,18 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
       return pin
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
-      const refusal = registerRefusals[error.graph.code]
+      const refusal = registerErrors[error.graph.code]
       if (refusal) throw new Refused(refusal.code, refusal.message)
-      if (error.graph.code !== pinMismatch) throw callFailure(error.graph)
+      if (error.graph.code !== pinMismatch) throw toCallError(error.graph)
       const message = answers.pin
-        ? `This is not the PIN that ${phoneOf(number)} has`
-        : `${phoneOf(number)} has a PIN of its two-step verification: say it, or turn it off in WhatsApp Manager`
+        ? `This is not the PIN that ${toPhone(number)} has`
+        : `${toPhone(number)} has a PIN of its two-step verification: say it, or turn it off in WhatsApp Manager`
       throw new SetupQuestion('pin', message, { granted, choices: [] })
     }
   }
 }
 
-const clocksDifferMs = 120_000
+const clockSkewMs = 120_000
 
 const debugShape = z.object({
   data: z.object({

@@ -1,4 +1,4 @@
-/** A template's parts in the Cloud API's form, both ways. */
+/** Converts template parts to and from the Cloud API's format. */
 import { z } from '#runtime/schema'
 import type { TemplateContent } from '../template-port.ts'
 
@@ -6,20 +6,22 @@ type Buttons = TemplateContent['buttons']
 
 const placeholder = /\{\{\d+\}\}/
 
-/** `handle`: of the example file of a header with media. */
-export function componentsOf(template: TemplateContent, handle: string | null): unknown[] {
+/** `handle`: the example file of a media header. */
+export function toComponents(template: TemplateContent, handle: string | null): unknown[] {
   const { header, body, footer, buttons, examples } = template
-  const headers = header ? [headerComponent(header, examples.header, handle)] : []
+  const headers = header ? [toHeaderComponent(header, examples.header, handle)] : []
   const bodyExample = examples.body.length > 0 ? { example: { body_text: [examples.body] } } : {}
   return [
     ...headers,
     { type: 'BODY', text: body, ...bodyExample },
     ...(footer ? [{ type: 'FOOTER', text: footer }] : []),
-    ...(buttons.length > 0 ? [{ type: 'BUTTONS', buttons: buttonsOf(buttons, examples.buttons) }] : []),
+    ...(buttons.length > 0
+      ? [{ type: 'BUTTONS', buttons: toButtonComponents(buttons, examples.buttons) }]
+      : []),
   ]
 }
 
-function headerComponent(
+function toHeaderComponent(
   header: NonNullable<TemplateContent['header']>,
   examples: readonly string[],
   handle: string | null,
@@ -32,8 +34,8 @@ function headerComponent(
   return { type: 'HEADER', format: header.type.toUpperCase(), ...example }
 }
 
-/** Examples belong to the dynamic buttons, in their order. */
-function buttonsOf(buttons: Buttons, examples: readonly string[]): unknown[] {
+/** Examples belong to the dynamic buttons, in order. */
+function toButtonComponents(buttons: Buttons, examples: readonly string[]): unknown[] {
   const left = [...examples]
   return buttons.map(({ type, text, url, phone }) => {
     switch (type) {
@@ -74,14 +76,14 @@ export const listedComponents = z.array(
 )
 type Components = z.infer<typeof listedComponents>
 
-export function contentOf(
+export function toContent(
   components: Components,
 ): Pick<TemplateContent, 'header' | 'body' | 'footer' | 'buttons' | 'examples'> {
   const find = (type: string) => components.find((component) => component.type === type)
   const header = find('HEADER')
   const body = find('BODY')
   const given = find('BUTTONS')?.buttons ?? []
-  const buttons = given.map(buttonOf)
+  const buttons = given.map(toButton)
   return {
     header: header
       ? {
@@ -96,7 +98,7 @@ export function contentOf(
     examples: {
       header: header?.example?.header_text ?? [],
       body: body?.example?.body_text?.[0] ?? [],
-      buttons: given.flatMap((button, i) => exampleOf(button, buttons[i]!)),
+      buttons: given.flatMap((button, i) => toExample(button, buttons[i]!)),
     },
   }
 }
@@ -108,19 +110,19 @@ const buttonTypes: Readonly<Record<string, string>> = {
   QUICK_REPLY: 'quick-reply',
 }
 
-function buttonOf({ type, text, url, phone_number: phone }: z.infer<typeof buttonShape>): Buttons[number] {
+function toButton({ type, text, url, phone_number: phone }: z.infer<typeof buttonShape>): Buttons[number] {
   const ours = buttonTypes[type] ?? type.toLowerCase().replaceAll('_', '-')
   return {
     type: ours,
-    // The network's own words, in the reader's language.
+    // The network's own label, in the reader's language.
     text: ours === 'coupon-code' ? null : (text ?? null),
     url: url ?? null,
     phone: phone ? `+${phone.replace(/\D/g, '')}` : null,
   }
 }
 
-/** What stood for the placeholder of an address, or the code. */
-function exampleOf({ example }: z.infer<typeof buttonShape>, { type, url }: Buttons[number]): string[] {
+/** The example value of an address's placeholder, or the code. */
+function toExample({ example }: z.infer<typeof buttonShape>, { type, url }: Buttons[number]): string[] {
   const text = Array.isArray(example) ? example[0] : example
   if (text === undefined || text === null) return []
   if (type === 'coupon-code') return [text]

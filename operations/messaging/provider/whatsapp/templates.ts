@@ -3,16 +3,16 @@
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { z } from '#runtime/schema'
-import { reasonOf } from '../template-hooks.ts'
+import { toRejectionReason } from '../template-hooks.ts'
 import type { ProviderTemplate, TemplateContent, TemplatePort, TemplateStatus } from '../template-port.ts'
-import { callFailure } from './errors.ts'
-import { type Graph, GraphFailure, jsonOf, lost } from './graph.ts'
+import { toCallError } from './errors.ts'
+import { type Graph, GraphFailure, parseJson, toNetworkError } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
-import { componentsOf, contentOf, listedComponents } from './template-components.ts'
+import { listedComponents, toComponents, toContent } from './template-components.ts'
 
 const pageSize = '100'
 const exists = 2388024
-const deletedLately = 2388023
+const recentlyDeleted = 2388023
 const fields = 'id,name,language,category,status,components,rejected_reason,quality_score'
 
 const statuses: Readonly<Record<string, TemplateStatus>> = {
@@ -28,7 +28,7 @@ const statuses: Readonly<Record<string, TemplateStatus>> = {
   ARCHIVED: 'disabled',
   LIMIT_EXCEEDED: 'disabled',
 }
-const statusOf = (word: string | null | undefined): TemplateStatus => statuses[word ?? ''] ?? 'pending'
+const toStatus = (value: string | null | undefined): TemplateStatus => statuses[value ?? ''] ?? 'pending'
 const qualities = { GREEN: 'green', YELLOW: 'yellow', RED: 'red' } as const
 
 const createdShape = z.object({ id: z.union([z.string(), z.number()]), status: z.string().nullish() })
@@ -50,7 +50,7 @@ const pageShape = z.object({
     .nullish(),
 })
 
-const credentialsOf = (store: ProviderStore): WhatsappCredentials => {
+const readCredentials = (store: ProviderStore): WhatsappCredentials => {
   if (store.credentials) return store.credentials as WhatsappCredentials
   throw new Unavailable('no', 'The store has no access to the provider')
 }
@@ -62,7 +62,7 @@ export class WhatsappTemplates implements TemplatePort {
   }
 
   createTemplate: TemplatePort['createTemplate'] = async (store, template) => {
-    const { accessToken, accountId } = credentialsOf(store)
+    const { accessToken, accountId } = readCredentials(store)
     const { name, language, category } = template
     const answer = await this.#hand(
       accessToken,
@@ -73,18 +73,18 @@ export class WhatsappTemplates implements TemplatePort {
     const read = createdShape.safeParse(answer)
     if (!read.success)
       throw new Unavailable('unknown', 'The provider answered without an id for the template')
-    return { providerId: String(read.data.id), status: statusOf(read.data.status) }
+    return { providerId: String(read.data.id), status: toStatus(read.data.status) }
   }
 
   editTemplate: TemplatePort['editTemplate'] = async (store, providerId, template) => {
-    const { accessToken } = credentialsOf(store)
+    const { accessToken } = readCredentials(store)
     const category = template.category.toUpperCase()
     await this.#hand(accessToken, providerId, { category }, template)
     return { status: 'pending' }
   }
 
   deleteTemplate: TemplatePort['deleteTemplate'] = async (store, { name, providerId }) => {
-    const { accessToken, accountId } = credentialsOf(store)
+    const { accessToken, accountId } = readCredentials(store)
     try {
       await this.#graph.ask({
         method: 'DELETE',
@@ -96,12 +96,12 @@ export class WhatsappTemplates implements TemplatePort {
       if (!(error instanceof GraphFailure)) throw error
       const { code, subcode, message } = error.graph
       const isGone = code === 100 && (subcode === 2593002 || /not found|does not exist/i.test(message))
-      if (!isGone) throw callFailure(error.graph)
+      if (!isGone) throw toCallError(error.graph)
     }
   }
 
   listTemplates: TemplatePort['listTemplates'] = async (store, cursor) => {
-    const { accessToken, accountId } = credentialsOf(store)
+    const { accessToken, accountId } = readCredentials(store)
     const answer = await this.#graph.call({
       path: `${accountId}/message_templates`,
       query: { fields, limit: pageSize, ...(cursor ? { after: cursor } : {}) },
@@ -111,7 +111,7 @@ export class WhatsappTemplates implements TemplatePort {
     if (!page.success) throw new Unavailable('no', 'The provider answered with a list of another form')
     const { data, paging } = page.data
     return {
-      templates: data.flatMap((each) => listed(each) ?? []),
+      templates: data.flatMap((each) => parseListed(each) ?? []),
       next: paging?.next ? (paging.cursors?.after ?? null) : null,
     }
   }
@@ -120,7 +120,7 @@ export class WhatsappTemplates implements TemplatePort {
     const { header } = template
     const handle = header?.mediaUrl ? await this.#upload(token, header.mediaUrl) : null
     try {
-      const body = { ...head, components: componentsOf(template, handle) }
+      const body = { ...head, components: toComponents(template, handle) }
       return await this.#graph.ask({ method: 'POST', path, token, body })
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
@@ -128,14 +128,14 @@ export class WhatsappTemplates implements TemplatePort {
       if (subcode === exists) {
         throw new Refused('template-exists', 'There is a template of this name and language already')
       }
-      if (subcode === deletedLately) {
+      if (subcode === recentlyDeleted) {
         throw new Refused('template-deleted-lately', 'A template of this name was deleted there lately')
       }
-      throw callFailure(error.graph)
+      throw toCallError(error.graph)
     }
   }
 
-  /** The example of a header's file, by the resumable upload. */
+  /** Uploads the example of a header's file by the resumable upload. */
   async #upload(token: string, url: string): Promise<string> {
     const file = await this.#fetchFile(url)
     const { appId } = this.#graph.options
@@ -152,11 +152,11 @@ export class WhatsappTemplates implements TemplatePort {
       body: file.bytes,
     })
     const { status } = response
-    // Nothing came of it but an upload that nobody uses.
+    // Only an unused upload is left behind.
     if (status >= 500 || status === 429) {
       throw new Unavailable('no', 'The provider did not take the file of the header')
     }
-    const read = z.object({ h: z.string() }).safeParse(response.ok ? jsonOf(text) : null)
+    const read = z.object({ h: z.string() }).safeParse(response.ok ? parseJson(text) : null)
     if (!read.success)
       throw new Refused('media-refused', 'The provider could not take the file of the header')
     return read.data.h
@@ -169,25 +169,25 @@ export class WhatsappTemplates implements TemplatePort {
       const contentType = response.headers.get('content-type') ?? 'application/octet-stream'
       return { bytes: await response.arrayBuffer(), contentType }
     } catch (error) {
-      throw error instanceof Refused ? error : lost(error)
+      throw error instanceof Refused ? error : toNetworkError(error)
     }
   }
 }
 
-/** Null for one that is being deleted, or that cannot be read. */
-function listed(given: unknown): ProviderTemplate | null {
+/** Null for a template that is being deleted or is malformed. */
+function parseListed(given: unknown): ProviderTemplate | null {
   const read = listedShape.safeParse(given)
   if (!read.success || /DELET/.test(read.data.status)) return null
   const { id, name, language, category, status, rejected_reason: reason, quality_score: quality } = read.data
-  const ours = statusOf(status)
+  const ours = toStatus(status)
   return {
     providerId: String(id),
     name,
     language,
     category: category.toLowerCase(),
-    ...contentOf(read.data.components),
+    ...toContent(read.data.components),
     status: ours,
-    rejectionReason: ours === 'rejected' ? reasonOf(reason) : null,
+    rejectionReason: ours === 'rejected' ? toRejectionReason(reason) : null,
     quality: qualities[quality?.score as keyof typeof qualities] ?? 'unknown',
     pausedUntil: null,
   }

@@ -1,6 +1,6 @@
 /**
- * The WhatsApp Business Cloud API. It knows no idempotency keys: a send whose answer is lost is never repeated, its key
- * comes back with the callbacks.
+ * The WhatsApp Business Cloud API. It does not deduplicate: a send whose response was lost is not repeated; the webhook
+ * that returns our message key shows whether it was accepted.
  */
 
 import { minuteMs } from '#runtime/durations'
@@ -13,13 +13,20 @@ import { Graph } from './graph.ts'
 import { fetchMedia } from './media.ts'
 import { WhatsappNumbers } from './numbers.ts'
 import type { WhatsappCredentials, WhatsappOptions } from './options.ts'
-import { appPace, PhoneNumbers, standardPace } from './phone-numbers.ts'
-import { mediaContent, senderOf, sendMessage, sharedContent, templateContent, textContent } from './send.ts'
+import { appRate, PhoneNumbers, standardRate } from './phone-numbers.ts'
+import {
+  buildMediaContent,
+  buildSharedContent,
+  buildTemplateContent,
+  buildTextContent,
+  findSender,
+  sendMessage,
+} from './send.ts'
 import { WhatsappSignup } from './signup.ts'
 import { WhatsappTemplates } from './templates.ts'
 
 const sharedPerSecond = 10
-const paceKeptMs = 10 * minuteMs
+const rateTtlMs = 10 * minuteMs
 
 const noQr = (): Refused => new Refused('no-qr', 'The provider links no phones by QR code')
 
@@ -79,18 +86,18 @@ export class WhatsappMessaging implements MessagingPort {
     const { shared } = this.#graph.options
     const content =
       message.via === 'shared' && shared && !message.isWindowOpen
-        ? sharedContent(shared.template, message.text)
-        : textContent(message.text)
+        ? buildSharedContent(shared.template, message.text)
+        : buildTextContent(message.text)
     return sendMessage(this.#graph, store, message, content)
   }
 
   sendMedia: MessagingPort['sendMedia'] = async (store, message) =>
-    sendMessage(this.#graph, store, message, mediaContent(message.media, message.text))
+    sendMessage(this.#graph, store, message, buildMediaContent(message.media, message.text))
 
   sendTemplate: MessagingPort['sendTemplate'] = async (store, message) =>
-    sendMessage(this.#graph, store, message, templateContent(message))
+    sendMessage(this.#graph, store, message, buildTemplateContent(message))
 
-  /** The official number's as the provider says, which is asked every ten minutes. */
+  /** The official number's rate as the provider reports it, read every ten minutes. */
   sendLimits: MessagingPort['sendLimits'] = async (store, via) => {
     if (via !== 'official') return { perSecond: sharedPerSecond, perDay: null }
     return { perSecond: await this.#paceOf(store), perDay: null }
@@ -98,7 +105,7 @@ export class WhatsappMessaging implements MessagingPort {
 
   #paceOf(store: ProviderStore): Promise<number> {
     const { numberId, isOnApp } = (store.credentials ?? {}) as Partial<WhatsappCredentials>
-    const usual = isOnApp ? appPace : standardPace
+    const usual = isOnApp ? appRate : standardRate
     if (!numberId) return Promise.resolve(usual)
     const known = this.#paces.get(numberId)
     if (known && performance.now() < known.until) return known.perSecond
@@ -106,12 +113,12 @@ export class WhatsappMessaging implements MessagingPort {
       ({ throughput }) => throughput,
       () => usual,
     )
-    this.#paces.set(numberId, { until: performance.now() + paceKeptMs, perSecond })
+    this.#paces.set(numberId, { until: performance.now() + rateTtlMs, perSecond })
     return perSecond
   }
 
   markRead: MessagingPort['markRead'] = async (store, { providerMessageId }) => {
-    const { numberId, accessToken } = senderOf(this.#graph, store, 'official')
+    const { numberId, accessToken } = findSender(this.#graph, store, 'official')
     await this.#graph.call({
       method: 'POST',
       path: `${numberId}/messages`,
@@ -121,9 +128,9 @@ export class WhatsappMessaging implements MessagingPort {
   }
 
   fetchMedia: MessagingPort['fetchMedia'] = async (store, { mediaId }) =>
-    fetchMedia(this.#graph, senderOf(this.#graph, store, 'official').accessToken, mediaId)
+    fetchMedia(this.#graph, findSender(this.#graph, store, 'official').accessToken, mediaId)
 
-  /** The Cloud API tells by callbacks alone. */
+  /** The Cloud API reports by callbacks only. */
   async history(): Promise<{ supported: boolean; events: ProviderEvent[]; next: string | null }> {
     return { supported: false, events: [], next: null }
   }

@@ -5,7 +5,7 @@ import { messagingSession } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/messaging/session',
-  description: "Read which connection the store's messages leave through, and how each connection stands.",
+  description: "Read which connection the store's messages leave through, and whether each connection works.",
   details: 'The provider is not asked. The QR code is shown to keys that may start a session.',
   words: 'is whatsapp connected, QR code, state of the link',
   scopes: ['platform:read'],

@@ -2,7 +2,7 @@ import { serverJob } from '#runtime/job'
 import { handle } from '#runtime/jobs/handle'
 import { object } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 
 const workMs = 20_000
 
@@ -14,10 +14,10 @@ export default serverJob(handle('sandbox-message-events', object({})), {
   oneAtATimePer: () => 'all',
   everySeconds: 2,
   sandboxOnly: true,
-  safeTwice: 'A status that was told before has the same event key, and is passed over.',
+  safeTwice: 'A status that was sent before has the same event key, and is ignored.',
   async run(ctx, _payload, { signal }) {
     const until = performance.now() + workMs
-    for await (const { headers, body } of sandboxOf(ctx.adapters.messaging).dueEvents()) {
+    for await (const { headers, body } of getSandbox(ctx.adapters.messaging).dueEvents()) {
       await receiveHook(ctx, 'sandbox', headers, body)
       if (signal.aborted || performance.now() > until) break
     }

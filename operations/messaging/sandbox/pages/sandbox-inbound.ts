@@ -1,11 +1,11 @@
-import { requireStoreId } from '#operations/store/door'
+import { requireStoreId } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
 import type { ConnectionType } from '../../provider/port.ts'
-import { sandboxNumberId, sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox, sandboxNumberId } from '../../provider/sandbox.ts'
 
 const body = object({
   to: z.enum(['connection', 'assistant']).default('connection'),
@@ -33,7 +33,7 @@ export default page({
       await request.json(body)
     const numberId =
       to === 'assistant' ? sandboxNumberId(storeId, 'assistant') : await connectedNumber(ctx, storeId)
-    const hook = sandboxOf(ctx.adapters.messaging).inbound({
+    const hook = getSandbox(ctx.adapters.messaging).inbound({
       ...message,
       numberId,
       ...(type ? { type } : {}),
@@ -42,14 +42,14 @@ export default page({
       ...(occurredAt ? { occurredAt: new Date(occurredAt) } : {}),
       ...(providerMessageId ? { providerMessageId } : {}),
     })
-    const sandbox = sandboxOf(ctx.adapters.messaging)
-    await sandbox.inbox.keep(storeId, sandbox.parseEvents(hook.body))
+    const sandbox = getSandbox(ctx.adapters.messaging)
+    await sandbox.inbox.store(storeId, sandbox.parseEvents(hook.body))
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
     return jsonAnswer({ received: true })
   },
 })
 
-/** Of the official number when connected, else of the selected one. */
+/** The official number if connected, otherwise the selected one. */
 async function connectedNumber(ctx: SystemContext, storeId: string): Promise<string> {
   const connections = await ctx.root
     .selectFrom('messaging_connections as c')

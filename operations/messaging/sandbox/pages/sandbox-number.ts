@@ -1,9 +1,9 @@
-import { requireStoreId } from '#operations/store/door'
+import { requireStoreId } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 
 const body = object({
   qualityRating: z.enum(['green', 'yellow', 'red', 'unknown']).optional(),
@@ -25,7 +25,7 @@ export default page({
   async handler(ctx, request) {
     const storeId = await requireStoreId(ctx, request.params.storeId!)
     const change = await request.json(body)
-    const hook = await sandboxOf(ctx.adapters.messaging).numbers.change(storeId, change)
+    const hook = await getSandbox(ctx.adapters.messaging).numbers.change(storeId, change)
     if (!hook) throw refuse('not_found', 'The sandbox has no official number of this store')
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)
     return jsonAnswer({ received: true })

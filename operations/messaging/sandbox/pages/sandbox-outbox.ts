@@ -1,6 +1,6 @@
-import { requireStoreId } from '#operations/store/door'
+import { requireStoreId } from '#operations/store/index'
 import { jsonAnswer, page } from '#runtime/page'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 
 export default page({
   method: 'GET',
@@ -11,6 +11,6 @@ export default page({
   async handler(ctx, request) {
     const storeId = await requireStoreId(ctx, request.params.storeId!)
     const phone = request.parameters().get('phone') ?? undefined
-    return jsonAnswer({ data: await sandboxOf(ctx.adapters.messaging).outbox(storeId, phone) })
+    return jsonAnswer({ data: await getSandbox(ctx.adapters.messaging).outbox(storeId, phone) })
   },
 })

@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 import { goneAnswer, scanCode, scanFields } from '../pages.ts'
 
 const body = object({ payload: z.string().min(1).max(500), ...scanFields })
@@ -9,12 +9,12 @@ const body = object({ payload: z.string().min(1).max(500), ...scanFields })
 export default page({
   method: 'POST',
   path: '/sandbox/api/messaging/scan',
-  description: 'A phone scans a QR code.',
+  description: 'Simulates a phone that scans a QR code.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
     const { payload, ...phone } = await request.json(body)
-    if ((await sandboxOf(ctx.adapters.messaging).qr.find(payload)) === null) {
+    if ((await getSandbox(ctx.adapters.messaging).qr.find(payload)) === null) {
       throw refuse('not_found', 'payload: there never was such a code')
     }
     if (!(await scanCode(ctx, payload, phone))) {

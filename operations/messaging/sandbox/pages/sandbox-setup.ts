@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 import { e164, goneAnswer, setupFields } from '../pages.ts'
 
 const body = object({ setupUrl: z.string().min(1).max(2000), ...setupFields })
@@ -15,7 +15,7 @@ export default page({
   sandboxOnly: true,
   async handler(ctx, request) {
     const { setupUrl, phone, displayName, outcome } = await request.json(body)
-    const { numbers } = sandboxOf(ctx.adapters.messaging)
+    const { numbers } = getSandbox(ctx.adapters.messaging)
     const token = setupUrl.split('/').at(-1)!
     if (!(await numbers.findSetup(token))) throw refuse('not_found', 'setupUrl: there never was such a setup')
     const ended = await numbers.endSetup(token, { phone: e164(phone), displayName, outcome })

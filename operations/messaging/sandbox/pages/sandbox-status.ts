@@ -1,9 +1,9 @@
-import { requireStoreId } from '#operations/store/door'
+import { requireStoreId } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 
 const body = object({
   providerMessageId: z.string().min(1).max(200),
@@ -14,13 +14,13 @@ const body = object({
 export default page({
   method: 'POST',
   path: '/sandbox/api/messaging/:storeId/status',
-  description: 'The provider tells what became of a message, through its signed hook.',
+  description: 'Sends a status event of a message, through the signed webhook.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
     const storeId = await requireStoreId(ctx, request.params.storeId!)
     const { code, ...change } = await request.json(body)
-    const sandbox = sandboxOf(ctx.adapters.messaging)
+    const sandbox = getSandbox(ctx.adapters.messaging)
     const hook = await sandbox.status(storeId, { ...change, ...(code ? { code } : {}) })
     if (!hook) throw refuse('not_found', 'No message of this store left under that id')
     await receiveHook(ctx, 'sandbox', hook.headers, hook.body)

@@ -1,9 +1,9 @@
-import { requireStoreId } from '#operations/store/door'
+import { requireStoreId } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 import { receiveHook } from '../../callbacks/receive.ts'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 
 const body = object({
   status: z
@@ -18,7 +18,7 @@ const body = object({
 export default page({
   method: 'POST',
   path: '/sandbox/api/messaging/:storeId/templates/:id/review',
-  description: 'The provider reviews, pauses, disables, deletes or recategorises a template.',
+  description: 'Simulates the provider: reviews, pauses, disables, deletes or recategorises a template.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
@@ -34,7 +34,7 @@ export default page({
           .executeTakeFirst()
       : undefined
     const hook = row?.provider_id
-      ? await sandboxOf(ctx.adapters.messaging).templates.review(storeId, row.provider_id, {
+      ? await getSandbox(ctx.adapters.messaging).templates.review(storeId, row.provider_id, {
           ...(status ? { status } : {}),
           ...(reason ? { reason } : {}),
           ...(category ? { category } : {}),

@@ -1,16 +1,16 @@
 import { page } from '#runtime/page'
-import { sandboxOf } from '../../provider/sandbox.ts'
+import { getSandbox } from '../../provider/sandbox.ts'
 import { deadSetupPage, e164, setupBody, unknownSetupPage } from '../pages.ts'
 
 export default page({
   method: 'POST',
   path: '/sandbox/messaging/setup/:token',
-  description: "Ends the provider's setup of an official number, and leads back to who opened it.",
-  trust: 'Only where the sandbox is on; the token in the path, which only who opened the setup was told.',
+  description: "Ends the provider's setup of an official number, and returns to the page that opened it.",
+  trust: 'Only with the sandbox on; the token in the path, known only to the caller that opened the setup.',
   sandboxOnly: true,
   async handler(ctx, request) {
     const { params } = request
-    const { numbers } = sandboxOf(ctx.adapters.messaging)
+    const { numbers } = getSandbox(ctx.adapters.messaging)
     if (!(await numbers.findSetup(params.token!))) return unknownSetupPage()
     const { fields } = await request.formOrJson(setupBody)
     const ended = await numbers.endSetup(params.token!, { ...fields, phone: e164(fields.phone) })

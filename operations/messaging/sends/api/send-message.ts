@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { writeBody } from '#runtime/schema'
 import { sendInput, sendReadOnly, sentMessage } from '../schema.ts'
-import { sendGiven } from '../start.ts'
+import { sendFromInput } from '../send.ts'
 
 export default operation({
   method: 'POST',
@@ -24,5 +24,5 @@ export default operation({
     forbidden: 'No message is left in the cycle, or the plan does not include the official number',
   },
   example: { body: { phone: '+5511988887777', text: 'Oi Ana, seu pedido chegou?' } },
-  handler: (ctx, { body }) => sendGiven(ctx, body),
+  handler: (ctx, { body }) => sendFromInput(ctx, body),
 })

@@ -1,10 +1,10 @@
 import { serverJob } from '#runtime/job'
 import { messageSettle } from '../../handles.ts'
-import { settleSend } from '../lane.ts'
-import { findUnsettled } from '../unsettled.ts'
+import { dispatchSend } from '../outbox-source.ts'
+import { findStaleSends } from '../stale-sends.ts'
 
 export default serverJob(messageSettle, {
-  description: 'Settles single sends that are queued: sends them again where that is safe, or ends them',
+  description: 'Resolves queued single sends: retries them if that is safe, or ends them',
   retry: { limit: 3, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ messageId }) => messageId ?? 'all',
@@ -14,11 +14,11 @@ export default serverJob(messageSettle, {
     'A message is claimed before it is sent again, always under the same key; otherwise it only asks.',
   async run(system, { storeId, messageId }, { signal }) {
     const found =
-      storeId && messageId ? [{ storeId, messageId }] : await findUnsettled(system.root, system.now())
+      storeId && messageId ? [{ storeId, messageId }] : await findStaleSends(system.root, system.now())
     for (const each of found) {
       if (signal.aborted) return
       const ctx = await system.forStore(each.storeId)
-      if (ctx) await settleSend(ctx, each.messageId)
+      if (ctx) await dispatchSend(ctx, each.messageId)
     }
   },
 })

@@ -7,7 +7,7 @@ import { template, templateInput, templateReadOnly } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/messaging/templates',
-  description: 'Create a message template and hand it in for review by the provider.',
+  description: 'Create a message template and submit it for review by the provider.',
   details: 'Nothing is kept when the provider does not take it. It can be sent once it is approved.',
   words: 'write a template, new message for approval',
   scopes: ['platform:write'],

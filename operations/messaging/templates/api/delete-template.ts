@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { deleteTemplate } from '../edit.ts'
-import { templateIdOf } from '../json.ts'
+import { parseTemplateId } from '../json.ts'
 
 export default operation({
   method: 'DELETE',
@@ -14,5 +14,5 @@ export default operation({
   transaction: 'own',
   answer: { status: 204 },
   refuses: { not_found: 'There is no such template', conflict: 'Something uses it' },
-  handler: (ctx, { params }) => deleteTemplate(ctx, templateIdOf(params.id)),
+  handler: (ctx, { params }) => deleteTemplate(ctx, parseTemplateId(params.id)),
 })

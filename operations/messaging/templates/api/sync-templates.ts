@@ -5,7 +5,7 @@ import { syncTemplates } from '../sync.ts'
 export default operation({
   method: 'POST',
   path: '/messaging/templates/sync',
-  description: 'Bring the templates to what the provider has: it is right about each of them.',
+  description: "Synchronize the templates with the provider's, which are authoritative.",
   words: 'fetch templates from the provider again, refresh their states',
   scopes: ['platform:write'],
   readOnly: false,

@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { headerPurpose } from '../header-media.ts'
 
@@ -12,6 +12,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'official-api',
-  ...files.uploadOf(headerPurpose),
+  ...files.uploadOperation(headerPurpose),
   example: { body: { fileName: 'black-friday.png', contentType: 'image/png', size: 348_160 } },
 })

@@ -1,10 +1,10 @@
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { job } from '#runtime/job'
 import { templateSync } from '../../handles.ts'
 import { syncTemplates } from '../sync.ts'
 
 export default job(templateSync, {
-  description: "Brings a store's templates to what the provider has",
+  description: "Synchronizes a store's templates with the provider's",
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
   every: {
@@ -17,13 +17,13 @@ export default job(templateSync, {
         .where('status', '=', 'connected'),
   },
   oneAtATimePer: () => 'store',
-  safeTwice: 'It compares, and takes over what differs.',
+  safeTwice: 'It applies only the differences.',
   async run(ctx) {
     try {
       await syncTemplates(ctx)
     } catch (error) {
-      // Disconnected meanwhile, or somebody syncs by hand: there is nothing left to do.
-      if (!(error instanceof Refusal && error.code === 'conflict')) throw error
+      // Disconnected meanwhile, or a manual sync is running: nothing to do.
+      if (!(error instanceof ApiError && error.code === 'conflict')) throw error
     }
   },
 })

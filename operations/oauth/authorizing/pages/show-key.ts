@@ -1,32 +1,32 @@
-import { Refusal } from '#runtime/errors'
+import { ApiError } from '#runtime/errors'
 import { page } from '#runtime/page'
 import { limit } from '../../limits.ts'
-import { openedAsked } from '../asked.ts'
-import { openedShown, sealedShown, sentBack, showKey } from '../consent.ts'
-import { consentForm, keyForm, localeOf } from '../forms.ts'
-import { answeringPeople, requireOwnPage } from '../own-form.ts'
+import { unsealRequest } from '../authorization-request.ts'
+import { checkKey, redirectToClient, sealShownKey, unsealShownKey } from '../consent.ts'
+import { requireSameOrigin, withErrorPages } from '../form-guards.ts'
+import { getLocale, renderConsentForm, renderKeyForm } from '../forms.ts'
 
 export default page({
   method: 'POST',
   path: '/oauth/authorize',
-  description: 'Takes the key that a merchant shows, and asks what of it the assistant is granted.',
-  trust: 'The key itself, from our own page alone; how many are tried from an address is limited.',
-  handler: answeringPeople(async (ctx, request) => {
-    requireOwnPage(ctx, request)
+  description: 'Takes the key of a merchant, and asks which of its scopes the assistant is granted.',
+  trust: 'The key itself, sent from our own page; the attempts from an address are limited.',
+  handler: withErrorPages(async (ctx, request) => {
+    requireSameOrigin(ctx, request)
     const fields = await request.fields()
-    const asked = openedAsked(ctx, fields.request)
-    if (fields.decision === 'no') return sentBack(ctx, asked, { error: 'access_denied' })
-    const locale = localeOf(request)
+    const asked = unsealRequest(ctx, fields.request)
+    if (fields.decision === 'no') return redirectToClient(ctx, asked, { error: 'access_denied' })
+    const locale = getLocale(request)
     try {
       await limit(ctx, 'keys', request.ip)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
+      if (!(error instanceof ApiError)) throw error
       const minutes = Math.ceil(Number(error.headers?.['retry-after']) / 60)
-      return keyForm(ctx, asked, locale, 'too-often', minutes)
+      return renderKeyForm(ctx, asked, locale, 'too-often', minutes)
     }
-    const shown = await showKey(ctx, asked, fields.key ?? '')
-    if (typeof shown === 'string') return keyForm(ctx, asked, locale, shown)
-    const { parent } = await openedShown(ctx, sealedShown(ctx, shown))
-    return consentForm(ctx, shown, parent)
+    const shown = await checkKey(ctx, asked, fields.key ?? '')
+    if (typeof shown === 'string') return renderKeyForm(ctx, asked, locale, shown)
+    const { parent } = await unsealShownKey(ctx, sealShownKey(ctx, shown))
+    return renderConsentForm(ctx, shown, parent)
   }),
 })

@@ -1,9 +1,9 @@
 import { jsonAnswer, page } from '#runtime/page'
 import { newId } from '#runtime/values/ids'
-import { answeringOauth } from '../../errors.ts'
+import { withOauthErrors } from '../../errors.ts'
 import { limitRegistrations } from '../../limits.ts'
 import { register } from '../clients.ts'
-import { clientMetadata, clientOf } from '../metadata.ts'
+import { clientMetadata, toClient } from '../metadata.ts'
 
 const bodyAtMost = 64 * 1024
 
@@ -12,9 +12,9 @@ export default page({
   path: '/oauth/register',
   description: 'Registers a client that connects by OAuth; it is public and gets no secret (RFC 7591).',
   trust: 'Anybody may register: a client can do nothing until a merchant shows it a key. Limited by address.',
-  handler: answeringOauth(async (ctx, request) => {
+  handler: withOauthErrors(async (ctx, request) => {
     await limitRegistrations(ctx, request.ip)
-    const client = clientOf(newId(ctx.clock.ms()), await request.json(clientMetadata, bodyAtMost))
+    const client = toClient(newId(ctx.clock.ms()), await request.json(clientMetadata, bodyAtMost))
     await register(ctx, client)
     return jsonAnswer(
       {

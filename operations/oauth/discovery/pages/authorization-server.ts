@@ -1,10 +1,10 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { authorizationServer } from '../metadata.ts'
+import { buildAuthorizationServer } from '../metadata.ts'
 
 export default page({
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
-  description: 'Where clients register, ask for consent, and get and end keys (RFC 8414).',
+  description: 'The addresses for registration, consent, tokens and revocation (RFC 8414).',
   trust: 'Public: it says what anybody may know.',
-  handler: ({ settings }) => jsonAnswer(authorizationServer(settings)),
+  handler: ({ settings }) => jsonAnswer(buildAuthorizationServer(settings)),
 })

@@ -1,10 +1,10 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { protectedResource } from '../metadata.ts'
+import { buildProtectedResource } from '../metadata.ts'
 
 export default page({
   method: 'GET',
   path: '/.well-known/oauth-protected-resource',
-  description: 'The same as below /mcp, for clients that look at the root alone.',
+  description: 'The metadata of /mcp, for clients that only look at the root.',
   trust: 'Public: it says what anybody may know.',
-  handler: ({ settings }) => jsonAnswer(protectedResource(settings)),
+  handler: ({ settings }) => jsonAnswer(buildProtectedResource(settings)),
 })

@@ -1,10 +1,11 @@
 import { jsonAnswer, page } from '#runtime/page'
-import { metadataPath, protectedResource } from '../metadata.ts'
+import { buildProtectedResource, metadataPath } from '../metadata.ts'
 
 export default page({
   method: 'GET',
   path: metadataPath,
-  description: 'What /mcp is and who grants keys for it, for clients that connect by OAuth (RFC 9728).',
+  description:
+    'The resource /mcp and its authorization server, for clients that connect by OAuth (RFC 9728).',
   trust: 'Public: it says what anybody may know.',
-  handler: ({ settings }) => jsonAnswer(protectedResource(settings)),
+  handler: ({ settings }) => jsonAnswer(buildProtectedResource(settings)),
 })

@@ -4,13 +4,12 @@ import { object } from '#runtime/schema'
 import { sweep } from '../sweep.ts'
 
 export default serverJob(handle('oauth-sweep', object({})), {
-  description:
-    'Deletes codes, grants and registrations of assistants that are over, and their keys that ended',
+  description: 'Deletes expired codes, grants and registrations of assistants, and their ended keys',
   retry: { limit: 2, backoffSeconds: 60 },
   timeoutSeconds: 600,
   everySeconds: 3600,
   storeByStore: true,
   oneAtATimePer: () => 'all',
-  safeTwice: 'It deletes; what is gone is not found again.',
+  safeTwice: 'It only deletes; deleted rows are not found again.',
   run: (ctx) => sweep(ctx),
 })

@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { blockImages } from '../../uploads.ts'
 
@@ -11,6 +11,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',
-  ...files.uploadOf(blockImages),
+  ...files.uploadOperation(blockImages),
   example: { body: { fileName: 'antes.jpg', contentType: 'image/jpeg', size: 348_160 } },
 })

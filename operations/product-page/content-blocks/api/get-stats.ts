@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { day, object } from '#runtime/schema'
 import { blockStats } from '../schema.ts'
-import { blockStatistics } from '../stats.ts'
+import { readBlockStatistics } from '../stats.ts'
 
 export default operation({
   method: 'GET',
@@ -14,5 +14,5 @@ export default operation({
   feature: 'product-content',
   input: { query: object({ startDate: day.optional(), endDate: day.optional() }) },
   answer: { status: 200, body: blockStats },
-  handler: (ctx, { query }) => blockStatistics(ctx, query),
+  handler: (ctx, { query }) => readBlockStatistics(ctx, query),
 })

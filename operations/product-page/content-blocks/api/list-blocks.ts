@@ -1,4 +1,4 @@
-import { platformId } from '#operations/storefront/door'
+import { platformId } from '#operations/storefront/index'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging, queryFlag } from '#runtime/schema'
 import { listBlocks } from '../blocks.ts'

@@ -1,4 +1,4 @@
-// What each type of content block looks like within its box.
+// Rendering of each type of content block inside its box.
 
 import { h, hideBroken, money, useState } from '../../../storefront/script/client/elements.js'
 import { Html } from '../../../storefront/script/client/html.js'
@@ -25,7 +25,7 @@ function Warranty({ design, ...context }) {
   )
 }
 
-/** Only what the shopper opens counts: what stood open did so by itself. */
+/** Counts only answers that the shopper opens, not those open from the start. */
 function Faq({ design, onChosen }) {
   return design.items.map(({ question, answerHtml }, at) =>
     h(
@@ -46,13 +46,13 @@ function Faq({ design, onChosen }) {
   )
 }
 
-const pictureOf = (src, props = {}) =>
+const renderPicture = (src, props = {}) =>
   src ? h('img', { key: src, src, alt: '', loading: 'lazy', onError: hideBroken, ...props }) : null
 
 function Comparison({ design: { columns, rows, title }, t, shop }) {
-  const classOf = (at) => (columns[at].isHighlighted ? 'highlighted' : undefined)
+  const getClass = (at) => (columns[at].isHighlighted ? 'highlighted' : undefined)
   const Column = ({ title: name, imageUrl, product }) => {
-    const inside = [pictureOf(imageUrl ?? product?.imageUrl), name]
+    const inside = [renderPicture(imageUrl ?? product?.imageUrl), name]
     return [
       product ? h('a', { href: product.url, part: 'link' }, inside) : inside,
       product
@@ -80,7 +80,7 @@ function Comparison({ design: { columns, rows, title }, t, shop }) {
           columns.map((column, at) =>
             h(
               'th',
-              { scope: 'col', class: classOf(at), part: column.isHighlighted ? 'highlighted' : undefined },
+              { scope: 'col', class: getClass(at), part: column.isHighlighted ? 'highlighted' : undefined },
               Column(column),
             ),
           ),
@@ -94,7 +94,7 @@ function Comparison({ design: { columns, rows, title }, t, shop }) {
             'tr',
             null,
             h('th', { scope: 'row' }, label),
-            cells.map((cell, at) => h('td', { class: classOf(at) }, cellText(cell))),
+            cells.map((cell, at) => h('td', { class: getClass(at) }, cellText(cell))),
           ),
         ),
       ),
@@ -119,14 +119,14 @@ const Features = ({ design: { items, columns } }) =>
       h(
         'li',
         { part: 'item' },
-        isIcon(icon) ? h(Icon, { name: icon, size: 32 }) : pictureOf(icon),
+        isIcon(icon) ? h(Icon, { name: icon, size: 32 }) : renderPicture(icon),
         h('strong', null, title),
         text ? h('p', null, text) : null,
       ),
     ),
   )
 
-/** Nothing of a banner whose picture does not load: only that it was there. */
+/** A banner whose picture does not load shows nothing; its impression still counts. */
 function Banner({ design, t }) {
   const { imageUrl, mobileImageUrl, alt, linkUrl, openInNewTab } = design
   const [isBroken, setBroken] = useState(false)
@@ -152,7 +152,7 @@ function Banner({ design, t }) {
   )
 }
 
-/** Two pictures one over the other; how much of the first is seen is a range, by hand or by keys. */
+/** Two overlaid pictures; a range input sets how much of the first is visible, by pointer or keyboard. */
 function BeforeAfter({ design, t, shop, onChosen }) {
   const { beforeImageUrl, afterImageUrl, beforeLabel: before, afterLabel: after, startPosition } = design
   const [at, setAt] = useState(startPosition)
@@ -196,7 +196,7 @@ const Steps = ({ design: { items, title } }) =>
         { part: 'item' },
         h('span', { class: 'number', 'aria-hidden': 'true' }, at + 1),
         h(title ? 'h3' : 'h2', { part: 'step-title', class: 'step' }, name),
-        pictureOf(imageUrl),
+        renderPicture(imageUrl),
         h(Html, { class: 'html', part: 'html', html: textHtml }),
       ),
     ),

@@ -1,4 +1,4 @@
-// Blocks of content: those of one spot by `placement`, or of all.
+// Content blocks: those of one `placement`, or all.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, isFor, useEffect, useRef, useSeen } from '../../../storefront/script/client/elements.js'
@@ -181,7 +181,7 @@ function Block({ block, ...context }) {
   )
 }
 
-/** For who searches: questions and answers as schema.org has them, in the element's light side, which is not drawn. */
+/** FAQ markup for search engines (schema.org), in the element's light DOM, which is not rendered. */
 function useQuestions(host, blocks) {
   const made = useRef(null)
   useEffect(() => {
@@ -196,7 +196,7 @@ function useQuestions(host, blocks) {
       })),
     )
     const json = JSON.stringify({ '@context': 'https://schema.org', '@type': 'FAQPage', mainEntity })
-    // Parsed, since a page may forbid scripts that are written, even those that nothing runs.
+    // Parsed as HTML: a Content-Security-Policy may forbid script elements created by code, even data blocks.
     const text = `<p><script type="application/ld+json">${json.replaceAll('<', '\\u003c')}</script>`
     const script = parsed(text).querySelector('script')
     host.append(script)

@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { stickerImages } from '../../uploads.ts'
 
@@ -11,6 +11,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-content',
-  ...files.uploadOf(stickerImages),
+  ...files.uploadOperation(stickerImages),
   example: { body: { fileName: 'selo.png', contentType: 'image/png', size: 20_480 } },
 })

@@ -1,4 +1,4 @@
-// Badges beside a product's name, price or button: those of one place by `placement`, or of all.
+// Badges near a product's name, price or button: those of one `placement`, or all.
 
 import { h } from '../../../storefront/script/client/elements.js'
 import { Icon } from '../../../storefront/script/client/icons.js'
@@ -19,8 +19,8 @@ li { display: inline-flex; align-items: center; gap: 6px; padding: 3px 10px; fon
 svg { flex: none; }
 `,
   places: ({ items }, { page, widgets }) => {
-    const own = page === 'product' ? placementsOf(items) : []
-    const listed = placementsOf(
+    const own = page === 'product' ? listPlacements(items) : []
+    const listed = listPlacements(
       Object.values(widgets.cards ?? {}).flatMap(({ badges }) => badges?.items ?? []),
     )
     return [
@@ -33,7 +33,7 @@ svg { flex: none; }
   view: Badges,
 }
 
-const placementsOf = (items) => [...new Set(items.map(({ placement }) => placement))]
+const listPlacements = (items) => [...new Set(items.map(({ placement }) => placement))]
 
 function Badges({ data, card, attribute }) {
   const placement = attribute('placement')

@@ -1,4 +1,4 @@
-// What a product costs by the method of payment that the merchant would rather have.
+// A product's price with the payment method that the merchant prefers.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useProduct } from '../../../storefront/script/client/elements.js'
@@ -20,19 +20,19 @@ p { margin: 4px 0; font-weight: 600; overflow-wrap: anywhere; }
 }
 
 function FeaturedPrice({ data, card, attribute, productId, shop, host }) {
-  const told = useProduct(attribute, shop)
-  if (told.isForeign) return null
+  const current = useProduct(attribute, shop)
+  if (current.isForeign) return null
   if (card) return h(Line, { host, ...card.badges?.featuredPrice })
   const { featuredPrice, featuredRule: rule } = data
   const own = attribute('product-id') ?? productId
-  const isOwn = String(told.productId ?? own) === own
-  if (!rule || !isOwn || told.price == null)
+  const isOwn = String(current.productId ?? own) === own
+  if (!rule || !isOwn || current.price == null)
     return h(Line, { host, ...(featuredPrice?.excludedProductIds ? null : featuredPrice) })
-  const cents = featuredCents(rule, told.price)
-  return cents === null ? null : h(Line, { host, ...rule, text: textOf(rule, cents, shop) })
+  const cents = featuredCents(rule, current.price)
+  return cents === null ? null : h(Line, { host, ...rule, text: renderText(rule, cents, shop) })
 }
 
-const textOf = ({ text, method, discountPercentage, currency }, cents, { locale }) =>
+const renderText = ({ text, method, discountPercentage, currency }, cents, { locale }) =>
   filled(text, {
     price: money(Number(cents) / 100, { locale, currency }).replace(/\s/gu, ' '),
     method,

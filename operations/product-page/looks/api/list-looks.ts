@@ -1,4 +1,4 @@
-import { platformId } from '#operations/storefront/door'
+import { platformId } from '#operations/storefront/index'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging, queryFlag, z } from '#runtime/schema'
 import { listLooks } from '../looks.ts'

@@ -1,4 +1,4 @@
-// Looks: a picture with marks on what can be bought in it, and the whole of it in one step.
+// Looks: a picture with marks on the products in it, which can be bought in one step.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import { h, money, useRef, useSeen, useState } from '../../../storefront/script/client/elements.js'
@@ -16,7 +16,7 @@ export default {
 .picture > img { display: block; width: 100%; aspect-ratio: 4 / 3; object-fit: cover; }
 .mark { position: absolute; width: 32px; height: 32px; transform: translate(-50%, -50%); border-radius: 50%; border: 2px solid #11182799;
   color: #111827; padding: 0; }
-/* No text of its own: its name says all of it. */
+/* No text of its own: the label says everything. */
 .mark::before { content: '+' / ''; font-size: 18px; line-height: 1; }
 ul { list-style: none; margin: 8px 0; padding: 0; }
 li { display: grid; grid-template-columns: 24px 48px minmax(0, 1fr) auto; gap: 8px; align-items: center; padding: 4px 0; }
@@ -73,7 +73,7 @@ function Looks({ data, ...others }) {
         'div',
         {
           class: `looks ${section.layout}`,
-          // What scrolls by touch scrolls by keys, too.
+          // A region that scrolls by touch must scroll by keyboard, too.
           ...(section.layout === 'carousel'
             ? { tabIndex: 0, role: 'group', 'aria-label': section.title }
             : {}),
@@ -84,34 +84,36 @@ function Looks({ data, ...others }) {
   )
 }
 
-const keyOf = ({ productId, variantId }) => `${productId} ${variantId ?? ''}`
+const toKey = ({ productId, variantId }) => `${productId} ${variantId ?? ''}`
 
 function Look({ look, settings, shop, t, tell, ask }) {
-  // Of an item that may be any variant, the shopper chooses one.
+  // The shopper chooses a variant of an item that allows any.
   const open = look.items.filter(({ variantId, status }) => variantId === null && status === 'available')
   const { products } = useProducts(
     ask,
     open.map(({ productId }) => productId),
   )
   const [variants, setVariants] = useState({})
-  const variantsOf = ({ productId, variantId }) =>
+  const listVariants = ({ productId, variantId }) =>
     variantId === null
       ? (products.get(productId)?.variants ?? []).filter(({ isAvailable }) => isAvailable)
       : []
-  const chosenOf = (item) =>
-    variantsOf(item).find(({ variantId }) => variantId === variants[item.productId]) ?? variantsOf(item)[0]
-  const variantOf = (item) => item.variantId ?? chosenOf(item)?.variantId
-  // Until the variants are there, as the server said.
-  const unitOf = (item) => chosenOf(item)?.price ?? item.unitPrice
+  const getChosen = (item) =>
+    listVariants(item).find(({ variantId }) => variantId === variants[item.productId]) ??
+    listVariants(item)[0]
+  const getVariant = (item) => item.variantId ?? getChosen(item)?.variantId
+  // The server's price, until the variants are loaded.
+  const getUnitPrice = (item) => getChosen(item)?.price ?? item.unitPrice
   const seen = useSeen(() => tell('impression', 'look', { resourceId: look.id }))
   const canBuy = look.items.filter(({ status }) => status === 'available')
-  const [chosen, setChosen] = useState(() => new Set(canBuy.map(keyOf)))
+  const [chosen, setChosen] = useState(() => new Set(canBuy.map(toKey)))
   const [marked, setMarked] = useState(null)
   const [said, setSaid] = useState('')
   const isBusy = useRef(false)
-  const bought = canBuy.filter((item) => chosen.has(keyOf(item)))
-  const total = bought.reduce((sum, item) => sum + Math.round(unitOf(item) * 100) * item.quantity, 0) / 100
-  const priceOf = (item) => (unitOf(item) === null ? '' : money(unitOf(item), shop))
+  const bought = canBuy.filter((item) => chosen.has(toKey(item)))
+  const total =
+    bought.reduce((sum, item) => sum + Math.round(getUnitPrice(item) * 100) * item.quantity, 0) / 100
+  const formatPrice = (item) => (getUnitPrice(item) === null ? '' : money(getUnitPrice(item), shop))
   const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
 
   const buy = async () => {
@@ -123,7 +125,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
       await addToCart(
         bought.map((item) => ({
           productId: item.productId,
-          variantId: variantOf(item),
+          variantId: getVariant(item),
           quantity: item.quantity,
         })),
         'look',
@@ -155,7 +157,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
               type: 'button',
               class: 'mark',
               part: 'mark',
-              'aria-label': t('item', { name: item.name, price: priceOf(item) }),
+              'aria-label': t('item', { name: item.name, price: formatPrice(item) }),
               style: {
                 left: `${item.hotspot.x}%`,
                 top: `${item.hotspot.y}%`,
@@ -163,7 +165,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
               },
               onClick() {
                 clicked(item)
-                setMarked(keyOf(item))
+                setMarked(toKey(item))
               },
             })
           : null,
@@ -178,16 +180,16 @@ function Look({ look, settings, shop, t, tell, ask }) {
         const isOut = item.status !== 'available'
         const toggle = () => {
           const next = new Set(chosen)
-          if (!next.delete(keyOf(item))) next.add(keyOf(item))
+          if (!next.delete(toKey(item))) next.add(toKey(item))
           setChosen(next)
         }
         return h(
           'li',
-          { key: keyOf(item), part: 'item', class: marked === keyOf(item) ? 'is-marked' : '' },
+          { key: toKey(item), part: 'item', class: marked === toKey(item) ? 'is-marked' : '' },
           h('input', {
             type: 'checkbox',
             'aria-label': item.name,
-            checked: chosen.has(keyOf(item)),
+            checked: chosen.has(toKey(item)),
             disabled: isOut,
             onChange: toggle,
           }),
@@ -201,16 +203,16 @@ function Look({ look, settings, shop, t, tell, ask }) {
             item.variantName ? ` (${item.variantName})` : '',
             item.quantity > 1 ? ` × ${item.quantity}` : '',
           ),
-          h('span', null, isOut ? t('soldOut') : priceOf(item)),
-          variantsOf(item).length > 1
+          h('span', null, isOut ? t('soldOut') : formatPrice(item)),
+          listVariants(item).length > 1
             ? h(
                 'select',
                 {
                   'aria-label': t('choose', { name: item.name }),
-                  value: variantOf(item),
+                  value: getVariant(item),
                   onChange: ({ target }) => setVariants({ ...variants, [item.productId]: target.value }),
                 },
-                variantsOf(item).map(({ variantId, name }) => h('option', { value: variantId }, name)),
+                listVariants(item).map(({ variantId, name }) => h('option', { value: variantId }, name)),
               )
             : null,
         )
@@ -232,7 +234,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
   )
 }
 
-/** Its place stays: what stands beside it does not move. */
+/** Keeps its space, so that the layout does not shift. */
 const hide = ({ target }) => {
   target.style.visibility = 'hidden'
 }

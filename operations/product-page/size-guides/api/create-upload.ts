@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { sizeGuideImages } from '../uploads.ts'
 
@@ -11,6 +11,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'size-guides',
-  ...files.uploadOf(sizeGuideImages),
+  ...files.uploadOperation(sizeGuideImages),
   example: { body: { fileName: 'medidas.png', contentType: 'image/png', size: 48_000 } },
 })

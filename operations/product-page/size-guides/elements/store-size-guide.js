@@ -1,10 +1,10 @@
-// A product's size guide: behind a button, in a drawer, or where it stands; and which size somebody needs.
+// A product's size guide: behind a button, in a drawer, or inline; with a calculator of the shopper's size.
 
 import { Dialog, h, hideBroken, useState } from '../../../storefront/script/client/elements.js'
 import { Field } from '../../../storefront/script/client/forms.js'
 import { Html } from '../../../storefront/script/client/html.js'
 import { Icon } from '../../../storefront/script/client/icons.js'
-import { fitOf, inOtherUnit, measuresOf, numberOf } from './fit.js'
+import { findFit, findMeasures, parseNumber, toOtherUnit } from './fit.js'
 
 export default {
   css: `
@@ -131,7 +131,7 @@ function SizeGuide({ data, ...context }) {
   ]
 }
 
-/** What a shopper wrote is known while the browser's window is open, for the next product too. */
+/** Measurements are kept for the browser session, for other products too. */
 const remembered = (session) => JSON.parse(session.read('measures') || '{}')
 
 function Guide({ data, keep, session, t, shop }) {
@@ -223,20 +223,20 @@ function Table({ table, label, t, ...context }) {
 }
 
 function Calculator({ table, at: place, unit, session, t, shop, fit, setFit }) {
-  const measures = measuresOf(table)
+  const measures = findMeasures(table)
   const [written, setWritten] = useState(() => inUnit(remembered(session), unit, shop))
   const [faults, setFaults] = useState([])
   const [isEmpty, setEmpty] = useState(false)
   if (measures.length === 0) return null
-  const textOf = (name) => written[name] ?? ''
+  const getText = (name) => written[name] ?? ''
   const submit = (event) => {
     event.preventDefault()
-    const values = measures.map(({ name, at }) => [name, at, textOf(name).trim()])
+    const values = measures.map(({ name, at }) => [name, at, getText(name).trim()])
     const wrong = values.flatMap(([name, _at, text]) =>
-      text !== '' && numberOf(text) === null ? [name] : [],
+      text !== '' && parseNumber(text) === null ? [name] : [],
     )
     setFaults(wrong)
-    const found = fitOf(table, Object.fromEntries(values.map(([, at, text]) => [at, numberOf(text)])))
+    const found = findFit(table, Object.fromEntries(values.map(([, at, text]) => [at, parseNumber(text)])))
     setEmpty(found === null && wrong.length === 0)
     setFit(wrong.length > 0 ? null : found)
     session.write('measures', JSON.stringify({ unit, values: written }))
@@ -258,7 +258,7 @@ function Calculator({ table, at: place, unit, session, t, shop, fit, setFit }) {
             inputMode: 'decimal',
             autocomplete: 'off',
             maxLength: 8,
-            value: textOf(name),
+            value: getText(name),
             fault: faults.includes(name) ? t('wrong') : null,
             onInput: ({ target }) => setWritten((before) => ({ ...before, [name]: target.value })),
           }),
@@ -276,16 +276,16 @@ function Calculator({ table, at: place, unit, session, t, shop, fit, setFit }) {
 
 function Result({ fit: { row, needs }, table: { rows }, t }) {
   if (row === null) return t('none')
-  const sizeOf = (at) => rows[at][0]
+  const getSize = (at) => rows[at][0]
   const differ = needs.some((each) => each.row !== row)
   return [
-    h('strong', null, t('yours', { size: sizeOf(row) })),
+    h('strong', null, t('yours', { size: getSize(row) })),
     needs.length > 1 || needs[0].isBetween
       ? h(
           'ul',
           null,
           needs.map(({ name, row: its, isBetween }) =>
-            h('li', null, t(isBetween ? 'between' : 'each', { name, size: sizeOf(its) })),
+            h('li', null, t(isBetween ? 'between' : 'each', { name, size: getSize(its) })),
           ),
         )
       : null,
@@ -293,14 +293,14 @@ function Result({ fit: { row, needs }, table: { rows }, t }) {
   ]
 }
 
-/** What was written in the other unit is told in this one. */
+/** Converts values that were typed in the other unit. */
 function inUnit({ unit: from, values = {} }, unit, { locale }) {
   if (!from || from === unit) return values
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, text]) => {
-      const value = numberOf(text)
+      const value = parseNumber(text)
       const options = { useGrouping: false, maximumFractionDigits: 1 }
-      return value === null ? [] : [[name, inOtherUnit(value, from).toLocaleString(locale, options)]]
+      return value === null ? [] : [[name, toOtherUnit(value, from).toLocaleString(locale, options)]]
     }),
   )
 }

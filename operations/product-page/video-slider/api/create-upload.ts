@@ -1,4 +1,4 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { sliderVideos } from '../../uploads.ts'
 
@@ -12,6 +12,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'product-media',
-  ...files.uploadOf(sliderVideos),
+  ...files.uploadOperation(sliderVideos),
   example: { body: { fileName: 'caneca.mp4', contentType: 'video/mp4', size: 8_388_608 } },
 })

@@ -1,4 +1,4 @@
-// Videos of a product or of the home page: side by side, as stories, or one that floats in a corner.
+// Videos of a product or of the home page: as a carousel, as stories, or floating in a corner.
 
 import {
   Dialog,
@@ -180,11 +180,11 @@ function Carousel(props) {
   )
 }
 
-/** How far a list can be moved, and by how much a button moves it; to the left where people read from the right. */
+/** How far the list can scroll, and how far a button scrolls it; to the left in right-to-left text. */
 function useMoves(list, count) {
   const [canMove, setCanMove] = useState({ next: false, previous: false })
   const look = () => {
-    // Of videos that all turned out to be gone there is no list any more.
+    // There is no list if all videos turned out to be missing.
     if (!list.current) return
     const { scrollLeft, clientWidth, scrollWidth } = list.current
     const at = Math.abs(scrollLeft)
@@ -203,7 +203,7 @@ function useMoves(list, count) {
   return { canMove, look, move }
 }
 
-/** Its title, and the product that it leads to. */
+/** Its title, and the product that it links to. */
 function Caption({ video: { title, product, ...video }, shop, onChosen }) {
   return [
     title ? h('p', { class: 'caption', part: 'caption' }, title) : null,
@@ -279,7 +279,7 @@ function Stories(props) {
   )
 }
 
-/** One video large, and the way to its neighbours. */
+/** One large video with previous and next buttons. */
 function Player({ open, onMove, onClose, ...props }) {
   const { videos, t, data } = props
   const place = videos.findIndex(({ at }) => at === open)

@@ -1,11 +1,11 @@
-// One video: it plays by itself only without sound, while it is in view, and where the shopper has nothing against motion.
+// One video: it autoplays only muted, in view, and if the shopper does not prefer reduced motion.
 
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Icon } from '../../../storefront/script/client/icons.js'
 
 /**
- * `isChosen`: the shopper opened it, and it begins. `isPreview`: it invites to be opened, has no sound and no controls but
- * the one that stops it.
+ * `isChosen`: the shopper opened it, so it starts. `isPreview`: it invites to be opened, muted, with only a pause
+ * control.
  */
 export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken }) {
   const { videoUrl, posterUrl, name } = video
@@ -26,7 +26,7 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   }, [isBroken, hasPoster])
   const toggle = () =>
     (player.current.paused ? player.current.play() : player.current.pause())?.catch(() => {})
-  // Events come after the fact: one that is no longer true says nothing about who did it.
+  // Events arrive late: if the state has changed since, the event does not show who changed it.
   const onPlay = ({ target: { dataset, paused } }) => {
     setPlaying(!paused)
     if (paused || dataset.asked === 'play') return
@@ -38,7 +38,7 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
     setPlaying(!paused)
     if (!paused || dataset.asked !== 'play') return
     dataset.asked = 'pause'
-    // What the shopper stopped does not begin again by itself.
+    // A video that the shopper stopped does not start again by itself.
     if (!ended) dataset.stopped = ''
   }
   const tool = (icon, label, onClick) =>
@@ -88,11 +88,11 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   )
 }
 
-/** What we asked for last is kept: whatever a video does beside it is the shopper's, by our buttons or the browser's. */
+/** Stores our last request: any other state comes from the shopper, by our buttons or the browser's. */
 function start(video) {
   if (!video.paused) return
   video.dataset.asked = 'play'
-  // A browser may refuse what begins by itself: the button is there. One that was paused meanwhile has told that itself.
+  // A browser may block autoplay: the button remains. A video paused meanwhile has reported that itself.
   video.play()?.catch(({ name }) => {
     if (name !== 'AbortError') video.dataset.asked = 'pause'
   })

@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/door'
+import { days, exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { day, exportQueued, object } from '#runtime/schema'
 import { wishlistExport } from '../../handles.ts'
@@ -22,6 +22,6 @@ export default operation({
   answer: { status: 202, body: exportQueued },
   handler(ctx, { query }) {
     const isWhole = query.startDate === undefined && query.endDate === undefined
-    return exports.start(ctx, wishlistExport, isWhole ? {} : { ...days.dayRange(ctx, query, 365) })
+    return exports.start(ctx, wishlistExport, isWhole ? {} : { ...days.parseDayRange(ctx, query, 365) })
   },
 })

@@ -9,7 +9,7 @@ import {
   useState,
 } from '../../../storefront/script/client/elements.js'
 import { Field } from '../../../storefront/script/client/forms.js'
-import { useTold } from '../../../storefront/script/client/over.js'
+import { useReportedHeight } from '../../../storefront/script/client/over.js'
 import { add, mayWish, remove, useWishes } from './wishes.js'
 
 const shapes = {
@@ -72,19 +72,19 @@ form { display: grid; gap: 8px; }
 function WishlistButton(props) {
   const { data, card, attribute, keep, t, tell, productId: ofPage } = props
   const { settings } = data
-  const told = useProduct(attribute)
+  const current = useProduct(attribute)
   const productId = attribute('product-id') ?? ofPage
-  // Themes tell ids as numbers, too.
+  // Themes give ids as numbers, too.
   const variantId =
-    told.variantId && String(told.productId) === productId ? String(told.variantId) : undefined
+    current.variantId && String(current.productId) === productId ? String(current.variantId) : undefined
   const isWished = useWishes(keep).some((each) => each.productId === productId)
   const [asks, setAsks] = useState(false)
   const [said, setSaid] = useState('')
   const seen = useSeen(() => tell('impression', 'wishlist', { productId }))
   const inCorner = attribute('placement') === 'corner'
   const heart = useRef(null)
-  // What lies in the same corner of the picture stands below it: as far from it as it is from the edge.
-  useTold(props.host, inCorner && productId ? 'wish' : null, heart, 6)
+  // Other elements in the same corner are placed below it, at the same distance as it has from the edge.
+  useReportedHeight(props.host, inCorner && productId ? 'wish' : null, heart, 6)
   if (!productId) return null
   const words = isWished ? settings.addedText : settings.addText
   const count = card?.wishlist?.count ?? data.count
@@ -149,7 +149,7 @@ function WishlistButton(props) {
   )
 }
 
-/** Asks for a contact once: afterwards, where it is optional; before, where there is no list without one. */
+/** Asks for a contact once: after the wish if it is optional, before it if a contact is required. */
 function ContactDialog({ data: { settings }, t, tell, keep, onClose, onGiven }) {
   const [fault, setFault] = useState('')
   const send = (event) => {

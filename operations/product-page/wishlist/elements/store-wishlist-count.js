@@ -1,4 +1,4 @@
-// How many products the shopper's list has, for a theme's head: placed by hand.
+// The number of products in the shopper's list, for a theme's header: placed by hand.
 
 import { h } from '../../../storefront/script/client/elements.js'
 import { useWishes } from './wishes.js'

@@ -1,4 +1,4 @@
-// The page of the shopper's list, or of one that somebody shared.
+// The page of the shopper's list, or of a shared one.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import { CopyButton } from '../../../storefront/script/client/copying.js'
@@ -81,7 +81,7 @@ function Wishlist(props) {
   const shown = ids.flatMap((productId) =>
     products.has(productId) ? [{ productId, ...products.get(productId) }] : [],
   )
-  const variantOf = ({ productId, variants }) => {
+  const findVariant = ({ productId, variants }) => {
     const wished = own.find((each) => each.productId === productId)?.variantId
     return (
       variants.find(({ variantId }) => variantId === wished) ?? (variants.length === 1 ? variants[0] : null)
@@ -114,7 +114,7 @@ function Wishlist(props) {
       'ul',
       null,
       shown.map((product) => {
-        const variant = variantOf(product)
+        const variant = findVariant(product)
         return h(
           'li',
           { key: product.productId, part: 'item' },

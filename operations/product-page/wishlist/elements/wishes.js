@@ -1,10 +1,10 @@
-// The shopper's list, which the browser keeps: every element of the page has the same, and so have other tabs.
+// The shopper's list, stored in the browser: shared by all elements of the page and by other tabs.
 
 import { useEffect, useState } from '../../../storefront/script/client/elements.js'
 
 const atMost = 200
 const changed = 'storefront:wishlist'
-/** Where nothing can be stored the page alone remembers. */
+/** In memory only, if nothing can be stored. */
 let inMemory = null
 
 export function wishesIn(keep) {
@@ -26,13 +26,13 @@ const tellChanged = (wishes) => document.dispatchEvent(new CustomEvent(changed, 
 
 export function add({ keep, tell }, { productId, variantId }) {
   const wishes = wishesIn(keep)
-  // Wished for elsewhere meanwhile, which this page has not heard of.
+  // Added in another tab meanwhile.
   if (wishes.some((each) => each.productId === productId)) return tellChanged(wishes)
   write(keep, [{ productId, ...(variantId ? { variantId } : {}) }, ...wishes].slice(0, atMost))
   tell('wishlist-add', 'wishlist', { productId, ...(variantId ? { variantId } : {}) })
 }
 
-/** As it was wished for: with its variant, or without one. */
+/** With the variant that was wished for, or without one. */
 export function remove({ keep, tell }, productId) {
   const wishes = wishesIn(keep)
   write(
@@ -48,7 +48,7 @@ export function useWishes(keep) {
     const look = () => setWishes(wishesIn(keep))
     document.addEventListener(changed, look)
     addEventListener('storage', look)
-    // A page that the browser kept for going back has heard of nothing meanwhile.
+    // A page restored from the back/forward cache has missed changes.
     const onShow = ({ persisted }) => persisted && look()
     addEventListener('pageshow', onShow)
     return () => {
@@ -60,5 +60,5 @@ export function useWishes(keep) {
   return wishes
 }
 
-/** Whether the shop knows who its shopper is: a theme says so. Without accounts everybody may have a list. */
+/** Whether the shop knows its shopper: a theme reports it. If guests are allowed, everybody may have a list. */
 export const mayWish = ({ allowGuests }) => allowGuests || Boolean(window.storefrontCustomer)

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
-import { days, exportOf } from '#operations/store/door'
+import { days, defineExport } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { wishlistExport } from '../../handles.ts'
 
-/** A row for each contact, however many browsers they left it in. */
-export default exportOf(wishlistExport, {
+/** One row per contact, even if the contact came from several browsers. */
+export default defineExport(wishlistExport, {
   title: 'Wishlist contacts',
   description: 'Emails the contacts of wishlists as CSV',
   rows: visitors,
@@ -21,7 +21,7 @@ export default exportOf(wishlistExport, {
   },
 })
 
-/** What the latest of a contact's visitors said stands before what the others did. */
+/** Values of a contact's latest visitor take precedence. */
 function visitors(ctx: Context, { startDate, endDate }: { startDate?: string; endDate?: string }) {
   const latest = (column: 'email' | 'phone' | 'name') =>
     sql<string | null>`(array_agg(${sql.ref(`v.${column}`)} order by v.updated_at desc, v.visitor_id)

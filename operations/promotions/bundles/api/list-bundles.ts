@@ -1,4 +1,4 @@
-import { platformId } from '#operations/storefront/door'
+import { platformId } from '#operations/storefront/index'
 import { operation } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
 import { searchFilter, statusFilter } from '../../discounts/schema.ts'

@@ -1,4 +1,4 @@
-// Products that are cheaper together: what they cost apart and as one, and all of them into the cart at once.
+// Bundles: the price of the products separately and together, and a button that adds all of them to the cart.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import {
@@ -12,7 +12,7 @@ import {
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { amountOf, bundleOff, centsOf } from './bundle-math.js'
+import { bundleOff, toAmount, toCents } from './bundle-math.js'
 
 const texts = {
   en: {
@@ -80,22 +80,22 @@ const isOn = ({ availability, endsAt }) =>
   availability !== 'unavailable' && (endsAt === null || msOf(endsAt) > msOf(new Date()))
 
 function Bundles({ data, attribute, ...props }) {
-  const told = useProduct(attribute)
+  const pageProduct = useProduct(attribute)
   const cart = useCart(props.shop.currency)
   if (cart?.isForeign) return null
-  return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, told }))
+  return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, pageProduct }))
 }
 
-function Bundle({ bundle, told, shop, t, tell, productId }) {
+function Bundle({ bundle, pageProduct, shop, t, tell, productId }) {
   const { id, title, description, imageUrl, maxPerOrder } = bundle
   const resource = { resourceId: id }
   const seen = useSeen(() => tell('impression', 'bundle', resource), [id])
-  const [wanted, setWanted] = useState({})
+  const [chosen, setChosen] = useState({})
   const [said, setSaid] = useState(null)
   const isBusy = useRef(false)
-  const items = bundle.items.map((item) => ({ ...item, variant: variantOf(item, wanted, told) }))
+  const items = bundle.items.map((item) => ({ ...item, variant: findVariant(item, chosen, pageProduct) }))
   const isGone = items.some(({ variant, status }) => status !== 'available' || !variant?.isAvailable)
-  const prices = pricesOf(bundle, items)
+  const prices = computePrices(bundle, items)
   const add = async () => {
     if (isBusy.current) return
     isBusy.current = true
@@ -130,7 +130,7 @@ function Bundle({ bundle, told, shop, t, tell, productId }) {
           ...{ key: `${item.productId} ${item.variantId}`, item, shop, t },
           isHere: item.productId === productId,
           onFollow: () => tell('click', 'bundle', { ...resource, productId: item.productId }),
-          onChoose: (variantId) => setWanted({ ...wanted, [item.productId]: variantId }),
+          onChoose: (variantId) => setChosen({ ...chosen, [item.productId]: variantId }),
         }),
       ),
     ),
@@ -145,29 +145,30 @@ function Bundle({ bundle, told, shop, t, tell, productId }) {
   )
 }
 
-/** The item's own; else the one that was chosen here, or on the page, or the first that can be bought. */
-function variantOf({ productId, variantId, unitPrice, status, variants = [] }, wanted, told) {
+/** The item's own variant, else the one chosen here or on the page, else the first available one. */
+function findVariant({ productId, variantId, unitPrice, status, variants = [] }, chosen, pageProduct) {
   if (variantId !== null) return { variantId, price: unitPrice, isAvailable: status === 'available' }
-  const asked = wanted[productId] ?? (String(told.productId) === productId ? told.variantId : null)
+  const requested =
+    chosen[productId] ?? (String(pageProduct.productId) === productId ? pageProduct.variantId : null)
   const buyable = variants.filter(({ isAvailable }) => isAvailable)
-  return buyable.find((each) => each.variantId === String(asked)) ?? buyable[0] ?? null
+  return buyable.find((each) => each.variantId === String(requested)) ?? buyable[0] ?? null
 }
 
-/** Of what is chosen; as the server said where something is not there. */
-function pricesOf(bundle, items) {
+/** Prices of the chosen variants; the server's prices when one is unknown. */
+function computePrices(bundle, items) {
   const { regularPrice, bundlePrice, discountAmount } = bundle
   if (items.some(({ variant }) => variant?.price == null)) {
     return regularPrice === null ? null : { regularPrice, bundlePrice, discountAmount }
   }
   const regular = items.reduce(
-    (sum, { variant, quantity }) => sum + centsOf(variant.price) * BigInt(quantity),
+    (sum, { variant, quantity }) => sum + toCents(variant.price) * BigInt(quantity),
     0n,
   )
   const off = bundleOff(bundle, regular)
   return {
-    regularPrice: amountOf(regular),
-    bundlePrice: amountOf(regular - off),
-    discountAmount: amountOf(off),
+    regularPrice: toAmount(regular),
+    bundlePrice: toAmount(regular - off),
+    discountAmount: toAmount(off),
   }
 }
 

@@ -1,4 +1,4 @@
-// What a cart gets for free: how much is missing for the next gift, and the gifts that it has reached.
+// Cart gifts: the missing amount for the next gift, and the gifts that the cart has earned.
 
 import { addToCart, removeFromCart } from '../../../storefront/script/client/cart.js'
 import {
@@ -55,33 +55,34 @@ p { margin: 0; }
 }
 
 /**
- * What became of a gift in this visit; where storage is off, in this page: `asked` of the theme; in the cart since, with so
- * many units of its variant in all (`ours 2`), or on its way out (`leaving 2`); `settled` once the shop put it there by itself or the shopper took it out.
+ * The state of a gift in this visit (in this page, if storage is off): `asked`: requested from the theme; `ours 2`: in the
+ * cart, with that many units of its variant in total; `leaving 2`: being removed; `settled`: the platform added it by itself
+ * or the shopper removed it.
  */
 const states = new Map()
-const keyOf = ({ id }) => `gift.${id}`
-const stateOf = (session, item) => states.get(item.id) ?? session.read(keyOf(item))
+const buildKey = ({ id }) => `gift.${id}`
+const readState = (session, item) => states.get(item.id) ?? session.read(buildKey(item))
 function note(session, item, state) {
-  if (stateOf(session, item) === state) return
+  if (readState(session, item) === state) return
   if (state === null) states.delete(item.id)
   else states.set(item.id, state)
-  session.write(keyOf(item), state)
+  session.write(buildKey(item), state)
 }
 
 function Gifts({ data, session, ...props }) {
-  const told = useCart(props.shop.currency)
-  const cart = told?.isForeign ? null : told
+  const cartState = useCart(props.shop.currency)
+  const cart = cartState?.isForeign ? null : cartState
   const items = data.items
   const now = msOf(new Date())
   const live = items.filter(({ endsAt }) => endsAt === null || msOf(endsAt) > now)
-  const amount = (item) => exact(amountOf(item, cart, items, session))
-  const given = cart ? givenOf(live, amount) : []
-  // What is not earned any more is not paid for: what we put in goes out. Once earned again, it comes anew.
+  const amount = (item) => exact(computeAmount(item, cart, items, session))
+  const given = cart ? findEarnedGifts(live, amount) : []
+  // A gift that is no longer earned must not be paid for: remove the units we added. Once earned again, it is added again.
   useEffect(() => {
     for (const item of cart ? items : []) {
-      const state = stateOf(session, item)
+      const state = readState(session, item)
       if (state === null || given.includes(item)) continue
-      // Where there are fewer, it is out already: what is left was bought.
+      // With fewer units it was removed already: the rest was bought.
       if (!isOurs(state) || isTakenOut(item, cart, state)) note(session, item, null)
       else if (!state.startsWith('leaving')) {
         note(session, item, state.replace('ours', 'leaving'))
@@ -101,21 +102,21 @@ function Gifts({ data, session, ...props }) {
   )
 }
 
-const unitsOf = ({ gift }, { items = [] }) =>
+const countUnits = ({ gift }, { items = [] }) =>
   items.reduce((sum, line) => sum + (String(line.variantId) === gift.variantId ? (line.quantity ?? 1) : 0), 0)
 const isOurs = (state) => /^(ours|leaving) /.test(state)
-const isTakenOut = (item, cart, state) => unitsOf(item, cart) < Number(state.split(' ')[1])
-/** A line of the gift's that costs nothing. */
+const isTakenOut = (item, cart, state) => countUnits(item, cart) < Number(state.split(' ')[1])
+/** The cart line of the gift that costs nothing. */
 const isGiftLine = ({ gift }, line) =>
   String(line.variantId) === gift.variantId && (line.isGift || line.total === 0)
 
-/** What of the cart counts: not the gifts in it, which before discounts, or once not earned any more, have a price. */
-function amountOf({ amountBasis }, cart, gifts, session) {
+/** The amount that counts: excludes gifts in the cart, which have a price before discounts or once no longer earned. */
+function computeAmount({ amountBasis }, cart, gifts, session) {
   const { total = 0, totalBeforeDiscounts = total, items: lines = [] } = cart
   const free = lines.filter((line) => gifts.some((gift) => isGiftLine(gift, line)))
   const paidFor = lines.filter((line) => !free.includes(line))
   const charged = gifts.reduce((sum, item) => {
-    const state = stateOf(session, item)
+    const state = readState(session, item)
     if (!isOurs(state) || isTakenOut(item, cart, state)) return sum
     const line = paidFor.find(({ variantId }) => String(variantId) === item.gift.variantId)
     if (!line || free.some(({ variantId }) => variantId === line.variantId)) return sum
@@ -129,8 +130,8 @@ function amountOf({ amountBasis }, cart, gifts, session) {
   )
 }
 
-/** The one of the highest amount that is reached; more only where all of them go together. */
-function givenOf(items, amount) {
+/** The earned gift with the highest amount; further ones only if all of them combine. */
+function findEarnedGifts(items, amount) {
   const given = []
   for (const item of [...items].sort((a, b) => b.minAmount - a.minAmount)) {
     if (amount(item) < item.minAmount) continue
@@ -140,11 +141,11 @@ function givenOf(items, amount) {
   return given
 }
 
-const nameOf = ({ gift: { name, variantName, quantity } }) =>
+const getName = ({ gift: { name, variantName, quantity } }) =>
   `${quantity > 1 ? `${quantity} × ` : ''}${name}${variantName && variantName !== name ? ` (${variantName})` : ''}`
 
-const wordsOf = (item, shop, missing) => ({
-  gift: nameOf(item),
+const buildTexts = (item, shop, missing) => ({
+  gift: getName(item),
   minAmount: money(item.minAmount, shop),
   missingAmount: money(missing, shop),
 })
@@ -160,7 +161,7 @@ function Missing({ item, amount, shop, tell }) {
     h(
       'div',
       { class: 'what' },
-      h('p', { role: 'status', part: 'message' }, filled(item.message, wordsOf(item, shop, missing))),
+      h('p', { role: 'status', part: 'message' }, filled(item.message, buildTexts(item, shop, missing))),
       h(
         'div',
         { class: 'track', part: 'track' },
@@ -176,7 +177,7 @@ function Reached({ item, cart, shop, t, tell, session }) {
   const seen = useSeen(() => tell('impression', 'cart-gift', resource), [id])
   const [state, setState] = useState(null)
   const isBusy = useRef(false)
-  // The theme's next word on the cart is the truth.
+  // The next cart event of the theme is authoritative.
   useEffect(() => setState(null), [cart])
   const isThere = (cart.items ?? []).some((line) => isGiftLine(item, line))
   const isIn = isThere || state === 'added'
@@ -194,13 +195,13 @@ function Reached({ item, cart, shop, t, tell, session }) {
     }
     isBusy.current = false
   }
-  // What the shopper has taken out stays out.
+  // A gift that the shopper removed is not added again.
   useEffect(() => {
-    const last = stateOf(session, item)
+    const last = readState(session, item)
     const known = last?.startsWith('leaving') && isTakenOut(item, cart, last) ? null : last
     if (isThere) {
       const isByUs = known === 'asked' || isOurs(known)
-      note(session, item, isByUs ? `ours ${unitsOf(item, cart)}` : 'settled')
+      note(session, item, isByUs ? `ours ${countUnits(item, cart)}` : 'settled')
     } else if (known?.startsWith('ours') && isTakenOut(item, cart, known)) note(session, item, 'settled')
     else if (addAutomatically && known === null) add()
   }, [isThere, cart])
@@ -208,7 +209,7 @@ function Reached({ item, cart, shop, t, tell, session }) {
     tell('click', 'cart-gift', resource)
     add()
   }
-  const words = wordsOf(item, shop, 0)
+  const words = buildTexts(item, shop, 0)
   return h(
     'div',
     { class: 'gift', part: 'gift reached', ref: seen },

@@ -1,24 +1,24 @@
-// What installments come to, as the server reckons it (`installments/math.ts`): whole cents, no floating point.
+// Computes installments like the server (`installments/math.ts`): whole cents, no floating point.
 
-/** An amount is what its decimals say, not what binary made of it. */
-const centsOf = (amount) => BigInt(Number(amount).toFixed(2).replace('.', ''))
-const amountOf = (cents) => Number(cents) / 100
+/** Parses an amount by its decimals, not by its binary floating point value. */
+const toCents = (amount) => BigInt(Number(amount).toFixed(2).replace('.', ''))
+const toAmount = (cents) => Number(cents) / 100
 
-/** The rule that an amount falls in, or null. */
-export function ruleFor(amount, rules) {
-  const price = centsOf(amount)
+/** The rule whose range contains the amount, or null. */
+export function findRule(amount, rules) {
+  const price = toCents(amount)
   return (
     rules.find(
       ({ minAmount, maxAmount }) =>
-        centsOf(minAmount) <= price && (maxAmount === null || price < centsOf(maxAmount)),
+        toCents(minAmount) <= price && (maxAmount === null || price < toCents(maxAmount)),
     ) ?? null
   )
 }
 
-/** The options of an amount; without a rule, all at once alone. */
-export function optionsOf(amount, rule) {
-  const price = centsOf(amount)
-  const least = rule ? centsOf(rule.minInstallmentAmount) : 0n
+/** The options of an amount; without a rule, only a single payment. */
+export function buildOptions(amount, rule) {
+  const price = toCents(amount)
+  const least = rule ? toCents(rule.minInstallmentAmount) : 0n
   const options = []
   for (let n = 1; n <= (rule?.maxInstallments ?? 1); n += 1) {
     const isInterestFree = !rule || n <= rule.interestFreeInstallments
@@ -28,10 +28,10 @@ export function optionsOf(amount, rule) {
     const total = isInterestFree ? price : each * parts
     options.push({
       installments: n,
-      amount: amountOf(each),
-      firstAmount: amountOf(isInterestFree ? price - each * (parts - 1n) : each),
-      total: amountOf(total),
-      interestTotal: amountOf(total - price),
+      amount: toAmount(each),
+      firstAmount: toAmount(isInterestFree ? price - each * (parts - 1n) : each),
+      total: toAmount(total),
+      interestTotal: toAmount(total - price),
       isInterestFree,
     })
   }
@@ -40,7 +40,7 @@ export function optionsOf(amount, rule) {
 
 const scale = 1_000_000n
 
-/** `P·i / (1 − (1 + i)^−n)` as an exact fraction, half up once, and never below the price over `n`. */
+/** `P·i / (1 − (1 + i)^−n)` as an exact fraction, rounded half up once, never below the price over `n`. */
 function withInterest(price, parts, ratePercent) {
   const rate = BigInt(ratePercent.toFixed(4).replace('.', ''))
   const a = (scale + rate) ** parts

@@ -1,8 +1,8 @@
-// In how many installments a product, or the cart, can be paid: one line, and the table of all options.
+// Installments of a product or of the cart: one line, and a table of all options.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useCart, useProduct } from '../../../storefront/script/client/elements.js'
-import { optionsOf, ruleFor } from './installments-math.js'
+import { buildOptions, findRule } from './installments-math.js'
 
 const texts = {
   en: {
@@ -31,9 +31,9 @@ const texts = {
   },
 }
 
-/** Where it stands by `placement`, and which setting lets it. */
-const settingOf = { card: 'showInProductList', cart: 'showInCart' }
-const isShown = (settings, placement) => settings[settingOf[placement] ?? 'showInProductPage']
+/** The setting that enables each `placement`. */
+const settingNames = { card: 'showInProductList', cart: 'showInCart' }
+const isShown = (settings, placement) => settings[settingNames[placement] ?? 'showInProductPage']
 
 export default {
   css: `
@@ -60,13 +60,13 @@ small { display: block; font-size: 12px; }
 function Installments(props) {
   const { data, attribute, t, shop } = props
   const { settings, rules } = data
-  // Themes tell prices as text, too.
+  // Some themes give prices as text.
   const price = Number(usePrice(props))
   const placement = attribute('placement')
   if (!(price > 0 && Number.isFinite(price)) || !isShown(settings, placement)) return null
-  const rule = ruleFor(price, rules)
-  const options = optionsOf(price, rule)
-  const named = namedOf(options, settings.display)
+  const rule = findRule(price, rules)
+  const options = buildOptions(price, rule)
+  const named = chooseOption(options, settings.display)
   if (!named) return null
   const { textColor, fontSize, highlightColor } = settings
   const color = inkHere(props.host, textColor, '#374151')
@@ -94,22 +94,22 @@ function Installments(props) {
   )
 }
 
-/** Of the cart, of the product on a card, or of the variant that is chosen. */
+/** The price of the cart, of the product on a card, or of the chosen variant. */
 function usePrice({ data, card, attribute, productId, shop }) {
   const cart = useCart(shop.currency)
-  const told = useProduct(attribute, shop)
+  const pageProduct = useProduct(attribute, shop)
   const placement = attribute('placement')
-  if (cart?.isForeign || told.isForeign) return null
+  if (cart?.isForeign || pageProduct.isForeign) return null
   if (placement === 'cart') return cart?.total
-  // What a card says of itself is not asked: some themes write cents there.
+  // The card's own attribute is ignored: some themes write cents there.
   if (placement === 'card') return card?.installments?.price
   const own = attribute('product-id') ?? productId
-  const isOwn = String(told.productId ?? own) === own
-  return (isOwn ? told.price : null) ?? data.simulation?.amount
+  const isOwn = String(pageProduct.productId ?? own) === own
+  return (isOwn ? pageProduct.price : null) ?? data.simulation?.amount
 }
 
-/** What the line says; nothing where all has to be paid at once. Interest-free alone is not worth a word at once. */
-function namedOf(options, display) {
+/** The option named in the line; none for a single payment, interest-free or not. */
+function chooseOption(options, display) {
   const all = options.filter(({ installments }) => installments > 1)
   const free = all.filter(({ isInterestFree }) => isInterestFree)
   return (display === 'max-interest-free' ? free.at(-1) : null) ?? all.at(-1) ?? null

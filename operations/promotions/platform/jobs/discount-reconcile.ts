@@ -1,15 +1,15 @@
 import { job } from '#runtime/job'
 import { discountReconcile } from '../../handles.ts'
-import { settleIntent } from '../reconcile.ts'
+import { reconcileIntent } from '../reconcile-intent.ts'
 
 export default job(discountReconcile, {
-  description: 'Brings the platform back to a saved discount whose change was never heard of.',
+  description: 'Brings the platform back to a saved discount after a change without an answer.',
   retry: { limit: 6, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ discountId, token }) => `${discountId}:${token}`,
   safeTwice:
-    'It does nothing where the intent is closed; the platform takes a put or a removal of one reference and revision as often as it comes.',
+    'It does nothing if the intent is closed; a put or removal of one reference and revision is idempotent at the platform.',
   async run(ctx, { discountId, token }) {
-    await settleIntent(ctx, discountId, token)
+    await reconcileIntent(ctx, discountId, token)
   },
 })

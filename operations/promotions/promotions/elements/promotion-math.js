@@ -1,31 +1,34 @@
-// How far a cart is in a quantity promotion, as the checkout counts: sets of units, the cheapest of each discounted.
+// Progress of a cart in a quantity promotion, counted like the checkout: sets of units, the cheapest of each discounted.
 
-const keyOf = {
+const getKey = {
   any: () => '',
   'same-product': ({ productId }) => String(productId),
   'same-variant': ({ variantId }) => String(variantId),
 }
 
-/** `1.005` is what its decimals say. */
-const centsOf = (amount) => Math.round(Number(amount.toFixed(2)) * 100)
-const priceOf = ({ unitPrice, total, quantity }) => centsOf(unitPrice ?? total / quantity)
+/** Parses an amount by its decimals: `1.005` stays exact. */
+const toCents = (amount) => Math.round(Number(amount.toFixed(2)) * 100)
+const getPrice = ({ unitPrice, total, quantity }) => toCents(unitPrice ?? total / quantity)
 
-/** Half up; exact, since so many per cent have four decimals at most. */
-function percentageOf(cents, percentage) {
+/** Rounds half up; exact, since a percentage has at most four decimals. */
+function computePercentage(cents, percentage) {
   const whole = 100_000_000n
   return Number((2n * BigInt(cents) * BigInt(Math.round(percentage * 1e6)) + whole) / (2n * whole))
 }
 
 /**
- * Of the lines that are in it: how many sets are full, what they save, how many units the fullest of the others has
- * (`begun`, 0: none) and how many it misses.
+ * Progress of the matching lines: full sets, the amount they save, units of the fullest incomplete set (`begun`, 0: none)
+ * and its missing units.
  */
-export function progressOf({ buyQuantity, payQuantity, discountPercentage, mixing, maxSetsPerOrder }, lines) {
+export function computeProgress(
+  { buyQuantity, payQuantity, discountPercentage, mixing, maxSetsPerOrder },
+  lines,
+) {
   const groups = new Map()
   for (const line of lines) {
-    const key = keyOf[mixing](line)
+    const key = getKey[mixing](line)
     const units = groups.get(key) ?? []
-    for (let n = 0; n < line.quantity; n += 1) units.push(priceOf(line))
+    for (let n = 0; n < line.quantity; n += 1) units.push(getPrice(line))
     groups.set(key, units)
   }
   const dearestFirst = [...groups.values()]
@@ -36,7 +39,8 @@ export function progressOf({ buyQuantity, payQuantity, discountPercentage, mixin
   for (const units of dearestFirst) {
     const full = Math.min(Math.floor(units.length / buyQuantity), left)
     const free = full * (buyQuantity - payQuantity)
-    for (const unit of free > 0 ? units.slice(-free) : []) cents += percentageOf(unit, discountPercentage)
+    for (const unit of free > 0 ? units.slice(-free) : [])
+      cents += computePercentage(unit, discountPercentage)
     sets += full
     left -= full
     begun = Math.max(begun, units.length % buyQuantity)

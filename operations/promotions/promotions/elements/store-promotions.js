@@ -1,5 +1,5 @@
-// Quantity promotions: a label over the picture (`placement="label"`), what they are beside the product, and how far the
-// cart is (`placement="cart"`).
+// Quantity promotions: a label over the picture (`placement="label"`), texts next to the product, and the progress of the
+// cart (`placement="cart"`).
 
 import {
   filled,
@@ -13,7 +13,7 @@ import {
   useState,
 } from '../../../storefront/script/client/elements.js'
 import { Corner, overCss, useOver } from '../../../storefront/script/client/over.js'
-import { progressOf } from './promotion-math.js'
+import { computeProgress } from './promotion-math.js'
 
 export default {
   css: `
@@ -43,15 +43,15 @@ ${overCss}
 
 const labelsAtMost = 3
 
-/** Each is told of once a page, however many cards have it. */
-const toldOf = new Set()
-function tellSeen(tell, { id }) {
-  if (toldOf.has(id)) return
-  toldOf.add(id)
+/** Sends one impression per promotion and page, however many cards show it. */
+const tracked = new Set()
+function trackImpression(tell, { id }) {
+  if (tracked.has(id)) return
+  tracked.add(id)
   tell('impression', 'promotion', { resourceId: id })
 }
 
-/** Those that have not ended meanwhile. `isTicking`: looked at each second. */
+/** The current time, to hide ended promotions. `isTicking`: updated every second. */
 function useNow(isTicking) {
   const [now, setNow] = useState(() => msOf(new Date()))
   useEffect(() => {
@@ -63,7 +63,7 @@ function useNow(isTicking) {
 }
 const isOn = ({ endsAt }, now) => endsAt === null || msOf(endsAt) > now
 
-function timeLeft(endsAt, now, locale) {
+function formatTimeLeft(endsAt, now, locale) {
   if (endsAt === null) return ''
   const seconds = Math.max(0, Math.floor((msOf(endsAt) - now) / 1000))
   const clock = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60]
@@ -74,7 +74,7 @@ function timeLeft(endsAt, now, locale) {
   return days > 0 ? `${new Intl.NumberFormat(locale, unit).format(days)} ${clock}` : clock
 }
 
-const wordsOf = (
+const buildTexts = (
   { name, label, buyQuantity, payQuantity, discountPercentage, endsAt },
   { shop, now, ...its },
 ) => ({
@@ -86,15 +86,15 @@ const wordsOf = (
     free: String(buyQuantity - payQuantity),
   },
   discount: new Intl.NumberFormat(shop.locale, { maximumFractionDigits: 4 }).format(discountPercentage),
-  timeLeft: timeLeft(endsAt, now, shop.locale),
-  // What only a cart knows: how many make a set, and nothing saved yet.
+  timeLeft: formatTimeLeft(endsAt, now, shop.locale),
+  // Values that only a cart knows: here a full set is missing and nothing is saved yet.
   missing: String(buyQuantity),
   saved: money(0, shop),
   ...its,
 })
 
-/** Of the card's product, or of the page's. */
-function itemsOf({ data: { settings, items }, card, page, attribute }) {
+/** Promotions of the card's product, or of the page's. */
+function listItems({ data: { settings, items }, card, page, attribute }) {
   if (card) return settings.showInProductList ? (card.promotions?.items ?? []) : []
   const isOfProduct = page === 'product' || attribute('product-id')
   return isOfProduct && settings.showInProductPage ? items : []
@@ -106,7 +106,7 @@ const ticks = (items, texts) =>
 function Labels(props) {
   const { data, host, shop, tell } = props
   const { settings } = data
-  const all = itemsOf(props)
+  const all = listItems(props)
   const now = useNow(ticks(all, [settings.labelText]))
   const items = all.filter((each) => isOn(each, now)).slice(0, labelsAtMost)
   const over = useRef(null)
@@ -124,20 +124,20 @@ function Labels(props) {
 }
 
 function Label({ item, settings, shop, now, tell }) {
-  const seen = useSeen(() => tellSeen(tell, item), [item.id])
+  const seen = useSeen(() => trackImpression(tell, item), [item.id])
   const { labelBackgroundColor: background, labelTextColor: color, borderRadius, fontSize } = settings
   const style = { background, color, borderRadius: `${borderRadius}px`, fontSize: `${fontSize}px` }
   return h(
     'span',
     { class: 'label', part: 'label', ref: seen, style },
-    filled(settings.labelText, wordsOf(item, { shop, now })),
+    filled(settings.labelText, buildTexts(item, { shop, now })),
   )
 }
 
 function Texts(props) {
   const { data, shop, tell } = props
   const { settings } = data
-  const all = itemsOf(props)
+  const all = listItems(props)
   const now = useNow(settings.showCountdown || ticks(all, [settings.productPageText]))
   return all
     .filter((each) => isOn(each, now))
@@ -145,22 +145,22 @@ function Texts(props) {
 }
 
 function Text({ item, settings, shop, now, tell }) {
-  const seen = useSeen(() => tellSeen(tell, item), [item.id])
+  const seen = useSeen(() => trackImpression(tell, item), [item.id])
   return h(
     'div',
     { class: 'promotion', part: 'promotion', ref: seen, style: { fontSize: `${settings.fontSize}px` } },
-    h('p', { part: 'text' }, filled(settings.productPageText, wordsOf(item, { shop, now }))),
+    h('p', { part: 'text' }, filled(settings.productPageText, buildTexts(item, { shop, now }))),
     h(Countdown, { item, settings, shop, now }),
   )
 }
 
-/** Read once by who listens, and not each second. */
+/** Screen readers announce it once, not every second. */
 function Countdown({ item, settings, shop, now }) {
   if (!settings.showCountdown || item.endsAt === null) return null
   return h(
     'p',
     { class: 'clock', part: 'countdown', role: 'timer', 'aria-live': 'off' },
-    filled(settings.countdownText, wordsOf(item, { shop, now })),
+    filled(settings.countdownText, buildTexts(item, { shop, now })),
   )
 }
 
@@ -194,29 +194,29 @@ function isIn({ id, scope, productIds, excludedProductIds }, productId, cards) {
   return scope === 'all' || productIds.includes(productId)
 }
 
-/** Which category a product is in the server knows; asked only where a promotion is for categories. */
+/** Fetches categories of products from the server, only if a promotion targets categories. */
 function useCards(items, lines, ask) {
   const [cards, setCards] = useState({})
   const isNeeded = items.some(({ scope }) => scope === 'categories')
   const ids = [...new Set(lines.map(({ productId }) => String(productId)))].sort().slice(0, 50)
-  const wanted = isNeeded ? encodeURIComponent(ids.join(',')) : ''
+  const query = isNeeded ? encodeURIComponent(ids.join(',')) : ''
   useEffect(() => {
-    if (!wanted) return
+    if (!query) return
     let isLate = false
-    ask(`/widgets?page=cart&cards=${wanted}`).then(
+    ask(`/widgets?page=cart&cards=${query}`).then(
       (answer) => isLate || setCards(answer.cards ?? {}),
       () => undefined,
     )
     return () => {
       isLate = true
     }
-  }, [wanted])
+  }, [query])
   return cards
 }
 
-/** A theme that tells which discounts the checkout gives is believed: another may have taken this one's place. */
+/** If the theme reports the checkout's discounts, they take precedence: another discount may have replaced this one. */
 function progressIn(item, lines, { discounts }) {
-  const reckoned = progressOf(item, lines)
+  const reckoned = computeProgress(item, lines)
   if (!discounts) return reckoned
   const its = discounts.filter(({ title }) => title === item.name)
   return { ...reckoned, saved: its.reduce((sum, { amount }) => sum + Number(amount), 0) }
@@ -225,9 +225,9 @@ function progressIn(item, lines, { discounts }) {
 function Progress({ item, progress: { sets, saved, begun, missing }, settings, shop, now, tell }) {
   const isFull = sets > 0 && saved > 0
   const isShown = isFull || begun > 0
-  const seen = useSeen(isShown && (() => tellSeen(tell, item)), [item.id, isShown])
+  const seen = useSeen(isShown && (() => trackImpression(tell, item)), [item.id, isShown])
   if (!isShown) return null
-  const words = wordsOf(item, { shop, now, missing: String(missing), saved: money(saved, shop) })
+  const words = buildTexts(item, { shop, now, missing: String(missing), saved: money(saved, shop) })
   const width = `${begun > 0 ? Math.floor((begun / item.buyQuantity) * 100) : 100}%`
   return h(
     'div',

@@ -1,4 +1,4 @@
-import { asBadRequest, quoteCart, sandboxShop } from '#operations/store/door'
+import { findSandboxShop, quoteSandboxCart, refusedAsBadRequest } from '#operations/store/index'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, z } from '#runtime/schema'
 
@@ -13,11 +13,11 @@ const body = object({
 export default page({
   method: 'POST',
   path: '/sandbox/api/ecommerce/:storeId/cart-quote',
-  description: 'What a cart comes to at the checkout of the platform: lines, discounts, gifts and total.',
+  description: 'The quote of a cart at the checkout of the platform: lines, discounts, gifts and total.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
-    const shop = await sandboxShop(ctx, request.params.storeId!)
-    return jsonAnswer(await asBadRequest(quoteCart(shop, await request.json(body))))
+    const shop = await findSandboxShop(ctx, request.params.storeId!)
+    return jsonAnswer(await refusedAsBadRequest(quoteSandboxCart(shop, await request.json(body))))
   },
 })

@@ -1,4 +1,9 @@
-import { changeProduct, deliver, deliveriesOf, sandboxShop } from '#operations/store/door'
+import {
+  buildWebhookDeliveries,
+  changeSandboxProduct,
+  deliverWebhooks,
+  findSandboxShop,
+} from '#operations/store/index'
 import { jsonAnswer, page } from '#runtime/page'
 import { line, moneyFromZero, object, z } from '#runtime/schema'
 
@@ -17,9 +22,9 @@ export default page({
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
-    const shop = await sandboxShop(ctx, request.params.storeId!)
-    const product = await changeProduct(shop, request.params.productId!, await request.json(body))
-    await deliver(ctx, await deliveriesOf(shop, 'product.updated', product))
+    const shop = await findSandboxShop(ctx, request.params.storeId!)
+    const product = await changeSandboxProduct(shop, request.params.productId!, await request.json(body))
+    await deliverWebhooks(ctx, await buildWebhookDeliveries(shop, 'product.updated', product))
     return jsonAnswer(product)
   },
 })

@@ -16,10 +16,7 @@ export default operation({
   input: {
     body: object({
       csv: fileContent(z.string().min(1, 'must not be empty').describe('The file as text, at most 10 MB')),
-      status: z
-        .enum(['approved', 'pending'])
-        .default('pending')
-        .describe('Of rows that have none of their own'),
+      status: z.enum(['approved', 'pending']).default('pending').describe('For rows without a status'),
     }),
   },
   answer: { status: 202, body: queued({ rows: count }) },

@@ -5,7 +5,7 @@ import { cancelled, dispatchTargets } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/product-reviews/dispatches/cancel',
-  description: 'Cancel requests for reviews that wait; nobody is ever asked about those items again.',
+  description: 'Cancel scheduled requests for reviews; nobody is ever asked about those items again.',
   details:
     'Give either ids or all. One that is not scheduled any more is a conflict in data; all answers no data.',
   words: 'do not ask this buyer for an opinion',

@@ -1,18 +1,18 @@
 import { job } from '#runtime/job'
 import { reviewDispatchSend } from '../../handles.ts'
-import { sendRequests, storesWithWork } from '../run.ts'
+import { findStoresWithWork, sendRequests } from '../run.ts'
 
 export default job(reviewDispatchSend, {
   description: 'Sends requests for reviews and reminders that are due, and those sent by hand',
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 900,
-  every: { seconds: 60, stores: storesWithWork },
+  every: { seconds: 60, stores: findStoresWithWork },
   oneAtATimePer: () => 'send',
   safeTwice:
     'A message is claimed with its requests and its text before it leaves, under a key that is its own; what a dead worker held for ten minutes is taken up under the same key.',
   run: (ctx, _payload, { signal }) => sendRequests(ctx, signal),
-  // Queued again each minute until all of it has left.
+  // Requeued every minute until everything is sent.
   async failed(ctx, _payload, reason) {
-    ctx.log.error({ reason }, 'sending review requests was given up for now')
+    ctx.log.error({ reason }, 'review request send failed after all retries')
   },
 })

@@ -1,6 +1,6 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { reviewImages } from '../../pictures.ts'
+import { reviewImages } from '../../uploads.ts'
 
 export default operation({
   method: 'POST',
@@ -12,6 +12,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',
-  ...files.uploadOf(reviewImages),
+  ...files.uploadOperation(reviewImages),
   example: { body: { fileName: 'mug.jpg', contentType: 'image/jpeg', size: 240_000 } },
 })

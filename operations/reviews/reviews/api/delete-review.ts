@@ -5,7 +5,7 @@ export default operation({
   method: 'DELETE',
   path: '/product-reviews/:reviewId',
   description: 'Delete a review with its images, from lists, averages and the storefront.',
-  details: 'Who was asked for it stays asked: nobody is asked twice about one purchase.',
+  details: 'Its request stays sent: nobody is asked twice about one purchase.',
   words: 'throw an opinion away, fake, spam',
   scopes: ['platform:write'],
   readOnly: false,

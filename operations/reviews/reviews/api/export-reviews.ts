@@ -1,4 +1,4 @@
-import { exports } from '#operations/store/door'
+import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { exportQueued } from '#runtime/schema'
 import { reviewExport } from '../../handles.ts'

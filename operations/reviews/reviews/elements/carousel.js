@@ -1,4 +1,4 @@
-// A row that is turned by buttons, keys, fingers, or by itself; and pictures, one by one.
+// Carousel, moved by buttons, keys, touch or a timer; and a lightbox for pictures.
 
 import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 
@@ -17,21 +17,24 @@ export const carouselCss = `
 .turns button { width: 44px; height: 44px; border: 1px solid currentColor; border-radius: 50%; background: none; line-height: 1; }
 `
 
-const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches
 
-/** Of pictures that are looked at one by one. */
-export const largeCss = `
+/** Styles of the lightbox. */
+export const lightboxCss = `
 .large { max-width: min(960px, calc(100vw - 16px)); padding: 48px 16px 16px; text-align: center; background: #111827; color: #fff; }
 .large img { max-height: calc(100dvh - 160px); }
 .large .pages button { width: 44px; padding: 0; border-radius: 50%; }
 `
 
-/** `seconds`: after so many it turns by itself, unless somebody looks closer, wants it still, or stopped it; null: never. */
+/**
+ * `seconds`: interval of the automatic rotation, null for none. It pauses on hover and focus, and is off if the
+ * visitor prefers reduced motion or stopped it.
+ */
 export function Carousel({ items, label, perView, seconds = null, t }) {
   const track = useRef(null)
-  const isHeld = useRef(false)
+  const isPaused = useRef(false)
   const [isOver, setOver] = useState(false)
-  const [isTurning, setTurning] = useState(() => seconds !== null && !isStill())
+  const [isTurning, setTurning] = useState(() => seconds !== null && !prefersReducedMotion())
   const [isRtl, setRtl] = useState(false)
 
   const turn = (step) => {
@@ -39,10 +42,13 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
     const at = Math.abs(scrollLeft)
     const last = scrollWidth - clientWidth
     const width = firstElementChild.getBoundingClientRect().width + 16
-    // Behind the last comes the first.
+    // Wraps around from the last item to the first.
     const to = step > 0 && at >= last - 2 ? 0 : step < 0 && at <= 2 ? last : at + step * width
-    // By, not to: libraries of shops put another `scrollTo` in its place.
-    track.current.scrollBy({ left: isRtl ? at - to : to - at, behavior: isStill() ? 'auto' : 'smooth' })
+    // `scrollBy` instead of `scrollTo`: some shop libraries overwrite `scrollTo`.
+    track.current.scrollBy({
+      left: isRtl ? at - to : to - at,
+      behavior: prefersReducedMotion() ? 'auto' : 'smooth',
+    })
   }
 
   useEffect(() => {
@@ -58,16 +64,16 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
   useEffect(() => {
     if (!isTurning || !isOver) return
     const timer = setInterval(() => {
-      if (!isHeld.current && !document.hidden) turn(1)
+      if (!isPaused.current && !document.hidden) turn(1)
     }, seconds * 1000)
     return () => clearInterval(timer)
   }, [isTurning, isOver, isRtl, seconds])
 
-  const hold = () => {
-    isHeld.current = true
+  const pause = () => {
+    isPaused.current = true
   }
-  const letGo = () => {
-    isHeld.current = false
+  const resume = () => {
+    isPaused.current = false
   }
   const byKey = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
@@ -88,10 +94,10 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
       part: 'carousel',
       role: 'group',
       'aria-label': label,
-      onMouseEnter: hold,
-      onMouseLeave: letGo,
-      onFocusIn: hold,
-      onFocusOut: letGo,
+      onMouseEnter: pause,
+      onMouseLeave: resume,
+      onFocusIn: pause,
+      onFocusOut: resume,
       onTouchStart: () => setTurning(false),
     },
     h(
@@ -126,8 +132,8 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
   )
 }
 
-/** Pictures of a review, one by one. */
-export function Large({ pictures, first, name, t, onClose }) {
+/** Shows the pictures of a review one by one. */
+export function Lightbox({ pictures, first, name, t, onClose }) {
   const [at, setAt] = useState(first)
   const count = pictures.length
   const words = t('picture', { at: at + 1, count, name })

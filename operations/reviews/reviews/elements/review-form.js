@@ -1,9 +1,9 @@
-// The form to write a review: on a product's page, or of an order by the token of its link.
+// Review form: on a product page, or for an order by the token of its link.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
-import { barePicture } from './bare-picture.js'
+import { stripMetadata } from './strip-metadata.js'
 
 const bytesAtMost = 10 * 1024 * 1024
 const pictureTypes = ['image/jpeg', 'image/png', 'image/webp']
@@ -123,7 +123,7 @@ export const reviewFormTexts = {
   },
 }
 
-export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
+export function ReviewForm({ data, token, preferredId, ask, t, onPublished }) {
   const [order, setOrder] = useState(null)
   const [isDead, setDead] = useState(false)
   const [done, setDone] = useState(null)
@@ -160,7 +160,7 @@ export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
           order,
           data,
           token: isByLink ? token : undefined,
-          wanted,
+          preferredId,
           ask,
           t,
           onDone({ status }) {
@@ -174,18 +174,18 @@ export function ReviewForm({ data, token, wanted, ask, t, onPublished }) {
   )
 }
 
-function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
+function Fields({ form, order, data, token, preferredId, ask, t, onDone }) {
   const products = order?.items ?? []
   const [product, setProduct] = useState(
-    products.find((each) => each.productId === wanted) ?? products[0] ?? { productId: wanted },
+    products.find((each) => each.productId === preferredId) ?? products[0] ?? { productId: preferredId },
   )
   const [rating, setRating] = useState(0)
   const [pictures, setPictures] = useState([])
   const isUploading = pictures.some(({ url }) => !url)
   const { faults, said, isSending, onSubmit } = useForm({
     t,
-    troubleOf: (error) => troubleOf(error, t),
-    wordsOf: ({ name }) => ownFaults[name] && t(ownFaults[name]),
+    troubleOf: (error) => describeError(error, t),
+    wordsOf: ({ name }) => ownErrors[name] && t(ownErrors[name]),
     async send({ elements }) {
       const typed = (name) => elements[name]?.value.trim() || undefined
       const answer = await ask('/reviews', {
@@ -225,7 +225,7 @@ function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
           ),
         )
       : null,
-    products.length === 1 && product.productId !== wanted ? h('p', null, product.name) : null,
+    products.length === 1 && product.productId !== preferredId ? h('p', null, product.name) : null,
     product.isReviewed ? h('p', { class: 'hint' }, t('replaces')) : null,
     h(Rating, { rating, onPick: setRating, fault: faults.rating, color: data.starColor, t }),
     field('title', { maxLength: 150 }),
@@ -260,11 +260,11 @@ function Fields({ form, order, data, token, wanted, ask, t, onDone }) {
   )
 }
 
-/** Of fields for which the words of every form are too few. */
-const ownFaults = { rating: 'ratingFault', imageUrls: 'picturesFault' }
+/** Error texts for fields that the shared form texts do not cover. */
+const ownErrors = { rating: 'ratingFault', imageUrls: 'picturesFault' }
 
-/** Of what the API refused without naming a field. */
-function troubleOf({ code, message }, t) {
+/** Text for an API error without a field. */
+function describeError({ code, message }, t) {
   if (code === 'bad_request' && message.startsWith('token:')) return t('deadLink')
   if (code === 'conflict') return t('already')
   if (code === 'forbidden') return t('customersOnly')
@@ -272,10 +272,10 @@ function troubleOf({ code, message }, t) {
 }
 
 function Rating({ rating, onPick, fault, color, t }) {
-  const said = fault ? { 'aria-describedby': 'field-rating-fault' } : {}
+  const described = fault ? { 'aria-describedby': 'field-rating-fault' } : {}
   return h(
     'fieldset',
-    { part: 'rating', ...said },
+    { part: 'rating', ...described },
     h('legend', null, `${t('rating')} *`),
     h(
       'div',
@@ -306,10 +306,10 @@ function Rating({ rating, onPick, fault, color, t }) {
   )
 }
 
-/** Uploaded as they are chosen: the review names where they lie. */
+/** Uploads pictures as they are chosen; the review then refers to their URLs. */
 function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
   const [own, setOwn] = useState(null)
-  const take = async ({ target }) => {
+  const choose = async ({ target }) => {
     const room = atMost - pictures.length
     const files = [...target.files]
     target.value = ''
@@ -349,7 +349,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
       multiple: true,
       disabled: pictures.length >= atMost,
       fault: shown,
-      onChange: take,
+      onChange: choose,
     }),
     pictures.length > 0
       ? h(
@@ -379,9 +379,9 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
 }
 
 async function upload(file, key, ask) {
-  // No two are called the same: what is asked twice is answered once.
+  // Unique file names: the API deduplicates identical requests.
   const fileName = `${key}-${file.name}`.slice(-200).replace(/^[\udc00-\udfff]/, '')
-  const picture = await barePicture(file)
+  const picture = await stripMetadata(file)
   const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {
     fileName,
     contentType: file.type,

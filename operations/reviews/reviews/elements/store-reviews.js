@@ -1,10 +1,10 @@
-// What customers wrote of a product, and the form to write one.
+// Reviews of a product, and the form to write one.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { Dialog, dayOf, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
-import { Carousel, carouselCss, carouselTexts, Large, largeCss } from './carousel.js'
+import { Carousel, carouselCss, carouselTexts, Lightbox, lightboxCss } from './carousel.js'
 import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
-import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'
+import { findToken, formatCount, formatRating, ratingTexts, Stars } from './words.js'
 
 export default {
   css: `
@@ -39,7 +39,7 @@ article { padding: 16px 0; }
 .pages { display: flex; gap: 16px; align-items: center; justify-content: center; margin-block-start: 16px; }
 .pages button { min-height: 44px; padding: 8px 16px; border: 1px solid currentColor; border-radius: 6px; background: none; }
 .pages button:disabled { cursor: default; opacity: .4; }
-${carouselCss}${largeCss}
+${carouselCss}${lightboxCss}
 ${formCss}`,
   texts: {
     en: {
@@ -118,8 +118,8 @@ ${formCss}`,
 
 function Reviews({ data, ...others }) {
   const { attribute, productId, ask, shop, t } = others
-  const wanted = attribute('product-id') ?? productId
-  const token = tokenOf(attribute)
+  const shownId = attribute('product-id') ?? productId
+  const token = findToken(attribute)
   const [{ page, sort }, setPlace] = useState({ page: 1, sort: data.sort })
   const [answer, setAnswer] = useState(null)
   const [hasFailed, setFailed] = useState(false)
@@ -128,9 +128,9 @@ function Reviews({ data, ...others }) {
   const list = useRef(null)
 
   useEffect(() => {
-    if (!wanted) return
+    if (!shownId) return
     let isHere = true
-    ask(`/products/${encodeURIComponent(wanted)}/reviews?${new URLSearchParams({ page, sort })}`).then(
+    ask(`/products/${encodeURIComponent(shownId)}/reviews?${new URLSearchParams({ page, sort })}`).then(
       (got) => {
         if (!isHere) return
         setFailed(false)
@@ -141,9 +141,9 @@ function Reviews({ data, ...others }) {
     return () => {
       isHere = false
     }
-  }, [wanted, page, sort, times])
+  }, [shownId, page, sort, times])
 
-  if (!wanted) return null
+  if (!shownId) return null
   const go = (place) => {
     setPlace({ page: 1, sort, ...place })
     list.current?.focus({ preventScroll: true })
@@ -187,7 +187,13 @@ function Reviews({ data, ...others }) {
             style: { background, color },
             onClose: () => setWriting(false),
           },
-          h(ReviewForm, { ...others, data, token, wanted, onPublished: () => setTimes(times + 1) }),
+          h(ReviewForm, {
+            ...others,
+            data,
+            token,
+            preferredId: shownId,
+            onPublished: () => setTimes(times + 1),
+          }),
         )
       : null,
   )
@@ -195,7 +201,7 @@ function Reviews({ data, ...others }) {
 
 function Head({ average, distribution, total, data, shop, write, t }) {
   if (total === 0) return h('div', { part: 'head' }, h('p', null, t('none')), write)
-  const rating = ratingOf(average, shop)
+  const rating = formatRating(average, shop)
   return h(
     'div',
     { class: 'head', part: 'head' },
@@ -204,7 +210,7 @@ function Head({ average, distribution, total, data, shop, write, t }) {
       { part: 'summary' },
       h('div', { class: 'average', part: 'average', 'aria-hidden': 'true' }, rating),
       h(Stars, { rating: average, color: data.starColor, size: 20, label: t('rated', { rating }) }),
-      h('div', { part: 'count' }, countOf(total, t, shop)),
+      h('div', { part: 'count' }, formatCount(total, t, shop)),
     ),
     h(
       'ul',
@@ -277,7 +283,7 @@ function List({ data, data: { layout }, list, label, sort, page, limit, total, g
           ),
         )
       : null,
-    shown ? h(Large, { ...shown, t, onClose: () => setShown(null) }) : null,
+    shown ? h(Lightbox, { ...shown, t, onClose: () => setShown(null) }) : null,
   )
 }
 

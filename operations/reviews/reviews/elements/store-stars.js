@@ -1,7 +1,7 @@
-// How a product is rated: below its title, and on its card in lists.
+// Star rating of a product: below its title, and on its card in lists.
 
 import { h, trusted, useEffect } from '../../../storefront/script/client/elements.js'
-import { countOf, ratingOf, ratingTexts, Stars, tokenOf } from './words.js'
+import { findToken, formatCount, formatRating, ratingTexts, Stars } from './words.js'
 
 const anchor = '#store-reviews'
 
@@ -16,39 +16,39 @@ a:hover .count { text-decoration: underline; }
     ...(page === 'product' ? [{ spot: 'below-title' }] : []),
     ...(showStarsInProductList ? [{ card: 'card-title' }] : []),
   ],
-  view: StarsOf,
+  view: ProductStars,
 }
 
-function StarsOf({ data, card, attribute, host, page, productId, shop, t }) {
-  const wanted = attribute('product-id') ?? productId
-  const isPage = page === 'product' && wanted === productId
-  const summary = card?.reviews ?? (data.summary?.productId === wanted ? data.summary : null)
+function ProductStars({ data, card, attribute, host, page, productId, shop, t }) {
+  const shownId = attribute('product-id') ?? productId
+  const isPage = page === 'product' && shownId === productId
+  const summary = card?.reviews ?? (data.summary?.productId === shownId ? data.summary : null)
   useEffect(() => {
     if (!isPage) return
-    const untell = summary?.total ? rated(summary) : null
-    const isAsked = location.hash === anchor || tokenOf(attribute)
-    // They may be placed a moment after the stars.
-    let tries = isAsked ? 25 : 0
+    const removeMarkup = summary?.total ? addRatingMarkup(summary) : null
+    const isRequested = location.hash === anchor || findToken(attribute)
+    // The reviews element may be placed a moment later.
+    let tries = isRequested ? 25 : 0
     const timer = setInterval(() => {
-      if (tries-- <= 0 || leadToReviews()) clearInterval(timer)
+      if (tries-- <= 0 || scrollToReviews()) clearInterval(timer)
     }, 200)
     return () => {
       clearInterval(timer)
-      untell?.()
+      removeMarkup?.()
     }
   }, [isPage, summary?.average, summary?.total])
   if (!summary) return null
   const { average, total } = summary
   if (total === 0 && !(isPage && data.form.allowWithoutPurchase)) return null
-  // Of a card the reviews are on its product's page.
+  // On a card the link leads to the product's page.
   const link = isPage ? null : host.closest('[data-product-id]')?.querySelector('a[href]')
   const follow = (event) => {
-    if (isPage && leadToReviews()) event.preventDefault()
+    if (isPage && scrollToReviews()) event.preventDefault()
   }
   const label =
     total === 0
       ? t('write')
-      : `${t('rated', { rating: ratingOf(average, shop) })}, ${countOf(total, t, shop)}`
+      : `${t('rated', { rating: formatRating(average, shop) })}, ${formatCount(total, t, shop)}`
   const content = [
     h(Stars, { rating: average ?? 0, color: data.starColor, label }),
     h(
@@ -66,23 +66,23 @@ function StarsOf({ data, card, attribute, host, page, productId, shop, t }) {
     : h('span', { part: 'link' }, content)
 }
 
-/** Whether the page has them. */
-function leadToReviews() {
+/** False if the page has no reviews element. */
+function scrollToReviews() {
   const reviews = document.querySelector('store-reviews')
   if (!reviews) return false
-  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
-  reviews.scrollIntoView({ behavior: isStill ? 'auto' : 'smooth', block: 'start' })
+  const isReduced = matchMedia('(prefers-reduced-motion: reduce)').matches
+  reviews.scrollIntoView({ behavior: isReduced ? 'auto' : 'smooth', block: 'start' })
   reviews.tabIndex = -1
   reviews.focus({ preventScroll: true })
   return true
 }
 
-/** What search engines read, unless the theme tells them already; answers what takes it away. */
-function rated({ average, total }) {
-  const told = [...document.querySelectorAll('script[type="application/ld+json"]')]
-  if (told.some(({ textContent }) => textContent.includes('aggregateRating'))) return
+/** Adds structured data for search engines, unless the theme has it already. Returns a function that removes it. */
+function addRatingMarkup({ average, total }) {
+  const scripts = [...document.querySelectorAll('script[type="application/ld+json"]')]
+  if (scripts.some(({ textContent }) => textContent.includes('aggregateRating'))) return
   const name = document.querySelector('meta[property="og:title"]')?.content || document.title
-  return structured({
+  return addStructuredData({
     '@context': 'https://schema.org',
     '@type': 'Product',
     name,
@@ -97,14 +97,14 @@ function rated({ average, total }) {
   })
 }
 
-/** Puts data into the page for search engines; answers what takes it away. */
-function structured(data) {
+/** Adds a JSON-LD script to the page. Returns a function that removes it. */
+function addStructuredData(data) {
   const script = document.createElement('script')
   script.type = 'application/ld+json'
   try {
     script.text = trusted('createScript', JSON.stringify(data))
   } catch {
-    // The shop lets nobody make scripts, not even of data.
+    // The shop's Trusted Types policy forbids scripts, even data-only ones.
     return () => {}
   }
   document.head.append(script)

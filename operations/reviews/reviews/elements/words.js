@@ -1,4 +1,4 @@
-// The stars, and what they and reviews say in the same words.
+// The stars element, and texts shared by stars and reviews.
 
 import { h } from '../../../storefront/script/client/elements.js'
 
@@ -23,20 +23,20 @@ export const ratingTexts = {
   },
 }
 
-/** Of a request's link, where the theme gave it on, or the page's address has it (`?review_token=`). */
-export const tokenOf = (attribute) =>
+/** Token of a request's link: from the theme's attribute, or from the page URL (`?review_token=`). */
+export const findToken = (attribute) =>
   attribute('token') || new URLSearchParams(location.search).get('review_token') || null
 
-/** An average as people say it: one place at most. */
-export const ratingOf = (average, { locale }) =>
+/** Formats an average with at most one decimal. */
+export const formatRating = (average, { locale }) =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }).format(average)
 
-export const countOf = (count, t, { locale }) =>
+export const formatCount = (count, t, { locale }) =>
   t(new Intl.PluralRules(locale).select(count) === 'one' ? 'count_one' : 'count_other', {
     count: new Intl.NumberFormat(locale).format(count),
   })
 
-/** Five stars with a word for who does not see them. */
+/** Five stars with a label for screen readers. */
 export function Stars({ rating, label, color, size = 16 }) {
   const share = `${Math.max(0, Math.min(100, (rating / 5) * 100))}%`
   return h(

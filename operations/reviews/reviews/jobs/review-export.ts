@@ -1,14 +1,14 @@
 import { sql } from 'kysely'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { reviewExport } from '../../handles.ts'
 import { orders, reviews } from '../reviews.ts'
 import type { ReviewFilters } from '../schema.ts'
 
-export default exportOf(reviewExport, {
+export default defineExport(reviewExport, {
   title: 'Reviews',
   description: 'Emails reviews as CSV',
-  rows: (ctx, query: ReviewFilters) => matching(reviews, ctx, query),
+  rows: (ctx, query: ReviewFilters) => selectMatching(reviews, ctx, query),
   order: orders.newest,
   columns: {
     id: 'r.id',

@@ -1,6 +1,6 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { reviewLogos } from '../../pictures.ts'
+import { reviewLogos } from '../../uploads.ts'
 
 export default operation({
   method: 'POST',
@@ -11,6 +11,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',
-  ...files.uploadOf(reviewLogos),
+  ...files.uploadOperation(reviewLogos),
   example: { body: { fileName: 'logo.png', contentType: 'image/png', size: 12_000 } },
 })

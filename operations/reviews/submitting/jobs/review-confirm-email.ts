@@ -1,6 +1,6 @@
 import { job } from '#runtime/job'
 import { reviewConfirmEmail } from '../../handles.ts'
-import { mailConfirmation } from '../confirm.ts'
+import { sendConfirmationEmail } from '../confirm.ts'
 
 export default job(reviewConfirmEmail, {
   description: 'Mails the link that proves a review to be of an address that bought the product',
@@ -8,5 +8,5 @@ export default job(reviewConfirmEmail, {
   timeoutSeconds: 60,
   oneAtATimePer: ({ reviewId }) => reviewId,
   safeTwice: 'A review has one token, and its email one idempotency key.',
-  run: (ctx, { reviewId }) => mailConfirmation(ctx, reviewId),
+  run: (ctx, { reviewId }) => sendConfirmationEmail(ctx, reviewId),
 })

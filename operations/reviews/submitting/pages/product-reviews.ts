@@ -1,9 +1,9 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { jsonAnswer } from '#runtime/page'
 import { object, queryInt, z } from '#runtime/schema'
-import { publicReviews } from '../../reviews/public.ts'
+import { listPublicReviews } from '../../reviews/public.ts'
 import { sorts } from '../../settings/schema.ts'
-import { openSettings } from '../submit.ts'
+import { requireSettings } from '../submit.ts'
 
 const query = object({
   page: queryInt(1, 10_000).default(1),
@@ -19,7 +19,7 @@ export default storefrontPage({
   feature: 'reviews',
   async handler(ctx, visit) {
     const place = visit.query(query)
-    const settings = await openSettings(ctx)
-    return jsonAnswer(await publicReviews(ctx, settings, visit.params.productId!, place))
+    const settings = await requireSettings(ctx)
+    return jsonAnswer(await listPublicReviews(ctx, settings, visit.params.productId!, place))
   },
 })

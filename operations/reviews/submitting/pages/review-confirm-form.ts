@@ -1,8 +1,8 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
-import { reviewOfToken } from '../confirm.ts'
-import { confirmedPage, confirmPage, confirmQuery } from '../confirm-texts.ts'
+import { findReviewByToken } from '../confirm.ts'
+import { confirmQuery, renderConfirmedPage, renderConfirmPage } from '../confirm-pages.ts'
 import { reviewPeople } from '../form-page.ts'
 
 export default storefrontPage({
@@ -14,9 +14,9 @@ export default storefrontPage({
   feature: 'reviews',
   people: reviewPeople,
   async handler(ctx, visit) {
-    const review = await reviewOfToken(ctx, visit.query(confirmQuery).token)
+    const review = await findReviewByToken(ctx, visit.query(confirmQuery).token)
     if (!review) throw refuse('not_found', 'This link is not valid any more')
     if (!visit.wantsHtml) return jsonAnswer({ productName: review.productName, verified: review.verified })
-    return review.verified ? confirmedPage(ctx) : confirmPage(ctx, review)
+    return review.verified ? renderConfirmedPage(ctx) : renderConfirmPage(ctx, review)
   },
 })

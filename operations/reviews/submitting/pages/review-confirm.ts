@@ -1,8 +1,8 @@
-import { storefrontPage } from '#operations/storefront/door'
+import { storefrontPage } from '#operations/storefront/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
-import { confirmReview, reviewOfToken } from '../confirm.ts'
-import { confirmedPage, confirmQuery } from '../confirm-texts.ts'
+import { confirmReview, findReviewByToken } from '../confirm.ts'
+import { confirmQuery, renderConfirmedPage } from '../confirm-pages.ts'
 import { reviewPeople } from '../form-page.ts'
 
 export default storefrontPage({
@@ -15,9 +15,9 @@ export default storefrontPage({
   people: reviewPeople,
   form: null,
   async handler(ctx, visit) {
-    const review = await reviewOfToken(ctx, visit.query(confirmQuery).token)
+    const review = await findReviewByToken(ctx, visit.query(confirmQuery).token)
     if (!review) throw refuse('not_found', 'This link is not valid any more')
     await confirmReview(ctx, review.id)
-    return visit.wantsHtml ? confirmedPage(ctx) : jsonAnswer({ verified: true })
+    return visit.wantsHtml ? renderConfirmedPage(ctx) : jsonAnswer({ verified: true })
   },
 })

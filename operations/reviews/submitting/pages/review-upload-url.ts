@@ -1,12 +1,12 @@
-import { files } from '#operations/store/door'
-import { storefrontPage } from '#operations/storefront/door'
+import { files } from '#operations/store/index'
+import { storefrontPage } from '#operations/storefront/index'
 import { hourMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
-import { reviewImages } from '../../pictures.ts'
-import { openSettings } from '../submit.ts'
+import { reviewImages } from '../../uploads.ts'
+import { requireSettings } from '../submit.ts'
 
-/** Pictures of several reviews. */
+/** Enough for several reviews. */
 const uploadsAnHour = 60
 
 export default storefrontPage({
@@ -17,7 +17,7 @@ export default storefrontPage({
   kind: 'write',
   feature: 'reviews',
   async handler(ctx, visit) {
-    const { form } = await openSettings(ctx)
+    const { form } = await requireSettings(ctx)
     if (!form.allowImages) throw refuse('forbidden', 'Pictures are not taken here')
     const body = await visit.body(files.uploadInput)
     await visit.limit('review-uploads', uploadsAnHour, hourMs)

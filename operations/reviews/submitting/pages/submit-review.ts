@@ -1,9 +1,9 @@
-import { answeredIn, storefrontPage } from '#operations/storefront/door'
-import { read } from '#runtime/gateway/input'
+import { storefrontPage, storeResponse } from '#operations/storefront/index'
+import { parseInput } from '#runtime/gateway/input'
 import { jsonAnswer } from '#runtime/page'
-import { reviewAgain, reviewPeople, sentPage } from '../form-page.ts'
+import { renderSentPage, reviewAgain, reviewPeople } from '../form-page.ts'
 import { type Submission, submitBody, submitForm } from '../schema.ts'
-import { openSettings, submitReview } from '../submit.ts'
+import { requireSettings, submitReview } from '../submit.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -16,16 +16,16 @@ export default storefrontPage({
   form: reviewAgain,
   async handler(ctx, visit) {
     const { isForm } = visit
-    const settings = await openSettings(ctx)
+    const settings = await requireSettings(ctx)
     const body = isForm
-      ? (read(submitForm, await visit.fields(), 'body') as Submission)
+      ? (parseInput(submitForm, await visit.fields(), 'body') as Submission)
       : await visit.body(submitBody)
-    // A machine that fills in everything: it learns nothing.
-    if (body.website) return isForm ? sentPage(ctx) : jsonAnswer({ status: 'pending' }, 201)
+    // The honeypot field is filled: a bot gets the same answer as a person.
+    if (body.website) return isForm ? renderSentPage(ctx) : jsonAnswer({ status: 'pending' }, 201)
     await visit.accepted()
     return ctx.transaction(async (tx) => {
       const answer = await submitReview(tx, settings, body)
-      return answeredIn(tx, isForm ? sentPage(tx) : jsonAnswer(answer, 201))
+      return storeResponse(tx, isForm ? renderSentPage(tx) : jsonAnswer(answer, 201))
     })
   },
 })

@@ -1,6 +1,6 @@
-import { files } from '#operations/store/door'
+import { files } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { testimonialPhotos } from '../../pictures.ts'
+import { testimonialPhotos } from '../../uploads.ts'
 
 export default operation({
   method: 'POST',
@@ -10,6 +10,6 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'testimonials',
-  ...files.uploadOf(testimonialPhotos),
+  ...files.uploadOperation(testimonialPhotos),
   example: { body: { fileName: 'ana.jpg', contentType: 'image/jpeg', size: 80_000 } },
 })

@@ -1,4 +1,4 @@
-// What customers say about the shop.
+// Testimonials of customers about the store.
 
 import { h, isFor, Picture } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts } from '../../reviews/elements/carousel.js'

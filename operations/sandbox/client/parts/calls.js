@@ -1,44 +1,44 @@
-/** The calls of the page: to the sandbox as the world outside, to the API as the store, whose key a tab keeps. */
-const kept = 'sandbox-keys'
+/** HTTP calls of the page: to the sandbox endpoints, and to the API with the store's key, which stays in the tab. */
+const storageKey = 'sandbox-keys'
 const atMost = 100
 const listeners = []
-/** What this page has asked for that is no mere look, newest first. */
+/** Requests of this page without quiet ones, newest first. */
 export const requests = []
 
 export const onRequest = (listener) => listeners.push(listener)
 
-const keys = () => JSON.parse(sessionStorage.getItem(kept) ?? '{}')
-export const keyOf = (store) => keys()[store] ?? null
+const keys = () => JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
+export const getKey = (store) => keys()[store] ?? null
 
-/** Until the tab is closed; an empty one is forgotten. */
-export function keepKey(store, key) {
+/** Saves the key until the tab is closed; null deletes it. */
+export function saveKey(store, key) {
   const all = keys()
   if (key) all[store] = key
   else delete all[store]
-  sessionStorage.setItem(kept, JSON.stringify(all))
+  sessionStorage.setItem(storageKey, JSON.stringify(all))
 }
 
-/** The key goes to the API of this server, and nowhere else. */
-const headersOf = ({ path, body, form }, key) => ({
+/** Sends the key only to the API of this server. */
+const buildHeaders = ({ path, body, form }, key) => ({
   ...(key && path.startsWith('/v1/') ? { authorization: `Bearer ${key}` } : {}),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
 })
 
-const textOf = ({ body, form }) => {
+const buildBody = ({ body, form }) => {
   if (form) return new URLSearchParams(form).toString()
   return body === undefined ? undefined : JSON.stringify(body)
 }
 
-/** `{ status, answer }`, whatever it is. `quiet`: it only looks, which is not worth telling. */
+/** Returns `{ status, answer }` for any status. `quiet`: a read that the timeline does not list. */
 export async function call(request, { key = null, quiet = false } = {}) {
   const at = new Date().toISOString()
   const response = await fetch(request.path, {
     method: request.method,
-    headers: headersOf(request, key),
-    body: textOf(request),
+    headers: buildHeaders(request, key),
+    body: buildBody(request),
     cache: 'no-store',
-    // Where a payer is sent back to is the store's affair; a browser shows it as status 0.
+    // Does not follow the payer's redirect back to the store; browsers report it as status 0.
     redirect: 'manual',
   })
   const text = await response.text()
@@ -48,10 +48,10 @@ export async function call(request, { key = null, quiet = false } = {}) {
     requests.length = Math.min(requests.length, atMost)
     for (const listener of listeners) listener()
   }
-  return { status, answer: parsed(text) }
+  return { status, answer: parseAnswer(text) }
 }
 
-function parsed(text) {
+function parseAnswer(text) {
   try {
     return JSON.parse(text)
   } catch {
@@ -59,28 +59,28 @@ function parsed(text) {
   }
 }
 
-/** A call of the sandbox; what is refused is an error with the sentence that says why. */
+/** Calls a sandbox endpoint. Throws the error message of a refused call. */
 export async function ask(path, body, options) {
   const method = body === undefined ? 'GET' : 'POST'
   const { status, answer } = await call({ method, path: `/sandbox/api${path}`, body }, options)
-  if (status >= 400) throw new Error(faultOf(status, answer))
+  if (status >= 400) throw new Error(readError(status, answer))
   return answer
 }
 
-export const faultOf = (status, answer) => answer?.error?.message ?? `HTTP ${status}`
+export const readError = (status, answer) => answer?.error?.message ?? `HTTP ${status}`
 
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
+const quoteShell = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The same call for a shell; `key` as it is to be seen there. */
-export function curlOf(request, key) {
-  const headers = Object.entries(headersOf(request, key)).map(
-    ([name, value]) => `-H ${quoted(`${name}: ${value}`)}`,
+/** The call as a curl command; `key` is written as given. */
+export function toCurl(request, key) {
+  const headers = Object.entries(buildHeaders(request, key)).map(
+    ([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`,
   )
-  const data = textOf(request)
+  const data = buildBody(request)
   return [
     `curl -X ${request.method}`,
     ...headers,
-    ...(data === undefined ? [] : [`--data ${quoted(data)}`]),
-    quoted(`${location.origin}${request.path}`),
+    ...(data === undefined ? [] : [`--data ${quoteShell(data)}`]),
+    quoteShell(`${location.origin}${request.path}`),
   ].join(' \\\n  ')
 }

@@ -1,4 +1,4 @@
-/** Elements of the page. What it shows was written by merchants and customers: texts are never read as HTML. */
+/** DOM helpers. Merchants and customers wrote the shown texts, so texts are never parsed as HTML. */
 export const byId = (id) => document.getElementById(id)
 
 export function element(name, attributes, ...children) {
@@ -17,15 +17,15 @@ export const button = (text, onclick, attributes = {}) =>
 export const quiet = (text) => element('div', { class: 'quiet' }, text)
 export const time = (instant) => new Date(instant).toLocaleString()
 
-/** Fills a list; says so where there is nothing. */
+/** Fills a list, or shows `none` if it is empty. */
 export function fill(id, items, none) {
   byId(id).replaceChildren(...(items.length > 0 ? items : [element('li', {}, none)]))
 }
 
-/** Where a link may lead: nothing that a customer wrote becomes a script. */
+/** Only http and https links, so that no customer text becomes a script. */
 export const isWebAddress = (address) => /^https?:\/\//i.test(address)
 
-/** A text whose addresses can be followed. */
+/** Text with clickable URLs. */
 export function linked(text) {
   const parts = text.split(/(https?:\/\/[^\s<>"]+)/)
   return parts.map((part, at) =>

@@ -1,12 +1,12 @@
-/** Customers' phones, as they show what the store wrote and what was written back. */
+/** Customers' phones with their chats with the store. */
 import { button, byId, element, isWebAddress, linked } from './dom.js'
 
 const shownPhones = 6
-/** Each phone stays what it is while its chat is drawn anew: somebody may be writing on it. */
+/** Phones are kept while their chats are redrawn: somebody may be typing. */
 const phones = new Map()
 let shownStore = ''
 
-/** `write({ phone, type, text, refersTo })`: a customer says something to the store. */
+/** `write({ phone, type, text, refersTo })` sends a customer's message to the store. */
 export function showPhones(store, messages, write) {
   if (store !== shownStore) phones.clear()
   shownStore = store
@@ -14,20 +14,23 @@ export function showPhones(store, messages, write) {
   for (const message of messages) chats.set(message.phone, [message, ...(chats.get(message.phone) ?? [])])
   const newest = [...chats.keys()].slice(0, shownPhones)
   for (const number of newest) {
-    if (!phones.has(number)) phones.set(number, phoneOf(number, write))
+    if (!phones.has(number)) phones.set(number, createPhone(number, write))
     showChat(phones.get(number), chats.get(number), write)
   }
   for (const number of phones.keys()) if (!newest.includes(number)) phones.delete(number)
-  const wanted = newest.map((number) => phones.get(number).shell)
-  const there = byId('phones')
-  // Moved only where their order is another: moving takes the focus away.
-  if (wanted.length !== there.children.length || wanted.some((shell, at) => there.children[at] !== shell)) {
-    there.replaceChildren(...wanted)
+  const shells = newest.map((number) => phones.get(number).shell)
+  const container = byId('phones')
+  // Reordered only if the order changed: moving an element loses the focus.
+  if (
+    shells.length !== container.children.length ||
+    shells.some((shell, at) => container.children[at] !== shell)
+  ) {
+    container.replaceChildren(...shells)
   }
   byId('phones-none').hidden = newest.length > 0
 }
 
-function phoneOf(number, write) {
+function createPhone(number, write) {
   const name = element('span', { class: 'name' }, '')
   const chat = element('ol', { class: 'chat', tabindex: '0', 'aria-label': `Chat of ${number}` })
   const box = element('input', {
@@ -64,20 +67,20 @@ function showChat(phone, messages, write) {
   const text = JSON.stringify(messages)
   if (text === phone.shown) return
   phone.shown = text
-  phone.chat.replaceChildren(...messages.map((message) => bubbleOf(message, write)))
+  phone.chat.replaceChildren(...messages.map((message) => renderBubble(message, write)))
   phone.chat.scrollTop = phone.chat.scrollHeight
 }
 
-function bubbleOf(message, write) {
+function renderBubble(message, write) {
   const { isFromStore, header, media, text, footer, status, at, kind } = message
-  const said = [header, media, text].some(Boolean)
+  const hasContent = [header, media, text].some(Boolean)
   return element(
     'li',
     { class: isFromStore ? 'bubble from-store' : 'bubble' },
     element('span', { class: 'unseen' }, isFromStore ? 'The store: ' : 'The customer: '),
-    media ? mediaOf(media) : null,
+    media ? renderMedia(media) : null,
     header ? element('p', { class: 'bubble-header' }, header) : null,
-    element('p', {}, ...(said ? linked(text ?? '') : [`(${kind})`])),
+    element('p', {}, ...(hasContent ? linked(text ?? '') : [`(${kind})`])),
     footer ? element('p', { class: 'bubble-footer' }, footer) : null,
     element(
       'p',
@@ -89,12 +92,12 @@ function bubbleOf(message, write) {
       ),
       ...(status ? [' · ', element('span', {}, status)] : []),
     ),
-    ...message.buttons.map((each) => buttonOf(each, message, write)),
+    ...message.buttons.map((each) => renderButton(each, message, write)),
   )
 }
 
-/** Pictures of this server are shown; the page loads nothing from elsewhere. */
-function mediaOf({ type, url, fileName }) {
+/** Shows pictures of this server; other hosts are linked, since the page loads nothing from them. */
+function renderMedia({ type, url, fileName }) {
   const name = fileName ?? type
   if (
     type === 'image' &&
@@ -105,7 +108,7 @@ function mediaOf({ type, url, fileName }) {
   return isWebAddress(url) ? element('a', { href: url, rel: 'noreferrer' }, name) : element('span', {}, name)
 }
 
-function buttonOf({ type, text, url }, message, write) {
+function renderButton({ type, text, url }, message, write) {
   if (type === 'url' && url && isWebAddress(url))
     return element('a', { class: 'bubble-button', href: url, rel: 'noreferrer' }, text ?? url)
   if (type !== 'quick-reply') return element('span', { class: 'bubble-button' }, text ?? type)

@@ -1,8 +1,8 @@
-/** The story of the store's own plan. */
+/** Story of the store's subscription. */
 import { lastPart, linkTo, post, step, when } from './story-steps.js'
 
-/** The payer at the checkout, whose page the link opens. */
-const pays = (cardNumber, text, isDone) =>
+/** The payer's step at the checkout; the link opens its page. */
+const pay = (cardNumber, text, isDone) =>
   step(
     'customer',
     text,
@@ -12,12 +12,12 @@ const pays = (cardNumber, text, isDone) =>
       form: { cardNumber, holder: 'Olivia Prado', expMonth: '12', expYear: '2039' },
     },
     when('/v1/subscription', isDone),
-    linkTo('/sandbox/checkout/{checkout}', 'Or pay there by hand'),
+    linkTo('/sandbox/checkout/{checkout}', 'Or pay there manually'),
   )
 export const subscriptionStory = [
   step(
     'store',
-    'Runs on no paid plan: what runs is cancelled.',
+    'Cancels the current plan, if there is one.',
     post('/v1/subscription/cancel', { reason: 'other' }),
     when('/v1/subscription', ({ status }) => ['trialing', 'cancelled', 'ended'].includes(status)),
   ),
@@ -31,7 +31,7 @@ export const subscriptionStory = [
     ),
     when('/v1/subscription/checkout-result', ({ id }, { checkoutId }) => id === checkoutId),
   ),
-  pays(
+  pay(
     '4242424242424242',
     'Pays at the checkout with the card 4242.',
     ({ status, planId, paymentMethod }, { checkoutId }) =>
@@ -55,7 +55,7 @@ export const subscriptionStory = [
     })),
     when('/v1/subscription/checkout-result', ({ id }, { cardCheckoutId }) => id === cardCheckoutId),
   ),
-  pays(
+  pay(
     '4000000000000341',
     'Saves another card there, 0341.',
     ({ paymentMethod }, { cardCheckoutId }) => cardCheckoutId && paymentMethod?.last4 === '0341',

@@ -1,10 +1,10 @@
-/** The stories of messages: the inbox, and a campaign. */
-import { aMinute, lasting, post, step, when, world } from './story-steps.js'
+/** Stories of the inbox and of a campaign. */
+import { aMinute, persistentStep, post, step, when, world } from './story-steps.js'
 
-/** What the inbox and templates need: an official number at the provider. */
+/** The inbox and templates need an official number at the provider. */
 const officialStatus = '/v1/officialapi/status'
 const officialNumber = [
-  lasting(
+  persistentStep(
     'store',
     'Opens the setup of its official number.',
     post('/v1/officialapi/setup', {}, ({ setupUrl }) => ({ setupUrl })),
@@ -13,12 +13,12 @@ const officialNumber = [
       ({ status }, { setupUrl }) => status === 'connected' || (setupUrl && status === 'setup-pending'),
     ),
   ),
-  lasting(
+  persistentStep(
     'provider',
     'Approves the number, and sends the merchant back.',
     post(
       `${world}/messaging/setup`,
-      { setupUrl: '{setupUrl}', phone: '+55114{telling}100', displayName: 'The shop', outcome: 'approve' },
+      { setupUrl: '{setupUrl}', phone: '+55114{run}100', displayName: 'The shop', outcome: 'approve' },
       ({ state, code }) => ({ state, code }),
     ),
     when(
@@ -26,24 +26,24 @@ const officialNumber = [
       ({ status }, { state }) => status === 'connected' || (state && status === 'setup-pending'),
     ),
   ),
-  lasting(
+  persistentStep(
     'store',
-    'Confirms with what came back: the number is connected.',
+    'Confirms with the returned code: the number is connected.',
     post('/v1/officialapi/confirm-redirect', { state: '{state}', code: '{code}' }),
     when(officialStatus, ({ status }) => status === 'connected'),
   ),
 ]
 
-const session = '/v1/messaging/session'
-const fromPaula = '/v1/inbox/conversations?search=%2B551198{telling}021'
-const conversation = '/v1/inbox/conversations/{conversationId}'
+const sessionPath = '/v1/messaging/session'
+const paulaPath = '/v1/inbox/conversations?search=%2B551198{run}021'
+const conversationPath = '/v1/inbox/conversations/{conversationId}'
 export const inboxStory = [
   step(
     'store',
-    'Begins a session: a QR code waits to be scanned.',
-    post(session, {}),
+    'Starts a session: a QR code is ready to scan.',
+    post(sessionPath, {}),
     when(
-      session,
+      sessionPath,
       ({ qr }) => qr.code !== null,
       ({ qr }) => ({ qrCode: qr.code?.payload }),
     ),
@@ -53,13 +53,13 @@ export const inboxStory = [
     'Scans the code with the shop’s phone.',
     post(`${world}/messaging/scan`, {
       payload: '{qrCode}',
-      phone: '+551197{telling}666',
+      phone: '+551197{run}666',
       name: 'The shop’s phone',
     }),
-    when(session, ({ qr }) => qr.status === 'connected'),
+    when(sessionPath, ({ qr }) => qr.status === 'connected'),
   ),
   ...officialNumber,
-  lasting(
+  persistentStep(
     'store',
     'Turns the inbox on.',
     post('/v1/inbox/enable'),
@@ -69,12 +69,12 @@ export const inboxStory = [
     'customer',
     'Writes to the store.',
     post(`${world}/messaging/{store}/inbound`, {
-      phone: '+551198{telling}021',
+      phone: '+551198{run}021',
       name: 'Paula Prado',
       text: 'Do you ship to Lisbon?',
     }),
     when(
-      fromPaula,
+      paulaPath,
       ({ total }) => total === 1,
       ({ data }) => ({ conversationId: data[0]?.id }),
     ),
@@ -82,14 +82,14 @@ export const inboxStory = [
   step(
     'store',
     'Reads what she wrote.',
-    post(`${conversation}/read`),
-    when(fromPaula, ({ data }) => data[0]?.unreadCount === 0),
+    post(`${conversationPath}/read`),
+    when(paulaPath, ({ data }) => data[0]?.unreadCount === 0),
   ),
   step(
     'store',
     'Answers in the inbox.',
-    post(`${conversation}/messages`, { type: 'text', text: 'Yes, in five days.' }),
-    when(`${conversation}/messages?direction=outbound`, ({ data }) =>
+    post(`${conversationPath}/messages`, { type: 'text', text: 'Yes, in five days.' }),
+    when(`${conversationPath}/messages?direction=outbound`, ({ data }) =>
       ['sent', 'delivered', 'read'].includes(data[0]?.status),
     ),
   ),
@@ -97,27 +97,27 @@ export const inboxStory = [
     'clock',
     'A minute passes: she has read it.',
     aMinute,
-    when(`${conversation}/messages?direction=outbound`, ({ data }) => data[0]?.status === 'read'),
+    when(`${conversationPath}/messages?direction=outbound`, ({ data }) => data[0]?.status === 'read'),
   ),
   step(
     'store',
     'Closes the conversation.',
-    post(`${conversation}/status`, { status: 'closed' }),
-    when(fromPaula, ({ data }) => data[0]?.status === 'closed'),
+    post(`${conversationPath}/status`, { status: 'closed' }),
+    when(paulaPath, ({ data }) => data[0]?.status === 'closed'),
   ),
 ]
 
-const theTemplate = '/v1/messaging/templates/{templateId}'
-const theCampaign = '/v1/campaigns/{campaignId}'
+const templatePath = '/v1/messaging/templates/{templateId}'
+const campaignPath = '/v1/campaigns/{campaignId}'
 export const campaignStory = [
   ...officialNumber,
   step(
     'store',
-    'Hands in a template, with a header and buttons.',
+    'Submits a template, with a header and buttons.',
     post(
       '/v1/messaging/templates',
       {
-        name: 'spring_{telling}',
+        name: 'spring_{run}',
         language: 'en_US',
         category: 'marketing',
         header: { type: 'text', text: 'Spring is here' },
@@ -131,13 +131,13 @@ export const campaignStory = [
       },
       ({ id }) => ({ templateId: id }),
     ),
-    when(theTemplate, ({ status }) => Boolean(status)),
+    when(templatePath, ({ status }) => Boolean(status)),
   ),
   step(
     'provider',
     'Approves the template.',
     post(`${world}/messaging/{store}/templates/{templateId}/review`, { status: 'approved' }),
-    when(theTemplate, ({ status }) => status === 'approved'),
+    when(templatePath, ({ status }) => status === 'approved'),
   ),
   step(
     'store',
@@ -145,12 +145,12 @@ export const campaignStory = [
     post(
       '/v1/campaigns/lists/import/csv',
       {
-        name: 'Friends {telling}',
+        name: 'Friends {run}',
         columns: ['phone', 'name'],
         rows: [
-          ['+551198{telling}021', 'Paula Prado'],
-          ['+551198{telling}022', 'Rui Reis'],
-          ['+55119{telling}0002', 'Sol Silva'],
+          ['+551198{run}021', 'Paula Prado'],
+          ['+551198{run}022', 'Rui Reis'],
+          ['+55119{run}0002', 'Sol Silva'],
         ],
       },
       ({ listId }) => ({ listId }),
@@ -163,7 +163,7 @@ export const campaignStory = [
     post(
       '/v1/campaigns',
       {
-        name: 'Spring {telling}',
+        name: 'Spring {run}',
         listId: '{listId}',
         content: {
           type: 'template',
@@ -173,18 +173,18 @@ export const campaignStory = [
       },
       ({ id }) => ({ campaignId: id }),
     ),
-    when(theCampaign, ({ audience }) => audience.reachable > 0),
+    when(campaignPath, ({ audience }) => audience.reachable > 0),
   ),
   step(
     'store',
     'Sends it.',
-    post(`${theCampaign}/send`),
-    when(theCampaign, ({ status }) => status === 'sending' || status === 'sent'),
+    post(`${campaignPath}/send`),
+    when(campaignPath, ({ status }) => status === 'sending' || status === 'sent'),
   ),
   step(
     'clock',
     'A minute passes: two have read it, one failed.',
     aMinute,
-    when(theCampaign, ({ counters: { read, failed } }) => read === 2 && failed === 1),
+    when(campaignPath, ({ counters: { read, failed } }) => read === 2 && failed === 1),
   ),
 ]

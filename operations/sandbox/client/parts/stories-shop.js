@@ -1,19 +1,19 @@
-/** The stories of the shop: stock that returns, something sent back, a review. */
-import { get, lasting, lastPart, linkTo, patch, post, step, when, world } from './story-steps.js'
+/** Stories of the shop: a stock alert, an exchange, a review. */
+import { get, lastPart, linkTo, patch, persistentStep, post, step, when, world } from './story-steps.js'
 
 const platform = `${world}/ecommerce/{store}`
 const shop = '/storefront/{publicId}'
-const email = 'paula.{telling}@example.com'
-const inQuery = email.replace('@', '%40')
+const email = 'paula.{run}@example.com'
+const encodedEmail = email.replace('@', '%40')
 const paula = { name: 'Paula Prado', email }
-/** What the newest mail's links carry under a name. */
-const inMail = (name, { data: [mail] }) =>
+/** A query parameter from a link in the newest mail. */
+const findLinkParameter = (name, { data: [mail] }) =>
   decodeURIComponent(new RegExp(`[?&]${name}=([\\w.%-]+)`).exec(mail.text)[1])
 
-const theOrder = '/v1/analytics/orders?search={orderNumber}'
-const ofOrder = ({ data }, { orderId }) => data.find((each) => each.orderId === orderId)
-const orderIn = ({ data }, { orderId }) => data.find(({ id }) => id === orderId)
-const orders = step(
+const orderPath = '/v1/analytics/orders?search={orderNumber}'
+const findByOrder = ({ data }, { orderId }) => data.find((each) => each.orderId === orderId)
+const findOrder = ({ data }, { orderId }) => data.find(({ id }) => id === orderId)
+const placeOrder = step(
   'customer',
   'Orders it, and pays.',
   post(
@@ -26,9 +26,9 @@ const orders = step(
       orderTotal: Number(total),
     }),
   ),
-  when(theOrder, (answer, known) => orderIn(answer, known)?.paymentStatus === 'paid'),
+  when(orderPath, (answer, values) => findOrder(answer, values)?.paymentStatus === 'paid'),
 )
-const delivers = (text, done) =>
+const deliver = (text, done) =>
   step(
     'platform',
     text,
@@ -36,59 +36,59 @@ const delivers = (text, done) =>
     done,
   )
 
-const theProduct = '/v1/ecomplatform/products?ids={productId}'
-const stockOf = ({ data }, { variantId }) => data[0]?.variants.find(({ id }) => id === variantId)?.stock
-/** Something that can be bought: where a new store has nothing yet, a mug. */
-const onSale = '/v1/ecomplatform/products?inStock=true&isPublished=true&limit=1'
-const findsProduct = [
-  lasting(
+const productPath = '/v1/ecomplatform/products?ids={productId}'
+const findStock = ({ data }, { variantId }) => data[0]?.variants.find(({ id }) => id === variantId)?.stock
+/** A product on sale; a new store without one gets a mug. */
+const onSalePath = '/v1/ecomplatform/products?inStock=true&isPublished=true&limit=1'
+const findProductSteps = [
+  persistentStep(
     'platform',
     'Has something on sale.',
-    post(`${platform}/products/mug-{telling}`, { name: 'Mug', price: 30, stock: 10 }),
-    when(onSale, ({ total }) => total > 0),
+    post(`${platform}/products/mug-{run}`, { name: 'Mug', price: 30, stock: 10 }),
+    when(onSalePath, ({ total }) => total > 0),
   ),
   step(
     'store',
     'Looks up what its shop sells, and takes the first that is there.',
-    get(onSale, undefined, ({ data: [{ id, variants }] }) => ({
+    get(onSalePath, undefined, ({ data: [{ id, variants }] }) => ({
       productId: id,
       variantId: variants.find(({ isAvailable }) => isAvailable).id,
     })),
-    when(theProduct, ({ total }) => total === 1),
+    when(productPath, ({ total }) => total === 1),
   ),
 ]
-const stockIs = (by, text, stock, isDone) =>
-  step(by, text, post(`${platform}/variants/{variantId}/stock`, { stock }), when(theProduct, isDone))
+const setStock = (by, text, stock, isDone) =>
+  step(by, text, post(`${platform}/variants/{variantId}/stock`, { stock }), when(productPath, isDone))
 const alertSettings = '/v1/stock-notifications/settings'
 export const stockStory = [
-  lasting(
+  persistentStep(
     'store',
     'Turns stock alerts on, by email.',
     post(alertSettings, { isEnabled: true, allowEmails: true }),
     when(alertSettings, ({ isEnabled, allowEmails }) => isEnabled && allowEmails),
   ),
-  ...findsProduct,
-  stockIs('platform', 'Sells the last of it.', 0, (answer, known) => stockOf(answer, known) === 0),
+  ...findProductSteps,
+  setStock('platform', 'Sells the last of it.', 0, (answer, values) => findStock(answer, values) === 0),
   step(
     'customer',
     'Leaves her email in the shop.',
     post(`${shop}/stock-notifications`, { variantId: '{variantId}', ...paula, source: 'product-page' }),
     when(
-      `/v1/stock-notifications/list?status=all&search=${inQuery}`,
+      `/v1/stock-notifications/list?status=all&search=${encodedEmail}`,
       ({ total }) => total > 0,
       ({ data }) => ({ notificationId: data[0]?.id }),
     ),
     linkTo('/sandbox/shop/{store}/products/{productId}', 'The product in the shop'),
   ),
-  stockIs(
+  setStock(
     'platform',
     'Gets ten new ones.',
     10,
-    (answer, known) => known.notificationId && stockOf(answer, known) === 10,
+    (answer, values) => values.notificationId && findStock(answer, values) === 10,
   ),
   step(
     'clock',
-    'An hour passes, which alerts of one product keep between them: hers stands under “Mail that left”.',
+    'An hour passes, the minimum interval between alerts of a product: hers is under “Sent mail”.',
     post(`${world}/clock`, { advanceSeconds: 3600 }),
     when('/v1/stock-notifications/{notificationId}', ({ status }) => status === 'sent'),
   ),
@@ -96,25 +96,25 @@ export const stockStory = [
     'customer',
     'Follows its link, and buys one: a conversion of the alert.',
     [
-      get(`${world}/mail/outbox?to=${inQuery}`, undefined, (answer) => ({
-        clickToken: inMail('mk', answer),
+      get(`${world}/mail/outbox?to=${encodedEmail}`, undefined, (answer) => ({
+        clickToken: findLinkParameter('mk', answer),
       })),
-      { ...orders.calls[0], body: { ...orders.calls[0].body, clickToken: '{clickToken}' } },
+      { ...placeOrder.calls[0], body: { ...placeOrder.calls[0].body, clickToken: '{clickToken}' } },
     ],
     when(
       '/v1/conversions?sourceType=stock-notification',
-      (answer, known) => ofOrder(answer, known) !== undefined,
+      (answer, values) => findByOrder(answer, values) !== undefined,
     ),
   ),
 ]
 
 const exchangeSettings = '/v1/product-exchanges/settings'
-const theRequest = '/v1/product-exchanges/requests/{requestId}'
-const requestIs = (...statuses) => when(theRequest, ({ status }) => statuses.includes(status))
+const requestPath = '/v1/product-exchanges/requests/{requestId}'
+const whenRequestIs = (...statuses) => when(requestPath, ({ status }) => statuses.includes(status))
 export const exchangeStory = [
-  lasting(
+  persistentStep(
     'store',
-    'Takes exchanges and returns.',
+    'Turns exchanges and returns on.',
     post(exchangeSettings, {
       isEnabled: true,
       returnAddress: {
@@ -129,11 +129,11 @@ export const exchangeStory = [
     }),
     when(exchangeSettings, ({ isEnabled, returnAddress }) => isEnabled && returnAddress !== null),
   ),
-  ...findsProduct,
-  orders,
-  delivers(
+  ...findProductSteps,
+  placeOrder,
+  deliver(
     'Delivers the order.',
-    when(theOrder, (answer, known) => orderIn(answer, known)?.fulfillmentStatus === 'delivered'),
+    when(orderPath, (answer, values) => findOrder(answer, values)?.fulfillmentStatus === 'delivered'),
   ),
   step(
     'customer',
@@ -158,37 +158,37 @@ export const exchangeStory = [
     ],
     when(
       '/v1/product-exchanges/requests?search={orderNumber}',
-      (answer, known) => ofOrder(answer, known) !== undefined,
-      (answer, known) => ({ requestId: ofOrder(answer, known)?.id }),
+      (answer, values) => findByOrder(answer, values) !== undefined,
+      (answer, values) => ({ requestId: findByOrder(answer, values)?.id }),
     ),
   ),
   step(
     'store',
     'Approves it.',
-    post(`${theRequest}/approve`, { returnCode: 'RMA-{telling}' }),
-    requestIs('approved', 'in-transit', 'received', 'completed'),
+    post(`${requestPath}/approve`, { returnCode: 'RMA-{run}' }),
+    whenRequestIs('approved', 'in-transit', 'received', 'completed'),
   ),
   step(
     'customer',
-    'Has taken the parcel to the post.',
+    'Ships the parcel.',
     post(`${shop}/exchanges/requests/{statusToken}/shipped`, {
-      trackingCode: 'BR{telling}',
+      trackingCode: 'BR{run}',
       carrier: 'Correios',
     }),
-    requestIs('in-transit', 'received', 'completed'),
+    whenRequestIs('in-transit', 'received', 'completed'),
     linkTo(`${shop}/exchanges/requests/{statusToken}`, 'What she sees of her request'),
   ),
   step(
     'store',
-    'Has the parcel.',
-    post(`${theRequest}/confirm`, { stage: 'received' }),
-    requestIs('received', 'completed'),
+    'Receives the parcel.',
+    post(`${requestPath}/confirm`, { stage: 'received' }),
+    whenRequestIs('received', 'completed'),
   ),
   step(
     'store',
-    'Completes the request: what is given back is written down.',
-    post(`${theRequest}/confirm`, { stage: 'completed' }),
-    requestIs('completed'),
+    'Completes the request: the refund is recorded.',
+    post(`${requestPath}/confirm`, { stage: 'completed' }),
+    whenRequestIs('completed'),
   ),
   step(
     'platform',
@@ -198,44 +198,48 @@ export const exchangeStory = [
       refundAmount: '{orderTotal}',
       refundItems: [{ variantId: '{variantId}', quantity: 1 }],
     }),
-    when(theOrder, (answer, known) => orderIn(answer, known)?.paymentStatus === 'refunded'),
+    when(orderPath, (answer, values) => findOrder(answer, values)?.paymentStatus === 'refunded'),
   ),
 ]
 
 const reviewSettings = '/v1/product-reviews/settings'
-const theDispatch = '/v1/product-reviews/dispatches?status=all&search={orderNumber}'
-const theReview = '/v1/product-reviews/{reviewId}'
+const dispatchPath = '/v1/product-reviews/dispatches?status=all&search={orderNumber}'
+const reviewPath = '/v1/product-reviews/{reviewId}'
 export const reviewStory = [
-  lasting(
+  persistentStep(
     'store',
-    'Asks for reviews of what was delivered.',
+    'Turns review requests on for delivered orders.',
     post(reviewSettings, { isEnabled: true, request: { isEnabled: true, trigger: 'delivered' } }),
     when(
       reviewSettings,
       ({ isEnabled, request }) => isEnabled && request.isEnabled && request.trigger === 'delivered',
     ),
   ),
-  ...findsProduct,
-  orders,
-  delivers(
+  ...findProductSteps,
+  placeOrder,
+  deliver(
     'Delivers the order: a request for a review is planned.',
     when(
-      theDispatch,
-      (answer, known) => ofOrder(answer, known) !== undefined,
-      (answer, known) => ({ dispatchId: ofOrder(answer, known)?.id }),
+      dispatchPath,
+      (answer, values) => findByOrder(answer, values) !== undefined,
+      (answer, values) => ({ dispatchId: findByOrder(answer, values)?.id }),
     ),
   ),
   step(
     'store',
     'Sends the request now, before its time.',
     post('/v1/product-reviews/dispatches/send-now', { ids: ['{dispatchId}'] }),
-    when(theDispatch, (answer, known) => ['sent', 'reviewed'].includes(ofOrder(answer, known)?.status)),
+    when(dispatchPath, (answer, values) =>
+      ['sent', 'reviewed'].includes(findByOrder(answer, values)?.status),
+    ),
   ),
   step(
     'customer',
     'Opens the link of the mail, and gives five stars.',
     [
-      get(`${world}/mail/outbox?to=${inQuery}`, undefined, (answer) => ({ token: inMail('token', answer) })),
+      get(`${world}/mail/outbox?to=${encodedEmail}`, undefined, (answer) => ({
+        token: findLinkParameter('token', answer),
+      })),
       post(`${shop}/reviews`, {
         token: '{token}',
         productId: '{productId}',
@@ -245,7 +249,7 @@ export const reviewStory = [
       }),
     ],
     when(
-      `/v1/product-reviews/list?search=${inQuery}`,
+      `/v1/product-reviews/list?search=${encodedEmail}`,
       ({ total }) => total === 1,
       ({ data }) => ({ reviewId: data[0]?.id }),
     ),
@@ -253,13 +257,13 @@ export const reviewStory = [
   step(
     'store',
     'Approves the review.',
-    patch(`${theReview}/moderate`, { status: 'approved' }),
-    when(theReview, ({ status }) => status === 'approved'),
+    patch(`${reviewPath}/moderate`, { status: 'approved' }),
+    when(reviewPath, ({ status }) => status === 'approved'),
   ),
   step(
     'store',
-    'Thanks her for it, where everybody reads it.',
-    patch(`${theReview}/reply`, { text: 'Thank you, Paula!' }),
+    'Replies publicly to the review.',
+    patch(`${reviewPath}/reply`, { text: 'Thank you, Paula!' }),
     when(`${shop}/products/{productId}/reviews?sort=newest`, ({ data }, { reviewId }) =>
       data.some(({ id, reply }) => id === reviewId && reply),
     ),

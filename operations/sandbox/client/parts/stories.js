@@ -1,10 +1,9 @@
 /**
- * The stories that the page tells, as data. A step is what somebody does: its calls in their order, each with what it
- * `keeps` of the answer for the steps after it, as `{name}` in a path or body. It is done when `isDone` says so of what
- * `reads` answers, which is asked again and again: whoever did it, here or elsewhere, and never because it was clicked.
- * It is also behind whoever is past a later one, unless it `lasts`. What `learns` takes of what is read, later steps know
- * too. `telling` are four digits of their own for each telling, since a shop asks nobody twice; `store` is the slug,
- * `publicId` the store's in its shop.
+ * Stories of the page, as data. A step has a list of calls. `extracts` picks values from an answer, which later paths
+ * and bodies use as `{name}`. A step is done when `isDone` accepts the answer of `reads`, which is polled: the state
+ * decides, not the click. An earlier step also counts as done once a later one is, unless it `isPersistent`.
+ * `derives` picks values from the polled answer. `run` is a random four-digit number per run, since a shop asks
+ * nobody twice; `store` is the store's slug, `publicId` its public id.
  */
 import { subscriptionStory } from './stories-billing.js'
 import { campaignStory, inboxStory } from './stories-messaging.js'

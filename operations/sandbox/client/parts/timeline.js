@@ -1,4 +1,4 @@
-/** What happened, as it happens: what this page asked for, and what the server wrote down. */
+/** Timeline of this page's requests and the server's events. */
 import { requests } from './calls.js'
 import { byId, element, fill, time } from './dom.js'
 
@@ -7,7 +7,7 @@ const kinds = { request: 'Requests', job: 'Jobs', message: 'Messages', hook: 'Ho
 let events = []
 let shown = ''
 
-/** Draws the filters once; each draws the timeline anew. */
+/** Draws the filters once; changing one redraws the timeline. */
 export function beginTimeline() {
   byId('timeline-kinds').append(
     ...Object.entries(kinds).map(([kind, name]) =>
@@ -21,7 +21,7 @@ export function beginTimeline() {
   )
 }
 
-/** Of the server's clock, which may have been moved: the page's own lie beside what they caused. */
+/** Shifts the page's requests by the server's clock offset, so that they appear next to what they caused. */
 export function showTimeline(data, offsetSeconds) {
   const own = requests.map(({ id, method, path, status, at }) => ({
     id,
@@ -35,8 +35,10 @@ export function showTimeline(data, offsetSeconds) {
 }
 
 function drawTimeline() {
-  const wanted = [...document.querySelectorAll('#timeline-kinds input:checked')].map(({ value }) => value)
-  const chosen = events.filter(({ kind }) => wanted.includes(kind)).slice(0, shownAtMost)
+  const selectedKinds = [...document.querySelectorAll('#timeline-kinds input:checked')].map(
+    ({ value }) => value,
+  )
+  const chosen = events.filter(({ kind }) => selectedKinds.includes(kind)).slice(0, shownAtMost)
   const text = JSON.stringify(chosen)
   if (text === shown) return
   shown = text
@@ -51,6 +53,6 @@ function drawTimeline() {
         element('span', { class: 'quiet' }, `${time(at)}${state ? `, ${state}` : ''}`),
       ),
     ),
-    'Nothing of these has happened yet.',
+    'No events yet.',
   )
 }

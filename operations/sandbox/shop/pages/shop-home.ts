@@ -1,6 +1,6 @@
 import { page } from '#runtime/page'
 import { openShop } from '../catalog.ts'
-import { homePage } from '../views.ts'
+import { renderHomePage } from '../views.ts'
 
 export default page({
   method: 'GET',
@@ -16,6 +16,6 @@ export default page({
   },
   async handler(system, { params }) {
     const shop = await openShop(system, params.store!)
-    return homePage(shop)
+    return renderHomePage(shop)
   },
 })

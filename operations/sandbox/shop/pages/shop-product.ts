@@ -1,6 +1,6 @@
 import { page } from '#runtime/page'
-import { openShop, productOf } from '../catalog.ts'
-import { productPage } from '../views.ts'
+import { findProduct, openShop } from '../catalog.ts'
+import { renderProductPage } from '../views.ts'
 
 export default page({
   method: 'GET',
@@ -10,6 +10,6 @@ export default page({
   sandboxOnly: true,
   async handler(system, { params }) {
     const shop = await openShop(system, params.store!)
-    return productPage(shop, await productOf(shop, params.product!))
+    return renderProductPage(shop, await findProduct(shop, params.product!))
   },
 })

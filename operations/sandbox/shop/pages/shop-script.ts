@@ -1,5 +1,5 @@
 import { page } from '#runtime/page'
-import { asset } from '../../assets.ts'
+import { serveAsset } from '../../assets.ts'
 
 export default page({
   method: 'GET',
@@ -7,5 +7,5 @@ export default page({
   description: 'What the shop does.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  handler: () => asset('shop.js'),
+  handler: () => serveAsset('shop.js'),
 })

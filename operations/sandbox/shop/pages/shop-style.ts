@@ -1,5 +1,5 @@
 import { page } from '#runtime/page'
-import { asset } from '../../assets.ts'
+import { serveAsset } from '../../assets.ts'
 
 export default page({
   method: 'GET',
@@ -7,5 +7,5 @@ export default page({
   description: 'How the shop looks.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  handler: () => asset('shop.css'),
+  handler: () => serveAsset('shop.css'),
 })

@@ -1,6 +1,6 @@
 import { page } from '#runtime/page'
 import { openShop } from '../catalog.ts'
-import { wishlistPage } from '../views.ts'
+import { renderWishlistPage } from '../views.ts'
 
 export default page({
   method: 'GET',
@@ -10,6 +10,6 @@ export default page({
   sandboxOnly: true,
   async handler(system, { params }) {
     const shop = await openShop(system, params.store!)
-    return wishlistPage(shop)
+    return renderWishlistPage(shop)
   },
 })

@@ -1,4 +1,4 @@
-import { days, exports } from '#operations/store/door'
+import { days, exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
 import { currency, exportQueued, object } from '#runtime/schema'
 import { conversionsExport } from '../../handles.ts'
@@ -22,5 +22,5 @@ export default operation({
   },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) =>
-    exports.start(ctx, conversionsExport, { ...query, ...days.dayRange(ctx, query, 731) }),
+    exports.start(ctx, conversionsExport, { ...query, ...days.parseDayRange(ctx, query, 731) }),
 })

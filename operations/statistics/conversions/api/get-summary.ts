@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { groupings, ofCurrency, range, summary } from '../../schema.ts'
+import { currencyFilter, groupings, range, summary } from '../../schema.ts'
 import { readSummary } from '../summary.ts'
 
 export default operation({
@@ -13,7 +13,7 @@ export default operation({
   readOnly: true,
   feature: 'statistics',
   input: {
-    query: object({ ...range, groupBy: z.enum(groupings).default('day'), currency: ofCurrency }),
+    query: object({ ...range, groupBy: z.enum(groupings).default('day'), currency: currencyFilter }),
   },
   answer: { status: 200, body: summary },
   handler: (ctx, { query }) => readSummary(ctx, query),

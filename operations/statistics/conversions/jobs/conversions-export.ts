@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { conversionsExport } from '../../handles.ts'
 import { type ConversionFilters, conversions } from '../conversions.ts'
 
-export default exportOf(conversionsExport, {
+export default defineExport(conversionsExport, {
   title: 'Conversions',
   description: 'Emails conversions as CSV',
-  rows: (ctx, query: ConversionFilters) => matching(conversions, ctx, query),
+  rows: (ctx, query: ConversionFilters) => selectMatching(conversions, ctx, query),
   order: conversions.order,
   columns: {
     order_number: 'c.order_number',

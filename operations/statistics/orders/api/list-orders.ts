@@ -6,8 +6,7 @@ import { listOrders } from '../orders.ts'
 export default operation({
   method: 'GET',
   path: '/analytics/orders',
-  description:
-    "List the platform's orders as they are mirrored here, newest first, each with what it came from.",
+  description: "List the platform's orders, newest first, each with its source.",
   details: 'At most 365 days. It answers when the platform is down; `syncedAt` says how fresh it is.',
   words: 'orders of the shop, purchases, who bought, unpaid orders, find an order by number',
   scopes: ['platform:read'],

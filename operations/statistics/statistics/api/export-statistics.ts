@@ -1,8 +1,8 @@
-import { days, exports } from '#operations/store/door'
+import { days, exports } from '#operations/store/index'
 import { operation, z } from '#runtime/operation'
 import { exportQueued, object } from '#runtime/schema'
 import { statisticsExport } from '../../handles.ts'
-import { ofCurrency, range } from '../../schema.ts'
+import { currencyFilter, range } from '../../schema.ts'
 
 export default operation({
   method: 'GET',
@@ -16,14 +16,14 @@ export default operation({
   input: {
     query: object({
       ...range,
-      currency: ofCurrency,
+      currency: currencyFilter,
       type: z.enum(['overview', 'products']).default('overview'),
     }),
   },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) =>
     exports.start(ctx, statisticsExport, {
-      ...days.dayRange(ctx, query, 365),
+      ...days.parseDayRange(ctx, query, 365),
       currency: query.currency ?? ctx.store.currency,
       type: query.type,
     }),

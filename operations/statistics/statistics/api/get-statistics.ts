@@ -1,6 +1,6 @@
 import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { ofCurrency, range, statistics } from '../../schema.ts'
+import { currencyFilter, range, statistics } from '../../schema.ts'
 import { readStatistics } from '../statistics.ts'
 
 export default operation({
@@ -13,7 +13,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'statistics',
-  input: { query: object({ ...range, currency: ofCurrency }) },
+  input: { query: object({ ...range, currency: currencyFilter }) },
   answer: { status: 200, body: statistics },
   handler: (ctx, { query }) => readStatistics(ctx, query),
 })

@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { listOf, object, paging } from '#runtime/schema'
-import { ofCurrency, productStatistics, range, sourceType } from '../../schema.ts'
+import { currencyFilter, productStatistics, range, sourceType } from '../../schema.ts'
 import { listProducts, productSorts } from '../products.ts'
 
 export default operation({
@@ -15,7 +15,7 @@ export default operation({
     query: object({
       ...paging,
       ...range,
-      currency: ofCurrency,
+      currency: currencyFilter,
       sourceType: sourceType.optional(),
       search: z.string().min(1).max(200).optional().describe('Within the name'),
       sort: z.enum(productSorts).default('-revenue'),

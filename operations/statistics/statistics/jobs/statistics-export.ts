@@ -1,6 +1,6 @@
-import { exportJob } from '#operations/store/door'
+import { exportJob } from '#operations/store/index'
 import { statisticsExport } from '../../handles.ts'
-import { type Asked, overviewRows, productRows } from '../export-rows.ts'
+import { exportOverview, exportProducts, type StatisticsQuery } from '../export-rows.ts'
 
 const columns = {
   products: ['product_id', 'name', 'source_type', 'orders', 'units', 'revenue', 'currency'],
@@ -17,10 +17,10 @@ const columns = {
     'currency',
   ],
 }
-const rows = { products: productRows, overview: overviewRows }
+const rows = { products: exportProducts, overview: exportOverview }
 
-/** No rows of a table: figures, of two kinds. */
-export default exportJob<Asked>(statisticsExport, {
+/** Not `defineExport`: the rows are figures, in two variants. */
+export default exportJob<StatisticsQuery>(statisticsExport, {
   title: 'Statistics',
   description: 'Emails statistics as CSV',
   columns: (_ctx, { type }) => columns[type],

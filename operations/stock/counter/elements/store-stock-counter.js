@@ -1,4 +1,4 @@
-// How few are left of the variant that a shopper has chosen; on a card, of all of them.
+// The remaining units of the chosen variant; on a card, of all variants.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, useProduct } from '../../../storefront/script/client/elements.js'
@@ -6,7 +6,7 @@ import { h, useProduct } from '../../../storefront/script/client/elements.js'
 export default {
   css: `
 :host { display: block; margin: 8px 0; }
-/* Colours are all that it is made of. */
+/* The bar consists of colours only. */
 .track { forced-color-adjust: none; height: 6px; margin-top: 4px; border-radius: 3px; overflow: hidden; }
 .left { height: 100%; }
 `,

@@ -22,7 +22,7 @@ export default operation({
       inStock: z
         .boolean()
         .nullable()
-        .describe('What the catalog shows; null when it does not know the variant'),
+        .describe('As the catalog shows it; null when it does not know the variant'),
     }),
   },
   refuses: {

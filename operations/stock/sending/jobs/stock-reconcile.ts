@@ -1,13 +1,13 @@
 import { job } from '#runtime/job'
 import { stockReconcile } from '../../handles.ts'
-import { reconcile, storesWithWork } from '../reconcile.ts'
+import { reconcile, selectStoresWithWork } from '../reconcile.ts'
 
 export default job(stockReconcile, {
-  description: 'Looks for stock that came back without a word, and for alerts that nobody looks after',
+  description: 'Finds stock that returned without an event, and alerts of dead workers',
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 300,
-  every: { seconds: 15 * 60, stores: storesWithWork },
+  every: { seconds: 15 * 60, stores: selectStoresWithWork },
   oneAtATimePer: () => 'all',
-  safeTwice: 'It only queues waves, which read the stock again, and cancels what is too old.',
+  safeTwice: 'It only queues rollouts, which read the stock again, and cancels expired subscriptions.',
   run: (ctx) => reconcile(ctx),
 })

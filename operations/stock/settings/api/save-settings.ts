@@ -8,7 +8,7 @@ export default operation({
   path: '/stock-notifications/settings',
   description: "Change the settings of stock alerts and have the platform's webhook of stock registered.",
   details:
-    'Fields left out keep their value, within templateEmail too. Texts are kept to the letter: null stands for the built-in text, an empty one shows nothing. The webhook is registered first: when the platform does not answer, nothing is saved. What returned while alerts were off is looked for when they are turned on.',
+    'Fields left out keep their value, within templateEmail too. Texts are kept to the letter: null stands for the built-in text, an empty one shows nothing. The webhook is registered first: when the platform does not answer, nothing is saved. Turning alerts on also finds stock that returned while they were off.',
   words: 'tell people when a product is back, back in stock',
   scopes: ['platform:write'],
   readOnly: false,

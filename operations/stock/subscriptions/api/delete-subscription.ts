@@ -4,7 +4,7 @@ import { deleteSubscription } from '../subscriptions.ts'
 export default operation({
   method: 'DELETE',
   path: '/stock-notifications/:notificationId',
-  description: 'Delete a subscription to stock and erase whose it was; what it counted stays.',
+  description: 'Delete a subscription to stock and erase its name and contact; metrics still count it.',
   words: 'take a customer off the waiting list',
   scopes: ['platform:write'],
   readOnly: false,

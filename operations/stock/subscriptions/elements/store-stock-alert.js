@@ -1,4 +1,4 @@
-// "Tell me when it is back": on the page of what is sold out, and on its cards in lists.
+// The "notify me when it is back" button and form, on product pages and on cards in lists.
 
 import {
   Dialog,
@@ -11,7 +11,7 @@ import {
 } from '../../../storefront/script/client/elements.js'
 import { Field, Trap } from '../../../storefront/script/client/forms.js'
 
-// What the merchant's settings have as well is said where they are empty.
+// Texts that the merchant's settings also have are used if those are empty.
 const texts = {
   en: {
     notificationRequestMessage: 'Notify me when it is back',
@@ -83,10 +83,10 @@ function StockAlert({ data, card, host, attribute, productId, ask, t }) {
   const chosen = useProduct(attribute)
   const [isOpen, setOpen] = useState(false)
   const css = (isPage ? data.buttonInProductPageCSS : data.buttonInProductListCSS) ?? ''
-  // Whole rules are for what is in this element; declarations alone for the button.
+  // Whole rules apply to this element's content; plain declarations only to the button.
   useSheet(host, css.includes('{') ? css : '')
   const soldOut = isPage ? data.soldOutVariants : (card?.stockAlerts?.variants ?? [])
-  // A theme that tells which variant is chosen has the button for that one; elsewhere the form asks.
+  // If the theme reports the chosen variant, the button is for that one; otherwise the form asks.
   const variantId =
     isPage && String(chosen.productId ?? wanted) === wanted ? chosen.variantId : attribute('variant-id')
   const variants = variantId ? soldOut.filter((each) => each.variantId === String(variantId)) : soldOut

@@ -1,13 +1,13 @@
-import { exportOf } from '#operations/store/door'
-import { matching } from '#runtime/database/list'
+import { defineExport } from '#operations/store/index'
+import { selectMatching } from '#runtime/database/list'
 import { stockExport } from '../../handles.ts'
 import type { SubscriptionQuery } from '../../subscription-schema.ts'
 import { orders, subscriptions } from '../subscriptions.ts'
 
-export default exportOf(stockExport, {
+export default defineExport(stockExport, {
   title: 'Stock alerts',
   description: 'Emails the subscriptions of stock alerts as CSV',
-  rows: (ctx, query: SubscriptionQuery) => matching(subscriptions, ctx, query),
+  rows: (ctx, query: SubscriptionQuery) => selectMatching(subscriptions, ctx, query),
   order: ({ sort }) => orders[sort],
   columns: {
     id: 's.id',

@@ -7,6 +7,6 @@ export default job(stockListPush, {
   retry: { limit: 8, backoffSeconds: 30 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ subscriptionId }) => subscriptionId,
-  safeTwice: 'The provider knows people by their email: the second time changes nothing.',
+  safeTwice: 'The provider deduplicates people by email: the second time changes nothing.',
   run: (ctx, { subscriptionId }) => pushToList(ctx, subscriptionId),
 })

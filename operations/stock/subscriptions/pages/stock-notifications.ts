@@ -1,8 +1,8 @@
-import { answeredIn, storefrontPage } from '#operations/storefront/door'
+import { storefrontPage, storeResponse } from '#operations/storefront/index'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer } from '#runtime/page'
-import { alertsForShoppers } from '../../settings/settings.ts'
-import { checkWaiter, subscribe, subscribeBody } from '../subscribe.ts'
+import { readAlertsForShoppers } from '../../settings/settings.ts'
+import { subscribe, subscribeBody, validateSubscription } from '../subscribe.ts'
 
 export default storefrontPage({
   method: 'POST',
@@ -13,18 +13,18 @@ export default storefrontPage({
   kind: 'write',
   feature: 'stock-alerts',
   async handler(ctx, visit) {
-    const settings = await alertsForShoppers(ctx)
+    const settings = await readAlertsForShoppers(ctx)
     if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
     const input = await visit.body(subscribeBody)
-    const waiter = await checkWaiter(ctx, input, settings)
+    const waiter = await validateSubscription(ctx, input, settings)
     const { channel } = waiter.contact
     const thanks = jsonAnswer({ status: 'waiting', channel, message: settings.successMessage }, 201)
-    // A field that no person sees was filled in: the machine is thanked like everybody.
+    // The honeypot field was filled in: answer the bot like everybody else.
     if (input.website) return thanks
     await visit.accepted()
     return ctx.transaction(async (tx) => {
       await subscribe(tx, input, settings, waiter)
-      return answeredIn(tx, thanks.clone())
+      return storeResponse(tx, thanks.clone())
     })
   },
 })

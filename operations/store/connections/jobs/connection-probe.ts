@@ -3,12 +3,12 @@ import { connectionProbe } from '../../handles.ts'
 import { probeConnection } from '../../health/probe.ts'
 
 export default job(connectionProbe, {
-  description: 'Asks a provider whether it takes our access again',
+  description: 'Probes whether a provider accepts our access again',
   retry: { limit: 4, backoffSeconds: 60 },
   timeoutSeconds: 120,
   oneAtATimePer: ({ port, part }) => `${port}:${part}`,
-  safeTwice: 'It only asks; one that comes too early waits for its time.',
+  safeTwice: 'It only reads; a run that is too early queues itself for the due time.',
   run: (ctx, { port, part }) => probeConnection(ctx, port, part),
-  // Where nobody is left to act on it: the next call that fails plans another.
+  // Nothing to do: the next failed call schedules another probe.
   failed: async () => {},
 })

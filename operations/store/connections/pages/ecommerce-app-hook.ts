@@ -7,10 +7,10 @@ export default page({
   method: 'POST',
   path: '/hooks/ecommerce/:provider',
   description:
-    "What an ecommerce platform tells the server's app of a shop: that it was removed, and what shoppers ask of their data.",
+    "Receives events of a shop from an ecommerce platform for the server's app: its removal, and data requests of shoppers.",
   trust: "The body is signed with the app's secret; the shop in it is the platform's own id.",
   async handler(ctx, request) {
-    const { headers, body } = await request.signed(bodyAtMost)
+    const { headers, body } = await request.readSigned(bodyAtMost)
     return jsonAnswer({ received: await receiveAppHook(ctx, request.params.provider ?? '', headers, body) })
   },
 })

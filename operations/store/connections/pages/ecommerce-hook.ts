@@ -7,10 +7,10 @@ export default page({
   method: 'POST',
   path: '/hooks/ecommerce/:provider/:storeId',
   description:
-    'What an ecommerce platform tells us of a store: orders, carts, products and stock that changed.',
-  trust: "The body is signed with the store's own webhook secret; what is told only says what to read again.",
+    'Receives events of a store from its ecommerce platform: changed orders, carts, products and stock.',
+  trust: "The body is signed with the store's own webhook secret; an event only says what to read again.",
   async handler(ctx, request) {
-    const { headers, body } = await request.signed(bodyAtMost)
+    const { headers, body } = await request.readSigned(bodyAtMost)
     const { provider = '', storeId = '' } = request.params
     return jsonAnswer({ received: await receiveEcommerceHook(ctx, { provider, storeId }, headers, body) })
   },

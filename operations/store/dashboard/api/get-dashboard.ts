@@ -1,4 +1,4 @@
-import { dayRange } from '#runtime/database/days'
+import { parseDayRange } from '#runtime/database/days'
 import { operation } from '#runtime/operation'
 import { day, object } from '#runtime/schema'
 import { readDashboard } from '../dashboard.ts'
@@ -20,5 +20,5 @@ export default operation({
     }),
   },
   answer: { status: 200, body: dashboard },
-  handler: (ctx, { query }) => readDashboard(ctx, dayRange(ctx, query, 365)),
+  handler: (ctx, { query }) => readDashboard(ctx, parseDayRange(ctx, query, 365)),
 })

@@ -1,16 +1,16 @@
 /**
- * Carts: Shopify tells of those whose shopper began to check out and left an address (its abandoned checkouts), open
- * and closed ones, in its own order. The order that one became is found by the checkout's token.
+ * Carts: Shopify's abandoned checkouts, open and closed, in its own order. They exist once a shopper has entered an address
+ * at the checkout. The resulting order is found by the checkout's token.
  */
 
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { toCents, toMoney } from '#runtime/values/money'
 import type { Cart } from '../port.ts'
-import { nameOf } from './customers.ts'
+import { fullName } from './customers.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { instantOf, plainId, writeCursor } from './http/ids.ts'
-import { lineOf, type RestLineItem } from './order-map.ts'
+import { plainId, toInstant, writeCursor } from './http/ids.ts'
+import { type RestLineItem, toLine } from './order-map.ts'
 
 export interface RestCheckout {
   id: number
@@ -34,9 +34,9 @@ interface Address {
   phone?: string | null
 }
 
-const cartsAtOnce = 100
+const pageSize = 100
 
-/** Where a walk stands: among which carts, on which page of Shopify's. */
+/** The cursor's content: the status being listed, and Shopify's page. */
 type Place = [status: 'open' | 'closed', pageInfo: string | null]
 
 export async function listCarts(
@@ -48,17 +48,17 @@ export async function listCarts(
   const { body, next } = await client.rest<{ checkouts: RestCheckout[] }>(store, {
     path: 'checkouts.json',
     query: {
-      limit: cartsAtOnce,
-      // A later page takes no other question beside its own.
+      limit: pageSize,
+      // Shopify accepts no other parameters with `page_info`.
       ...(pageInfo ? { page_info: pageInfo } : { status, updated_at_min: updatedSince.toISOString() }),
     },
   })
   const since = updatedSince.getTime()
   const carts = body.checkouts.filter(({ updated_at }) => Date.parse(updated_at) >= since)
-  const orders = await ordersOf(client, store, carts)
+  const orders = await findOrders(client, store, carts)
   const nextPlace: Place | null = next ? [status, next] : status === 'open' ? ['closed', null] : null
   return {
-    carts: carts.map((checkout) => cartOf(checkout, orders.get(checkout.token) ?? null)),
+    carts: carts.map((checkout) => toCart(checkout, orders.get(checkout.token) ?? null)),
     next: nextPlace && writeCursor(nextPlace),
   }
 }
@@ -74,8 +74,8 @@ function readPlace(cursor: string): Place {
   throw new Refused('bad-cursor', 'cursor: is none of this platform')
 }
 
-/** The orders that completed ones became, by token. Shopify ignores a filter that it does not know: each is compared. */
-async function ordersOf(
+/** The orders of completed checkouts, by token. Compares each token, because Shopify ignores unknown filters. */
+async function findOrders(
   client: ShopifyClient,
   store: ProviderStore,
   checkouts: readonly RestCheckout[],
@@ -83,14 +83,14 @@ async function ordersOf(
   const tokens = checkouts.filter((each) => each.completed_at).map(({ token }) => token)
   if (tokens.length === 0) return new Map()
   const names = tokens.map((_, at) => `$q${at}: String!`).join(', ')
-  const asked = tokens
+  const selections = tokens
     .map((_, at) => `o${at}: orders(first: 1, query: $q${at}) { nodes { id checkoutToken } }`)
     .join('\n')
   const answer = await client.graph<
     Record<string, { nodes: { id: string; checkoutToken: string | null }[] }>
   >(
     store,
-    `query OrdersOfCheckouts(${names}) {\n${asked}\n}`,
+    `query OrdersOfCheckouts(${names}) {\n${selections}\n}`,
     Object.fromEntries(tokens.map((token, at) => [`q${at}`, `checkout_token:${token}`])),
   )
   return new Map(
@@ -101,22 +101,22 @@ async function ordersOf(
   )
 }
 
-function cartOf(checkout: RestCheckout, orderId: string | null): Cart {
+function toCart(checkout: RestCheckout, orderId: string | null): Cart {
   const { customer, billing_address: billing, shipping_address: shipping } = checkout
   return {
     id: String(checkout.id),
     customer: {
       id: customer ? String(customer.id) : null,
-      name: nameOf(customer) ?? nameOf(billing) ?? nameOf(shipping),
+      name: fullName(customer) ?? fullName(billing) ?? fullName(shipping),
       email: checkout.email || null,
       phone: checkout.phone || customer?.phone || shipping?.phone || billing?.phone || null,
     },
     // The lines of a checkout have keys instead of ids.
-    items: checkout.line_items.map(({ key, ...item }) => ({ ...lineOf({ ...item, id: 0 }), id: key })),
+    items: checkout.line_items.map(({ key, ...item }) => ({ ...toLine({ ...item, id: 0 }), id: key })),
     total: toMoney(toCents(checkout.total_price)),
     currency: checkout.currency,
     url: checkout.abandoned_checkout_url,
     orderId,
-    lastActivityAt: instantOf(checkout.updated_at),
+    lastActivityAt: toInstant(checkout.updated_at),
   }
 }

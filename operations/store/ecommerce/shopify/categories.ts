@@ -1,6 +1,6 @@
-/** Collections, custom and automatic ones: Shopify's categories. They have no parents and no order: by name. */
+/** Shopify's collections, custom and automatic, as categories. They have no parents and no order: sorted by name. */
 
-import { afterOf, pagesOf } from '#runtime/ports/pages'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { Category } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
@@ -25,7 +25,9 @@ interface Answer {
 export async function listCategories(client: ShopifyClient, store: ProviderStore): Promise<Category[]> {
   const categories: Category[] = []
   const read = (after: string | null) => client.graph<Answer>(store, document, { after })
-  for await (const { shop, collections } of pagesOf(read, (page) => afterOf(page.collections.pageInfo))) {
+  for await (const { shop, collections } of readPages(read, (page) =>
+    getEndCursor(page.collections.pageInfo),
+  )) {
     for (const { id, title, handle, productsCount } of collections.nodes) {
       categories.push({
         id: plainId(id),

@@ -1,4 +1,4 @@
-/** Coupons: discount codes, which Shopify keeps unique in any case of letters. */
+/** Coupons as discount codes, which are unique and case-insensitive at Shopify. */
 
 import type { Clock } from '#runtime/clock'
 import { Unavailable } from '#runtime/ports/errors'
@@ -29,7 +29,7 @@ const findDocument = `query CouponByCode($code: String!) {
   }
 }`
 
-interface Found {
+interface CouponNode {
   id: string
   codeDiscount: {
     __typename: string
@@ -43,8 +43,8 @@ interface Found {
   }
 }
 
-/** Null: a discount that a coupon of ours cannot be, such as one of some products or from so many items on. */
-function termsOf({ codeDiscount: found }: Found): CouponTerms | null {
+/** Null for a discount that our coupons cannot express, such as one for some products or with a minimum quantity. */
+function toTerms({ codeDiscount: found }: CouponNode): CouponTerms | null {
   const { minimumRequirement: least } = found
   if (least && least.__typename !== 'DiscountMinimumSubtotal') return null
   const common = {
@@ -82,11 +82,11 @@ const shippingDocument = `mutation CreateShippingCoupon($coupon: DiscountCodeFre
   }
 }`
 
-interface Made {
+interface CreateAnswer {
   made: { codeDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
 
-/** A code that exists is left as it is, also one that an unanswered call of before has made. */
+/** Idempotent: an existing code stays unchanged, also one created by an earlier call without an answer. */
 export async function ensureCoupon(
   client: ShopifyClient,
   store: ProviderStore,
@@ -94,23 +94,23 @@ export async function ensureCoupon(
   clock: Clock,
 ): Promise<{ id: string; terms: CouponTerms | null }> {
   const find = async () => {
-    const { codeDiscountNodeByCode: known } = await client.graph<{ codeDiscountNodeByCode: Found | null }>(
-      store,
-      findDocument,
-      { code: coupon.code },
-    )
-    return known && { id: plainId(known.id), terms: termsOf(known) }
+    const { codeDiscountNodeByCode: known } = await client.graph<{
+      codeDiscountNodeByCode: CouponNode | null
+    }>(store, findDocument, { code: coupon.code })
+    return known && { id: plainId(known.id), terms: toTerms(known) }
   }
   const known = await find()
   if (known) return known
   try {
     const document = coupon.type === 'free-shipping' ? shippingDocument : basicDocument
-    const { made } = await client.graph<Made>(store, document, { coupon: couponInput(coupon, clock.now()) })
+    const { made } = await client.graph<CreateAnswer>(store, document, {
+      coupon: buildCouponInput(coupon, clock.now()),
+    })
     if (made.codeDiscountNode) {
       const { code: _code, ...terms } = coupon
       return { id: plainId(made.codeDiscountNode.id), terms }
     }
-    // Somebody was faster.
+    // Created concurrently.
     const other = made.userErrors.some(({ code }) => code === 'TAKEN') ? await find() : null
     if (other) return other
     requireNoErrors(made.userErrors)
@@ -123,8 +123,8 @@ export async function ensureCoupon(
   }
 }
 
-/** Pure. A coupon goes with promotions that take coupons, and with no other coupon. */
-function couponInput(coupon: CouponSpec, now: Date) {
+/** Pure. A coupon combines with promotions that allow coupons, and with no other coupon. */
+function buildCouponInput(coupon: CouponSpec, now: Date) {
   const { code, type, value, minimumAmount, usageLimit, endsAt } = coupon
   return {
     title: code,

@@ -1,7 +1,7 @@
 /**
- * Customers, in the order of their ids. REST tells who they are; their birthday (Shopify's standard metafield
- * `facts.birth_date`) and the days of their first and last order come by GraphQL. How many orders and how much they
- * spent are Shopify's own figures, unpaid and cancelled orders included as Shopify does.
+ * Customers in the order of their ids. REST returns the customer; GraphQL returns the birthday (Shopify's standard
+ * metafield `facts.birth_date`) and the dates of the first and last order. Number of orders and amount spent are Shopify's
+ * own figures, which include unpaid and cancelled orders.
  */
 
 import { Refused } from '#runtime/ports/errors'
@@ -9,7 +9,7 @@ import type { ProviderStore } from '#runtime/ports/provider'
 import { toCents, toMoney } from '#runtime/values/money'
 import type { PlatformCustomer } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { gidOf, instantOrNull, isPlainId, plainId } from './http/ids.ts'
+import { isPlainId, plainId, toGid, toInstantOrNull } from './http/ids.ts'
 
 export interface RestCustomer {
   id: number
@@ -23,8 +23,8 @@ export interface RestCustomer {
   default_address?: { phone?: string | null } | null
 }
 
-const customersAtOnce = 250
-const factsAtOnce = 100
+const pageSize = 250
+const factsBatchSize = 100
 
 const birthDay = 'metafield(namespace: "facts", key: "birth_date") { value }'
 const birthDaysDocument = `query BirthDays($ids: [ID!]!) {
@@ -47,7 +47,7 @@ interface Facts {
   orders?: { nodes: { processedAt: string }[] }
 }
 
-/** A page may have fewer than `limit`, or nobody, where only `birthdays` (`MM-DD`) are asked for. */
+/** With `birthdays` (`MM-DD`) a page may have fewer than `limit` customers, or none. */
 export async function listCustomers(
   client: ShopifyClient,
   store: ProviderStore,
@@ -55,34 +55,34 @@ export async function listCustomers(
 ): Promise<{ customers: PlatformCustomer[]; next: string | null }> {
   const after = cursor ?? '0'
   if (after !== '0' && !isPlainId(after)) throw new Refused('bad-cursor', 'cursor: is none of this platform')
-  const asked = Math.min(limit, customersAtOnce)
+  const pageLimit = Math.min(limit, pageSize)
   const { body } = await client.rest<{ customers: RestCustomer[] }>(store, {
     path: 'customers.json',
-    query: { since_id: after, limit: asked },
+    query: { since_id: after, limit: pageLimit },
   })
   const walked = body.customers
-  const born = birthdays ? await bornOn(client, store, walked, birthdays) : walked
-  const facts = await factsOf(client, store, factsDocument, factsAtOnce, born)
+  const born = birthdays ? await filterByBirthday(client, store, walked, birthdays) : walked
+  const facts = await readFacts(client, store, factsDocument, factsBatchSize, born)
   return {
-    customers: born.map((customer) => customerOf(customer, facts.get(String(customer.id)))),
-    next: walked.length === asked && walked.length > 0 ? String(walked.at(-1)!.id) : null,
+    customers: born.map((customer) => toCustomer(customer, facts.get(String(customer.id)))),
+    next: walked.length === pageLimit && walked.length > 0 ? String(walked.at(-1)!.id) : null,
   }
 }
 
-async function bornOn(
+async function filterByBirthday(
   client: ShopifyClient,
   store: ProviderStore,
   customers: RestCustomer[],
   birthdays: readonly string[],
 ): Promise<RestCustomer[]> {
-  const facts = await factsOf(client, store, birthDaysDocument, customersAtOnce, customers)
+  const facts = await readFacts(client, store, birthDaysDocument, pageSize, customers)
   return customers.filter(({ id }) => {
     const day = facts.get(String(id))?.metafield?.value
     return day !== undefined && birthdays.includes(day.slice(5, 10))
   })
 }
 
-async function factsOf(
+async function readFacts(
   client: ShopifyClient,
   store: ProviderStore,
   document: string,
@@ -91,28 +91,28 @@ async function factsOf(
 ): Promise<Map<string, Facts>> {
   const known = new Map<string, Facts>()
   for (let i = 0; i < customers.length; i += atOnce) {
-    const ids = customers.slice(i, i + atOnce).map(({ id }) => gidOf('Customer', String(id)))
+    const ids = customers.slice(i, i + atOnce).map(({ id }) => toGid('Customer', String(id)))
     const { nodes } = await client.graph<{ nodes: (Facts | null)[] }>(store, document, { ids })
     for (const node of nodes) if (node) known.set(plainId(node.id), node)
   }
   return known
 }
 
-export const nameOf = (
+export const fullName = (
   person: { first_name?: string | null; last_name?: string | null } | null | undefined,
 ) => [person?.first_name, person?.last_name].filter(Boolean).join(' ').trim() || null
 
-function customerOf(customer: RestCustomer, facts: Facts | undefined): PlatformCustomer {
+function toCustomer(customer: RestCustomer, facts: Facts | undefined): PlatformCustomer {
   return {
     id: String(customer.id),
-    name: nameOf(customer),
+    name: fullName(customer),
     email: customer.email || null,
     phone: customer.phone || customer.default_address?.phone || null,
     birthDate: facts?.metafield?.value.slice(0, 10) ?? null,
     ordersCount: customer.orders_count,
     totalSpent: toMoney(toCents(customer.total_spent)),
-    firstOrderAt: instantOrNull(facts?.orders?.nodes[0]?.processedAt),
-    lastOrderAt: instantOrNull(facts?.lastOrder?.processedAt),
+    firstOrderAt: toInstantOrNull(facts?.orders?.nodes[0]?.processedAt),
+    lastOrderAt: toInstantOrNull(facts?.lastOrder?.processedAt),
     acceptsMarketing: customer.email_marketing_consent?.state === 'subscribed',
   }
 }

@@ -1,15 +1,15 @@
-/** Calls of Shopify's automatic discounts. */
+/** GraphQL calls for Shopify's automatic discounts. */
 
 import { minuteMs } from '#runtime/durations'
 import { Unavailable } from '#runtime/ports/errors'
-import { afterOf, pagesOf } from '#runtime/ports/pages'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import type { DiscountNode, discountInput } from './discount-map.ts'
+import type { buildDiscountInput, DiscountNode } from './discount-map.ts'
 import { requireNoErrors, type UserError } from './http/answers.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { gidOf, plainId } from './http/ids.ts'
+import { plainId, toGid } from './http/ids.ts'
 
-type Input = ReturnType<typeof discountInput>
+type Input = ReturnType<typeof buildDiscountInput>
 
 const items = `items {
   ... on AllDiscountItems { allItems }
@@ -37,16 +37,16 @@ const findDocument = `query Discount($id: ID!, $itemsAtMost: Int!) {
   }
 }`
 
-/** Null: it is gone. `itemsAtMost`: of its lists; one more than ours has shows that somebody added to it. */
+/** Null if it was deleted. `maxItems`: length of its lists; one more than ours reveals an addition by somebody else. */
 export async function findDiscount(
   client: ShopifyClient,
   store: ProviderStore,
   id: string,
-  itemsAtMost: number,
+  maxItems: number,
 ): Promise<DiscountNode | null> {
   const { discountNode } = await client.graph<{ discountNode: DiscountNode | null }>(store, findDocument, {
-    id: gidOf('DiscountAutomaticNode', id),
-    itemsAtMost,
+    id: toGid('DiscountAutomaticNode', id),
+    itemsAtMost: maxItems,
   })
   return discountNode
 }
@@ -57,8 +57,8 @@ const newestDocument = `query NewestDiscounts {
   }
 }`
 
-/** The newest that we could have made, at the earliest then. */
-export async function newestDiscounts(
+/** The newest discounts that we may have created since then. */
+export async function listNewestDiscounts(
   client: ShopifyClient,
   store: ProviderStore,
   since: string,
@@ -68,7 +68,7 @@ export async function newestDiscounts(
     newestDocument,
   )
   return discountNodes.nodes.flatMap(({ id, discount: it }) => {
-    // The two clocks differ.
+    // Tolerates clock skew.
     const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * minuteMs
     return it.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
   })
@@ -94,7 +94,7 @@ interface Made {
   made: { automaticDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
 
-/** Answers its id. Throws `Refused` in Shopify's words. */
+/** Returns its id. Throws `Refused` with Shopify's message. */
 export async function createDiscount(
   client: ShopifyClient,
   store: ProviderStore,
@@ -113,15 +113,15 @@ export async function updateDiscount(
   discount: Input,
 ): Promise<void> {
   const { made } = await client.graph<Made>(store, updateDocument, {
-    id: gidOf('DiscountAutomaticNode', id),
+    id: toGid('DiscountAutomaticNode', id),
     discount,
   })
   requireNoErrors(made.userErrors)
 }
 
-/** What is gone is success. */
+/** Succeeds if it is already deleted. */
 export async function deleteDiscount(client: ShopifyClient, store: ProviderStore, id: string): Promise<void> {
-  const { made } = await client.graph<Made>(store, deleteDocument, { id: gidOf('DiscountAutomaticNode', id) })
+  const { made } = await client.graph<Made>(store, deleteDocument, { id: toGid('DiscountAutomaticNode', id) })
   if (made.userErrors.length === 0) return
   if ((await findDiscount(client, store, id, 1)) !== null) requireNoErrors(made.userErrors)
 }
@@ -141,14 +141,14 @@ interface Usage {
   nodes: ({ id: string; automaticDiscount: { asyncUsageCount?: number } } | null)[]
 }
 
-/** How often these were used, by id; those that are gone are left out. */
-export async function usageOf(
+/** Use counts by id; deleted discounts are left out. */
+export async function readUsage(
   client: ShopifyClient,
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<{ currency: string; used: Map<string, number> }> {
   const { shop, nodes } = await client.graph<Usage>(store, usageDocument, {
-    ids: ids.map((id) => gidOf('DiscountAutomaticNode', id)),
+    ids: ids.map((id) => toGid('DiscountAutomaticNode', id)),
   })
   const used = new Map(
     nodes.flatMap((node) => (node ? [[plainId(node.id), node.automaticDiscount.asyncUsageCount ?? 0]] : [])),
@@ -170,11 +170,13 @@ interface Active {
   }
 }
 
-/** The ids of all that apply now, whoever made them. */
-export async function activeDiscounts(client: ShopifyClient, store: ProviderStore): Promise<string[]> {
+/** The ids of all active discounts, including the merchant's. */
+export async function listActiveDiscounts(client: ShopifyClient, store: ProviderStore): Promise<string[]> {
   const ids: string[] = []
   const read = (after: string | null) => client.graph<Active>(store, activeDocument, { after })
-  for await (const { discountNodes } of pagesOf(read, (page) => afterOf(page.discountNodes.pageInfo))) {
+  for await (const { discountNodes } of readPages(read, (page) =>
+    getEndCursor(page.discountNodes.pageInfo),
+  )) {
     ids.push(...discountNodes.nodes.map(({ id }) => plainId(id)))
   }
   return ids

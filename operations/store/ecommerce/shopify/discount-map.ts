@@ -1,17 +1,16 @@
 /**
- * Our discounts as Shopify's automatic "buy X, get Y", and back: pure. Of N units M are bought and the N − M cheapest
- * are got at the discount, which is what a quantity promotion says. The rest of what ours can say Shopify cannot: see
- * `requireExpressible`.
+ * Maps our quantity promotions to Shopify's automatic "buy X, get Y" and back: pure. The shopper buys M of N units and gets
+ * the N − M cheapest at the discount. Shopify cannot express our other discounts: see `requireExpressible`.
  */
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import { type DiscountSpec, discountHash, type QuantityDiscount } from '../discounts.ts'
-import { gidOf, isPlainId, plainId } from './http/ids.ts'
+import { isPlainId, plainId, toGid } from './http/ids.ts'
 
-/** What a discount is at Shopify, in one form for what is wanted and for what is there. */
+/** A normalized Shopify discount, to compare the desired and the actual one. */
 export interface DiscountContent {
   title: string
-  /** Null: at once. */
+  /** Null: immediately. */
   startsAt: string | null
   endsAt: string | null
   buys: number
@@ -24,10 +23,10 @@ export interface DiscountContent {
   gotItems: Items
 }
 
-/** `all`: what somebody may have made of it there; none of ours is so. */
+/** `all`: only after a change by the merchant; ours never have it. */
 export type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
 
-/** A discount as GraphQL has it. */
+/** A discount in GraphQL. */
 export interface DiscountNode {
   id: string
   discount: {
@@ -53,13 +52,13 @@ interface NodeItems {
   collections?: { nodes: { id: string }[] }
 }
 
-/** Shopify takes no longer lists. */
-const itemsAtMost = 250
+/** Shopify's limit. */
+const maxItems = 250
 
-const cannot = (field: string, what: string) =>
+const unsupported = (field: string, what: string) =>
   new Refused('unsupported-discount', `${field}: Shopify cannot ${what}`)
 
-/** Throws `Refused`, naming the field, for what a discount of Shopify's cannot say. */
+/** Throws `Refused`, naming the field, if Shopify cannot express the discount. */
 export function requireExpressible(spec: DiscountSpec): asserts spec is QuantityDiscount {
   if (spec.kind !== 'quantity') {
     throw new Refused(
@@ -70,33 +69,33 @@ export function requireExpressible(spec: DiscountSpec): asserts spec is Quantity
     )
   }
   if (spec.scope === 'all') {
-    throw cannot(
+    throw unsupported(
       'scope',
       'discount units of all products: choose categories, such as a collection with all of them, or products',
     )
   }
   if (spec.mixing !== 'any' && !(spec.mixing === 'same-product' && isOfOneProduct(spec))) {
-    throw cannot(
+    throw unsupported(
       'mixing',
       'count the units of each product by themselves: mix all of them, or name one product',
     )
   }
   if (spec.excludedProductIds.length > 0 && spec.scope !== 'products') {
-    throw cannot('excludedProductIds', 'leave out some products: name those that take part')
+    throw unsupported('excludedProductIds', 'leave out some products: name those that take part')
   }
-  const { ids } = itemsOf(spec)
+  const { ids } = toItems(spec)
   if (ids.length === 0) {
-    throw cannot(spec.scope === 'products' ? 'productIds' : 'categoryIds', 'discount nothing: name some')
+    throw unsupported(spec.scope === 'products' ? 'productIds' : 'categoryIds', 'discount nothing: name some')
   }
-  if (ids.length > itemsAtMost) {
-    throw cannot('productIds', `take more than ${itemsAtMost} products or categories in one discount`)
+  if (ids.length > maxItems) {
+    throw unsupported('productIds', `take more than ${maxItems} products or categories in one discount`)
   }
 }
 
 const isOfOneProduct = (spec: QuantityDiscount): boolean =>
-  spec.scope === 'products' && itemsOf(spec).ids.length === 1
+  spec.scope === 'products' && toItems(spec).ids.length === 1
 
-function itemsOf(spec: QuantityDiscount): Items {
+function toItems(spec: QuantityDiscount): Items {
   if (spec.scope === 'categories') return { type: 'collections', ids: distinct(spec.categoryIds) }
   const excluded = new Set(spec.excludedProductIds)
   return { type: 'products', ids: distinct(spec.productIds.filter((id) => !excluded.has(id))) }
@@ -104,7 +103,7 @@ function itemsOf(spec: QuantityDiscount): Items {
 
 const distinct = (ids: readonly string[]): string[] => [...new Set(ids)].filter(isPlainId).sort()
 
-export function wantedContent(spec: QuantityDiscount): DiscountContent {
+export function toContent(spec: QuantityDiscount): DiscountContent {
   const { promotions, coupons } = spec.combinesWith
   return {
     title: spec.title,
@@ -115,13 +114,13 @@ export function wantedContent(spec: QuantityDiscount): DiscountContent {
     percentage: Math.round(spec.discountPercentage * 10_000),
     usesPerOrder: spec.maxSetsPerOrder,
     combines: { product: promotions, order: coupons, shipping: coupons },
-    items: itemsOf(spec),
-    gotItems: itemsOf(spec),
+    items: toItems(spec),
+    gotItems: toItems(spec),
   }
 }
 
-/** Null: not one that we could have made. */
-export function contentOf({ discount: it }: DiscountNode): DiscountContent | null {
+/** Null if it cannot be one of ours. */
+export function parseContent({ discount: it }: DiscountNode): DiscountContent | null {
   if (it.__typename !== 'DiscountAutomaticBxgy' || !it.customerBuys || !it.customerGets) return null
   const limit = it.usesPerOrderLimit ?? null
   return {
@@ -137,12 +136,12 @@ export function contentOf({ discount: it }: DiscountNode): DiscountContent | nul
       order: it.combinesWith?.orderDiscounts ?? false,
       shipping: it.combinesWith?.shippingDiscounts ?? false,
     },
-    items: nodeItems(it.customerBuys.items),
-    gotItems: nodeItems(it.customerGets.items),
+    items: parseItems(it.customerBuys.items),
+    gotItems: parseItems(it.customerGets.items),
   }
 }
 
-function nodeItems({ products, collections }: NodeItems): Items {
+function parseItems({ products, collections }: NodeItems): Items {
   const ids = (nodes: { id: string }[]) => nodes.map(({ id }) => plainId(id)).sort()
   if (products) return { type: 'products', ids: ids(products.nodes) }
   if (collections) return { type: 'collections', ids: ids(collections.nodes) }
@@ -153,65 +152,66 @@ function nodeItems({ products, collections }: NodeItems): Items {
 const wholeSeconds = (instant: string | null): string | null =>
   instant === null ? null : new Date(Math.floor(Date.parse(instant) / 1000) * 1000).toISOString()
 
-/** What is there is what is wanted; who wants it at once takes any beginning that is over. */
-function isSame(wanted: DiscountContent, there: DiscountContent, now: Date): boolean {
-  const begins = there.startsAt
-  const hasBegun = wanted.startsAt === null && begins !== null && Date.parse(begins) <= now.getTime() + 60_000
-  return text(hasBegun ? { ...wanted, startsAt: begins } : wanted) === text(there)
+/** Compares desired and actual content; "immediately" matches any start in the past. */
+function isSame(desired: DiscountContent, actual: DiscountContent, now: Date): boolean {
+  const begins = actual.startsAt
+  const hasBegun =
+    desired.startsAt === null && begins !== null && Date.parse(begins) <= now.getTime() + 60_000
+  return serialize(hasBegun ? { ...desired, startsAt: begins } : desired) === serialize(actual)
 }
 
-const text = (content: DiscountContent): string => JSON.stringify(content)
+const serialize = (content: DiscountContent): string => JSON.stringify(content)
 
-/** By what one of ours is known again whose id nobody heard: all of it but its beginning. */
+/** Identifies a discount whose creation got no answer: a hash of everything but its start. */
 export function fingerprint({ startsAt: _any, ...content }: DiscountContent): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
 
-/** The hash of our spec where Shopify has it so; another one where somebody changed it there. */
-export function hashOf(spec: QuantityDiscount, node: DiscountNode, now: Date): string {
-  const there = contentOf(node)
-  if (there && isSame(wantedContent(spec), there, now)) return discountHash(spec)
+/** The hash of our spec if Shopify's discount matches it; a different one if it was changed there. */
+export function hashDiscount(spec: QuantityDiscount, node: DiscountNode, now: Date): string {
+  const actual = parseContent(node)
+  if (actual && isSame(toContent(spec), actual, now)) return discountHash(spec)
   return createHash('sha256')
-    .update(`changed ${there ? text(there) : node.id}`)
+    .update(`changed ${actual ? serialize(actual) : node.id}`)
     .digest('hex')
 }
 
-/** For `discountAutomaticBxgyCreate`, and with what is there now for `…Update`. */
-export function discountInput(wanted: DiscountContent, there: DiscountContent | null, now: Date) {
+/** Input of `discountAutomaticBxgyCreate`, and with the current content (`actual`) of `…Update`. */
+export function buildDiscountInput(desired: DiscountContent, current: DiscountContent | null, now: Date) {
   return {
-    title: wanted.title,
-    startsAt: wanted.startsAt ?? there?.startsAt ?? now.toISOString(),
-    endsAt: wanted.endsAt,
-    usesPerOrderLimit: wanted.usesPerOrder === null ? null : String(wanted.usesPerOrder),
+    title: desired.title,
+    startsAt: desired.startsAt ?? current?.startsAt ?? now.toISOString(),
+    endsAt: desired.endsAt,
+    usesPerOrderLimit: desired.usesPerOrder === null ? null : String(desired.usesPerOrder),
     context: { all: 'ALL' },
     combinesWith: {
-      productDiscounts: wanted.combines.product,
-      orderDiscounts: wanted.combines.order,
-      shippingDiscounts: wanted.combines.shipping,
+      productDiscounts: desired.combines.product,
+      orderDiscounts: desired.combines.order,
+      shippingDiscounts: desired.combines.shipping,
     },
     customerBuys: {
-      value: { quantity: String(wanted.buys) },
-      ...itemsInput(wanted.items, there?.items ?? null),
+      value: { quantity: String(desired.buys) },
+      ...buildItemsInput(desired.items, current?.items ?? null),
     },
     customerGets: {
       value: {
         discountOnQuantity: {
-          quantity: String(wanted.gets),
-          effect: { percentage: wanted.percentage / 1_000_000 },
+          quantity: String(desired.gets),
+          effect: { percentage: desired.percentage / 1_000_000 },
         },
       },
-      ...itemsInput(wanted.gotItems, there?.gotItems ?? null),
+      ...buildItemsInput(desired.gotItems, current?.gotItems ?? null),
     },
   }
 }
 
-/** Lists are changed by what comes and what goes; what stays as it is is not named. */
-function itemsInput(wanted: Items, there: Items | null) {
-  if (there && JSON.stringify(wanted) === JSON.stringify(there)) return {}
-  const products = change('products', wanted, there)
-  const collections = change('collections', wanted, there)
-  const product = (id: string) => gidOf('Product', id)
-  const collection = (id: string) => gidOf('Collection', id)
+/** Lists are updated by additions and removals; an unchanged list is left out. */
+function buildItemsInput(desired: Items, current: Items | null) {
+  if (current && JSON.stringify(desired) === JSON.stringify(current)) return {}
+  const products = diffItems('products', desired, current)
+  const collections = diffItems('collections', desired, current)
+  const product = (id: string) => toGid('Product', id)
+  const collection = (id: string) => toGid('Collection', id)
   return {
     items: {
       ...(products && {
@@ -227,9 +227,9 @@ function itemsInput(wanted: Items, there: Items | null) {
   }
 }
 
-function change(type: 'products' | 'collections', wanted: Items, there: Items | null) {
-  const before = there?.type === type ? there.ids : []
-  const after = wanted.type === type ? wanted.ids : []
+function diffItems(type: 'products' | 'collections', desired: Items, current: Items | null) {
+  const before = current?.type === type ? current.ids : []
+  const after = desired.type === type ? desired.ids : []
   const add = after.filter((id) => !before.includes(id))
   const remove = before.filter((id) => !after.includes(id))
   return add.length + remove.length === 0 ? null : { add, remove }

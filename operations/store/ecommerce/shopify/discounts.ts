@@ -1,7 +1,7 @@
 /**
- * Discounts: what shall be there is written into the ledger first, and then brought about. Whoever is overtaken
- * meanwhile brings about what the other wrote, so that the highest revision is what stays, in whatever order calls
- * arrive. A creation whose answer was lost is looked for before another is made.
+ * Discounts: the desired state is written to the ledger first, then reconciled with Shopify. A writer that was overtaken
+ * reconciles the newer entry, so the highest revision wins in whatever order calls arrive. Before a creation is repeated,
+ * a discount whose creation got no answer is searched for.
  */
 
 import type { Clock } from '#runtime/clock'
@@ -16,40 +16,40 @@ import type {
   QuantityDiscount,
 } from '../discounts.ts'
 import {
-  activeDiscounts,
   createDiscount,
   deleteDiscount,
   findDiscount,
-  newestDiscounts,
+  listActiveDiscounts,
+  listNewestDiscounts,
+  readUsage,
   updateDiscount,
-  usageOf,
 } from './discount-calls.ts'
 import {
-  contentOf,
-  discountInput,
+  buildDiscountInput,
   fingerprint,
-  hashOf,
+  hashDiscount,
+  parseContent,
   requireExpressible,
-  wantedContent,
+  toContent,
 } from './discount-map.ts'
 import type { ShopifyClient } from './http/client.ts'
 import {
-  allEntries,
   type Entry,
   findEntries,
   findEntry,
-  type ReadEntry,
-  type Unheard,
+  listEntries,
+  type PendingCreations,
+  type VersionedEntry,
   writeEntry,
 } from './ledger.ts'
 
-/** Of a shop, whoever made them. */
-const activeAtMost = 25
-const triesAtMost = 5
-const usageAtOnce = 100
-const itemsAtMost = 250
-/** Longer than that no call is under way. */
-const unheardMs = dayMs
+/** Shopify's limit per shop, including the merchant's discounts. */
+const maxActive = 25
+const maxAttempts = 5
+const usageBatchSize = 100
+const maxItems = 250
+/** Longer than any call can take. */
+const orphanWindowMs = dayMs
 
 const busy = () => new Unavailable('unknown', 'Others change this discount at Shopify at the same time')
 
@@ -63,13 +63,13 @@ export class ShopifyDiscounts {
   }
 
   async capabilities(store: ProviderStore): Promise<DiscountCapabilities> {
-    const active = await activeDiscounts(this.#client, store)
-    const ours = new Set((await allEntries(this.#client, store)).map(({ platformId }) => platformId))
-    const others = active.filter((id) => !ours.has(id)).length
-    return { kinds: ['quantity'], maxLive: Math.max(0, activeAtMost - others) }
+    const active = await listActiveDiscounts(this.#client, store)
+    const ownIds = new Set((await listEntries(this.#client, store)).map(({ platformId }) => platformId))
+    const others = active.filter((id) => !ownIds.has(id)).length
+    return { kinds: ['quantity'], maxLive: Math.max(0, maxActive - others) }
   }
 
-  /** Throws `Refused` for what Shopify cannot say or does not take: then all is as it was. */
+  /** Throws `Refused`, and changes nothing, if Shopify cannot express or rejects it. */
   async put(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }> {
     requireExpressible(spec)
     const platformId = await this.#write(store, spec.reference, spec.revision, spec)
@@ -82,21 +82,21 @@ export class ShopifyDiscounts {
 
   async list(store: ProviderStore): Promise<LiveDiscount[]> {
     const live: LiveDiscount[] = []
-    for (const entry of await allEntries(this.#client, store)) {
-      const found = await this.#seen(store, entry)
+    for (const entry of await listEntries(this.#client, store)) {
+      const found = await this.#inspect(store, entry)
       if (found) live.push({ reference: entry.reference, revision: entry.revision, ...found })
     }
     return live
   }
 
-  /** Shopify counts the uses of those that are there, and does not add up what they took off. */
+  /** Shopify counts uses of existing discounts, but not the amounts. */
   async usage(store: ProviderStore, references: readonly string[]): Promise<Record<string, DiscountUsage>> {
     const usage: Record<string, DiscountUsage> = {}
-    for (let i = 0; i < references.length; i += usageAtOnce) {
-      const entries = await findEntries(this.#client, store, references.slice(i, i + usageAtOnce))
+    for (let i = 0; i < references.length; i += usageBatchSize) {
+      const entries = await findEntries(this.#client, store, references.slice(i, i + usageBatchSize))
       const ids = entries.flatMap(({ platformId }) => platformId ?? [])
       if (ids.length === 0) continue
-      const { currency, used } = await usageOf(this.#client, store, ids)
+      const { currency, used } = await readUsage(this.#client, store, ids)
       for (const { reference, platformId } of entries) {
         const orders = platformId === null ? undefined : used.get(platformId)
         if (orders !== undefined) usage[reference] = { orders, total: null, currency }
@@ -105,17 +105,23 @@ export class ShopifyDiscounts {
     return usage
   }
 
-  /** What Shopify has of an entry; null: nothing. */
-  async #seen(store: ProviderStore, entry: Entry): Promise<Pick<LiveDiscount, 'platformId' | 'hash'> | null> {
+  /** Shopify's discount of an entry; null if there is none. */
+  async #inspect(
+    store: ProviderStore,
+    entry: Entry,
+  ): Promise<Pick<LiveDiscount, 'platformId' | 'hash'> | null> {
     const { platformId, spec } = entry
-    const lost = await this.#lost(store, entry, this.#stillUnheard(entry))
+    const orphans = await this.#findOrphans(store, entry, this.#findPending(entry))
     const node =
-      platformId === null ? null : await findDiscount(this.#client, store, platformId, itemsIn(spec) + 1)
-    const there = node ? platformId : lost[0]
-    if (!there) return null
-    // What shall be gone and is still there, or is there twice, is put right like what differs.
-    const isRight = node && spec && lost.length === 0
-    return { platformId: there, hash: isRight ? hashOf(spec, node, this.#clock.now()) : 'unfinished' }
+      platformId === null ? null : await findDiscount(this.#client, store, platformId, countItems(spec) + 1)
+    const platformDiscount = node ? platformId : orphans[0]
+    if (!platformDiscount) return null
+    // An orphan or duplicate gets a differing hash, so that reconciliation repairs it.
+    const isRight = node && spec && orphans.length === 0
+    return {
+      platformId: platformDiscount,
+      hash: isRight ? hashDiscount(spec, node, this.#clock.now()) : 'unfinished',
+    }
   }
 
   async #write(
@@ -124,18 +130,18 @@ export class ShopifyDiscounts {
     revision: number,
     spec: QuantityDiscount | null,
   ): Promise<string | null> {
-    for (let tries = 0; tries < triesAtMost; tries += 1) {
+    for (let tries = 0; tries < maxAttempts; tries += 1) {
       const { shopId, found } = await findEntry(this.#client, store, reference)
       if (found && found.entry.revision > revision) return found.entry.platformId
       const entry = this.#claim(found?.entry ?? null, reference, revision, spec)
       const digest = await writeEntry(this.#client, store, shopId, entry, found?.digest ?? null)
       if (digest === null) continue
       try {
-        const lost = this.#stillUnheard(found?.entry ?? null)
-        return await this.#bring(store, shopId, { entry, digest }, lost)
+        const pending = this.#findPending(found?.entry ?? null)
+        return await this.#reconcile(store, shopId, { entry, digest }, pending)
       } catch (error) {
         if (error instanceof Refused)
-          await this.#giveBack(store, shopId, found?.entry ?? null, { entry, digest })
+          await this.#rollBack(store, shopId, found?.entry ?? null, { entry, digest })
         throw error
       }
     }
@@ -144,134 +150,152 @@ export class ShopifyDiscounts {
 
   #claim(before: Entry | null, reference: string, revision: number, spec: QuantityDiscount | null): Entry {
     const platformId = before?.platformId ?? null
-    const { since, made } = this.#stillUnheard(before) ?? { since: this.#clock.now().toISOString(), made: [] }
+    const { since, made } = this.#findPending(before) ?? { since: this.#clock.now().toISOString(), made: [] }
     const isNew = spec && platformId === null
-    const all = isNew ? [...without(made, spec), printOf(spec)] : made
+    const all = isNew ? [...removePrint(made, spec), toPrint(spec)] : made
     return { reference, revision, spec, platformId, unheard: all.length > 0 ? { since, made: all } : null }
   }
 
-  #stillUnheard(entry: Entry | null): Unheard | null {
+  #findPending(entry: Entry | null): PendingCreations | null {
     const unheard = entry?.unheard ?? null
-    return unheard && this.#clock.ms() - Date.parse(unheard.since) < unheardMs ? unheard : null
+    return unheard && this.#clock.ms() - Date.parse(unheard.since) < orphanWindowMs ? unheard : null
   }
 
-  /** Makes Shopify's discount what the ledger says, also where the ledger is changed meanwhile. */
-  async #bring(
+  /** Reconciles Shopify's discount with the ledger, and again if the ledger changes meanwhile. */
+  async #reconcile(
     store: ProviderStore,
     shopId: string,
-    claimed: ReadEntry,
-    lost: Unheard | null,
+    claimed: VersionedEntry,
+    pending: PendingCreations | null,
   ): Promise<string | null> {
-    let wanted = claimed
-    let unheard = lost
-    for (let tries = 0; tries < triesAtMost; tries += 1) {
-      const platformId = await this.#apply(store, wanted.entry, unheard)
-      const overtaken = await this.#settle(store, shopId, wanted, platformId)
+    let target = claimed
+    let unheard = pending
+    for (let tries = 0; tries < maxAttempts; tries += 1) {
+      const platformId = await this.#apply(store, target.entry, unheard)
+      const overtaken = await this.#recordResult(store, shopId, target, platformId)
       if (!overtaken) return platformId
-      wanted = overtaken
-      unheard = this.#stillUnheard(overtaken.entry)
+      target = overtaken
+      unheard = this.#findPending(overtaken.entry)
     }
     throw busy()
   }
 
-  /** Notes where the discount is. Answers what somebody else wrote meanwhile, which has to be brought about. */
-  async #settle(
+  /** Records the discount's id. Returns a newer entry of another writer, which must be reconciled. */
+  async #recordResult(
     store: ProviderStore,
     shopId: string,
-    { entry, digest }: ReadEntry,
+    { entry, digest }: VersionedEntry,
     platformId: string | null,
-  ): Promise<ReadEntry | null> {
-    for (let tries = 0; tries < triesAtMost; tries += 1) {
+  ): Promise<VersionedEntry | null> {
+    for (let tries = 0; tries < maxAttempts; tries += 1) {
       const { found } = await findEntry(this.#client, store, entry.reference)
       if (!found) throw busy()
       const isOurs = found.digest === digest
-      const theirs = found.entry.platformId
-      if (theirs === platformId) return isOurs ? null : found
+      const recordedId = found.entry.platformId
+      if (recordedId === platformId) return isOurs ? null : found
       if (!isOurs) {
         if (platformId === null) return found
-        // Two made one each, or the other wants none: ours goes.
-        if (theirs !== null || found.entry.spec === null) {
+        // Duplicate creation, or the other writer removed it: delete ours.
+        if (recordedId !== null || found.entry.spec === null) {
           await deleteDiscount(this.#client, store, platformId)
           return found
         }
       }
-      const settled = { ...found.entry, platformId, unheard: heardOf(found.entry.unheard, entry.spec) }
-      const written = await writeEntry(this.#client, store, shopId, settled, found.digest)
-      // The one that was made is handed to whoever is at it now.
-      if (written !== null) return isOurs ? null : { entry: settled, digest: written }
+      const updated = {
+        ...found.entry,
+        platformId,
+        unheard: confirmCreation(found.entry.unheard, entry.spec),
+      }
+      const written = await writeEntry(this.#client, store, shopId, updated, found.digest)
+      // Hands the created discount over to the newer entry.
+      if (written !== null) return isOurs ? null : { entry: updated, digest: written }
     }
     throw busy()
   }
 
-  async #apply(store: ProviderStore, entry: Entry, unheard: Unheard | null): Promise<string | null> {
+  async #apply(store: ProviderStore, entry: Entry, unheard: PendingCreations | null): Promise<string | null> {
     const { spec } = entry
-    const lost = await this.#lost(store, entry, unheard)
-    const id = entry.platformId ?? lost[0] ?? null
-    for (const stray of lost) if (stray !== id) await deleteDiscount(this.#client, store, stray)
+    const orphans = await this.#findOrphans(store, entry, unheard)
+    const id = entry.platformId ?? orphans[0] ?? null
+    for (const stray of orphans) if (stray !== id) await deleteDiscount(this.#client, store, stray)
     if (spec === null) {
       if (id !== null) await deleteDiscount(this.#client, store, id)
       return null
     }
-    const wanted = wantedContent(spec)
+    const desired = toContent(spec)
     const now = this.#clock.now()
-    const node = id === null ? null : await findDiscount(this.#client, store, id, itemsAtMost)
+    const node = id === null ? null : await findDiscount(this.#client, store, id, maxItems)
     if (!node || id === null) {
-      return createDiscount(this.#client, store, discountInput(wanted, null, now))
+      return createDiscount(this.#client, store, buildDiscountInput(desired, null, now))
     }
-    await updateDiscount(this.#client, store, id, discountInput(wanted, contentOf(node), now))
+    await updateDiscount(this.#client, store, id, buildDiscountInput(desired, parseContent(node), now))
     return id
   }
 
-  /** Those that we made and never heard of, beside the one we know: of our content, and no other reference's. */
-  async #lost(
+  /** Orphans: discounts we created without getting an answer. They have our content and belong to no other reference. */
+  async #findOrphans(
     store: ProviderStore,
     { reference, platformId }: Entry,
-    unheard: Unheard | null,
+    unheard: PendingCreations | null,
   ): Promise<string[]> {
     if (!unheard) return []
     const prints = new Map(unheard.made.map((each) => [each.fingerprint, each.title]))
     const titles = new Set(prints.values())
-    const lost: string[] = []
-    for (const { id, title } of await newestDiscounts(this.#client, store, unheard.since)) {
+    const orphans: string[] = []
+    for (const { id, title } of await listNewestDiscounts(this.#client, store, unheard.since)) {
       if (id === platformId || !titles.has(title)) continue
-      const node = await findDiscount(this.#client, store, id, itemsAtMost)
-      const content = node && contentOf(node)
+      const node = await findDiscount(this.#client, store, id, maxItems)
+      const content = node && parseContent(node)
       const isLike = content && prints.has(fingerprint(content))
-      if (isLike && !(await this.#isOthers(store, reference, id))) lost.push(id)
+      if (isLike && !(await this.#belongsToOther(store, reference, id))) orphans.push(id)
     }
-    return lost
+    return orphans
   }
 
-  async #isOthers(store: ProviderStore, reference: string, id: string): Promise<boolean> {
-    const entries = await allEntries(this.#client, store)
+  async #belongsToOther(store: ProviderStore, reference: string, id: string): Promise<boolean> {
+    const entries = await listEntries(this.#client, store)
     return entries.some((entry) => entry.platformId === id && entry.reference !== reference)
   }
 
-  /** Shopify did not take it: the ledger says again what is there. Who wrote meanwhile knows better. */
-  async #giveBack(store: ProviderStore, shopId: string, before: Entry | null, now: ReadEntry): Promise<void> {
+  /** Shopify rejected it: restores the previous ledger entry, unless another writer has replaced it. */
+  async #rollBack(
+    store: ProviderStore,
+    shopId: string,
+    before: Entry | null,
+    now: VersionedEntry,
+  ): Promise<void> {
     const { reference, revision } = now.entry
-    const kept = before ?? { reference, revision: revision - 1, spec: null, platformId: null, unheard: null }
-    await writeEntry(this.#client, store, shopId, kept, now.digest)
+    const restored = before ?? {
+      reference,
+      revision: revision - 1,
+      spec: null,
+      platformId: null,
+      unheard: null,
+    }
+    await writeEntry(this.#client, store, shopId, restored, now.digest)
   }
 }
 
-function itemsIn(spec: QuantityDiscount | null): number {
-  return Math.min(itemsAtMost - 1, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
+function countItems(spec: QuantityDiscount | null): number {
+  return Math.min(maxItems - 1, Math.max(spec?.productIds.length ?? 0, spec?.categoryIds.length ?? 0))
 }
 
-const printOf = (spec: QuantityDiscount): Unheard['made'][number] => ({
+const toPrint = (spec: QuantityDiscount): PendingCreations['made'][number] => ({
   title: spec.title,
-  fingerprint: fingerprint(wantedContent(spec)),
+  fingerprint: fingerprint(toContent(spec)),
 })
 
-const without = (made: Unheard['made'], spec: QuantityDiscount): Unheard['made'] => {
-  const { fingerprint: print } = printOf(spec)
+const removePrint = (made: PendingCreations['made'], spec: QuantityDiscount): PendingCreations['made'] => {
+  const { fingerprint: print } = toPrint(spec)
   return made.filter((each) => each.fingerprint !== print)
 }
 
-/** This one's answer came; that of others may not have. */
-function heardOf(unheard: Unheard | null, spec: QuantityDiscount | null): Unheard | null {
+/** Removes a confirmed creation; others may still be pending. */
+function confirmCreation(
+  unheard: PendingCreations | null,
+  spec: QuantityDiscount | null,
+): PendingCreations | null {
   if (!unheard || !spec) return unheard
-  const made = without(unheard.made, spec)
+  const made = removePrint(unheard.made, spec)
   return made.length > 0 ? { ...unheard, made } : null
 }

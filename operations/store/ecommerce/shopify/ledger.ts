@@ -1,11 +1,10 @@
 /**
- * Which discounts are ours, written down at Shopify itself: a metafield of the shop for each reference, in the
- * namespace that only this app sees. An entry stays when its discount goes, so that a late call with an older revision
- * changes nothing. It is only ever written over the value that was read (`compareDigest`): of two writers one is told
- * that it was too late.
+ * The ledger of our discounts, stored at Shopify: one metafield of the shop per reference, in a namespace visible only to
+ * this app. The entry of a removed discount stays as a tombstone, so that a late call with an older revision changes
+ * nothing. Writes use an optimistic lock (`compareDigest`).
  */
 import { Unavailable } from '#runtime/ports/errors'
-import { afterOf, pagesOf } from '#runtime/ports/pages'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { QuantityDiscount } from '../discounts.ts'
 import { requireNoErrors, type UserError } from './http/answers.ts'
@@ -14,29 +13,29 @@ import type { ShopifyClient } from './http/client.ts'
 export interface Entry {
   reference: string
   revision: number
-  /** What shall be there; null: nothing. */
+  /** The desired discount; null: none. */
   spec: QuantityDiscount | null
-  /** Of the discount, once it is known. */
+  /** The discount's id, once known. */
   platformId: string | null
-  /** What was told to be made while no id was known: where the answer was lost, it is looked for by this. */
-  unheard: Unheard | null
+  /** Creations without a known id: an orphan is found by these if the answer was lost. */
+  unheard: PendingCreations | null
 }
 
-export interface Unheard {
+export interface PendingCreations {
   since: string
   made: { title: string; fingerprint: string }[]
 }
 
-export interface ReadEntry {
+export interface VersionedEntry {
   entry: Entry
   digest: string
 }
 
 const namespace = '$app:discounts'
-const entriesAtOnce = 50
+const pageSize = 50
 
-/** Shopify's keys have no colons. */
-const keyOf = (reference: string): string => reference.replaceAll(':', '_')
+/** Shopify allows no colons in keys. */
+const toKey = (reference: string): string => reference.replaceAll(':', '_')
 
 const fields = 'value compareDigest'
 interface Metafield {
@@ -44,7 +43,7 @@ interface Metafield {
   compareDigest: string
 }
 
-const read = ({ value, compareDigest }: Metafield): ReadEntry => ({
+const parseEntry = ({ value, compareDigest }: Metafield): VersionedEntry => ({
   entry: JSON.parse(value) as Entry,
   digest: compareDigest,
 })
@@ -53,46 +52,46 @@ const findDocument = `query LedgerEntry($key: String!) {
   shop { id metafield(namespace: "${namespace}", key: $key) { ${fields} } }
 }`
 
-/** Null where it was never heard of; the shop's own id beside it. */
+/** The entry of a reference, or null, and the shop's own id. */
 export async function findEntry(
   client: ShopifyClient,
   store: ProviderStore,
   reference: string,
-): Promise<{ shopId: string; found: ReadEntry | null }> {
+): Promise<{ shopId: string; found: VersionedEntry | null }> {
   const { shop } = await client.graph<{ shop: { id: string; metafield: Metafield | null } }>(
     store,
     findDocument,
-    { key: keyOf(reference) },
+    { key: toKey(reference) },
   )
-  return { shopId: shop.id, found: shop.metafield && read(shop.metafield) }
+  return { shopId: shop.id, found: shop.metafield && parseEntry(shop.metafield) }
 }
 
-/** Those of these references that were heard of. */
+/** The existing entries of these references. */
 export async function findEntries(
   client: ShopifyClient,
   store: ProviderStore,
   references: readonly string[],
 ): Promise<Entry[]> {
   const entries: Entry[] = []
-  for (let i = 0; i < references.length; i += entriesAtOnce) {
-    const some = references.slice(i, i + entriesAtOnce)
+  for (let i = 0; i < references.length; i += pageSize) {
+    const some = references.slice(i, i + pageSize)
     const names = some.map((_, at) => `$k${at}: String!`).join(', ')
-    const asked = some.map(
+    const selections = some.map(
       (_, at) => `m${at}: metafield(namespace: "${namespace}", key: $k${at}) { ${fields} }`,
     )
     const { shop } = await client.graph<{ shop: Record<string, Metafield | null> }>(
       store,
-      `query LedgerEntries(${names}) { shop { ${asked.join('\n')} } }`,
-      Object.fromEntries(some.map((reference, at) => [`k${at}`, keyOf(reference)])),
+      `query LedgerEntries(${names}) { shop { ${selections.join('\n')} } }`,
+      Object.fromEntries(some.map((reference, at) => [`k${at}`, toKey(reference)])),
     )
-    for (const metafield of Object.values(shop)) if (metafield) entries.push(read(metafield).entry)
+    for (const metafield of Object.values(shop)) if (metafield) entries.push(parseEntry(metafield).entry)
   }
   return entries
 }
 
 const allDocument = `query Ledger($after: String) {
   shop {
-    metafields(namespace: "${namespace}", first: ${entriesAtOnce}, after: $after) {
+    metafields(namespace: "${namespace}", first: ${pageSize}, after: $after) {
       nodes { ${fields} }
       pageInfo { hasNextPage endCursor }
     }
@@ -103,11 +102,11 @@ interface All {
   shop: { metafields: { nodes: Metafield[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } } }
 }
 
-export async function allEntries(client: ShopifyClient, store: ProviderStore): Promise<Entry[]> {
+export async function listEntries(client: ShopifyClient, store: ProviderStore): Promise<Entry[]> {
   const entries: Entry[] = []
   const ask = (after: string | null) => client.graph<All>(store, allDocument, { after })
-  for await (const { shop } of pagesOf(ask, (page) => afterOf(page.shop.metafields.pageInfo))) {
-    entries.push(...shop.metafields.nodes.map((metafield) => read(metafield).entry))
+  for await (const { shop } of readPages(ask, (page) => getEndCursor(page.shop.metafields.pageInfo))) {
+    entries.push(...shop.metafields.nodes.map((metafield) => parseEntry(metafield).entry))
   }
   return entries
 }
@@ -123,10 +122,10 @@ interface Written {
   metafieldsSet: { metafields: { compareDigest: string }[] | null; userErrors: UserError[] }
 }
 
-/** Shopify does not say which of these whoever comes second to a new key is told. */
+/** Shopify does not document which of these the second writer of a new key gets. */
 const staleCodes = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST', 'TAKEN']
 
-/** Writes over the version with this digest (null: none yet). Answers the new digest; null: somebody was faster. */
+/** Replaces the version with this digest (null: none yet). Returns the new digest, or null on a conflict. */
 export async function writeEntry(
   client: ShopifyClient,
   store: ProviderStore,
@@ -137,7 +136,7 @@ export async function writeEntry(
   const metafield = {
     ownerId: shopId,
     namespace,
-    key: keyOf(entry.reference),
+    key: toKey(entry.reference),
     type: 'json',
     value: JSON.stringify(entry),
     compareDigest: digest,

@@ -1,8 +1,8 @@
-/** Shopify's orders as ours: pure. Amounts are those in the shop's own currency. */
-import { notNegative, toCents, toMoney, unitsLess } from '#runtime/values/money'
+/** Maps Shopify's orders to ours: pure. Amounts are in the shop's own currency. */
+import { atLeastZero, priceAfterDiscounts, toCents, toMoney } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
-import { nameOf } from './customers.ts'
-import { instantOf, instantOrNull } from './http/ids.ts'
+import { fullName } from './customers.ts'
+import { toInstant, toInstantOrNull } from './http/ids.ts'
 
 export interface RestLineItem {
   id: number
@@ -32,7 +32,7 @@ interface Fulfillment {
   updated_at: string
 }
 
-/** Of the lists and sums any may be kept from an app, and one order that tells less must not hold up all others. */
+/** Shopify may withhold any list or sum from an app; one incomplete order must not block all others. */
 export interface RestOrder {
   id: number
   name: string
@@ -47,7 +47,7 @@ export interface RestOrder {
   total_line_items_price: string
   total_discounts: string
   total_shipping_price_set: { shop_money: { amount: string } } | null
-  /** With what was added since it was placed, and without what was taken off. */
+  /** Includes items added by edits, but not removals. */
   total_price: string
   /** After edits, returns and refunds. */
   current_total_price?: string | null
@@ -78,12 +78,12 @@ interface RestRefund {
   }[]
 }
 
-/** What REST does not say of an order. */
+/** Facts of an order that REST does not return. */
 export interface OrderFacts {
   transactions: { kind: string; status: string; processedAt: string | null }[]
   fulfillments: { deliveredAt: string | null }[]
   paymentCollectionDetails: { additionalPaymentCollectionUrl: string | null } | null
-  /** In the shop's currency; a transaction has the amount in that which was paid with. */
+  /** In the shop's currency; transactions have amounts in the currency of the payment. */
   totalRefundedSet: { shopMoney: { amount: string } }
 }
 
@@ -98,19 +98,19 @@ const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
   expired: 'voided',
 }
 
-/** The parameter of an alert's link, which the shopper's first address or the cart's attributes carry on. */
+/** The click parameter of an alert's link, found in the landing page's URL or the cart's attributes. */
 const clickParameter = 'mk'
 
-export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
+export function toOrder(order: RestOrder, facts: OrderFacts): PlatformOrder {
   const shipping = toCents(order.total_shipping_price_set?.shop_money?.amount ?? '0')
   const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
-  const sent = listOf(order.fulfillments).filter(({ status }) => status === 'success')
+  const sent = orEmpty(order.fulfillments).filter(({ status }) => status === 'success')
   const refunded = toCents(facts.totalRefundedSet.shopMoney.amount)
-  const fulfillmentStatus = fulfillmentStatusOf(order, sent)
+  const fulfillmentStatus = findFulfillmentStatus(order, sent)
   const tracked = sent.find(({ tracking_number }) => tracking_number)
   return {
     id: String(order.id),
-    number: numberOf(order.name ?? String(order.id)),
+    number: parseNumber(order.name ?? String(order.id)),
     status: order.cancelled_at ? 'cancelled' : order.closed_at ? 'closed' : 'open',
     paymentStatus,
     fulfillmentStatus,
@@ -118,12 +118,12 @@ export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
     subtotal: money(order.total_line_items_price),
     discount: money(order.total_discounts),
     shipping: toMoney(shipping),
-    total: toMoney(totalOf(order, refunded)),
+    total: toMoney(computeTotal(order, refunded)),
     refundedTotal: toMoney(refunded),
-    couponCodes: listOf(order.discount_codes).map(({ code }) => code),
-    customer: customerOf(order),
-    items: listOf(order.line_items).map((item) => itemOf(item, order)),
-    paymentMethod: listOf(order.payment_gateway_names)[0] ?? null,
+    couponCodes: orEmpty(order.discount_codes).map(({ code }) => code),
+    customer: toCustomer(order),
+    items: orEmpty(order.line_items).map((item) => toItem(item, order)),
+    paymentMethod: orEmpty(order.payment_gateway_names)[0] ?? null,
     paymentUrl:
       paymentStatus === 'pending'
         ? (facts.paymentCollectionDetails?.additionalPaymentCollectionUrl ?? null)
@@ -133,38 +133,37 @@ export function orderOf(order: RestOrder, facts: OrderFacts): PlatformOrder {
     trackingCode: tracked?.tracking_number ?? null,
     trackingUrl: tracked?.tracking_url ?? null,
     shippingAddress: (order.shipping_address ?? null) as Record<string, unknown> | null,
-    clickToken: clickTokenOf(order),
-    placedAt: instantOf(order.processed_at ?? order.created_at),
-    paidAt: paidAtOf(paymentStatus, facts),
-    shippedAt: instantOrNull(sent.map(({ created_at }) => created_at).sort()[0]),
-    deliveredAt: fulfillmentStatus === 'delivered' ? deliveredAtOf(sent, facts) : null,
-    cancelledAt: instantOrNull(order.cancelled_at),
-    updatedAt: instantOf(order.updated_at),
+    clickToken: findClickToken(order),
+    placedAt: toInstant(order.processed_at ?? order.created_at),
+    paidAt: findPaidAt(paymentStatus, facts),
+    shippedAt: toInstantOrNull(sent.map(({ created_at }) => created_at).sort()[0]),
+    deliveredAt: fulfillmentStatus === 'delivered' ? findDeliveredAt(sent, facts) : null,
+    cancelledAt: toInstantOrNull(order.cancelled_at),
+    updatedAt: toInstant(order.updated_at),
   }
 }
 
-const listOf = <T>(given: readonly T[] | null | undefined): readonly T[] => given ?? []
+const orEmpty = <T>(given: readonly T[] | null | undefined): readonly T[] => given ?? []
 const money = (amount: string | null | undefined) => toMoney(toCents(amount ?? '0'))
 
 /**
- * What an edit took off and nobody gives money back for was never to be paid; what is given back is told apart. What an
- * edit put on is to be paid as well.
+ * The total with items added by edits, and without items that edits removed unpaid. Refunds are reported separately.
  */
-function totalOf(
+function computeTotal(
   { total_price, current_total_price: current, cancelled_at }: RestOrder,
   refunded: bigint,
 ): bigint {
   const total = toCents(total_price ?? '0')
-  // Of an order that was cancelled nothing is left: what it came to is what it was.
+  // The current total of a cancelled order is 0: use the original one.
   if (!current || cancelled_at) return total
   const takenOff = total - toCents(current)
-  return takenOff < 0n ? total - takenOff : total - notNegative(takenOff - refunded)
+  return takenOff < 0n ? total - takenOff : total - atLeastZero(takenOff - refunded)
 }
 
-/** `#1001` as `1001`. */
-export const numberOf = (name: string): string => name.replace(/^#/, '')
+/** `#1001` becomes `1001`. */
+export const parseNumber = (name: string): string => name.replace(/^#/, '')
 
-function fulfillmentStatusOf(
+function findFulfillmentStatus(
   { fulfillment_status: status }: RestOrder,
   sent: readonly Fulfillment[],
 ): PlatformOrder['fulfillmentStatus'] {
@@ -175,18 +174,18 @@ function fulfillmentStatusOf(
 }
 
 /** When the last parcel arrived. */
-function deliveredAtOf(sent: readonly Fulfillment[], facts: OrderFacts): string | null {
-  const told = facts.fulfillments.flatMap(({ deliveredAt }) => deliveredAt ?? [])
-  const instants = told.length > 0 ? told : sent.map(({ updated_at }) => updated_at)
-  return instantOrNull(instants.sort().at(-1))
+function findDeliveredAt(sent: readonly Fulfillment[], facts: OrderFacts): string | null {
+  const delivered = facts.fulfillments.flatMap(({ deliveredAt }) => deliveredAt ?? [])
+  const instants = delivered.length > 0 ? delivered : sent.map(({ updated_at }) => updated_at)
+  return toInstantOrNull(instants.sort().at(-1))
 }
 
-function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts): string | null {
+function findPaidAt(status: PlatformOrder['paymentStatus'], facts: OrderFacts): string | null {
   if (status === 'pending' || status === 'voided') return null
   const paid = facts.transactions.filter(
     (each) => ['SALE', 'CAPTURE'].includes(each.kind) && each.status === 'SUCCESS',
   )
-  return instantOrNull(
+  return toInstantOrNull(
     paid
       .flatMap(({ processedAt }) => processedAt ?? [])
       .sort()
@@ -194,19 +193,19 @@ function paidAtOf(status: PlatformOrder['paymentStatus'], facts: OrderFacts): st
   )
 }
 
-function customerOf(order: RestOrder): PlatformOrder['customer'] {
+function toCustomer(order: RestOrder): PlatformOrder['customer'] {
   const { customer, billing_address: billing, shipping_address: shipping } = order
   return {
     id: customer?.id === undefined ? null : String(customer.id),
-    name: nameOf(customer) ?? nameOf(billing) ?? nameOf(shipping),
+    name: fullName(customer) ?? fullName(billing) ?? fullName(shipping),
     email: order.email || customer?.email || null,
     phone: order.phone || customer?.phone || shipping?.phone || billing?.phone || null,
   }
 }
 
-function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): PlatformOrderItem {
-  const back = listOf(refunds)
-    .flatMap(({ refund_line_items }) => listOf(refund_line_items))
+function toItem(item: RestLineItem, { refunds, taxes_included }: RestOrder): PlatformOrderItem {
+  const back = orEmpty(refunds)
+    .flatMap(({ refund_line_items }) => orEmpty(refund_line_items))
     .filter(({ line_item_id }) => line_item_id === item.id)
   const cents = back.reduce(
     (sum, { subtotal, total_tax }) =>
@@ -214,14 +213,14 @@ function itemOf(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
     0n,
   )
   return {
-    ...lineOf(item),
+    ...toLine(item),
     refundedQuantity: back.reduce((sum, { quantity }) => sum + quantity, 0),
     refundedTotal: toMoney(cents),
   }
 }
 
-/** A line of an order or a cart, nothing given back. Shopify tells no picture of it. */
-export function lineOf(item: RestLineItem): PlatformOrderItem {
+/** A line of an order or a cart, without refunds. Shopify returns no image for it. */
+export function toLine(item: RestLineItem): PlatformOrderItem {
   const quantity = item.quantity ?? 0
   const price = item.price ?? '0'
   const off = (item.discount_allocations ?? []).map(({ amount }) => amount)
@@ -234,22 +233,22 @@ export function lineOf(item: RestLineItem): PlatformOrderItem {
     imageUrl: null,
     quantity,
     unitPrice: toMoney(unitCents(price, quantity)),
-    total: toMoney(unitsLess(price, quantity, off)),
+    total: toMoney(priceAfterDiscounts(price, quantity, off)),
     refundedQuantity: 0,
     refundedTotal: '0.00',
   }
 }
 
-/** A price of three decimals to the cent: rounded up only where units do not come to more than their line by it. */
+/** Rounds a price of three decimals to the cent; down if rounding up would exceed the line's total. */
 function unitCents(price: string, quantity: number): bigint {
   const cents = toCents(price)
-  return cents * BigInt(quantity) > unitsLess(price, quantity, []) ? cents - 1n : cents
+  return cents * BigInt(quantity) > priceAfterDiscounts(price, quantity, []) ? cents - 1n : cents
 }
 
-function clickTokenOf({ note_attributes, landing_site }: RestOrder): string | null {
-  const noted = listOf(note_attributes).find(({ name }) => name === clickParameter)?.value
+function findClickToken({ note_attributes, landing_site }: RestOrder): string | null {
+  const noted = orEmpty(note_attributes).find(({ name }) => name === clickParameter)?.value
   if (noted) return noted
-  // Without its host; one that is no address has no token either.
+  // A path without a host; an invalid URL has no token.
   const url = landing_site ? URL.parse(landing_site, 'https://shop.invalid') : null
   return url?.searchParams.get(clickParameter) || null
 }

@@ -1,18 +1,18 @@
 /**
- * Orders, the oldest change first: GraphQL puts them in order and tells when they were paid, REST tells the rest.
- * Without the permission `read_all_orders` Shopify shows those of the last 60 days. Test orders are passed over.
+ * Orders, oldest change first: GraphQL returns their order and payment dates, REST the rest. Without the permission
+ * `read_all_orders` Shopify returns only the last 60 days. Test orders are skipped.
  */
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { PlatformOrder } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { gidOf, instantOf, isPlainId, plainId, writeCursor } from './http/ids.ts'
-import { numberOf, type OrderFacts, orderOf, type RestOrder } from './order-map.ts'
+import { isPlainId, plainId, toGid, toInstant, writeCursor } from './http/ids.ts'
+import { type OrderFacts, parseNumber, type RestOrder, toOrder } from './order-map.ts'
 
-/** With what is asked of each this costs less than the 1,000 points that one query may. */
-const ordersAtOnce = 40
-/** Shopify turns no pages beyond 25,000 objects: before that a walk begins anew where it stands. */
-const walkedAtMost = 20_000
+/** Keeps the query below Shopify's limit of 1,000 cost points. */
+const pageSize = 40
+/** Shopify pages through at most 25,000 objects: before that the cursor restarts from the last change. */
+const maxWalked = 20_000
 
 const facts = `
   id name updatedAt test
@@ -37,39 +37,39 @@ interface Changes {
   orders: { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
 }
 
-/** Where a walk stands: since when, after which cursor of Shopify's, after how many orders. */
-type Place = [since: string, after: string | null, walked: number]
+/** The cursor's content: start of the changes, Shopify's cursor, and number of orders so far. */
+type CursorState = [since: string, after: string | null, walked: number]
 
 export async function listOrders(
   client: ShopifyClient,
   store: ProviderStore,
   { updatedSince, cursor }: { updatedSince: Date; cursor?: string },
 ): Promise<{ orders: PlatformOrder[]; next: string | null }> {
-  const [since, after, walked]: Place =
+  const [since, after, walked]: CursorState =
     cursor === undefined ? [updatedSince.toISOString(), null, 0] : readPlace(cursor)
   const { orders } = await client.graph<Changes>(store, changesDocument, {
-    first: ordersAtOnce,
+    first: pageSize,
     after,
     query: `updated_at:>='${since}'`,
   })
-  // Shopify counts in seconds: it may answer with what changed a moment before.
-  const wanted = orders.nodes.filter((node) => !node.test && Date.parse(node.updatedAt) >= Date.parse(since))
-  const found = await withContent(client, store, wanted)
+  // Shopify compares in seconds and may return slightly older changes.
+  const changed = orders.nodes.filter((node) => !node.test && Date.parse(node.updatedAt) >= Date.parse(since))
+  const found = await loadContent(client, store, changed)
   return { orders: found, next: nextPlace([since, after, walked], orders) }
 }
 
-function nextPlace([since, , walked]: Place, { nodes, pageInfo }: Changes['orders']): string | null {
+function nextPlace([since, , walked]: CursorState, { nodes, pageInfo }: Changes['orders']): string | null {
   const last = nodes.at(-1)
   if (!pageInfo.hasNextPage || !last) return null
   const sofar = walked + nodes.length
-  return sofar < walkedAtMost
+  return sofar < maxWalked
     ? writeCursor([since, pageInfo.endCursor, sofar])
-    : writeCursor([instantOf(last.updatedAt), null, 0])
+    : writeCursor([toInstant(last.updatedAt), null, 0])
 }
 
-function readPlace(cursor: string): Place {
+function readPlace(cursor: string): CursorState {
   try {
-    const [since, after, walked] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as Place
+    const [since, after, walked] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as CursorState
     const isPlace = !Number.isNaN(Date.parse(since)) && (after === null || typeof after === 'string')
     if (isPlace && Number.isInteger(walked)) return [since, after, walked]
   } catch (error) {
@@ -86,13 +86,13 @@ export async function getOrder(
   const node =
     'id' in query ? await byId(client, store, query.id) : await byNumber(client, store, query.number)
   if (!node || node.test) return null
-  const [order] = await withContent(client, store, [node])
+  const [order] = await loadContent(client, store, [node])
   return order ?? null
 }
 
 async function byId(client: ShopifyClient, store: ProviderStore, id: string): Promise<Node | null> {
   if (!isPlainId(id)) return null
-  const { order } = await client.graph<{ order: Node | null }>(store, oneDocument, { id: gidOf('Order', id) })
+  const { order } = await client.graph<{ order: Node | null }>(store, oneDocument, { id: toGid('Order', id) })
   return order
 }
 
@@ -100,12 +100,12 @@ async function byNumber(client: ShopifyClient, store: ProviderStore, number: str
   const text = number.trim()
   if (!/^[\w#./ -]{1,60}$/.test(text)) return null
   const { orders } = await client.graph<{ orders: { nodes: Node[] } }>(store, numberDocument, {
-    query: `name:"${numberOf(text)}" OR name:"#${numberOf(text)}"`,
+    query: `name:"${parseNumber(text)}" OR name:"#${parseNumber(text)}"`,
   })
-  return orders.nodes.find(({ name }) => numberOf(name) === numberOf(text)) ?? null
+  return orders.nodes.find(({ name }) => parseNumber(name) === parseNumber(text)) ?? null
 }
 
-async function withContent(
+async function loadContent(
   client: ShopifyClient,
   store: ProviderStore,
   nodes: readonly Node[],
@@ -114,12 +114,12 @@ async function withContent(
   const known = new Map(nodes.map((node) => [plainId(node.id), node]))
   const { body } = await client.rest<{ orders: RestOrder[] }>(store, {
     path: 'orders.json',
-    query: { ids: [...known.keys()].join(','), status: 'any', limit: ordersAtOnce },
+    query: { ids: [...known.keys()].join(','), status: 'any', limit: pageSize },
   })
   return body.orders
     .flatMap((order) => {
       const node = known.get(String(order.id))
-      return node ? [orderOf(order, node)] : []
+      return node ? [toOrder(order, node)] : []
     })
     .sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : a.updatedAt > b.updatedAt ? 1 : a.id < b.id ? -1 : 1))
 }

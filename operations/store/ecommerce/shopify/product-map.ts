@@ -1,6 +1,6 @@
-/** Shopify's products as ours: pure. */
+/** Maps Shopify's products to ours: pure. */
 import type { Product, ProductVariant } from '../port.ts'
-import { instantOf, plainId } from './http/ids.ts'
+import { plainId, toInstant } from './http/ids.ts'
 
 export interface RestProduct {
   id: number
@@ -25,7 +25,7 @@ export interface RestVariant {
   price: string
   compare_at_price: string | null
   inventory_quantity: number
-  /** Null: its stock is not tracked. */
+  /** Null: stock is not tracked. */
   inventory_management: string | null
   inventory_policy: 'deny' | 'continue'
   image_id: number | null
@@ -34,7 +34,7 @@ export interface RestVariant {
   option3: string | null
 }
 
-/** A variant as GraphQL has it. */
+/** A variant in GraphQL. */
 export interface GraphVariant {
   id: string
   title: string
@@ -47,21 +47,21 @@ export interface GraphVariant {
   selectedOptions: { name: string; value: string }[]
 }
 
-/** What REST does not say of a product. */
+/** Facts of a product that REST does not return. */
 export interface ProductFacts {
   domain: string
   currency: string
   categories: Product['categories']
-  /** All of them, where REST gives only the first. */
+  /** All variants, if REST returned only the first ones. */
   variants?: ProductVariant[]
 }
 
-/** What a product without options has for the one it must have. */
+/** Placeholder of products without options. */
 const noTitle = 'Default Title'
 
-export function productOf(product: RestProduct, facts: ProductFacts): Product {
-  const variants = facts.variants ?? product.variants.map((variant) => variantOf(product, variant))
-  const cheapest = cheapestOf(variants)
+export function toProduct(product: RestProduct, facts: ProductFacts): Product {
+  const variants = facts.variants ?? product.variants.map((variant) => toVariant(product, variant))
+  const cheapest = findCheapest(variants)
   const images = product.images.map(({ src }) => src)
   return {
     id: String(product.id),
@@ -79,30 +79,30 @@ export function productOf(product: RestProduct, facts: ProductFacts): Product {
     price: cheapest?.price ?? 0,
     compareAtPrice: cheapest?.compareAtPrice ?? null,
     currency: facts.currency,
-    stock: stockOf(variants),
+    stock: sumStock(variants),
     isPublished: product.status === 'active' && product.published_at !== null,
     variants,
-    createdAt: instantOf(product.created_at),
-    updatedAt: instantOf(product.updated_at),
+    createdAt: toInstant(product.created_at),
+    updatedAt: toInstant(product.updated_at),
   }
 }
 
-export const cheapestOf = (variants: readonly ProductVariant[]): ProductVariant | undefined =>
+export const findCheapest = (variants: readonly ProductVariant[]): ProductVariant | undefined =>
   variants.reduce<ProductVariant | undefined>(
     (least, each) => (least && least.price <= each.price ? least : each),
     undefined,
   )
 
-/** The sum of all; null when one is not tracked. */
-export const stockOf = (variants: readonly { stock: number | null }[]): number | null =>
+/** The sum of all variants; null if one is not tracked. */
+export const sumStock = (variants: readonly { stock: number | null }[]): number | null =>
   variants.reduce<number | null>((sum, { stock }) => (sum === null || stock === null ? null : sum + stock), 0)
 
-export function variantOf(
+export function toVariant(
   product: Pick<RestProduct, 'title' | 'options' | 'images'>,
   variant: RestVariant,
 ): ProductVariant {
   const values = [variant.option1, variant.option2, variant.option3]
-  return variantWith(product.title, {
+  return buildVariant(product.title, {
     id: String(variant.id),
     title: variant.title,
     sku: variant.sku,
@@ -117,8 +117,8 @@ export function variantOf(
   })
 }
 
-export const graphVariantOf = (productName: string, variant: GraphVariant): ProductVariant =>
-  variantWith(productName, {
+export const fromGraphVariant = (productName: string, variant: GraphVariant): ProductVariant =>
+  buildVariant(productName, {
     id: plainId(variant.id),
     title: variant.title,
     sku: variant.sku,
@@ -138,13 +138,13 @@ interface VariantParts {
   compareAtPrice: string | null
   /** Null: not tracked. */
   quantity: number | null
-  /** It is sold on when there is none left. */
+  /** Sold even if out of stock. */
   sellsWithout: boolean
   options: { name: string; value: string }[]
   imageUrl: string | null
 }
 
-function variantWith(productName: string, parts: VariantParts): ProductVariant {
+function buildVariant(productName: string, parts: VariantParts): ProductVariant {
   const stock = parts.quantity === null ? null : Math.max(0, parts.quantity)
   return {
     id: parts.id,

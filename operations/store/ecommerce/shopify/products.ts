@@ -1,15 +1,15 @@
-/** Products by id: their content by REST, fifty at once; their collections, which REST does not tell, by GraphQL. */
+/** Products by id: content from REST, in batches of 50, and collections from GraphQL, which REST does not return. */
 
-import { afterOf, pagesOf } from '#runtime/ports/pages'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { Product, ProductVariant } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
-import { gidOf, isPlainId, plainId } from './http/ids.ts'
-import { type GraphVariant, graphVariantOf, productOf, type RestProduct } from './product-map.ts'
+import { isPlainId, plainId, toGid } from './http/ids.ts'
+import { fromGraphVariant, type GraphVariant, type RestProduct, toProduct } from './product-map.ts'
 
-const atOnce = 50
-/** REST gives no more variants of one product. */
-export const restVariantsAtMost = 100
+const batchSize = 50
+/** REST returns at most this many variants of a product. */
+export const maxRestVariants = 100
 
 interface Connection<T> {
   nodes: T[]
@@ -29,7 +29,7 @@ const factsDocument = `query ProductFacts($ids: [ID!]!) {
   }
 }`
 
-/** In the order asked; those that do not exist are left out. */
+/** In the order of `ids`; missing products are left out. */
 export async function getProducts(
   client: ShopifyClient,
   store: ProviderStore,
@@ -37,22 +37,22 @@ export async function getProducts(
 ): Promise<Product[]> {
   const known = [...new Set(ids)].filter(isPlainId)
   const found = new Map<string, Product>()
-  for (let i = 0; i < known.length; i += atOnce) {
-    for (const product of await fewProducts(client, store, known.slice(i, i + atOnce))) {
+  for (let i = 0; i < known.length; i += batchSize) {
+    for (const product of await getProductBatch(client, store, known.slice(i, i + batchSize))) {
       found.set(product.id, product)
     }
   }
   return known.flatMap((id) => found.get(id) ?? [])
 }
 
-async function fewProducts(
+async function getProductBatch(
   client: ShopifyClient,
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<Product[]> {
   const [products, facts] = await Promise.all([
-    restProducts(client, store, ids),
-    client.graph<Facts>(store, factsDocument, { ids: ids.map((id) => gidOf('Product', id)) }),
+    fetchProducts(client, store, ids),
+    client.graph<Facts>(store, factsDocument, { ids: ids.map((id) => toGid('Product', id)) }),
   ])
   const { currencyCode: currency, primaryDomain } = facts.shop
   const collections = new Map(
@@ -61,16 +61,16 @@ async function fewProducts(
   const made: Product[] = []
   for (const product of products) {
     const first = collections.get(String(product.id))?.collections
-    const categories = first ? await allCollections(client, store, String(product.id), first) : []
-    const isCut = product.variants.length >= restVariantsAtMost
-    const variants = isCut ? { variants: await allVariants(client, store, product) } : {}
-    made.push(productOf(product, { currency, domain: primaryDomain.host, categories, ...variants }))
+    const categories = first ? await listCollections(client, store, String(product.id), first) : []
+    const isCut = product.variants.length >= maxRestVariants
+    const variants = isCut ? { variants: await listVariants(client, store, product) } : {}
+    made.push(toProduct(product, { currency, domain: primaryDomain.host, categories, ...variants }))
   }
   return made
 }
 
-/** At most 250 at once. `fields`: those alone. */
-export async function restProducts(
+/** At most 250 ids. `fields`: the only fields to fetch. */
+export async function fetchProducts(
   client: ShopifyClient,
   store: ProviderStore,
   ids: readonly string[],
@@ -89,7 +89,7 @@ const moreCollections = `query MoreCollections($id: ID!, $after: String) {
   }
 }`
 
-async function allCollections(
+async function listCollections(
   client: ShopifyClient,
   store: ProviderStore,
   id: string,
@@ -97,7 +97,7 @@ async function allCollections(
 ): Promise<Product['categories']> {
   const nodes = [...first.nodes]
   const read = async (after: string | null): Promise<Collections | null> => {
-    const variables = { id: gidOf('Product', id), after }
+    const variables = { id: toGid('Product', id), after }
     const { product } = await client.graph<{ product: { collections: Collections } | null }>(
       store,
       moreCollections,
@@ -105,9 +105,9 @@ async function allCollections(
     )
     return product?.collections ?? null
   }
-  const after = afterOf(first.pageInfo)
+  const after = getEndCursor(first.pageInfo)
   if (after !== null) {
-    for await (const page of pagesOf(read, (page) => page && afterOf(page.pageInfo), after)) {
+    for await (const page of readPages(read, (page) => page && getEndCursor(page.pageInfo), after)) {
       nodes.push(...(page?.nodes ?? []))
     }
   }
@@ -125,8 +125,8 @@ const variantsDocument = `query Variants($query: String!, $after: String) {
   }
 }`
 
-/** The variants of a product that has more than REST gives. */
-export async function allVariants(
+/** All variants of a product that has more than REST returns. */
+export async function listVariants(
   client: ShopifyClient,
   store: ProviderStore,
   { id, title }: Pick<RestProduct, 'id' | 'title'>,
@@ -137,8 +137,10 @@ export async function allVariants(
       query: `product_id:${id}`,
       after,
     })
-  for await (const { productVariants } of pagesOf(read, (page) => afterOf(page.productVariants.pageInfo))) {
-    variants.push(...productVariants.nodes.map((node) => graphVariantOf(title, node)))
+  for await (const { productVariants } of readPages(read, (page) =>
+    getEndCursor(page.productVariants.pageInfo),
+  )) {
+    variants.push(...productVariants.nodes.map((node) => fromGraphVariant(title, node)))
   }
   return variants
 }

@@ -1,24 +1,24 @@
 /**
- * The search for products. Shopify finds them, counts them, and sorts them by title or by change. It can neither sort
- * all by price nor tell which are in stock (what is not tracked has no stock there): for these the prices and the stock
- * of what it finds are read and compared here, up to `comparedAtMost` products.
+ * Product search. Shopify finds, counts and sorts products by title or by change. It can neither sort by price nor filter
+ * by stock, since untracked products have no stock there. For these, prices and stock of all results are read and compared
+ * here, up to `maxCompared` products.
  */
 
 import { Refused } from '#runtime/ports/errors'
-import { afterOf, pagesOf } from '#runtime/ports/pages'
+import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { toCents } from '#runtime/values/money'
 import type { Product, ProductQuery } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { plainId } from './http/ids.ts'
-import { cheapestOf, stockOf, variantOf } from './product-map.ts'
-import { allVariants, getProducts, restProducts, restVariantsAtMost } from './products.ts'
-import { searchText } from './search-text.ts'
+import { findCheapest, sumStock, toVariant } from './product-map.ts'
+import { fetchProducts, getProducts, listVariants, maxRestVariants } from './products.ts'
+import { buildSearchQuery } from './search-query.ts'
 
-const comparedAtMost = 5000
-const idsAtOnce = 250
-/** Shopify turns no further pages. */
-const pagedAtMost = 25_000
+const maxCompared = 5000
+const idsPerPage = 250
+/** Shopify's paging limit. */
+const maxPaged = 25_000
 
 const document = `query Products($first: Int!, $after: String, $query: String, $sortKey: ProductSortKeys!, $reverse: Boolean!) {
   products(first: $first, after: $after, query: $query, sortKey: $sortKey, reverse: $reverse) {
@@ -38,8 +38,8 @@ interface Found {
   total: number
 }
 
-/** Where pages begin, for who turns them one after another: Shopify knows cursors, no page numbers. */
-export class PlacesKept {
+/** Caches the cursors of pages, since Shopify has no page numbers: reading page after page needs no rescan. */
+export class CursorCache {
   readonly #cursors = new Map<string, string>()
   readonly #atMost = 2000
 
@@ -59,9 +59,9 @@ export async function searchProducts(
   client: ShopifyClient,
   store: ProviderStore,
   query: ProductQuery,
-  places: PlacesKept,
+  places: CursorCache,
 ): Promise<{ products: Product[]; total: number }> {
-  const text = searchText(query)
+  const text = buildSearchQuery(query)
   if (text === null) return { products: [], total: 0 }
   const { page, limit, sort, inStock } = query
   const search: Search = {
@@ -75,8 +75,8 @@ export async function searchProducts(
   const offset = (page - 1) * limit
   const isCompared = inStock !== undefined || sort === 'price' || sort === '-price'
   const { ids, total } = isCompared
-    ? await comparedPage(client, store, search, query)
-    : await pageAt(client, store, search, { offset, limit }, places)
+    ? await findComparedPage(client, store, search, query)
+    : await findPage(client, store, search, { offset, limit }, places)
   return { products: await getProducts(client, store, ids), total }
 }
 
@@ -85,23 +85,23 @@ interface Search {
   variables: { query: string | null; sortKey: string; reverse: boolean }
 }
 
-async function pageAt(
+async function findPage(
   client: ShopifyClient,
   store: ProviderStore,
   search: Search,
   { offset, limit }: { offset: number; limit: number },
-  places: PlacesKept,
+  places: CursorCache,
 ): Promise<Found> {
   const ask = (first: number, after: string | null): Promise<Answer> =>
     client.graph(store, document, { ...search.variables, first, after })
   let after = places.find(search.key, offset)
-  // A place that nobody has been to is walked to.
+  // Without a cached cursor, page forward to the offset.
   for (let at = after === null ? 0 : offset; at < offset; ) {
-    const step = Math.min(idsAtOnce, offset - at)
+    const step = Math.min(idsPerPage, offset - at)
     const { products, productsCount } = await ask(step, after)
     at += step
     after = products.pageInfo.endCursor
-    if (!products.pageInfo.hasNextPage || at >= pagedAtMost) return { ids: [], total: productsCount.count }
+    if (!products.pageInfo.hasNextPage || at >= maxPaged) return { ids: [], total: productsCount.count }
   }
   const { products, productsCount } = await ask(limit, after)
   const { endCursor, hasNextPage } = products.pageInfo
@@ -115,7 +115,7 @@ interface Compared {
   isInStock: boolean
 }
 
-async function comparedPage(
+async function findComparedPage(
   client: ShopifyClient,
   store: ProviderStore,
   search: Search,
@@ -123,44 +123,46 @@ async function comparedPage(
 ): Promise<Found> {
   const all: Compared[] = []
   const read = (after: string | null) =>
-    client.graph<Answer>(store, document, { ...search.variables, first: idsAtOnce, after })
-  for await (const { products, productsCount } of pagesOf(read, (page) => afterOf(page.products.pageInfo))) {
-    if (productsCount.count > comparedAtMost) throw tooMany(inStock !== undefined)
+    client.graph<Answer>(store, document, { ...search.variables, first: idsPerPage, after })
+  for await (const { products, productsCount } of readPages(read, (page) =>
+    getEndCursor(page.products.pageInfo),
+  )) {
+    if (productsCount.count > maxCompared) throw tooMany(inStock !== undefined)
     if (products.nodes.length > 0) {
       const ids = products.nodes.map(({ id }) => plainId(id))
-      all.push(...(await compared(client, store, ids)))
+      all.push(...(await loadCompared(client, store, ids)))
     }
   }
-  const kept = inStock === undefined ? all : all.filter((each) => each.isInStock === inStock)
+  const matching = inStock === undefined ? all : all.filter((each) => each.isInStock === inStock)
   const direction = sort === 'price' ? 1 : sort === '-price' ? -1 : 0
-  kept.sort((a, b) => direction * Number(a.cents - b.cents))
+  matching.sort((a, b) => direction * Number(a.cents - b.cents))
   const offset = (page - 1) * limit
-  return { ids: kept.slice(offset, offset + limit).map(({ id }) => id), total: kept.length }
+  return { ids: matching.slice(offset, offset + limit).map(({ id }) => id), total: matching.length }
 }
 
 const tooMany = (isStock: boolean) =>
   new Refused(
     'too-many-products',
-    `${isStock ? 'inStock' : 'sort'}: Shopify cannot ${isStock ? 'filter by stock' : 'sort by price'}, and more than ${comparedAtMost} products are too many to compare: narrow the search`,
+    `${isStock ? 'inStock' : 'sort'}: Shopify cannot ${isStock ? 'filter by stock' : 'sort by price'}, and more than ${maxCompared} products are too many to compare: narrow the search`,
   )
 
-/** Prices and stock of these products, in the order of the ids. */
-async function compared(
+/** Prices and stock, in the order of the ids. */
+async function loadCompared(
   client: ShopifyClient,
   store: ProviderStore,
   ids: readonly string[],
 ): Promise<Compared[]> {
-  const products = await restProducts(client, store, ids, 'id,title,variants')
+  const products = await fetchProducts(client, store, ids, 'id,title,variants')
   const byId = new Map<string, Compared>()
   for (const product of products) {
-    const isCut = product.variants.length >= restVariantsAtMost
+    const isCut = product.variants.length >= maxRestVariants
     const variants = isCut
-      ? await allVariants(client, store, product)
-      : product.variants.map((variant) => variantOf(product, variant))
-    const stock = stockOf(variants)
+      ? await listVariants(client, store, product)
+      : product.variants.map((variant) => toVariant(product, variant))
+    const stock = sumStock(variants)
     byId.set(String(product.id), {
       id: String(product.id),
-      cents: toCents(cheapestOf(variants)?.price ?? 0),
+      cents: toCents(findCheapest(variants)?.price ?? 0),
       isInStock: stock === null || stock > 0,
     })
   }

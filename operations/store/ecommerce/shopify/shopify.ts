@@ -1,21 +1,21 @@
 /**
- * Shopify's Admin API, REST and GraphQL, of one shop for each store: credentials as ./http/options.ts says, how to connect as
- * ./SHOPIFY.md does. An app needs the permissions of ./installation/install.ts.
+ * The adapter of Shopify's Admin API (REST and GraphQL), one shop per store. Credentials: ./http/options.ts. How to connect:
+ * ./SHOPIFY.md. Permissions of the app: ./installation/install.ts.
  *
- * What Shopify cannot do, and this does not pretend:
- * - discounts: only promotions by quantity, of named categories or products (never `scope: all`), that count all units
- *   together (`mixing: any`) and, but for named products, leave none out; 25 automatic discounts at a time, those of the
- *   merchant included; what they took off is not added up;
- * - categories have neither parents nor places: they come by name;
- * - a search finds words by their beginnings; sorting by price and `inStock` compare 5,000 products at most; nobody
- *   turns pages beyond 25,000 products;
- * - how many orders a customer placed and what they spent are Shopify's figures, which count every order; whoever has
- *   no birthday in the metafield `facts.birth_date` has none;
- * - carts are those whose shopper left an address at the checkout; the lines of orders and carts have no picture;
- * - webhooks are signed with the secret of the app, not with one of ours.
+ * Limits of Shopify:
+ * - discounts: only quantity promotions of named categories or products (never `scope: all`), counting all units together
+ *   (`mixing: any`), with exclusions only for named products; at most 25 automatic discounts, including the merchant's;
+ *   discounted amounts are not reported;
+ * - categories have neither parents nor positions: they are sorted by name;
+ * - search matches prefixes of words; sorting by price and `inStock` compare at most 5,000 products; paging ends at 25,000
+ *   products;
+ * - a customer's number of orders and amount spent are Shopify's figures, which count every order; birthdays come only
+ *   from the metafield `facts.birth_date`;
+ * - carts exist only once the shopper has entered an address at the checkout; lines of orders and carts have no image;
+ * - webhooks are signed with the app's secret, not with ours.
  */
 import { Refused } from '#runtime/ports/errors'
-import type { Finding, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from '../discounts.ts'
 import type {
   Cart,
@@ -36,13 +36,13 @@ import { listCustomers } from './customers.ts'
 import { ShopifyDiscounts } from './discounts.ts'
 import { ShopifyClient } from './http/client.ts'
 import { BadCredentials, type ShopifyOptions } from './http/options.ts'
-import { findingsOf } from './installation/findings.ts'
+import { diagnose } from './installation/findings.ts'
 import { installFlow } from './installation/install.ts'
-import { activationLink, listScripts, placeLoader, removeTags } from './installation/scripts.ts'
+import { activationLink, listScripts, removeTags, setLoaderUrl } from './installation/scripts.ts'
 import { parseDelivery, registerWebhook } from './installation/webhooks.ts'
 import { getOrder, listOrders } from './orders.ts'
 import { getProducts } from './products.ts'
-import { PlacesKept, searchProducts } from './search.ts'
+import { CursorCache, searchProducts } from './search.ts'
 
 interface RestShop {
   id: number
@@ -57,7 +57,7 @@ export class ShopifyEcommerce implements EcommercePort {
   readonly #client: ShopifyClient
   readonly #options: ShopifyOptions
   readonly #discounts: ShopifyDiscounts
-  readonly #places = new PlacesKept()
+  readonly #places = new CursorCache()
   readonly install: InstallFlow | undefined
 
   constructor(options: ShopifyOptions) {
@@ -74,15 +74,15 @@ export class ShopifyEcommerce implements EcommercePort {
       const { id, name, domain, country_code: country, currency, iana_timezone: timezone } = body.shop
       return { platformStoreId: String(id), name, domain, country, currency, timezone }
     } catch (error) {
-      // Whoever connects is told what is wrong with what they gave.
+      // Reports the reason to the person who connects.
       if (error instanceof BadCredentials) throw new Refused('invalid-credentials', error.message)
       throw error
     }
   }
 
-  findings(store: ProviderStore, url: string | null = null): Promise<Finding[]> {
+  findings(store: ProviderStore, url: string | null = null): Promise<Precondition[]> {
     const { app = null, clock } = this.#options
-    return findingsOf(this.#client, store, { url, app, clock })
+    return diagnose(this.#client, store, { url, app, clock })
   }
 
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }> {
@@ -151,7 +151,7 @@ export class ShopifyEcommerce implements EcommercePort {
   }
 
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }> {
-    return placeLoader(this.#client, store, script, this.#options.clock.ms())
+    return setLoaderUrl(this.#client, store, script, this.#options.clock.ms())
   }
 
   removeScript(store: ProviderStore, script: { src: string }): Promise<void> {
@@ -170,7 +170,7 @@ export class ShopifyEcommerce implements EcommercePort {
   }
 
   webhookSecret(store: ProviderStore): string {
-    return this.#client.credentialsOf(store).clientSecret
+    return this.#client.parseCredentials(store).clientSecret
   }
 
   parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[] {

@@ -5,7 +5,7 @@ import { onboarding } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/onboarding',
-  description: 'Get the onboarding checklist: the answers, and which steps are done as things stand now.',
+  description: 'Get the onboarding checklist: the answers, and which steps are done now.',
   words: 'first steps, what is left to do, getting started, setup checklist',
   scopes: ['platform:read'],
   readOnly: true,

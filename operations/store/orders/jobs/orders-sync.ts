@@ -1,11 +1,11 @@
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import { type JobAttempt, job } from '#runtime/job'
-import { connectedStores, ecommerce, registerWebhooks } from '../../connections/connections.ts'
+import { connectedStores, findEcommerce, registerWebhooks } from '../../connections/connections.ts'
 import { ordersSync } from '../../handles.ts'
-import { readOrders } from '../reading.ts'
+import { syncOrders } from '../sync.ts'
 
 export default job(ordersSync, {
-  description: "Brings the mirror of the platform's orders up to date.",
+  description: 'Syncs changed orders from the platform.',
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 600,
   every: { seconds: 900, stores: connectedStores, payload: () => ({ checkWebhooks: true }) },
@@ -13,10 +13,10 @@ export default job(ordersSync, {
   safeTwice:
     'An order is written when the platform has a newer version; the cursor moves in the same transaction.',
   async run(ctx, { checkWebhooks }, { signal }: JobAttempt) {
-    const connected = await ecommerce(ctx)
+    const connected = await findEcommerce(ctx)
     if (!connected) return
     if (checkWebhooks) await registerWebhooks(ctx, connected)
-    await readOrders(ctx, connected, signal)
+    await syncOrders(ctx, connected, signal)
   },
   async failed(ctx) {
     await notify(ctx, {

@@ -5,7 +5,7 @@ import { storeRecord } from '../schema.ts'
 export default operation({
   method: 'GET',
   path: '/store/information',
-  description: "Get the store's record as it is kept: settings at the top level, and its connections.",
+  description: "Get the store's record: settings at the top level, and its connections.",
   details: 'Credentials of connections are never answered.',
   words: 'store details, address, currency, time zone, locale',
   scopes: ['platform:read'],

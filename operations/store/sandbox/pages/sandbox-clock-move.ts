@@ -3,7 +3,7 @@ import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { object, offsetInstant, z } from '#runtime/schema'
-import { moveClock, toPresent } from '../time-travel.ts'
+import { moveClock, resetClock } from '../clock.ts'
 
 const body = object({
   now: offsetInstant.optional(),
@@ -14,7 +14,7 @@ const body = object({
     .optional(),
 })
 
-/** Whoever names the present names it a little before it is read. */
+/** Tolerance for `now`: a request takes a moment to arrive. */
 const presentMs = minuteMs
 const isPresent = (instant: number, { clock }: SystemContext): boolean =>
   Math.abs(instant - (clock.ms() - clock.offset)) <= presentMs
@@ -22,7 +22,7 @@ const isPresent = (instant: number, { clock }: SystemContext): boolean =>
 export default page({
   method: 'POST',
   path: '/sandbox/api/clock',
-  description: 'Moves the clock forward, where jobs that come due run, or back to the present.',
+  description: 'Moves the clock forward, which runs the jobs that become due, or back to the present.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
@@ -32,7 +32,7 @@ export default page({
     }
     const milliseconds = now === undefined ? advanceSeconds! * 1000 : Date.parse(now) - ctx.clock.ms()
     if (milliseconds >= 0) await moveClock(ctx, milliseconds)
-    else if (isPresent(Date.parse(now!), ctx)) await toPresent(ctx)
+    else if (isPresent(Date.parse(now!), ctx)) await resetClock(ctx)
     else
       throw refuse('bad_request', 'now: the clock moves forward, or back to the present: send that instant')
     return jsonAnswer({

@@ -28,7 +28,7 @@ export default page({
           fileName,
           contentType,
           size,
-          // The sandbox keeps attachments in the database: the address holds the bytes themselves.
+          // The sandbox keeps attachments in the database, so a data URL carries the bytes.
           url: `data:${contentType};base64,${Buffer.from(content).toString('base64')}`,
         })),
         idempotencyKey: mail.idempotencyKey,

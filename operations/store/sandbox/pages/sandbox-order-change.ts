@@ -2,7 +2,7 @@ import { refuse } from '#runtime/errors'
 import { jsonAnswer, page } from '#runtime/page'
 import { moneyFromZero, object, z } from '#runtime/schema'
 import { changeOrder } from '../../ecommerce/sandbox-orders.ts'
-import { asBadRequest, deliverOrder, sandboxShop } from '../shop.ts'
+import { deliverOrder, findSandboxShop, refusedAsBadRequest } from '../shop.ts'
 
 const body = object({
   paymentStatus: z.enum(['pending', 'paid', 'partially-refunded', 'refunded', 'voided']).optional(),
@@ -19,8 +19,10 @@ export default page({
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
-    const shop = await sandboxShop(ctx, request.params.storeId!)
-    const order = await asBadRequest(changeOrder(shop, request.params.orderId!, await request.json(body)))
+    const shop = await findSandboxShop(ctx, request.params.storeId!)
+    const order = await refusedAsBadRequest(
+      changeOrder(shop, request.params.orderId!, await request.json(body)),
+    )
     if (!order) throw refuse('not_found', 'The platform has no such order')
     await deliverOrder(ctx, shop, order)
     return jsonAnswer(order)

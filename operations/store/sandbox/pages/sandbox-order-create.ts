@@ -2,8 +2,8 @@ import { jsonAnswer, page } from '#runtime/page'
 import { moneyFromZero, object, offsetInstant, z } from '#runtime/schema'
 import { orderCart } from '../../ecommerce/sandbox-carts.ts'
 import { createOrder } from '../../ecommerce/sandbox-orders.ts'
-import { cartDeliveries } from '../../ecommerce/sandbox-webhooks.ts'
-import { asBadRequest, deliver, deliverOrder, sandboxShop } from '../shop.ts'
+import { buildCartDeliveries } from '../../ecommerce/sandbox-webhooks.ts'
+import { deliverOrder, deliverWebhooks, findSandboxShop, refusedAsBadRequest } from '../shop.ts'
 
 const body = object({
   customer: object({
@@ -17,9 +17,9 @@ const body = object({
   shipping: moneyFromZero.optional(),
   couponCode: z.string().max(60).nullish(),
   clickToken: z.string().max(200).nullish(),
-  /** As the checkout prices it: with the platform's discounts, and the gifts that the shopper wants. */
+  /** Price it like the checkout: with the platform's discounts, and the gifts the shopper chose. */
   checkout: object({ giftVariantIds: z.array(z.string().max(64)).max(50) }).optional(),
-  /** The cart it comes from, which is ordered then. */
+  /** The cart that this order completes. */
   cartId: z.string().max(64).nullish(),
   currency: z.string().length(3).optional(),
   placedAt: offsetInstant.optional(),
@@ -33,11 +33,11 @@ export default page({
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
   async handler(ctx, request) {
-    const shop = await sandboxShop(ctx, request.params.storeId!)
-    const order = await asBadRequest(createOrder(shop, await request.json(body)))
+    const shop = await findSandboxShop(ctx, request.params.storeId!)
+    const order = await refusedAsBadRequest(createOrder(shop, await request.json(body)))
     await deliverOrder(ctx, shop, order)
     const cart = order.cartId === null ? null : await orderCart(shop, order.cartId, order.id)
-    if (cart) await deliver(ctx, await cartDeliveries(shop, cart))
+    if (cart) await deliverWebhooks(ctx, await buildCartDeliveries(shop, cart))
     return jsonAnswer(order, 201)
   },
 })

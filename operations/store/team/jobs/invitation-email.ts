@@ -1,4 +1,4 @@
-import { notify } from '#operations/notifications/door'
+import { notify } from '#operations/notifications/index'
 import { job } from '#runtime/job'
 import { invitationEmail } from '../../handles.ts'
 import { mailInvitation } from '../invitation-email.ts'

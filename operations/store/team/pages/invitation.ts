@@ -1,6 +1,6 @@
 import { page } from '#runtime/page'
-import { findInvitation } from '../accept.ts'
-import { deadPage, invitationForm, unknownPage } from '../invitation-texts.ts'
+import { findInvitation } from '../acceptance.ts'
+import { closedPage, renderInvitationForm, unknownPage } from '../invitation-texts.ts'
 
 export default page({
   method: 'GET',
@@ -10,6 +10,6 @@ export default page({
   async handler(ctx, { params }) {
     const invitation = await findInvitation(ctx, params.token!)
     if (invitation === null) return unknownPage()
-    return invitation.isOpen ? invitationForm(invitation) : deadPage(invitation)
+    return invitation.isOpen ? renderInvitationForm(invitation) : closedPage(invitation)
   },
 })

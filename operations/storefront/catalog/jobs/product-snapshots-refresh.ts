@@ -1,23 +1,22 @@
-import { connections } from '#operations/store/door'
+import { connections } from '#operations/store/index'
 import { job } from '#runtime/job'
 import { productSnapshotsRefresh } from '../../handles.ts'
-import { remind } from '../../script/publication.ts'
-import { jobPatienceMs, refreshCatalog, refreshProducts } from '../refresh.ts'
+import { sendLoaderUrl } from '../../script/publication.ts'
+import { jobWaitMs, refreshCatalog, refreshProducts } from '../refresh.ts'
 
 export default job(productSnapshotsRefresh, {
-  description: "Brings the mirror of the platform's catalog up to date: all of it, or the products named.",
+  description: "Refreshes the cache of the platform's catalog: the whole, or the named products.",
   retry: { limit: 4, backoffSeconds: 30 },
   timeoutSeconds: 1800,
   every: { seconds: 6 * 3600, stores: connections.connectedStores },
   oneAtATimePer: ({ productIds }) => productIds?.join(' ') ?? 'all',
-  safeTwice:
-    'A snapshot is written only where the platform says something newer; reading again changes nothing.',
+  safeTwice: 'A snapshot is written only if the platform has newer data; reading again changes nothing.',
   async run(ctx, { productIds }, { signal }) {
     if (!productIds) {
       await refreshCatalog(ctx, signal)
-      return remind(ctx)
+      return sendLoaderUrl(ctx)
     }
-    const connected = await connections.ecommerce(ctx)
-    if (connected) await refreshProducts(ctx, connected, productIds, { patienceMs: jobPatienceMs, signal })
+    const connected = await connections.findEcommerce(ctx)
+    if (connected) await refreshProducts(ctx, connected, productIds, { maxWaitMs: jobWaitMs, signal })
   },
 })

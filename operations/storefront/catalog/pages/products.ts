@@ -1,18 +1,17 @@
 import { refuse } from '#runtime/errors'
 import { object, z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/storefront-page.ts'
-import { shownProducts } from '../shown.ts'
+import { readPublicProducts } from '../public-products.ts'
 
 const idsAtMost = 50
 const query = object({
-  ids: z.string().min(1).max(3400).describe('Of products, separated by commas'),
+  ids: z.string().min(1).max(3400).describe('Ids of products, separated by commas'),
 })
 
 export default storefrontPage({
   method: 'GET',
   path: '/products',
-  description:
-    'Products by their ids, with their variants, as the catalog has them: those that are published.',
+  description: 'Published products by their ids, with their variants, from the catalog cache.',
   trust: 'Public data: what any visitor of the shop sees.',
   kind: 'read',
   feature: null,
@@ -26,7 +25,7 @@ export default storefrontPage({
       ),
     ]
     if (ids.length > idsAtMost) throw refuse('bad_request', `ids: may name ${idsAtMost} products`)
-    return new Response(JSON.stringify({ data: await shownProducts(ctx, ids) }), {
+    return new Response(JSON.stringify({ data: await readPublicProducts(ctx, ids) }), {
       headers: { 'content-type': 'application/json', 'cache-control': 'public, max-age=60' },
     })
   },

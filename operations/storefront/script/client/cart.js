@@ -1,12 +1,12 @@
-// Changes of the shop's cart: asked of its theme, or made where the platform is known.
+// Changes of the shop's cart: requested from its theme, or made directly on a known platform.
 
-/** Adds to the shop's cart: its theme is asked first, then the platform that is known to be there. */
+/** Adds to the shop's cart: the theme is asked first, then the known platform. */
 export const addToCart = (items, origin) =>
   changeCart('storefront:add-to-cart', items, origin, () =>
     onShopify('add.js', { items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })) }),
   )
 
-/** Takes out of the cart what we put into it. */
+/** Removes items that we added to the cart. */
 export const removeFromCart = (items, origin) =>
   changeCart('storefront:remove-from-cart', items, origin, async () => {
     const { items: lines } = await onShopify('../cart.js')

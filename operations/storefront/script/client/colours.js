@@ -1,6 +1,6 @@
-// Colours that are read on others. Fetched where one is reckoned.
+// Readable text colours. Loaded on demand.
 
-/** Black or white, whichever is read better on a colour (by its luminance, WCAG). */
+/** Black or white, whichever has more contrast with a colour (by luminance, WCAG). */
 export function inkOn(colour) {
   const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
   return isLight(parts) ? '#000000' : '#ffffff'
@@ -14,7 +14,7 @@ function isLight(parts) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179
 }
 
-/** Whether the theme writes in a light colour here: what it writes on is dark then, whatever that is made of. */
+/** Whether the theme's text is light here: then its background is dark, whatever it consists of. */
 function isOnDark(host) {
   const { color } = getComputedStyle(host)
   const parts = color.match(/[\d.]+/g)?.map(Number) ?? []
@@ -23,8 +23,8 @@ function isOnDark(host) {
 }
 
 /**
- * A colour of text that stands on the theme's own ground. `usual`: what it is where nobody chose one, which was made for
- * light grounds; on a dark one it gives way to the theme's, or keeps a tint of its own (`isTinted`). A chosen one stays.
+ * Text colour on the theme's own background. `usual`: the default, made for light backgrounds; on a dark one it is
+ * replaced by the theme's colour, or keeps a tint (`isTinted`). A colour chosen by the merchant stays.
  */
 export function inkHere(host, colour, usual, isTinted) {
   if (colour.toLowerCase() !== usual || !isOnDark(host)) return colour

@@ -1,8 +1,8 @@
-// A button that copies a text. Fetched where one is shown.
+// A button that copies a text. Loaded on demand.
 
 import { h, useState } from './elements.js'
 
-/** Copies, and tells that it did; where the browser does not let it, the text is there to be marked. */
+/** Copies the text and reports it; if the browser refuses, the text can be selected by hand. */
 export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {

@@ -1,5 +1,5 @@
-// What every element is made with: its module gives `{ css, texts, places, view }`, and this draws it into a shadow
-// root of the element's own, so that neither the shop's styles nor ours reach the other's side.
+// Base of all elements: a module provides `{ css, texts, places, view }`, and this draws it into a shadow root, so that
+// the styles of the shop and ours do not affect each other.
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { Component, h, options, render } from './preact.js'
@@ -32,8 +32,8 @@ dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); ma
 
 const canShare = 'adoptedStyleSheets' in (globalThis.document ?? {})
 const sheets = new Map()
-/** Sheets of the browser's, which no policy for inline styles forbids; shared by all elements with the same text. */
-function sheetOf(text) {
+/** Constructable style sheets are allowed by every policy for inline styles; elements with the same text share one. */
+function findSheet(text) {
   if (!sheets.has(text)) {
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(text)
@@ -42,11 +42,11 @@ function sheetOf(text) {
   return sheets.get(text)
 }
 
-/** Puts a sheet on; a browser that shares none has a style after what is drawn. */
-function wear(root, text) {
+/** Attaches a sheet; browsers without shared sheets get a style element after the content. */
+function attachSheet(root, text) {
   if (canShare) {
-    const others = root.adoptedStyleSheets.filter((each) => each !== sheetOf(text))
-    root.adoptedStyleSheets = [...others, sheetOf(text)]
+    const others = root.adoptedStyleSheets.filter((each) => each !== findSheet(text))
+    root.adoptedStyleSheets = [...others, findSheet(text)]
   } else if (![...root.querySelectorAll('style')].some((each) => each.textContent === text)) {
     const style = document.createElement('style')
     style.textContent = text
@@ -55,40 +55,38 @@ function wear(root, text) {
 }
 
 const controls = 'button, input, select, textarea, dialog'
-/** Have a doing of their own, which must not be prevented, and which a link around them leaves to them. */
-const doers =
+/** Elements with a default action, which must not be prevented; a link around them leaves them to it. */
+const interactive =
   'a, label, summary, button:not([type=button]), input:is([type=checkbox], [type=radio], [type=file])'
 
-/** A theme's card may be one link, which browsers follow from whatever is pressed in it: not from what is ours. */
-function rootOf(host) {
+/** A theme's card may be one link, which browsers follow on a click anywhere inside: not on our controls. */
+function openRoot(host) {
   const root = host.attachShadow({ mode: 'open' })
   root.addEventListener('click', (event) => {
     if (!host.closest('a, [data-product-id]') || !event.target.closest(controls)) return
-    if (!event.target.closest(doers)) event.preventDefault()
-    // Nor does a card hear of it that has a script for a link.
+    if (!event.target.closest(interactive)) event.preventDefault()
+    // A card whose link is a click handler must not see the event either.
     event.stopPropagation()
   })
   return root
 }
 
-/**
- * Draws an element anew; answers what takes it away. What fails in it is told to the console and leaves its place empty.
- */
+/** Draws an element and returns a function that removes it. An error is logged and leaves the element empty. */
 export function mount(host, widget, context) {
-  const root = host.shadowRoot ?? rootOf(host)
+  const root = host.shadowRoot ?? openRoot(host)
   const css = [common, widget.css ?? '', context.data?.design?.customCss ?? '']
-  if (canShare) root.adoptedStyleSheets = css.map(sheetOf)
+  if (canShare) root.adoptedStyleSheets = css.map(findSheet)
   const { shop } = context
-  const texts = textsOf(widget.texts ?? {}, shop.locale)
+  const texts = pickTexts(widget.texts ?? {}, shop.locale)
   const attribute = (name) => host.getAttribute(name)
   const props = { ...context, host, attribute, t: (name, values) => filled(texts[name] ?? name, values) }
   host.lang ||= shop.locale
   render(h(Guard, { host }, h(widget.view, props)), root)
-  if (!canShare) for (const text of css) wear(root, text)
+  if (!canShare) for (const text of css) attachSheet(root, text)
   return () => render(null, root)
 }
 
-/** What fails in an element, then or later, is its own affair: an effect that throws would end those of all others. */
+/** Isolates errors of an element: an effect that throws would otherwise stop the effects of all others. */
 class Guard extends Component {
   componentDidCatch(error) {
     console.warn(`storefront: ${this.props.host.localName}:`, error)
@@ -99,12 +97,12 @@ class Guard extends Component {
   }
 }
 
-/** The nodes that a drawn element has of ours. Preact's `__k`: its children; `__e`: their nodes; `__`: what they stand in. */
+/** The DOM nodes that we rendered into an element. Preact's `__k`: children; `__e`: their nodes; `__`: the parent. */
 const drawnIn = ({ __k }) =>
   (__k ?? []).flatMap((each) =>
     each ? (typeof each.type === 'function' ? drawnIn(each) : (each.__e ?? [])) : [],
   )
-/** The texts of an element, as they were drawn last. */
+/** The texts of each element at its last render. */
 const lastTexts = new WeakMap()
 const due = new Set()
 const { diffed } = options
@@ -117,7 +115,7 @@ options.diffed = (vnode) => {
   due.add(each)
 }
 
-/** Browsers that translate a page put nodes of theirs in place of its texts: of what says something new those go. */
+/** Page translators replace our text nodes with their own: removes those whose text has changed. */
 function undoTranslations() {
   for (const vnode of due) {
     const { __e: element } = vnode
@@ -136,16 +134,18 @@ function undoTranslations() {
   due.clear()
 }
 
-const textsOf = (texts, locale) => ({
+const pickTexts = (texts, locale) => ({
   ...texts.en,
   ...(texts[locale] ?? texts[Object.keys(texts).find((each) => each.split('-')[0] === locale.split('-')[0])]),
 })
 
-/** `{{name}}`, or `{{name|what stands there without it}}`. */
+/** `{{name}}`, or `{{name|text if it is missing}}`. */
 export const filled = (text, values = {}) =>
   text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
-/** An amount as the shop's shoppers read it. A format is made once: that takes a slow phone longer than a card's drawing. */
+/**
+ * An amount in the shopper's format. Formats are cached: creating one takes longer on a slow phone than drawing a card.
+ */
 const formats = new Map()
 export function money(amount, { locale, currency }) {
   const key = `${locale} ${currency}`
@@ -153,13 +153,13 @@ export function money(amount, { locale, currency }) {
   return formats.get(key).format(amount)
 }
 
-/** In milliseconds; NaN of none. Not `Date.parse` or `Date.now`: libraries of shops put theirs in their places. */
+/** In milliseconds; NaN without an instant. Not `Date.parse` or `Date.now`, which libraries of shops replace. */
 export const msOf = (instant) => new Date(instant ?? Number.NaN).getTime()
 
 export const dayOf = (instant, { locale }) =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }).format(new Date(instant))
 
-/** A picture that does not load leaves no broken sign; as `onError`. */
+/** Hides a picture that does not load; use as `onError`. */
 export const hideBroken = ({ target }) => {
   target.hidden = true
 }
@@ -172,7 +172,7 @@ export function trusted(kind, text) {
   return policy[kind](text)
 }
 
-/** Tells once that half of it, or half a window of it, was seen for a second, or that it was pressed. `ref`: of what is looked at. */
+/** Reports once that half of it, or of a window of it, was visible for a second, or a click. `ref`: the element. */
 export function useSeen(tellSeen, keys = []) {
   const ref = useRef(null)
   useEffect(() => {
@@ -191,7 +191,7 @@ export function useSeen(tellSeen, keys = []) {
     const watch = new IntersectionObserver(
       (entries) => {
         const { intersectionRatio, intersectionRect, rootBounds } = entries.at(-1)
-        // Of what is taller than the window half of the window is enough.
+        // For content taller than the window, half a window is enough.
         const isSeen =
           intersectionRatio >= 0.5 || intersectionRect.height >= (rootBounds?.height ?? innerHeight) / 2
         if (!isSeen) {
@@ -211,13 +211,13 @@ export function useSeen(tellSeen, keys = []) {
 }
 
 /**
- * A dialog of the browser's: focus goes in, stays, and comes back; Escape and a click beside it close it. `isBeside`: it
- * does not cover the page, which stays usable; `isUnasked`: nor does it take the focus that the shopper has elsewhere.
+ * A native dialog: focus goes in, stays, and returns; Escape and a click outside close it. `isBeside`: not modal, the
+ * page stays usable; `isUnasked`: it does not take the focus from another element either.
  */
 export function Dialog({ label, onClose, closeText, isBeside, isUnasked, children, ...props }) {
   const box = useRef(null)
   const isPressedBeside = useRef(false)
-  // Focus goes in and comes back with what is shown, not a frame later.
+  // Focus moves with the rendering, not a frame later.
   useLayoutEffect(() => {
     const dialog = box.current
     let opener = null
@@ -227,9 +227,9 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       else if (isUnasked) dialog.open = true
       else dialog.show()
     }
-    // Nobody waits for what comes unasked: it is opened in another task than it is drawn in.
+    // An unrequested dialog opens in a separate task after rendering, to keep both short.
     const timer = isUnasked ? setTimeout(open) : open()
-    // Hidden with what it stands in, a modal one would hold the page, and nobody could close it.
+    // A modal dialog inside a hidden parent would block the page without a way to close it.
     const watch = new ResizeObserver(() => {
       if (!isBeside && dialog.open && dialog.getClientRects().length === 0) onClose()
     })
@@ -238,7 +238,7 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       watch.disconnect()
       clearTimeout(timer)
       const isAsked = !isUnasked || !isBeside || deepestFocus() === document.body
-      // While it is open nothing beside it can have the focus.
+      // While it is open, nothing outside can have the focus.
       dialog.close()
       if (isAsked) opener?.focus?.({ preventScroll: true })
     }
@@ -259,12 +259,12 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       ref: box,
       'aria-label': label,
       onCancel(event) {
-        // A file that was not chosen is cancelled too.
+        // The file picker's cancel event bubbles, too.
         if (event.target !== box.current) return
         event.preventDefault()
         onClose()
       },
-      // Who marks words with a mouse may let go of it beside the dialog.
+      // A text selection with the mouse may end outside the dialog.
       onMouseDown(event) {
         isPressedBeside.current = isBesideBox(event, box.current)
       },
@@ -293,7 +293,7 @@ export function deepestFocus() {
   return found
 }
 
-/** `*` stands for any run. */
+/** `*` matches any characters. */
 const matches = (pattern, path) =>
   new RegExp(
     `^${pattern
@@ -302,7 +302,7 @@ const matches = (pattern, path) =>
       .join('.*')}$`,
   ).test(path)
 
-/** Whether settings let it be shown to this device, on this page, at this address. */
+/** Whether settings allow it on this device, page and path. */
 export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
   if (devices && devices !== 'all' && devices !== device) return false
   if (pages && !pages.includes('all') && !pages.includes(page)) return false
@@ -310,7 +310,7 @@ export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device,
   return pageMode === 'include' ? isNamed : pageMode === 'exclude' ? !isNamed : true
 }
 
-/** Hears an event of the theme's (`storefront:cart`, `storefront:product`) while the element stands. */
+/** Subscribes to an event of the theme (`storefront:cart`, `storefront:product`) while the element is mounted. */
 export function useEvent(name, onEvent) {
   useEffect(() => {
     const hear = ({ detail }) => onEvent(detail)
@@ -319,61 +319,61 @@ export function useEvent(name, onEvent) {
   })
 }
 
-/** What the theme last told: before the element was drawn, since, or between its being drawn and its hearing. */
-function useTold(event, name) {
-  const [told, setTold] = useState(window[name])
-  useEvent(event, setTold)
+/** The theme's last value: set before the element was drawn, since then, or between rendering and subscribing. */
+function useThemeState(event, name) {
+  const [state, setState] = useState(window[name])
+  useEvent(event, setState)
   useEffect(() => {
-    if (window[name]) setTold(window[name])
+    if (window[name]) setState(window[name])
   }, [])
-  return told
+  return state
 }
 
-const amountOf = (value) => (value == null || Number.isNaN(Number(value)) ? undefined : Number(value))
-/** Themes tell ids as numbers and prices as texts, too. */
-const idOf = (value) => (value == null ? undefined : String(value))
+const toAmount = (value) => (value == null || Number.isNaN(Number(value)) ? undefined : Number(value))
+/** Themes give ids as numbers and prices as texts, too. */
+const toId = (value) => (value == null ? undefined : String(value))
 const named = ({ productId, variantId, ...rest }) => ({
   ...rest,
-  productId: idOf(productId),
-  variantId: idOf(variantId),
+  productId: toId(productId),
+  variantId: toId(variantId),
 })
 
-/** What numbers of binary make of amounts that were added up: as exact as any currency is, so that bounds are met. */
+/** Removes binary rounding errors from sums, with the precision of any currency, so that thresholds are met exactly. */
 export const exact = (amount) => Math.round(amount * 10_000) / 10_000
 
 /**
- * The cart as the theme last told it: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total,
- * unitPrice? }], discounts? }`, `unitPrice` before discounts, which says the total before them where nothing else does.
- * `isForeign`: in another currency than `currency`, whose amounts say nothing of it.
+ * The theme's last cart: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total, unitPrice?
+ * }], discounts? }`. `unitPrice` is before discounts and gives the total before them if the theme does not.
+ * `isForeign`: in a currency other than `currency`, so its amounts cannot be used.
  */
 export function useCart(currency) {
-  const told = useTold('storefront:cart', 'storefrontCart')
-  if (!told) return null
-  const total = amountOf(told.total)
-  const items = (told.items ?? []).map((each) => ({
+  const state = useThemeState('storefront:cart', 'storefrontCart')
+  if (!state) return null
+  const total = toAmount(state.total)
+  const items = (state.items ?? []).map((each) => ({
     ...named(each),
-    total: amountOf(each.total),
-    unitPrice: amountOf(each.unitPrice),
+    total: toAmount(each.total),
+    unitPrice: toAmount(each.unitPrice),
   }))
   const off = items.map(({ unitPrice, quantity = 1, total }) => unitPrice * quantity - total)
   const before = off.reduce((sum, each) => (each > 0 ? exact(sum + each) : sum), total ?? 0)
-  const totalBeforeDiscounts = amountOf(told.totalBeforeDiscounts) ?? before
-  const isForeign = Boolean(told.currency && told.currency !== currency)
-  return { ...told, isForeign, total, totalBeforeDiscounts, items }
+  const totalBeforeDiscounts = toAmount(state.totalBeforeDiscounts) ?? before
+  const isForeign = Boolean(state.currency && state.currency !== currency)
+  return { ...state, isForeign, total, totalBeforeDiscounts, items }
 }
 
 /**
- * The product as the theme last told it, once a variant is chosen: `{ productId, variantId, price, currency? }`.
- * `isForeign`: its price, or all that the shopper sees, is in another currency than the shop's.
+ * The theme's last product, once a variant is chosen: `{ productId, variantId, price, currency? }`. `isForeign`: its
+ * price, or everything that the shopper sees, is in a currency other than the shop's.
  */
 export function useProduct(attribute, shop) {
-  const cart = useTold('storefront:cart', 'storefrontCart')
+  const cart = useThemeState('storefront:cart', 'storefrontCart')
   const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
-  const told = named(useTold('storefront:product', 'storefrontProduct') ?? {})
-  // What was told is of one product, and says nothing of another.
-  const isOfIt = !given.productId || told.productId === undefined || told.productId === given.productId
-  const product = isOfIt ? { ...told, price: amountOf(told.price) } : {}
-  const currency = told.currency ?? cart?.currency
+  const state = named(useThemeState('storefront:product', 'storefrontProduct') ?? {})
+  // The theme's value is for one product and says nothing about others.
+  const isOfIt = !given.productId || state.productId === undefined || state.productId === given.productId
+  const product = isOfIt ? { ...state, price: toAmount(state.price) } : {}
+  const currency = state.currency ?? cart?.currency
   return {
     ...product,
     isForeign: Boolean(shop && currency && currency !== shop.currency),
@@ -381,16 +381,16 @@ export function useProduct(attribute, shop) {
   }
 }
 
-/** A picture, or nothing where it does not load. */
+/** A picture, hidden if it does not load. */
 export function Picture({ src, alt = '', ...props }) {
   const [lost, setLost] = useState(null)
   if (!src || lost === src) return null
   return h('img', { ...props, src, alt, onError: () => setLost(src) })
 }
 
-/** A sheet that became known after the element was drawn. */
+/** Attaches a sheet that became known after the element was drawn. */
 export function useSheet(host, css) {
   useEffect(() => {
-    if (css) wear(host.shadowRoot, css)
+    if (css) attachSheet(host.shadowRoot, css)
   }, [css])
 }

@@ -1,8 +1,8 @@
-// Forms for shoppers: what is wrong with their fields, and how they are sent. Fetched where one is shown.
+// Forms for shoppers: validation messages and sending. Loaded on demand.
 
 import { h, useState } from './elements.js'
 
-/** A field with its label and what is wrong with it; `wrap`: more of the box around both. */
+/** A field with its label and its message; `wrap`: extra markup around both. */
 export function Field({ label, fault, type = 'text', options, wrap, ...props }) {
   const id = `field-${props.name}`
   const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
@@ -19,7 +19,7 @@ export function Field({ label, fault, type = 'text', options, wrap, ...props }) 
   return h('div', { class: 'field', part: 'field', ...wrap }, h('label', { for: id }, words), field, wrong)
 }
 
-/** Said of fields, in every form's texts. */
+/** Texts of fields, shared by all forms. */
 export const formTexts = {
   en: {
     required: 'Please fill this in.',
@@ -47,20 +47,20 @@ export const formTexts = {
   },
 }
 
-const wrongOf = ({ type, validity }, t) =>
+const findIssue = ({ type, validity }, t) =>
   validity.valueMissing
     ? t(type === 'checkbox' ? 'unticked' : 'required')
     : t(type === 'email' ? 'badEmail' : type === 'tel' ? 'badPhone' : 'badField')
 
 /**
- * A form with `noValidate` whose faults are told at their fields, in the shopper's language: the browser's own first,
- * then what the server refused (`email: must be…`, `imageUrls.0: must be…`). `send` may answer a promise. `troubleOf`:
- * what is said where nothing can be said of a field, by the error; `wordsOf`: of a field, in words of the form's own.
+ * A form with `noValidate` that shows issues at their fields, in the shopper's language: the browser's own first, then
+ * the server's (`email: must be…`, `imageUrls.0: must be…`). `send` may return a promise. `troubleOf`: the message by
+ * error if no field is to blame; `wordsOf`: the form's own message for a field.
  */
 export function useForm({ t, troubleOf, wordsOf, send }) {
   const [state, setState] = useState({ faults: {} })
   const tell = (fields, more) => {
-    const words = fields.map((field) => [field.name, wordsOf?.(field) || wrongOf(field, t)])
+    const words = fields.map((field) => [field.name, wordsOf?.(field) || findIssue(field, t)])
     setState({ faults: Object.fromEntries(words), ...more })
     fields[0]?.focus()
   }
@@ -89,8 +89,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const humanMs = 1600
 
 /**
- * Sends a form with its token. Who is quicker than people are waits, or would be taken for a machine; a token of
- * yesterday is read anew. `read`: asks for the form, `{ token }` at least.
+ * Sends a form with its token. A shopper faster than the bot limit waits; an expired token is renewed. `read`: requests
+ * the form, at least `{ token }`.
  */
 export async function sendForm(ask, { read, ...form }, path, body) {
   const send = async ({ token, readAt }) => {
@@ -105,7 +105,7 @@ export async function sendForm(ask, { read, ...form }, path, body) {
   }
 }
 
-/** What people do not see and machines fill in. */
+/** Honeypot: people do not see it, bots fill it in. */
 export const Trap = () =>
   h('input', {
     name: 'website',

@@ -1,10 +1,10 @@
-// The merchant's own HTML, under whatever policy the shop has. Fetched where there is some.
+// The merchant's own HTML under any Content-Security-Policy. Loaded on demand.
 
 import { h, hideBroken, trusted, useEffect, useRef } from './elements.js'
 
 /**
- * HTML of the merchant's, which the server has cleaned: parsed, never assigned, so that Trusted Types have no objection;
- * its styles are set one by one, which no policy for inline styles forbids.
+ * HTML that the server has sanitized. It is parsed, never assigned, to satisfy Trusted Types; its styles are set one by
+ * one, which no policy for inline styles forbids.
  */
 export function Html({ html, ...props }) {
   const box = useRef(null)
@@ -14,7 +14,7 @@ export function Html({ html, ...props }) {
     try {
       body = parsed(text)
     } catch {
-      // A policy of the shop's lets nobody read HTML: its words are shown all the same.
+      // A Trusted Types policy forbids parsing HTML: shows the text alone.
       box.current.textContent = html.replace(/<[^>]*>/g, ' ')
       return
     }
@@ -28,5 +28,5 @@ export function Html({ html, ...props }) {
   return h('div', { ...props, ref: box })
 }
 
-/** The body of a text's HTML, whose scripts never run. */
+/** The body of a parsed HTML text, whose scripts never run. */
 export const parsed = (html) => new DOMParser().parseFromString(trusted('createHTML', html), 'text/html').body

@@ -1,8 +1,8 @@
-// Icons that a merchant chooses by name, drawn in the colour of the text around them.
+// Icons that a merchant chooses by name, drawn in the surrounding text's colour.
 
 import { h } from './elements.js'
 
-/** Each in a box of 24 by 24: lines alone. */
+/** Each in a box of 24 by 24, as lines only. */
 const lines = {
   truck: 'M2 6h12v10H2zM14 9h4l4 4v3h-8M6 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM18 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   leaf: 'M4 20C4 10 10 4 20 4c0 10-6 16-14 14M4 20c3-5 6-7 10-9',
@@ -31,7 +31,7 @@ const lines = {
   'arrow-up': 'M12 20V5M5 12l7-7 7 7',
 }
 
-/** What people do not see names itself beside it. */
+/** Hidden from screen readers: the text next to it names it. */
 export const Icon = ({ name, size = 24 }) =>
   h(
     'svg',

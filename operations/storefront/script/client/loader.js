@@ -1,22 +1,22 @@
-// The first script of a shop's pages, after `visitor.js`: one request for all data, and which elements' modules are
-// fetched. `modules.ts` puts both into a function that knows `base` (the store's storefront on our server), `modules`
-// (where the modules are), `shop` (locale, currency and name) and `elements`.
+// The first script of a shop's pages, after `visitor.js`: makes one request for all data and loads the modules of the
+// elements in use. `modules.ts` puts both into a function that knows `base` (the store's storefront on our server),
+// `modules` (their URL), `shop` (locale, currency and name) and `elements`.
 
-import { visitorOf } from './visitor.js'
+import { createVisitor } from './visitor.js'
 
 /* global base, modules, shop, elements */
 
-// A module, or a script that others put in, is no current one.
+// A module script, or one inserted by another script, has no `currentScript`.
 const script = document.currentScript ?? document.querySelector(`script[src^="${base}/loader.js"]`)
 const said = (name, by = script) => by?.getAttribute(`data-${name}`) || null
 
-const { ask, clickToken, consent, device, isReturning, keep, session, tell, visitorId } = visitorOf(
+const { ask, clickToken, consent, device, isReturning, keep, session, tell, visitorId } = createVisitor(
   base,
   said,
 )
 
-// The order brings it back through the cart's form. A field may be called as the form's own functions are: those are asked
-// of the prototype.
+// The order brings the token back through the cart's form. A field may have the name of a form method, so methods are
+// taken from the prototype.
 function carryClickToken() {
   if (!clickToken) return
   for (const form of document.querySelectorAll('form[action*="/cart"]')) {
@@ -34,11 +34,11 @@ const paths = [
   ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
 ]
 
-// What a tag says is of the page that it came with. Where another body takes the first one's place, as Turbo and its like
-// do it, a tag comes with it, or the page says itself what it is.
+// A tag's attributes describe the page that it came with. If another body replaces the first (Turbo and similar), it
+// brings a tag, or the page describes itself.
 const tags = { [location.pathname]: script }
 let soon
-/** The first. */
+/** The first body. */
 let body = null
 
 function currentPage() {
@@ -51,9 +51,9 @@ function currentPage() {
   }
 }
 
-/** What is shown for a product that the page is not about, where an element is placed by hand; each is asked once. */
+/** Data of a product that is not the page's, for elements placed by hand; each is requested once. */
 const answers = new Map()
-function widgetsOf(query) {
+function requestWidgets(query) {
   const path = `/widgets?${new URLSearchParams(Object.entries(query).filter(([, value]) => value))}`
   if (!answers.has(path)) {
     answers.set(
@@ -67,31 +67,30 @@ function widgetsOf(query) {
   return answers.get(path)
 }
 
-// What elements took up the last time that a page of this kind was seen (`places.js` knows) is left free for them before
-// the page is painted: nothing jumps when they come. The first line is of the page's edges, where what is closed leaves
-// nothing empty.
+// Reserves the space that elements took up on the last page of this kind (`places.js` measures it) before the page is
+// painted, so that nothing shifts. The first rule is for the page's edges, where a closed element leaves no gap.
 let room, roomTaken
-const roomOf = (page) => `room.${page}.${device}`
+const roomKey = (page) => `room.${page}.${device}`
 
 function leaveRoom(page, from = 0) {
-  const text = keep.read(roomOf(page)) || ''
+  const text = keep.read(roomKey(page)) || ''
   if (!room && performance.getEntriesByType('paint').length > 0) return
   try {
     room ??= new CSSStyleSheet()
     room.replaceSync(text.split('\n').slice(from).join(''))
     document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
   } catch {
-    // The browser shares no sheets.
+    // The browser has no shared sheets.
   }
 }
 
-const keepRoom = () => now && roomTaken && keep.write(roomOf(now.page), roomTaken())
+const keepRoom = () => now && roomTaken && keep.write(roomKey(now.page), roomTaken())
 addEventListener('pagehide', keepRoom)
 
 let now = null
-/** Settled once the page is known and its data is there, or will not be; another one after each `refresh`. */
+/** Resolves once the page is known and its data is loaded or has failed; replaced by each `refresh`. */
 let ready = null
-/** Of looks at the page: who comes back late finds that another has begun. */
+/** Number of the current pass over the page: a pass that ends late sees that a newer one has begun. */
 let turn = 0
 
 for (const each of elements) each.file ??= `${each.tag}.js`
@@ -99,17 +98,17 @@ const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
 
-/** One after the other, each in a task of its own: who scrolls or taps meanwhile is heard. */
+/** Draws elements one by one, each in its own task, so that scrolling and tapping stay responsive. */
 let drawn = Promise.resolve()
 const inTurn = (draw) => {
   const pause = () => globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
   drawn = drawn.then(pause).then(draw).catch(quiet)
 }
 
-/** Whether the page was opened to see what is not saved yet: it is shown though it be off. */
+/** Whether the page previews unsaved settings: then the element is shown even if it is off. */
 const isPreviewed = (name) => name && new URLSearchParams(location.search).has(name)
 
-/** A module is fetched once its element is near to be seen; what floats has nothing to be near to. */
+/** A module is loaded once its element is near the viewport; floating elements have no position. */
 const near = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -122,11 +121,11 @@ const near = new IntersectionObserver(
 )
 
 class StorefrontElement extends HTMLElement {
-  // Not `hide`: libraries of shops give all elements one.
+  // Not `hide`: libraries of shops add a method of that name to all elements.
   #unmount
   static observedAttributes = ['product-id', 'variant-id', 'placement']
   connectedCallback() {
-    // What was near and is moved may have no box of its own to be near by.
+    // An element that was near and is moved may have no box to observe.
     if (this.isNear || byTag.get(this.localName).floats) this.show().catch(quiet)
     else near.observe(this)
   }
@@ -149,18 +148,18 @@ class StorefrontElement extends HTMLElement {
     await ready
     if (!now) return
     const productId = this.getAttribute('product-id')
-    // Of a product that the page lists all is known that cards show, even that there is nothing.
+    // For a listed product, everything that cards show is known, including that there is nothing.
     const card = cards && now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
     const isHere = !productId || productId === now.productId || card
     if (!isHere && this.placed) return
-    const all = isHere ? now.widgets : await widgetsOf({ page: 'product', productId })
+    const all = isHere ? now.widgets : await requestWidgets({ page: 'product', productId })
     const data = all[widget]
     const isShown = data !== undefined || isPreviewed(preview)
     if (!isShown) return this.turn === mine && this.clear()
     const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
     inTurn(() => {
       if (!this.isConnected || this.turn !== mine) return
-      // What a shopper is about to do in it stays, as long as it is about the same.
+      // Keeps what a shopper is doing in it as long as the product stays the same.
       const about = productId ?? now.productId
       if (this.about !== about) this.clear()
       this.about = about
@@ -169,7 +168,7 @@ class StorefrontElement extends HTMLElement {
   }
 }
 
-/** Elements that a theme did not place stand where its pages have a spot for them, in the order of `elements`. */
+/** Places elements that a theme did not place at the page's spots, in the order of `elements`. */
 async function placeAll() {
   const { page, widgets } = now
   const wanted = elements.filter(
@@ -206,9 +205,9 @@ async function load(mine) {
   const listed = [...new Set(ids.filter((id) => id && id !== productId))].slice(0, cardsAtMost).sort()
   const parts = []
   for (let at = 0; at === 0 || at < listed.length; at += cardsAtOnce)
-    parts.push(widgetsOf({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
+    parts.push(requestWidgets({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
   const [first, ...more] = parts
-  // A part of the list that is not answered takes nothing else away.
+  // A failed part of the list does not affect the rest.
   const answered = [await first, ...(await Promise.all(more.map((each) => each.catch(() => ({})))))]
   if (mine !== turn) return
   const widgets = { ...answered[0], cards: Object.assign({}, ...answered.map(({ cards }) => cards)) }
@@ -218,13 +217,13 @@ async function load(mine) {
   Object.assign(api, now)
 }
 
-/** For shops that change their pages without loading them: reads page, product and data anew. */
+/** For shops that change pages without loading them: reads page, product and data again. */
 async function refresh() {
   const mine = ++turn
   answers.clear()
   keepRoom()
   leaveRoom(currentPage().page)
-  // What is shown stays where nothing new came.
+  // Keeps what is shown if nothing new arrived.
   ready = load(mine).catch(quiet)
   await ready
   if (mine !== turn || !now) return ready
@@ -239,7 +238,7 @@ async function refresh() {
   setTimeout(() => mine === turn && leaveRoom(now.page, 1), 5000)
 }
 
-/** The script ran once more: its tag may say something new. */
+/** The script ran again: its tag may have changed. */
 function again(tag) {
   const known = tags[location.pathname]
   if (!(said('page', tag) || said('product-id', tag)) || known?.isEqualNode(tag)) return
@@ -255,8 +254,8 @@ function lookSoon() {
 const api = { base, shop, visitorId, device, isReturning, keep, session, tell, ask, refresh, consent, again }
 window.storefront = api
 
-// In a task of its own, either way: the page breathes between. What is made ready before anybody opens it counts nothing,
-// and no time runs in it.
+// In its own task either way, so that the page stays responsive. A prerendered page counts nothing and runs no timers
+// until it is opened.
 ready = new Promise((resolve) => {
   const look = () => {
     if (document.prerendering) return document.addEventListener('prerenderingchange', look, { once: true })
@@ -276,7 +275,7 @@ ready = new Promise((resolve) => {
 })
 
 for (const { tag } of elements) {
-  // A class is one element's alone. What a browser, or another script, has by this name stays.
+  // A class can be registered for only one element. Keeps a definition by the browser or another script.
   if (customElements.get(tag)) continue
   customElements.define(tag, class extends StorefrontElement {})
 }

@@ -1,4 +1,4 @@
-// What lies over a product's picture: where the picture is, and a corner of it, which several elements share.
+// Elements over a product's picture: finds the picture, and shares its corners among several elements.
 
 import { h, useEffect, useRef } from './elements.js'
 
@@ -16,15 +16,18 @@ export const overCss = `
 .beyond.bottom-right { padding-block-end: calc(6px + var(--storefront-stickers-bottom-right, 0px)); }
 `
 
-/** A corner of the picture. `tells`: its height is told to those beside it, who stand `beyond`. */
+/** A corner of the picture. `tells`: the name under which its height is reported to elements placed `beyond` it. */
 export function Corner({ host, corner, tells, children }) {
   const box = useRef(null)
-  useTold(host, tells ? `stickers-${corner}` : null, box)
+  useReportedHeight(host, tells ? `stickers-${corner}` : null, box)
   return h('div', { ref: box, class: `corner ${corner}${tells ? '' : ' beyond'}` }, children)
 }
 
-/** Tells those beside the host how high `box` is, and `more` pixels: they stand beyond it. Without a name nothing is told. */
-export function useTold(host, name, box, more = 0) {
+/**
+ * Reports the height of `box` plus `more` pixels to elements next to the host, which are placed beyond it. Without a
+ * name nothing is reported.
+ */
+export function useReportedHeight(host, name, box, more = 0) {
   useEffect(() => {
     const { parentElement: around } = host
     if (!name || !around) return
@@ -32,7 +35,7 @@ export function useTold(host, name, box, more = 0) {
     const watch = new ResizeObserver(([{ target }]) =>
       around.style.setProperty(told, `${target.offsetHeight + more}px`),
     )
-    // With its padding, which is what others tell it.
+    // Including its padding, which holds the heights reported by others.
     watch.observe(box.current, { box: 'border-box' })
     return () => {
       watch.disconnect()
@@ -41,12 +44,12 @@ export function useTold(host, name, box, more = 0) {
   }, [host, name])
 }
 
-/** Keeps what `over` is on where the picture is, which stands before the element: its page may lay it out as it likes. */
+/** Keeps `over` on the picture that precedes the element, whatever layout the page has. */
 export function useOver(over, host, isWanted) {
   useEffect(() => {
     const picture = isWanted ? pictureBefore(host) : null
     if (!picture) return
-    const watch = new ResizeObserver(() => lieOver(over.current, picture))
+    const watch = new ResizeObserver(() => scheduleMove(over.current, picture))
     for (const each of new Set([picture, picture.parentElement, document.body])) watch.observe(each)
     return () => watch.disconnect()
   }, [host, isWanted])
@@ -54,12 +57,12 @@ export function useOver(over, host, isWanted) {
 
 const due = new Map()
 
-/** With the next frame, all that are due at once: each that looked after another had moved would lay the page out anew. */
-function lieOver(over, picture) {
+/** Batched in the next frame: measuring each after another has moved would force a layout every time. */
+function scheduleMove(over, picture) {
   if (!over) return
   if (due.size === 0) {
     requestAnimationFrame(() => {
-      const wanted = [...due].map((each) => [each[0].style, whereOver(...each)])
+      const wanted = [...due].map((each) => [each[0].style, measureOffset(...each)])
       due.clear()
       for (const [style, sides] of wanted) {
         for (const [key, value] of Object.entries(sides)) {
@@ -72,8 +75,8 @@ function lieOver(over, picture) {
   due.set(over, picture)
 }
 
-/** Moved by how far it is off, whatever it is placed within. */
-function whereOver(over, picture) {
+/** Moves it by the measured offset, whatever contains it. */
+function measureOffset(over, picture) {
   const [its, own] = [picture.getBoundingClientRect(), over.getBoundingClientRect()]
   return {
     left: over.offsetLeft + its.left - own.left,
@@ -85,7 +88,7 @@ function whereOver(over, picture) {
 
 const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')
 
-/** What stands before it, or before what holds it; the one picture within, where there is one. */
+/** The picture before the host, or before one of its ancestors; or the only picture inside. */
 function pictureBefore(host) {
   for (let each = host; each && each !== document.body; each = each.parentElement) {
     for (let one = each.previousElementSibling; one; one = one.previousElementSibling) {

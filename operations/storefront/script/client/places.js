@@ -1,6 +1,8 @@
-// Where elements stand that a theme did not place: at its own marks (`data-store-spot`), or at spots of known themes.
+// Places for elements that a theme did not place: at its marks (`data-store-spot`), or at spots of known themes.
 
-/** Each spot: where to look, the theme's own mark first, and on which side of what is found the element stands. */
+/**
+ * Each spot: selectors, the theme's own mark first, and the side of the found node on which the element is inserted.
+ */
 const spots = {
   floating: { in: ['body'], side: 'append' },
   gallery: { in: ['.product__media-wrapper', '.product-gallery', '.js-product-slider'], side: 'append' },
@@ -43,26 +45,29 @@ const cardSpots = {
 }
 
 const root = document.documentElement
-const heightOf = (name) => `var(--storefront-${name}, 0px)`
+const heightVariable = (name) => `var(--storefront-${name}, 0px)`
 const gap = 12
 const margin = 16
-/** A phone, on its side too; and a window that is as low. `store-alerts.js` has the same. */
+/** A phone, also in landscape; and a window as low as one. `store-alerts.js` has the same query. */
 const isNarrow = matchMedia('(max-width: 767px), (max-height: 479px)').matches
 
 const strips = new Map()
 
-/** How high a strip is, beyond which others stand. Those that stay in view have a third of it, the lower one first. */
+/**
+ * Publishes the height of a strip, beyond which others are placed. Sticky strips together get a third of the window,
+ * the lower one first.
+ */
 function measure(strip, name) {
   for (const [each] of strips) if (!each.isConnected) strips.delete(each)
   strips.set(strip, { name, height: 0 })
   new ResizeObserver(([{ borderBoxSize }]) => {
     if (!strips.has(strip)) return
     strips.get(strip).height = borderBoxSize[0].blockSize
-    settleStrips()
+    layOutStrips()
   }).observe(strip)
 }
 
-function settleStrips() {
+function layOutStrips() {
   let left = innerHeight / 3
   for (const [{ style }, { name, height }] of [...strips].sort(([, one], [, other]) =>
     one.name < other.name ? -1 : 1,
@@ -78,16 +83,16 @@ function settleStrips() {
 }
 
 addEventListener('resize', () => {
-  settleStrips()
-  settle('top')
-  settle('bottom')
+  layOutStrips()
+  layOutEdge('top')
+  layOutEdge('bottom')
 })
 
 /**
- * What holds strips and corners: the body, unless it would make a column of a strip, or hold what is fixed to the window.
- * Beside it they look as within it.
+ * The parent of strips and corners: the body, unless it would lay out a strip as a column, or contains fixed elements
+ * (`transform`). Next to the body they keep its font, colour and direction.
  */
-function holderOf(made) {
+function findHolder(made) {
   const { body } = document
   const its = getComputedStyle(body)
   const { display, flexDirection, justifyContent, willChange, contain } = its
@@ -107,12 +112,12 @@ function holderOf(made) {
 }
 
 /**
- * What is fixed shares one column a corner, and one strip an edge: nothing lies over its neighbour. A strip that is
- * `fixed` lies over the page and moves nothing of it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it comes
- * and goes. On a phone what stays in a corner stands in a row; two corners stand side by side where there is room, else
- * one beyond the other, and what passes beyond what stays.
+ * Fixed elements share one column per corner and one strip per edge, so that none covers its neighbour. A `fixed` strip
+ * covers the page and moves nothing in it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it appears
+ * temporarily. On a phone, lasting elements of a corner form a row; two corners share a row if there is room, otherwise
+ * they stack, with temporary elements beyond lasting ones.
  */
-function keptPlace(name, asked) {
+function createFixedPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
   if (kind !== 'edge' && kind !== 'corner') return null
   const [block, inline] = sides
@@ -124,12 +129,12 @@ function keptPlace(name, asked) {
   made.dataset.storeSpot = name
   const how = sides[1] ?? 'static'
   const isFixed = how === 'fixed'
-  const from = isFixed ? heightOf(`${block}-sticky`) : 0
+  const from = isFixed ? heightVariable(`${block}-sticky`) : 0
   Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
-  // A body that puts its children below each other may leave them as wide as what they say.
+  // A flex column body could shrink it to its content.
   made.style.alignSelf = 'stretch'
   if (isFixed) made.style.insetInline = 0
-  const holder = holderOf(made)
+  const holder = findHolder(made)
   if (block === 'bottom') holder.append(made)
   else if (holder === root) document.body.before(made)
   else holder.prepend(made)
@@ -138,22 +143,27 @@ function keptPlace(name, asked) {
   return made
 }
 
-/** What is come to by keys, or by a link, is not below the strip. A page's body may be another, its root is not. */
+/**
+ * Keeps targets of keyboard focus and links clear of the strip. Set on the root, because a page may replace its body.
+ */
 function scrollBeside(block) {
   const name = `scroll-padding-${block}`
   if (root.style.getPropertyValue(name)) return
   const theirs = getComputedStyle(root).getPropertyValue(name)
-  root.style.setProperty(name, `calc(${theirs === 'auto' ? '0px' : theirs} + ${heightOf(`${block}-sticky`)})`)
+  root.style.setProperty(
+    name,
+    `calc(${theirs === 'auto' ? '0px' : theirs} + ${heightVariable(`${block}-sticky`)})`,
+  )
 }
 
 const corners = new Map()
-/** Of what a theme says of all boxes of its page nothing is meant for ours. */
+/** Cancels the theme's styles for all boxes of its page. */
 const bare = { all: 'unset', display: 'block' }
 
 function cornerFor(block, inline, asked) {
   const isPassing = Boolean(isNarrow && asked.isPassing)
   const name = `${block}-${inline}${isPassing ? '-passing' : ''}`
-  // A shop that changes its pages without loading them may have taken the body with its corners.
+  // A shop that changes pages without loading them may have removed the body with its corners.
   for (const [each] of corners) if (!each.isConnected) corners.delete(each)
   let [corner] = [...corners].find(([, each]) => each.name === name) ?? []
   if (!corner) {
@@ -169,7 +179,7 @@ function cornerFor(block, inline, asked) {
       zIndex: 9500,
       display: 'flex',
       flexFlow: isRow ? `row ${wrap}` : column,
-      // By the window's sides, not the writing's.
+      // By sides of the window, not of the writing direction.
       justifyContent: isRow ? inline : '',
       gap: `${gap}px`,
       maxWidth: 'calc(100vw - 32px)',
@@ -177,42 +187,42 @@ function cornerFor(block, inline, asked) {
       ...(inline === 'center' ? { left: '50%', transform: 'translateX(-50%)' } : {}),
     })
     corners.set(corner, { block, inline, name, isPassing, size: { width: 0, height: 0 } })
-    holderOf(corner).append(corner)
+    findHolder(corner).append(corner)
     new ResizeObserver(([{ borderBoxSize }]) => {
       const { inlineSize: width, blockSize: height } = borderBoxSize[0]
       if (!corners.has(corner)) return
       corners.get(corner).size = { width, height }
-      settle(block)
+      layOutEdge(block)
     }).observe(corner)
   }
   const own = corners.get(corner)
   own.offset = asked.offset ?? own.offset ?? { x: margin, y: margin }
   own.isLasting ||= !asked.isPassing
-  settle(block)
+  layOutEdge(block)
   return corner
 }
 
 const sides = ['right', 'left', 'center']
-const rankOf = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 0 : sides.length)
+const getRank = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 0 : sides.length)
 
-/** Of one edge: who stands beyond whom, and how high what passes may be. */
-function settle(block) {
+/** Lays out one edge: the order of its corners, and the maximum height of temporary elements. */
+function layOutEdge(block) {
   const isRtl = getComputedStyle(document.body).direction === 'rtl'
   const all = [...corners].filter(([, each]) => each.block === block)
-  const edge = `${heightOf(`${block}-sticky`)} + ${heightOf(`${block}-fixed`)}`
-  // Those that stand side by side: their height, and how much of the window's width is left.
+  const edge = `${heightVariable(`${block}-sticky`)} + ${heightVariable(`${block}-fixed`)}`
+  // Corners in one row: their height, and the remaining width of the window.
   let row = { below: 0, height: 0, left: 0 }
-  for (const [{ style }, each] of all.sort(([, one], [, other]) => rankOf(one) - rankOf(other))) {
+  for (const [{ style }, each] of all.sort(([, one], [, other]) => getRank(one) - getRank(other))) {
     const { size, offset, inline, isPassing } = each
     const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
     if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin }
     const room = `${offset.y + row.below}px + ${edge}`
-    // Moved thus, nothing that stands there counts as a jump of the page's.
+    // A translate does not count as a layout shift of the page.
     style.translate = `0 calc(${block === 'top' ? '' : '-1 * '}(${room}))`
     style.maxHeight = `calc(100dvh - 16px - (${room}))`
-    // With what stays at both edges, what passes covers no more than three fifths of a phone.
-    const passing = `calc(60dvh - (${room} + ${heightOf(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
-    // Nothing at all where there is no room for one that is whole.
+    // With lasting elements of both edges, temporary ones cover at most three fifths of a phone.
+    const passing = `calc(60dvh - (${room} + ${heightVariable(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
+    // Hidden if there is no room for a whole one.
     const whole = `clamp(0px, (${passing} - 88px) * 9999, max(0px, ${passing}))`
     style.setProperty('--storefront-passing', isPassing ? whole : 'none')
     if (inline !== 'center') style[inline] = `${offset.x}px`
@@ -236,15 +246,15 @@ const findFirst = (root, name, selectors) => {
   return null
 }
 
-/** Whether a page has anything to place within: marks, product cards, or a page of a kind. */
+/** Whether a page has places: marks, product cards, or a page of a known kind. */
 export const spotsOn = (page) =>
   page !== 'other' || find(root, '[data-store-spot], [data-product-id]') !== null
 
 const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
 
 /**
- * A sheet that leaves free, before they come, what elements take up now: at marks, and above all of the page where the
- * theme has none. What lies over the page takes up nothing.
+ * A sheet that reserves the space that elements take up now: at marks, and at the top of the page if the theme has
+ * none. Elements over the page take up no space.
  */
 export function roomCss() {
   const heights = new Map()
@@ -270,22 +280,22 @@ export function roomCss() {
   return `${rules.edge}\n${rules.spot}`
 }
 
-const standing = new WeakMap()
+const ranks = new WeakMap()
 
-/** Neighbours stand in the order of their `rank`, whichever came first. */
+/** Neighbours are sorted by `rank`, whichever was placed first. */
 function put(tag, at, side, attributes, rank) {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
   made.placed = at
   if (at.dataset.storeSpot?.startsWith('corner')) made.style.pointerEvents = 'auto'
-  const there = (standing.get(at) ?? []).filter((each) => each.made.isConnected)
+  const there = (ranks.get(at) ?? []).filter((each) => each.made.isConnected)
   const beside = there.filter((each) => each.side === side)
   const next = beside.find((each) => each.rank > rank)
   if (next) next.made.before(made)
   else if (beside.length > 0) beside.at(-1).made.after(made)
   else Element.prototype[side].call(at, made)
   const all = [...there, { made, side, rank }]
-  standing.set(
+  ranks.set(
     at,
     all.sort((one, other) => one.rank - other.rank),
   )
@@ -294,7 +304,8 @@ function put(tag, at, side, attributes, rank) {
 
 /**
  * `wanted`: `{ spot, attributes?, offset?, isPassing? }` of the page, or `{ card, attributes? }` of each product card.
- * Nothing is placed where the theme, or an earlier look, has one already. `rank`: of the element among all; `productId`: of the page.
+ * Nothing is placed if the theme or an earlier pass has placed one already. `rank`: of the element among all;
+ * `productId`: of the page.
  */
 export function place(tag, wanted, rank, productId) {
   for (const { spot, card, attributes = {}, ...asked } of wanted) {
@@ -303,13 +314,13 @@ export function place(tag, wanted, rank, productId) {
   }
 }
 
-/** One without a placement shows those of all. */
+/** An element without a placement shows those of all. */
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
 /**
- * A corner is of what holds the picture, though a theme never needed to say so. A link in a line has no corner of its own;
- * and what a theme has placed itself, if only once it is shown, stays as it is.
+ * Makes the picture's parent a positioned container, which a theme may not need itself. An inline link is no container
+ * for a corner; an element that the theme has positioned, even if only once it is visible, stays unchanged.
  */
 function holdCorner(made, within) {
   if (made.getAttribute('placement') !== 'corner') return
@@ -324,17 +335,17 @@ function holdCorner(made, within) {
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
-  // The page's own product may be in an element that says so: that is no card.
-  const cardOf = (each) => each.closest('[data-product-id]')
-  if (there.some((each) => [undefined, productId].includes(cardOf(each)?.dataset.productId))) return
-  const kept = keptPlace(name, asked)
+  // The page's own product may be in an element with its id: that is not a card.
+  const findCard = (each) => each.closest('[data-product-id]')
+  if (there.some((each) => [undefined, productId].includes(findCard(each)?.dataset.productId))) return
+  const kept = createFixedPlace(name, asked)
   if (kept) return put(tag, kept, 'append', attributes, rank)
   const spot = spots[name]
   if (!spot) return
   const found = findFirst(root, name, spot.in)
   if (!found) return
   const made = put(tag, found.at, found.side ?? spot.side, attributes, rank)
-  // A gallery's pictures may come later than this.
+  // A gallery may load its pictures later.
   holdCorner(made, made.closest(spots.gallery.in.join()) ?? document.body)
 }
 

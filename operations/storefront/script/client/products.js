@@ -1,10 +1,10 @@
-// Products by their ids, for elements that show others than the page's. Fetched where one does.
+// Products by id, for elements that show other products than the page's. Loaded on demand.
 
 import { useEffect, useState } from './elements.js'
 
 const productsAtOnce = 50
 
-/** Products by their ids, asked for once each: `products` by id, without those that are gone or not yet there. */
+/** Requests each product once. `products`: by id, without products that are gone or not loaded yet. */
 export function useProducts(ask, ids) {
   const [products, setProducts] = useState(new Map())
   const [isFailed, setFailed] = useState(false)

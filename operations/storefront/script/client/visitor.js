@@ -1,9 +1,9 @@
-// The beginning of the loader, which `modules.ts` puts before it: who is here, how the server is asked, and what it is told.
+// First part of the loader, which `modules.ts` puts before it: the visitor, requests to the server, and events.
 
-/** `base`: the store's storefront on our server; `said`: what the script's tag says. */
-export function visitorOf(base, said) {
-  /** Storage may be off, or full: nothing is remembered then. A session's is a page's where there is none. */
-  const storeOf = (name) => ({
+/** `base`: the store's storefront on our server; `said`: reads attributes of the script tag. */
+export function createVisitor(base, said) {
+  /** Storage may be disabled or full: then nothing is remembered. Without session storage, a session is one page. */
+  const openStorage = (name) => ({
     read(key) {
       try {
         return window[name].getItem(`storefront.${key}`)
@@ -25,24 +25,24 @@ export function visitorOf(base, said) {
         for (const key of Object.keys(window[name]))
           if (key.startsWith('storefront.')) window[name].removeItem(key)
       } catch {
-        // There is nothing.
+        // Nothing is stored.
       }
     },
   })
 
-  // A theme with a banner of its own says `data-consent="ask"`, and `storefront.consent(true)` once the shopper agrees.
-  // What the shopper said last is kept, a no too.
+  // A theme with its own consent banner sets `data-consent="ask"` and calls `storefront.consent(true)` once the shopper
+  // agrees. The last decision is stored, including a refusal.
   let isAllowed = true
-  const keep = storeOf('localStorage')
-  const session = storeOf('sessionStorage')
+  const keep = openStorage('localStorage')
+  const session = openStorage('sessionStorage')
   isAllowed = (keep.read('consent') ?? (said('consent') === 'ask' ? '0' : '1')) === '1'
 
-  // Who came for the first time is new until the visit ends.
+  // A first-time visitor stays new until the visit ends.
   const isReturning = keep.read('visitor') !== null && session.read('new') === null
   if (!isReturning) session.write('new', '1')
   const visitorId = keep.read('visitor') || uuid()
   keep.write('visitor', visitorId)
-  // A phone on its side is one.
+  // A phone in landscape is still a phone.
   const device = matchMedia('(max-width: 767px), (max-height: 479px) and (pointer: coarse)').matches
     ? 'mobile'
     : 'desktop'
@@ -56,7 +56,7 @@ export function visitorOf(base, said) {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 
-  // One for each filling of a form: sent twice, it is taken once and answered alike.
+  // One key per filling of a form: a form sent twice is processed once and gets the same answer.
   const keys = new Map()
 
   async function ask(path, body, again = 1) {
@@ -85,13 +85,13 @@ export function visitorOf(base, said) {
     return answer
   }
 
-  // Events leave together, a moment after the first, and when the page goes away; they wait here until the server has
-  // them, and what it did not take leaves from the next page. It counts each once, by its id.
+  // Events are sent in batches, a moment after the first one and when the page is hidden. They wait here until the
+  // server has accepted them; unsent ones are sent from the next page. The server counts each once, by its id.
   let waiting = unsent()
   let leaving = new Set()
   let timer = waiting.length > 0 ? setTimeout(sendEvents, 2000) : null
 
-  /** Whatever else of the shop's may have written there. */
+  /** Another script of the shop may have written to the same key. */
   function unsent() {
     try {
       return JSON.parse(keep.read('events')).filter((each) => each?.id && each.type)
@@ -132,7 +132,7 @@ export function visitorOf(base, said) {
       })
       isTaken = status < 500 && status !== 429
     } catch {
-      // They wait.
+      // Keeps them for the next try.
     }
     leaving = new Set([...leaving].filter((each) => !events.includes(each)))
     if (isTaken) waiting = waiting.filter((each) => !events.includes(each))
@@ -144,7 +144,7 @@ export function visitorOf(base, said) {
     if (document.visibilityState === 'hidden') sendEvents()
   })
 
-  // A link in a message carries a token; the order that follows brings it back.
+  // A link in a message carries a click token; the following order brings it back.
   const clickToken = new URLSearchParams(location.search).get('mk') || keep.read('click')
   if (clickToken) keep.write('click', clickToken)
 

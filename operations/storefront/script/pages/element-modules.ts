@@ -1,7 +1,7 @@
 import { refuse } from '#runtime/errors'
-import { packedAnswer } from '#runtime/http/packed'
+import { answerCompressed } from '#runtime/http/compression-cache'
 import { page } from '#runtime/page'
-import { modulesOf } from '../modules.ts'
+import { buildModules } from '../modules.ts'
 
 export default page({
   method: 'GET',
@@ -10,12 +10,12 @@ export default page({
   trust: 'Public: the same text for everybody.',
   cors: true,
   handler(system, request) {
-    const { release, files } = modulesOf(system.services.wired)
+    const { release, files } = buildModules(system.services.extensions)
     const file = files.get(request.params.file!)
     if (!file) throw refuse('not_found', 'There is no such module')
-    // A page that was open while we changed asks for what was: it gets what is, and does not keep it.
+    // A page opened before a deploy asks for the old release: it gets the current one, uncached.
     const isOurs = request.params.release === release
     const control = isOurs ? 'public, max-age=31536000, immutable' : 'no-store'
-    return packedAnswer(file, request, { 'cache-control': control })
+    return answerCompressed(file, request, { 'cache-control': control })
   },
 })

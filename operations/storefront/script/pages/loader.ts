@@ -1,10 +1,10 @@
-import { packedAnswer } from '#runtime/http/packed'
+import { answerCompressed } from '#runtime/http/compression-cache'
 import { z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/storefront-page.ts'
-import { loaderOf, modulesOf } from '../modules.ts'
-import { noteSeen } from '../seen.ts'
+import { buildLoader, buildModules } from '../modules.ts'
+import { recordSighting } from '../sightings.ts'
 
-/** What else an address has is the theme's. */
+/** Other parameters belong to the theme. */
 const query = z.object({ via: z.string().optional() })
 
 export default storefrontPage({
@@ -15,16 +15,16 @@ export default storefrontPage({
   kind: 'read',
   feature: null,
   handler(ctx, visit) {
-    noteSeen(ctx, visit.header('user-agent'), visit.query(query).via === 'embed')
+    recordSighting(ctx, visit.header('user-agent'), visit.query(query).via === 'embed')
     const { publicUrl } = ctx.settings
     const { publicId, name, locale, currency } = ctx.store
-    const loader = loaderOf(ctx.wired, {
+    const loader = buildLoader(ctx.extensions, {
       base: `${publicUrl}/storefront/${publicId}`,
-      modules: `${publicUrl}/elements/${modulesOf(ctx.wired).release}/`,
+      modules: `${publicUrl}/elements/${buildModules(ctx.extensions).release}/`,
       name,
       locale,
       currency,
     })
-    return packedAnswer(loader, visit, { 'cache-control': 'public, max-age=300' })
+    return answerCompressed(loader, visit, { 'cache-control': 'public, max-age=300' })
   },
 })

@@ -1,4 +1,4 @@
-import { refuseUnknown, takeEvents } from '../../events/intake.ts'
+import { recordEvents, refuseUnknown } from '../../events/intake.ts'
 import { eventsBody } from '../../events/schema.ts'
 import { isBot } from '../../visits/bots.ts'
 import { storefrontPage } from '../../visits/storefront-page.ts'
@@ -6,15 +6,15 @@ import { storefrontPage } from '../../visits/storefront-page.ts'
 export default storefrontPage({
   method: 'POST',
   path: '/events',
-  description: "What a shopper's browser saw and did: counted once each, for every widget.",
+  description: "Events of a shopper's browser, for every widget: each is counted once.",
   trust:
-    'Anybody may tell; an event counts once, within limits, and names no person but who leaves a contact.',
+    'Anybody may send events; each counts once, within limits, and has no personal data except a contact that is left.',
   kind: 'events',
   feature: null,
   async handler(ctx, visit) {
     const body = await visit.body(eventsBody)
     refuseUnknown(ctx, body)
-    if (!isBot(visit.header('user-agent'))) await takeEvents(ctx, visit.features, body)
+    if (!isBot(visit.header('user-agent'))) await recordEvents(ctx, visit.features, body)
     return new Response(null, { status: 204 })
   },
 })

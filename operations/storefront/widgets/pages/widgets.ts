@@ -1,5 +1,5 @@
 import { refuse } from '#runtime/errors'
-import { packedAnswer } from '#runtime/http/packed'
+import { answerCompressed } from '#runtime/http/compression-cache'
 import { object, z } from '#runtime/schema'
 import { storefrontPage } from '../../visits/storefront-page.ts'
 import { publish } from '../published.ts'
@@ -17,7 +17,7 @@ const freshSeconds = 60
 export default storefrontPage({
   method: 'GET',
   path: '/widgets',
-  description: 'What the storefront shows on a page: public settings and texts of every widget that is on.',
+  description: 'The widgets of a page: public settings and texts of every widget that is on.',
   trust: 'Public data: what any visitor of the shop sees.',
   kind: 'read',
   feature: null,
@@ -26,9 +26,9 @@ export default storefrontPage({
     const cards = [...new Set(listed?.split(',').filter((id) => id !== '' && id.length <= 64))].sort()
     if (cards.length > cardsAtMost) throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
     const { packed, until } = await publish(ctx, visit, { page, productId, cards })
-    const left = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
-    const maxAge = Math.max(0, Math.min(freshSeconds, left))
+    const remainingSeconds = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)
+    const maxAge = Math.max(0, Math.min(freshSeconds, remainingSeconds))
     const control = `public, max-age=${maxAge}, stale-while-revalidate=300`
-    return packedAnswer(packed, visit, { 'cache-control': control })
+    return answerCompressed(packed, visit, { 'cache-control': control })
   },
 })

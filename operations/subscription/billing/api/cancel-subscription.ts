@@ -2,7 +2,7 @@ import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { subscription } from '../../schema.ts'
 import { cancel } from '../cancel.ts'
-import { hearOfRenewal } from '../reconcile.ts'
+import { syncOverdueRenewal } from '../reconcile.ts'
 import { readSubscription } from '../views.ts'
 
 export default operation({
@@ -29,7 +29,7 @@ export default operation({
   transaction: 'own',
   example: { body: { reason: 'closing-store' } },
   async handler(ctx, { body }) {
-    await hearOfRenewal(ctx)
+    await syncOverdueRenewal(ctx)
     await cancel(ctx, body)
     return readSubscription(ctx)
   },

@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { billingCycle, checkout, couponCode, planId } from '../../schema.ts'
-import { subscribe } from '../begin.ts'
+import { subscribe } from '../start-checkout.ts'
 import { readCheckout } from '../views.ts'
 
 export default operation({

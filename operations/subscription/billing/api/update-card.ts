@@ -1,7 +1,7 @@
 import { operation } from '#runtime/operation'
 import { object } from '#runtime/schema'
 import { checkout } from '../../schema.ts'
-import { updateCard } from '../begin.ts'
+import { updateCard } from '../start-checkout.ts'
 import { readCheckout } from '../views.ts'
 
 export default operation({

@@ -1,8 +1,8 @@
 import { operation, z } from '#runtime/operation'
 import { object } from '#runtime/schema'
-import { billingCycle, couponCode, planChange, planId, plansTold } from '../../schema.ts'
+import { billingCycle, couponCode, planChange, planId, planSummary } from '../../schema.ts'
 import { changePlan } from '../change-plan.ts'
-import { planChangeView } from '../plan-change.ts'
+import { toPlanChangeView } from '../plan-change.ts'
 
 export default operation({
   method: 'POST',
@@ -10,7 +10,7 @@ export default operation({
   description: 'Change the plan or the billing cycle: now, at the end of the period, or through a checkout.',
   details:
     'A larger plan holds at once, charged for the rest of the period less what is unused. A smaller one holds from the next period. preview changes nothing. ' +
-    `${plansTold} What is of a feature that the new plan lacks stops, is kept, and is there again with a plan that has it.`,
+    `${planSummary} What is of a feature that the new plan lacks stops, is kept, and is there again with a plan that has it.`,
   words: 'upgrade, downgrade, change to another plan, yearly',
   scopes: ['platform:write', 'billing:write'],
   readOnly: false,
@@ -32,6 +32,6 @@ export default operation({
   transaction: 'own',
   example: { body: { planId: 'growth', preview: true } },
   async handler(ctx, { body }) {
-    return planChangeView(ctx, await changePlan(ctx, body), body.preview)
+    return toPlanChangeView(ctx, await changePlan(ctx, body), body.preview)
   },
 })

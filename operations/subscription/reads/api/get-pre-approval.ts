@@ -5,7 +5,7 @@ import { readPreApproval } from '../pre-approval.ts'
 export default operation({
   method: 'GET',
   path: '/subscription/pre-approval',
-  description: 'The recurring payment agreement, asked of the payment provider now.',
+  description: 'The recurring payment agreement, read live from the payment provider.',
   words: 'my agreement with the payment provider, card on file',
   scopes: ['platform:read'],
   readOnly: true,

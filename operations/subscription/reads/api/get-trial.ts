@@ -5,7 +5,7 @@ import { readTrial } from '../trial.ts'
 export default operation({
   method: 'GET',
   path: '/subscription/trial',
-  description: 'The free trial, how long it still is, and whether a payment failed of late.',
+  description: 'The free trial, its remaining days, and whether a payment failed recently.',
   words: 'days of my trial left, free period',
   scopes: ['platform:read'],
   readOnly: true,

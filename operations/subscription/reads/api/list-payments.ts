@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { queryList, walkedListOf, walking } from '#runtime/schema'
+import { cursorListOf, cursorQuery, queryList } from '#runtime/schema'
 import { payment, paymentStatus } from '../../schema.ts'
 import { listPayments } from '../payment-list.ts'
 
@@ -13,10 +13,10 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   input: {
-    query: walking({
+    query: cursorQuery({
       status: queryList(paymentStatus).optional().describe('One or more, comma-separated'),
     }),
   },
-  answer: { status: 200, body: walkedListOf(payment) },
+  answer: { status: 200, body: cursorListOf(payment) },
   handler: (ctx, { query }) => listPayments(ctx, query),
 })

@@ -1,22 +1,22 @@
 import { serverJob } from '#runtime/job'
 import { deliverSandboxHooks } from '../../checkout-pages/billing-hook.ts'
 import { sandboxBillingTick } from '../../handles.ts'
-import { sandboxBillingOf } from '../../provider/sandbox.ts'
+import { getSandboxBilling } from '../../provider/sandbox.ts'
 
 export default serverJob(sandboxBillingTick, {
   description:
-    'Plays the billing provider of the sandbox by the clock: charges what is due, tries again what failed, tells of it.',
+    'Simulates the billing provider of the sandbox: makes due charges, retries failed ones, sends the events.',
   retry: { limit: 1, backoffSeconds: 5 },
   timeoutSeconds: 120,
   oneAtATimePer: () => 'all',
   everySeconds: 60,
   sandboxOnly: true,
   safeTwice:
-    'There is one payment for each agreement, due date and attempt; what was told has the same event key.',
+    'There is one payment for each agreement, due date and attempt; a repeated event has the same key.',
   async run(ctx) {
-    const made = await sandboxBillingOf(ctx.adapters.billing).runDue()
+    const made = await getSandboxBilling(ctx.adapters.billing).runDue()
     await deliverSandboxHooks(ctx)
-    // One step at a time, so that what follows from it is done before the next: a clock may jump over several.
+    // One step at a time, so that its effects are applied before the next: a test clock may jump over several.
     if (made > 0) await ctx.queue(sandboxBillingTick, {})
   },
 })

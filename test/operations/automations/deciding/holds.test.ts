@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import {
-  birthdaysOn,
-  daysToScan,
-  endOfDay,
-  quietUntil,
-  scanInstant,
+  findQuietEnd,
+  getEndOfDay,
+  getScanInstant,
+  listBirthdays,
+  listDaysToScan,
 } from '#operations/automations/deciding/clock-times'
-import { cashbackAmount, couponCode, couponEnd } from '#operations/automations/deciding/coupon-codes'
-import { mayLeaveForCart, mayLeaveForOrder } from '#operations/automations/deciding/eligibility'
-import { type HoldState, holdOn, holdQuiet } from '#operations/automations/deciding/holds'
-import { stepAfter, walk } from '#operations/automations/deciding/walk'
-import { conditionsHold, paymentMethodOf } from '#operations/automations/entering/conditions'
-import { noConditions } from '#operations/automations/kinds'
+import {
+  calculateCashback,
+  generateCouponCode,
+  getCouponEnd,
+} from '#operations/automations/deciding/coupon-codes'
+import { isCartEligible, isOrderEligible } from '#operations/automations/deciding/eligibility'
+import { extendHold, type HoldState, holdForQuietHours } from '#operations/automations/deciding/holds'
+import { findNextStep, walk } from '#operations/automations/deciding/walk'
+import { meetsConditions, parsePaymentMethod } from '#operations/automations/entering/conditions'
+import { defaultConditions } from '#operations/automations/kinds'
 import type { AutomationMessage, Flow } from '#operations/automations/types'
 
 const night = { isEnabled: true, start: '21:00', end: '08:00' }
@@ -22,44 +26,46 @@ const newYork = 'America/New_York'
 describe('quiet hours (rule 6)', () => {
   test.each([
     ['21:30 waits for 8:00 the next day', '2026-11-21T00:30:00.000Z', '2026-11-21T11:00:00.000Z'],
-    ['at 21:00 sharp it is held', '2026-11-21T00:00:00.000Z', '2026-11-21T11:00:00.000Z'],
+    ['at exactly 21:00 it is held', '2026-11-21T00:00:00.000Z', '2026-11-21T11:00:00.000Z'],
     ['a millisecond before 21:00 it leaves', '2026-11-20T23:59:59.999Z', null],
     ['after midnight it waits for the same morning', '2026-11-21T05:00:00.000Z', '2026-11-21T11:00:00.000Z'],
     ['a millisecond before 8:00', '2026-11-21T10:59:59.999Z', '2026-11-21T11:00:00.000Z'],
     ['at 8:00 sharp it leaves', '2026-11-21T11:00:00.000Z', null],
     ['in the afternoon', '2026-11-20T18:00:00.000Z', null],
   ])('%s', (_, at, until) => {
-    expect(quietUntil(night, saoPaulo, new Date(at))).toEqual(until && new Date(until))
+    expect(findQuietEnd(night, saoPaulo, new Date(at))).toEqual(until && new Date(until))
   })
 
-  test('within one day; turned off', () => {
+  test('may lie within one day, and can be turned off', () => {
     const siesta = { isEnabled: true, start: '12:00', end: '14:00' }
-    expect(quietUntil(siesta, saoPaulo, new Date('2026-11-20T15:00:00Z'))).toEqual(
+    expect(findQuietEnd(siesta, saoPaulo, new Date('2026-11-20T15:00:00Z'))).toEqual(
       new Date('2026-11-20T17:00:00.000Z'),
     )
-    expect(quietUntil(siesta, saoPaulo, new Date('2026-11-20T17:00:00Z'))).toBeNull()
-    expect(quietUntil({ ...night, isEnabled: false }, saoPaulo, new Date('2026-11-21T03:00:00Z'))).toBeNull()
+    expect(findQuietEnd(siesta, saoPaulo, new Date('2026-11-20T17:00:00Z'))).toBeNull()
+    expect(
+      findQuietEnd({ ...night, isEnabled: false }, saoPaulo, new Date('2026-11-21T03:00:00Z')),
+    ).toBeNull()
   })
 
-  test('an end that a clock change skips is the first instant after it', () => {
+  test('an end that a clock change skips becomes the first instant after it', () => {
     const until = { isEnabled: true, start: '22:00', end: '02:30' }
     // New York springs forward on 2026-03-08: 02:00 EST is 03:00 EDT, 07:00 UTC.
-    expect(quietUntil(until, newYork, new Date('2026-03-08T05:00:00Z'))).toEqual(
+    expect(findQuietEnd(until, newYork, new Date('2026-03-08T05:00:00Z'))).toEqual(
       new Date('2026-03-08T07:00:00.000Z'),
     )
     // Auckland on 2026-09-27: 02:00 NZST is 03:00 NZDT, 14:00 UTC of the day before.
-    expect(quietUntil(until, auckland, new Date('2026-09-26T12:00:00Z'))).toEqual(
+    expect(findQuietEnd(until, auckland, new Date('2026-09-26T12:00:00Z'))).toEqual(
       new Date('2026-09-26T14:00:00.000Z'),
     )
   })
 
-  test('an end that comes twice is the first one still ahead', () => {
+  test('an end that occurs twice is the first one still ahead', () => {
     const until = { isEnabled: true, start: '22:00', end: '01:45' }
     // New York on 2026-11-01: 01:45 at 05:45 and at 06:45 UTC.
-    expect(quietUntil(until, newYork, new Date('2026-11-01T05:30:00Z'))).toEqual(
+    expect(findQuietEnd(until, newYork, new Date('2026-11-01T05:30:00Z'))).toEqual(
       new Date('2026-11-01T05:45:00.000Z'),
     )
-    expect(quietUntil(until, newYork, new Date('2026-11-01T06:30:00Z'))).toEqual(
+    expect(findQuietEnd(until, newYork, new Date('2026-11-01T06:30:00Z'))).toEqual(
       new Date('2026-11-01T06:45:00.000Z'),
     )
   })
@@ -72,12 +78,12 @@ describe('other holds', () => {
   const stateOf = (hold: { reason: string; since: Date | null; heldMs: number; tries: number }): HoldState =>
     hold
 
-  test('look again every 15 minutes, and end after 24 hours in all', () => {
+  test('are rechecked every 15 minutes, and end after 24 hours in total', () => {
     let state = none
     let now = start
     let looks = 0
     for (;;) {
-      const hold = holdOn(state, 'not-connected', now)
+      const hold = extendHold(state, 'not-connected', now)
       if (!hold) break
       expect(hold.until.getTime() - now.getTime()).toBe(15 * 60_000)
       state = stateOf(hold)
@@ -87,12 +93,12 @@ describe('other holds', () => {
     expect([looks, now]).toEqual([96, later(24 * 3_600_000)])
   })
 
-  test('a provider that is down: 15 seconds, doubling to 15 minutes', () => {
+  test('use exponential backoff from 15 seconds to 15 minutes while the provider is down', () => {
     let state = none
     let now = start
     const waits: number[] = []
     for (let i = 0; i < 8; i += 1) {
-      const hold = holdOn(state, 'provider-unavailable', now)!
+      const hold = extendHold(state, 'provider-unavailable', now)!
       waits.push((hold.until.getTime() - now.getTime()) / 1000)
       state = stateOf(hold)
       now = hold.until
@@ -100,40 +106,42 @@ describe('other holds', () => {
     expect(waits).toEqual([15, 30, 60, 120, 240, 480, 900, 900])
   })
 
-  test('quiet hours do not count; another cause begins its own tries, not its own day', () => {
-    const first = holdOn(none, 'provider-unavailable', start)!
-    const quiet = holdQuiet(stateOf(first), later(10 * 3_600_000), first.until)
+  test('do not count quiet hours; another cause restarts the backoff, not the 24 hours', () => {
+    const first = extendHold(none, 'provider-unavailable', start)!
+    const quiet = holdForQuietHours(stateOf(first), later(10 * 3_600_000), first.until)
     expect(quiet).toMatchObject({ reason: 'quiet-hours', heldMs: 15_000, since: null })
-    const next = holdOn(stateOf(quiet), 'template-pending', later(10 * 3_600_000))!
+    const next = extendHold(stateOf(quiet), 'template-pending', later(10 * 3_600_000))!
     expect(next).toMatchObject({ heldMs: 15_000, until: later(10.25 * 3_600_000) })
-    const last = holdOn({ ...next, heldMs: 24 * 3_600_000 - 1_000, since: null }, 'not-connected', start)!
+    const last = extendHold({ ...next, heldMs: 24 * 3_600_000 - 1_000, since: null }, 'not-connected', start)!
     expect(last.until).toEqual(later(1_000))
   })
 
-  test("the number's limit: at once when it ends, if that is sooner", () => {
-    expect(holdOn(none, 'number-limit', start, { freeAt: later(60_000) })!.until).toEqual(later(60_000))
-    expect(holdOn(none, 'number-limit', start, { freeAt: later(7_200_000) })!.until).toEqual(later(900_000))
+  test("end with the number's limit if that is sooner", () => {
+    expect(extendHold(none, 'number-limit', start, { freeAt: later(60_000) })!.until).toEqual(later(60_000))
+    expect(extendHold(none, 'number-limit', start, { freeAt: later(7_200_000) })!.until).toEqual(
+      later(900_000),
+    )
   })
 })
 
 describe('days of the scan', () => {
-  test('the first quarter of an hour from its time on', () => {
-    expect(scanInstant('2026-11-20', '10:00', saoPaulo)).toEqual(new Date('2026-11-20T13:00:00.000Z'))
-    expect(scanInstant('2026-11-20', '10:01', saoPaulo)).toEqual(new Date('2026-11-20T13:15:00.000Z'))
-    expect(scanInstant('2026-11-20', '10:00', auckland)).toEqual(new Date('2026-11-19T21:00:00.000Z'))
+  test('start at the first quarter of an hour from their time on', () => {
+    expect(getScanInstant('2026-11-20', '10:00', saoPaulo)).toEqual(new Date('2026-11-20T13:00:00.000Z'))
+    expect(getScanInstant('2026-11-20', '10:01', saoPaulo)).toEqual(new Date('2026-11-20T13:15:00.000Z'))
+    expect(getScanInstant('2026-11-20', '10:00', auckland)).toEqual(new Date('2026-11-19T21:00:00.000Z'))
   })
 
   const days = (now: string, done: string | null, activated = '2026-01-01T00:00:00Z', zone = saoPaulo) =>
-    daysToScan({ sendAt: '10:00', zone, now: new Date(now) }, done, new Date(activated))
+    listDaysToScan({ sendAt: '10:00', zone, now: new Date(now) }, done, new Date(activated))
 
-  test('once a local day, from its time on', () => {
+  test('are scanned once per local day, from their time on', () => {
     expect(days('2026-11-20T12:59:59.999Z', '2026-11-19')).toEqual([])
     expect(days('2026-11-20T13:00:00.000Z', '2026-11-19')).toEqual(['2026-11-20'])
     expect(days('2026-11-20T20:00:00.000Z', '2026-11-20')).toEqual([])
     expect(days('2026-11-19T21:00:00.000Z', '2026-11-19', undefined, auckland)).toEqual(['2026-11-20'])
   })
 
-  test('a missed day is made up; of four the last three; none from before it was turned on', () => {
+  test('make up the last three missed days, but none before the automation was turned on', () => {
     expect(days('2026-11-20T13:00:00.000Z', '2026-11-18')).toEqual(['2026-11-19', '2026-11-20'])
     expect(days('2026-11-20T13:00:00.000Z', '2026-11-15')).toEqual([
       '2026-11-17',
@@ -146,37 +154,41 @@ describe('days of the scan', () => {
     expect(days('2026-11-20T13:00:00.000Z', null, '2026-11-20T12:00:00Z')).toEqual(['2026-11-20'])
   })
 
-  test('29 February is the 28th in other years', () => {
-    expect(birthdaysOn('2027-02-28')).toEqual(['02-28', '02-29'])
-    expect(birthdaysOn('2028-02-28')).toEqual(['02-28'])
-    expect(birthdaysOn('2028-02-29')).toEqual(['02-29'])
-    expect(birthdaysOn('2026-11-20')).toEqual(['11-20'])
+  test('celebrate 29 February on the 28th in other years', () => {
+    expect(listBirthdays('2027-02-28')).toEqual(['02-28', '02-29'])
+    expect(listBirthdays('2028-02-28')).toEqual(['02-28'])
+    expect(listBirthdays('2028-02-29')).toEqual(['02-29'])
+    expect(listBirthdays('2026-11-20')).toEqual(['11-20'])
   })
 })
 
 describe('coupons (rule 9)', () => {
-  test('cashback: half up, without shipping and refunds, at most its limit, never below nothing', () => {
+  test('cashback excludes shipping and refunds, rounds half up, and is between 0 and its limit', () => {
     const order = { total: '209.90', shipping: '20.00', refunded_total: '0.00' }
-    expect(cashbackAmount(order, { percent: 10, maxAmount: null })).toBe(18.99)
-    expect(cashbackAmount(order, { percent: 10, maxAmount: 15 })).toBe(15)
-    expect(cashbackAmount({ ...order, refunded_total: '189.90' }, { percent: 10, maxAmount: null })).toBe(0)
-    expect(cashbackAmount({ ...order, refunded_total: '209.90' }, { percent: 10, maxAmount: null })).toBe(0)
+    expect(calculateCashback(order, { percent: 10, maxAmount: null })).toBe(18.99)
+    expect(calculateCashback(order, { percent: 10, maxAmount: 15 })).toBe(15)
+    expect(calculateCashback({ ...order, refunded_total: '189.90' }, { percent: 10, maxAmount: null })).toBe(
+      0,
+    )
+    expect(calculateCashback({ ...order, refunded_total: '209.90' }, { percent: 10, maxAmount: null })).toBe(
+      0,
+    )
     const small = { total: '0.05', shipping: '0', refunded_total: '0' }
-    expect(cashbackAmount(small, { percent: 10, maxAmount: null })).toBe(0.01)
-    expect(cashbackAmount({ ...small, total: '100.20' }, { percent: 12.5, maxAmount: null })).toBe(12.53)
+    expect(calculateCashback(small, { percent: 10, maxAmount: null })).toBe(0.01)
+    expect(calculateCashback({ ...small, total: '100.20' }, { percent: 12.5, maxAmount: null })).toBe(12.53)
   })
 
-  test('codes, and the last instant of the local day', () => {
-    expect(couponCode('BACK')).toMatch(/^BACK-[A-HJ-NP-Z2-9]{6}$/)
-    expect(new Set(Array.from({ length: 200 }, () => couponCode('A'))).size).toBe(200)
-    expect(couponEnd(7, new Date('2026-11-21T01:00:00Z'), saoPaulo)).toEqual(
+  test('have a random code, and end at the last instant of the local day', () => {
+    expect(generateCouponCode('BACK')).toMatch(/^BACK-[A-HJ-NP-Z2-9]{6}$/)
+    expect(new Set(Array.from({ length: 200 }, () => generateCouponCode('A'))).size).toBe(200)
+    expect(getCouponEnd(7, new Date('2026-11-21T01:00:00Z'), saoPaulo)).toEqual(
       new Date('2026-11-28T02:59:59.999Z'),
     )
-    expect(endOfDay('2026-11-20', auckland)).toEqual(new Date('2026-11-20T10:59:59.999Z'))
+    expect(getEndOfDay('2026-11-20', auckland)).toEqual(new Date('2026-11-20T10:59:59.999Z'))
   })
 })
 
-describe('the way through a flow (rule 3)', () => {
+describe('walking a flow (rule 3)', () => {
   const text = (value: string): AutomationMessage => ({
     text: value,
     mediaUrl: null,
@@ -206,14 +218,14 @@ describe('the way through a flow (rule 3)', () => {
   const from = (stepId: string | null, given: Partial<typeof facts> = {}) =>
     walk(flow, text('one'), { stepId, at: due }, { ...facts, ...given })
 
-  test('the first message comes before the flow', () => {
+  test('starts with the first message, before the flow', () => {
     expect(from(null).stop).toEqual({ at: 'message', stepId: null, message: text('one'), due })
-    expect(stepAfter(flow, null)?.id).toBe('w1')
-    expect(stepAfter(flow, 'm2')).toBeNull()
-    expect(stepAfter(null, null)).toBeNull()
+    expect(findNextStep(flow, null)?.id).toBe('w1')
+    expect(findNextStep(flow, 'm2')).toBeNull()
+    expect(findNextStep(null, null)).toBeNull()
   })
 
-  test('a wait counts from the end of the one before it, not from when a late worker looked', () => {
+  test('counts a wait from the end of the previous one, not from when a late worker ran', () => {
     const late = new Date('2026-11-20T12:20:00.000Z')
     expect(from('w1', { now: late }).stop).toEqual({
       at: 'wait',
@@ -223,20 +235,20 @@ describe('the way through a flow (rule 3)', () => {
     expect(from('w1', { now: new Date('2026-11-20T12:31:00Z') }).stop).toMatchObject({ at: 'coupon' })
   })
 
-  test('a check takes its branch; a coupon is waited for', () => {
+  test('takes the branch of a check, and waits for a coupon', () => {
     expect(from('w2').stop).toEqual({ at: 'coupon', stepId: 'c1', coupon })
     expect(from('w2', { coupons: new Set(['c1']) }).stop).toMatchObject({ at: 'message', stepId: 'm2' })
-    // It asks for a paid order.
+    // It requires a paid order.
     expect(from('pc', { purchased: { any: true, paid: false } }).stop).toMatchObject({ stepId: 'c1' })
     const bought = from('pc', { purchased: { any: true, paid: true } })
     expect(bought).toMatchObject({ stop: { at: 'message', stepId: 'm3' }, passedPurchaseCheck: true })
-    expect(bought.passages.map((each) => [each.stepId, each.outcome])).toEqual([
+    expect(bought.visits.map((each) => [each.stepId, each.outcome])).toEqual([
       ['pc', 'purchased'],
       ['m3', null],
     ])
   })
 
-  test('a branch that ends it', () => {
+  test('ends at a branch without a next step', () => {
     const ends: Flow = {
       start: 'pc',
       steps: [
@@ -259,13 +271,13 @@ describe('the way through a flow (rule 3)', () => {
     })
   })
 
-  test('by run every wait on the way is skipped', () => {
+  test('skips every wait for run', () => {
     const early = { now: new Date('2026-11-20T11:00:00Z'), skipsWaits: true, coupons: new Set(['c1']) }
     expect(from('w1', early).stop).toMatchObject({ at: 'message', stepId: 'm2' })
   })
 })
 
-describe('when a message may leave, and under which conditions (rule 1)', () => {
+describe('eligibility and conditions (rule 1)', () => {
   const open = { status: 'open', payment_status: 'paid' }
   const cancelled = { status: 'cancelled', payment_status: 'voided' }
   const pending = { status: 'open', payment_status: 'pending' }
@@ -281,22 +293,22 @@ describe('when a message may leave, and under which conditions (rule 1)', () => 
     ['review-request', [true, false, true, false]],
     ['cashback', [true, false, true, false]],
   ] as const)('%s: paid, cancelled, pending, refunded', (type, expected) => {
-    expect([open, cancelled, pending, refunded].map((order) => mayLeaveForOrder(type, order, 1))).toEqual(
+    expect([open, cancelled, pending, refunded].map((order) => isOrderEligible(type, order, 1))).toEqual(
       expected,
     )
   })
 
-  test('cashback over 0; a cart neither ordered nor emptied', () => {
-    expect(mayLeaveForOrder('cashback', open, 0)).toBe(false)
+  test('require cashback over 0, and a cart that is neither ordered nor emptied', () => {
+    expect(isOrderEligible('cashback', open, 0)).toBe(false)
     const cart = {
       order_id: null,
       total: '10.00',
       items: [{ productId: '1', name: 'Mug', quantity: 1, total: '10.00' }],
     }
-    expect(mayLeaveForCart(cart)).toBe(true)
-    expect(mayLeaveForCart({ ...cart, order_id: '9' })).toBe(false)
-    expect(mayLeaveForCart({ ...cart, items: [] })).toBe(false)
-    expect(mayLeaveForCart({ ...cart, total: '0.00' })).toBe(false)
+    expect(isCartEligible(cart)).toBe(true)
+    expect(isCartEligible({ ...cart, order_id: '9' })).toBe(false)
+    expect(isCartEligible({ ...cart, items: [] })).toBe(false)
+    expect(isCartEligible({ ...cart, total: '0.00' })).toBe(false)
   })
 
   const facts = {
@@ -306,7 +318,7 @@ describe('when a message may leave, and under which conditions (rule 1)', () => 
     paymentMethod: 'credit-card',
     hasEarlierOrder: false,
   }
-  const none = noConditions('order-created')
+  const none = defaultConditions('order-created')
   test.each([
     ['none', {}, true],
     ['minAmount at', { minAmount: 100 }, true],
@@ -324,20 +336,22 @@ describe('when a message may leave, and under which conditions (rule 1)', () => 
     ['first order', { customers: 'first-order' }, true],
     ['returning', { customers: 'returning' }, false],
   ] as const)('%s', (_, conditions, expected) => {
-    expect(conditionsHold({ ...none, ...conditions } as never, facts)).toBe(expected)
+    expect(meetsConditions({ ...none, ...conditions } as never, facts)).toBe(expected)
   })
 
-  test('returning customers; methods a platform calls otherwise; carts know none', () => {
+  test('match returning customers and renamed payment methods; carts have no method', () => {
     const returning = { ...facts, hasEarlierOrder: true }
-    expect(conditionsHold({ ...none, customers: 'returning' }, returning)).toBe(true)
-    expect(conditionsHold({ ...none, customers: 'first-order' }, returning)).toBe(false)
-    expect(['Credit Card', 'credit_card', 'PIX', 'wallet', null].map(paymentMethodOf)).toEqual([
+    expect(meetsConditions({ ...none, customers: 'returning' }, returning)).toBe(true)
+    expect(meetsConditions({ ...none, customers: 'first-order' }, returning)).toBe(false)
+    expect(['Credit Card', 'credit_card', 'PIX', 'wallet', null].map(parsePaymentMethod)).toEqual([
       'credit-card',
       'credit-card',
       'pix',
       'other',
       'other',
     ])
-    expect(conditionsHold({ ...none, paymentMethods: ['pix'] }, { ...facts, paymentMethod: null })).toBe(true)
+    expect(meetsConditions({ ...none, paymentMethods: ['pix'] }, { ...facts, paymentMethod: null })).toBe(
+      true,
+    )
   })
 })

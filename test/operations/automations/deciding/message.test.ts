@@ -1,7 +1,7 @@
-/** Variables, and which message leaves (automations, rule 2). */
+/** Variables, and the choice between text and template (automations, rule 2). */
 import { expect, test } from 'vitest'
 import { chooseMessage, renderMessage } from '#operations/automations/deciding/message'
-import { itemsText, valuesOf } from '#operations/automations/deciding/values'
+import { buildValues, formatItems } from '#operations/automations/deciding/values'
 import type { AutomationMessage } from '#operations/automations/types'
 
 const store = {
@@ -14,11 +14,11 @@ const store = {
 const line = (name: string, quantity: number, total: string) => ({ productId: name, name, quantity, total })
 const now = new Date('2026-11-20T12:00:00Z')
 
-test('money, days, items', () => {
-  expect(itemsText([line('Mug', 2, '20'), line('Lamp', 1, '90')])).toBe('2× Mug, 1× Lamp')
+test('money, days and items are formatted', () => {
+  expect(formatItems([line('Mug', 2, '20'), line('Lamp', 1, '90')])).toBe('2× Mug, 1× Lamp')
   const eight = Array.from({ length: 8 }, (_, i) => line(`P${i}`, 1, '1'))
-  expect(itemsText(eight)).toBe('1× P0, 1× P1, 1× P2, 1× P3, 1× P4, +3')
-  const values = valuesOf(
+  expect(formatItems(eight)).toBe('1× P0, 1× P1, 1× P2, 1× P3, 1× P4, +3')
+  const values = buildValues(
     {
       person: { name: 'Ana Souza', phone: '+5511988887777', email: null },
       order: null,
@@ -75,24 +75,24 @@ const template = {
   buttons: [],
   placeholders: { header: 0, body: 1, buttons: 0 },
 }
-test('official: the approved template, else the text in an open window, else held or failed', () => {
+test('an official number sends the approved template, else the text in an open window, else it holds or fails', () => {
   const held = { ...template, status: 'pending' }
-  expect(chooseMessage(message, 'official', template, false).is).toBe('template')
-  expect(chooseMessage(message, 'official', held, true).is).toBe('text')
-  expect(chooseMessage(message, 'official', held, false).is).toBe('held')
+  expect(chooseMessage(message, 'official', template, false).kind).toBe('template')
+  expect(chooseMessage(message, 'official', held, true).kind).toBe('text')
+  expect(chooseMessage(message, 'official', held, false).kind).toBe('held')
   expect(chooseMessage(message, 'official', null, false)).toMatchObject({ code: 'window-closed' })
   expect(chooseMessage({ ...message, text: null }, 'official', null, true)).toMatchObject({
     code: 'template-refused',
   })
-  expect(chooseMessage(message, 'qr', template, false).is).toBe('text')
+  expect(chooseMessage(message, 'qr', template, false).kind).toBe('text')
   expect(chooseMessage({ ...message, text: null }, 'shared', template, false)).toMatchObject({
     code: 'no-text',
   })
 })
 
-test('an empty parameter, too few of them, a text of nothing but missing values, one too long', () => {
+test('a message fails with an empty parameter, too few of them, a text of missing values only, or a too long text', () => {
   const rendered = renderMessage(message, template, 'official', { firstName: 'Ana' })
-  expect(rendered).toMatchObject({ is: 'ready', text: 'Oi Ana, tudo bem?', templateId: 7 })
+  expect(rendered).toMatchObject({ kind: 'ready', text: 'Oi Ana, tudo bem?', templateId: 7 })
   expect(renderMessage(message, template, 'official', {})).toMatchObject({ code: 'missing-variable' })
   const two = { ...template, placeholders: { header: 0, body: 2, buttons: 0 } }
   expect(renderMessage(message, two, 'official', { firstName: 'Ana' })).toMatchObject({
@@ -103,5 +103,5 @@ test('an empty parameter, too few of them, a text of nothing but missing values,
   })
   const long = { ...message, text: 'x'.repeat(901) }
   expect(renderMessage(long, null, 'shared', {})).toMatchObject({ code: 'too-long' })
-  expect(renderMessage(long, null, 'qr', {}).is).toBe('ready')
+  expect(renderMessage(long, null, 'qr', {}).kind).toBe('ready')
 })

@@ -5,7 +5,7 @@ import getAutomation from '#operations/automations/definitions/api/get-automatio
 import getFailures from '#operations/automations/reports/api/get-failures'
 import getFlowStats from '#operations/automations/reports/api/get-flow-stats'
 import getReport from '#operations/automations/reports/api/get-report'
-import { metering } from '#operations/store/door'
+import { metering } from '#operations/store/index'
 import { testApp } from '#test/support/app'
 import { history } from '#test/support/automation-history'
 import { type Shop, store } from '#test/support/store'
@@ -20,7 +20,7 @@ const made = async (shop: Shop, body: object): Promise<string> => {
   return answer.body.id
 }
 
-test('a deleted automation cancels what is pending, ends its runs and gives units back; what left stays', async () => {
+test('deleting an automation cancels pending messages, ends its runs and releases units; sent messages stay', async () => {
   const shop = await store(app)
   const id = await made(shop, { isActive: true, name: 'Gone' })
   const { ctx, run, execution, log } = await history(shop, id)
@@ -33,7 +33,7 @@ test('a deleted automation cancels what is pending, ends its runs and gives unit
   }
   const left = await execution({ status: 'sent', sent_at: new Date(now) })
   const sending = await execution({ status: 'sending' })
-  expect((await metering.usage(ctx)).reserved).toBe(1)
+  expect((await metering.readUsage(ctx)).reserved).toBe(1)
   expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
   const rows = await ctx.db
     .selectFrom('automation_executions as e')
@@ -52,7 +52,7 @@ test('a deleted automation cancels what is pending, ends its runs and gives unit
   }
   expect(of(left)).toMatchObject({ status: 'sent', name: 'Gone' })
   expect(of(sending)).toMatchObject({ status: 'sending', run_ended_at: null })
-  expect((await metering.usage(ctx)).reserved).toBe(0)
+  expect((await metering.readUsage(ctx)).reserved).toBe(0)
   expect((await shop.call(getAutomation, { params: { id } })).status).toBe(404)
   expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(404)
   for (const report of [getReport, getFailures, getFlowStats]) {

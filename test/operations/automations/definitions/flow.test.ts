@@ -32,7 +32,7 @@ const check = (id: string, ifPurchased: string | null, ifNot: string | null): St
   ifNot,
 })
 const flowOf = (...steps: Step[]) => ({ start: steps[0]!.id, steps })
-/** The flow that most stores begin with (rule 3). */
+/** A typical flow (rule 3). */
 const example = () =>
   flowOf(
     wait('w1', 'pc', 1440),
@@ -40,7 +40,7 @@ const example = () =>
     coupon('c1', 'm2'),
     message('m2', null, 'Use {{couponCode}}'),
   )
-/** Waits one after the other, ended by a message. */
+/** A chain of waits that ends with a message. */
 const chain = (steps: number, minutes: number): Step[] =>
   Array.from({ length: steps }, (_, i) =>
     i === steps - 1 ? message(`s${i}`) : wait(`s${i}`, `s${i + 1}`, minutes),
@@ -55,7 +55,7 @@ const change = (shop: Shop, id: string, body: object) => shop.call(updateAutomat
 const versions = async (shop: Shop, automationId: string, query = {}) =>
   (await shop.call(listFlowVersions, { params: { automationId }, query })).body
 
-describe('what a flow may be', async () => {
+describe('flow validation', async () => {
   const shop = await store(app)
   const { id } = await made(shop)
   const put = (flow: unknown) => change(shop, id, { flow })
@@ -115,8 +115,8 @@ describe('what a flow may be', async () => {
     expect([answer.status, answer.body.error.message]).toEqual([400, expect.stringContaining(text)])
   })
 
-  test('eleven messages are one too many, named', async () => {
-    // Each way through a chain of checks meets one message.
+  test('the eleventh message is refused by its name', async () => {
+    // Each path through a chain of checks reaches one message.
     const messages = Array.from({ length: 11 }, (_, i) => message(`m${i}`))
     const checks = [
       check('c0', 'm0', 'c1'),
@@ -149,7 +149,7 @@ describe('what a flow may be', async () => {
     expect(answer.body.error.message).toContain('the step m7 is one message too many')
   })
 
-  test('the bounds themselves are allowed', async () => {
+  test('the limits themselves are allowed', async () => {
     expect((await put({ start: 's0', steps: chain(20, 10) })).status).toBe(200)
     const longest = flowOf(wait('w1', 'w2', 129_600), wait('w2', 'm', 129_600), message('m'))
     expect((await put(longest)).status).toBe(200)
@@ -159,7 +159,7 @@ describe('what a flow may be', async () => {
     ).toBe(200)
   })
 
-  test('a coupon of the first message holds for every step', async () => {
+  test('a coupon of the first message is available in every step', async () => {
     const { id: other } = await made(shop, { coupon: { type: 'free-shipping' } })
     const flow = flowOf(wait('w', 'm'), message('m', null, '{{couponCode}}'))
     expect((await change(shop, other, { flow })).status).toBe(200)
@@ -168,7 +168,7 @@ describe('what a flow may be', async () => {
     expect(without.body.error.message).toContain('the step m')
   })
 
-  test('10,000 steps are refused for their number of values', async () => {
+  test('10,000 steps are refused because of their number of values', async () => {
     const more = await put({ start: 's0', steps: chain(10_000, 10) })
     expect([more.status, more.body.error.message]).toEqual([
       400,
@@ -178,7 +178,7 @@ describe('what a flow may be', async () => {
 })
 
 describe('versions', () => {
-  test('an equal flow makes no version; a changed one, or an older one sent again, does', async () => {
+  test('an equal flow creates no version; a changed one, or an older one sent again, does', async () => {
     const shop = await store(app)
     const { id, flow, flowVersion } = await made(shop, { flow: example() })
     expect(flowVersion).toBe(1)
@@ -227,7 +227,7 @@ describe('versions', () => {
     expect((await versions(shop, id, { limit: 1, page: 2 })).data).toMatchObject([{ version: 2 }])
   })
 
-  test('taking the flow away is a version too', async () => {
+  test('removing the flow is a version too', async () => {
     const shop = await store(app)
     const { id } = await made(shop)
     expect((await versions(shop, id)).total).toBe(0)
@@ -241,7 +241,7 @@ describe('versions', () => {
   })
 
   test.runIf(isFullSuite)(
-    '200 are kept, and every one that a run goes by',
+    '200 are kept, and every one that a run uses',
     async () => {
       const shop = await store(app)
       const { id } = await made(shop, { flow: flowOf(wait('w', 'm', 10), message('m')) })
@@ -282,7 +282,7 @@ describe('versions', () => {
     60_000,
   )
 
-  test('two changes at once are two versions', async () => {
+  test('two concurrent changes are two versions', async () => {
     const shop = await store(app)
     const { id } = await made(shop, { flow: example() })
     const answers = await Promise.all(

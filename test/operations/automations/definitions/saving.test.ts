@@ -118,14 +118,14 @@ describe('POST /automations', () => {
     ['pt-BR', 'Aniversário', 'Feliz aniversário'],
     ['es-MX', 'Cumpleaños', 'Feliz cumpleaños'],
     ['en-US', 'Birthday', 'Happy birthday'],
-  ])('speaks the language of the store: %s', async (locale, name, text) => {
+  ])('uses the language of the store: %s', async (locale, name, text) => {
     const shop = await store(app, { locale })
     const body = await made(shop, { type: 'birthday' })
     expect(body.name).toBe(name)
     expect(body.message.text).toContain(text)
   })
 
-  test('numbers the title while it is taken, and refuses a name that is', async () => {
+  test('numbers a default title that is taken, and refuses a given name that is taken', async () => {
     const shop = await store(app)
     const names = []
     for (let i = 0; i < 3; i += 1) names.push((await made(shop)).name)
@@ -135,7 +135,7 @@ describe('POST /automations', () => {
     expect(taken.body.error.message).toContain('name: ')
   })
 
-  test('20 at once make 20 names; the 51st is refused', async () => {
+  test('20 concurrent requests get 20 names; the 51st automation is refused', async () => {
     const shop = await store(app)
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(shop, { type: 'order-paid' })))
     expect(new Set(answers.map(({ body }) => body.name)).size).toBe(20)
@@ -177,7 +177,7 @@ describe('POST /automations', () => {
     { type: 'cashback', message: { text: '{{couponCode}} {{cashbackAmount}}' } },
     { type: 'win-back', message: { text: '{{daysSinceOrder}} {{orderNumber}}' } },
     { message: { text: '{{firstName|friend}} {{name}} {{customerName}}' } },
-  ])('an automation may be at its bounds: case %#', async (body) => {
+  ])('an automation may be at its limits: case %#', async (body) => {
     await made(await store(app), { type: 'abandoned-cart', ...body })
   })
 
@@ -242,7 +242,7 @@ describe('POST /automations', () => {
 })
 
 describe('PUT /automations/:id', () => {
-  test('keeps what is left out, at every depth, and replaces lists', async () => {
+  test('keeps omitted fields, at every depth, and replaces lists', async () => {
     const shop = await connectedStore(app)
     const { id } = await made(shop, {
       type: 'order-paid',
@@ -279,7 +279,7 @@ describe('PUT /automations/:id', () => {
     expect((await change(shop, id, { coupon: null })).body.coupon).toBe(null)
   })
 
-  test('media goes with its type', async () => {
+  test('removing media removes its type', async () => {
     const shop = await store(app)
     const { id } = await made(shop, {
       type: 'order-paid',
@@ -288,7 +288,7 @@ describe('PUT /automations/:id', () => {
     expect((await change(shop, id, { message: { mediaUrl: null } })).body.message.mediaType).toBe(null)
   })
 
-  test('what was read and sent back changes nothing', async () => {
+  test('sending back the answer of a read changes nothing', async () => {
     const shop = await store(app)
     const { id } = await made(shop, { type: 'cashback', isActive: true })
     const before = await shop.call(getAutomation, { params: { id } })
@@ -298,7 +298,7 @@ describe('PUT /automations/:id', () => {
     expect(body).toEqual(before.body)
   })
 
-  test('the type stays, and names are unique', async () => {
+  test('the type is fixed, and names are unique', async () => {
     const shop = await store(app)
     const { id } = await made(shop, { type: 'order-paid', name: 'One' })
     await made(shop, { type: 'order-paid', name: 'Two' })
@@ -341,7 +341,7 @@ describe('warnings', () => {
     expect(await warned()).toEqual(['inactive', 'template-missing'])
   })
 
-  test('a template is in use while an active automation names it, in its flow too', async () => {
+  test('a template is in use while an active automation refers to it, also in its flow', async () => {
     const shop = await store(app)
     await connectNumber(await shop.context(), { type: 'official', phone: '+551140001000' })
     const template = await templateOf(shop)
@@ -382,7 +382,7 @@ describe('GET /automations', () => {
 })
 
 describe('onboarding', () => {
-  test('one active automation is evidence; the feature makes a first one, inactive', async () => {
+  test('an active automation completes the step; the feature creates a first, inactive one', async () => {
     const shop = await store(app)
     const step = async () =>
       (await shop.call(getOnboarding)).body.steps.find((each: { id: string }) => each.id === 'automation')

@@ -1,24 +1,24 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
-import { optOuts, sending, templates } from '#operations/messaging/door'
-import { takeRecipients } from '#operations/messaging/numbers/limit'
-import { moveStatus } from '#operations/messaging/templates/moves'
+import { optOuts, sending, templates } from '#operations/messaging/index'
+import { countRecipients } from '#operations/messaging/numbers/limit'
+import { moveStatus } from '#operations/messaging/templates/transitions'
 import { upsertOrders } from '#operations/store/orders/orders'
-import type { Given } from '#runtime/wiring'
+import type { SectionExtensions } from '#runtime/extensions'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { type TestApp, testApp } from '#test/support/app'
-import { type AutomationShop, automationShop, never, statesOf as states } from '#test/support/automations'
-import { setQuota, usageOf as used } from '#test/support/numbers'
+import { type AutomationShop, automationShop, never, readOutcomes as states } from '#test/support/automations'
+import { setQuota, readUsage as used } from '#test/support/numbers'
 
-/** Orders that the section of reviews has asked about. */
+/** Orders for which the section reviews has requested a review. */
 const asked = new Set<string>()
-const wiring: Given = {
+const extensions: SectionExtensions = {
   reviewedOrders: async (_ctx, ids) =>
     new Map(ids.filter((id) => asked.has(id)).map((id) => [id, 'duplicate-request'] as const)),
 }
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp({}, { wiring })
+  app = await testApp({}, { extensions })
 })
 
 const noon = '2026-11-20T15:00:00.000Z'
@@ -36,8 +36,8 @@ const tick = async (ms: number): Promise<void> => {
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
 
-describe('skipped', () => {
-  test('opted-out, met when it is due; an approved template of utility goes all the same', async () => {
+describe('a message is skipped', () => {
+  test('as opted-out when due; an approved utility template is sent all the same', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
     const make = (name: string, category: string) =>
@@ -58,7 +58,7 @@ describe('skipped', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('the cooldown holds for the first message only', async () => {
+  test('by the cooldown only if it is the first of its run', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-paid', conditions: { cooldownHours: 2 } })
     await shop.sell({ customer })
@@ -72,7 +72,7 @@ describe('skipped', () => {
     expect((await states(shop, automation.id))[2]).toMatch(/sent|read/)
   })
 
-  test('of two to one phone in one batch the second meets the cooldown of the first', async () => {
+  test('by the cooldown as the second of two to one phone in one batch', async () => {
     const shop = await opened()
     const automation = await shop.automation({
       type: 'order-created',
@@ -85,7 +85,7 @@ describe('skipped', () => {
     expect((await states(shop, automation.id)).sort()).toEqual(['cooldown', 'sent'])
   })
 
-  test('purchased and not-eligible: an order of the contact, the order paid or cancelled', async () => {
+  test('as purchased or not-eligible after an order of the contact, a payment or a cancellation', async () => {
     const shop = await opened()
     const reminder = await shop.automation({ type: 'payment-reminder', quietHours: never })
     const plain = await shop.automation({ type: 'order-created', delayMinutes: 60 })
@@ -104,7 +104,7 @@ describe('skipped', () => {
     expect((await states(shop, reminder.id))[2]).toBe('purchased')
   })
 
-  test('automation-inactive: turned off at the time; run leaves all the same', async () => {
+  test('as automation-inactive if it is turned off when due; run sends all the same', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 10 })
     await shop.sell({ customer })
@@ -117,7 +117,7 @@ describe('skipped', () => {
     expect((await states(shop, automation.id)).sort()).toEqual(['automation-inactive', 'sent'])
   })
 
-  test('duplicate-request: the section of reviews says so', async () => {
+  test('as duplicate-request if the section reviews has requested it', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'review-request', delayMinutes: 0, quietHours: never })
     const order = await shop.place({ customer })
@@ -127,7 +127,7 @@ describe('skipped', () => {
     expect(await states(shop, automation.id)).toEqual(['duplicate-request'])
   })
 
-  test('a flow ends by its check, or with a message that failed', async () => {
+  test('when the flow ends by its check, or after a failed message', async () => {
     const shop = await opened()
     const flow = (ifPurchased: string | null, ifNot: string | null) => ({
       start: 'w',
@@ -166,8 +166,8 @@ describe('skipped', () => {
   })
 })
 
-describe('failed', () => {
-  test('no-phone at once; no-text, missing-variable, not-on-network when it is due', async () => {
+describe('a message fails', () => {
+  test('with no-text, missing-variable or not-on-network when due; no-phone is skipped at once', async () => {
     const shop = await opened({ connection: 'qr' })
     const id = await makeTemplate(await shop.context(), { name: 'a', body: 'Oi {{1}}, oi.' })
     const only = { text: null, officialapiTemplateId: id, templateParameters: { body: ['x'] } }
@@ -187,7 +187,7 @@ describe('failed', () => {
     expect(await used(shop)).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('coupon-failed when the platform refuses it; held while it is down', async () => {
+  test('with coupon-failed if the platform refuses the coupon; held while it is down', async () => {
     const shop = await opened()
     const coupon = { type: 'percentage', value: 10, prefix: 'REFUSE' }
     const refused = await shop.automation({ type: 'order-created', coupon })
@@ -222,7 +222,7 @@ describe('failed', () => {
     })
   })
 
-  test('messages beyond the quota fail at once, with one notification', async () => {
+  test('at once beyond the quota, with one notification', async () => {
     const shop = await opened()
     await setQuota(shop, 1)
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 5 })
@@ -239,7 +239,7 @@ describe('failed', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('subscription-inactive', async () => {
+  test('with subscription-inactive', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created', delayMinutes: 5 })
     await shop.sell({ customer })
@@ -252,7 +252,7 @@ describe('failed', () => {
     expect(await states(shop, automation.id)).toEqual(['subscription-inactive'])
   })
 
-  test('window-closed: a text over the official number to who has not written', async () => {
+  test('with window-closed for a text over the official number to a customer who has not written', async () => {
     const shop = await opened({ connection: 'official' })
     const automation = await shop.automation({ type: 'order-created', message: { text: 'Oi' } })
     await shop.sell({ customer })
@@ -266,7 +266,7 @@ describe('failed', () => {
     expect(await states(shop, automation.id)).toEqual(['window-closed', 'sent'])
   })
 
-  test('what the network says: its own codes; who stopped there is opted out', async () => {
+  test('with the codes of the network; a customer who stopped there is opted out', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     await shop.sell({ customer: { phone: '+5511966665551' } })
@@ -283,12 +283,12 @@ describe('failed', () => {
       expect.arrayContaining([expect.stringMatching(/frequency-capped|null/)]),
     )
     const ctx = await shop.context()
-    expect(await optOuts.among(ctx, ['+5511966665552'])).toEqual(new Set(['+5511966665552']))
+    expect(await optOuts.findOptedOut(ctx, ['+5511966665552'])).toEqual(new Set(['+5511966665552']))
   })
 })
 
-describe('held', () => {
-  test('a disconnected number holds messages until it is back, and fails them after 24 hours', async () => {
+describe('a message is held', () => {
+  test('while no number is connected, failed after 24 hours', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     const connection = (status: string) =>
@@ -319,7 +319,7 @@ describe('held', () => {
     expect(heldFor).toBeLessThan(24.3 * hour)
   })
 
-  test('a template that is pending at the time: held, leaves on approval; 24 hours later template-refused', async () => {
+  test('while the template is pending, sent on approval; template-refused after 24 hours', async () => {
     const shop = await opened({ connection: 'official' })
     const ctx = await shop.context()
     const id = await makeTemplate(ctx, { name: 'hold', body: 'Oi {{1}}, foi enviado.', status: 'pending' })
@@ -341,7 +341,7 @@ describe('held', () => {
     expect((await states(shop, automation.id))[1]).toBe('template-refused')
   })
 
-  test('a provider that is down is tried after 15 seconds, doubling, until it is back', async () => {
+  test('with exponential backoff from 15 seconds while the provider is down', async () => {
     const shop = await opened()
     const automation = await shop.automation({ type: 'order-created' })
     await provider(shop, 'down')
@@ -364,16 +364,16 @@ describe('held', () => {
     expect(await states(shop, automation.id)).toEqual(['sent'])
   })
 
-  test("the number's limit: held, and it leaves when a place frees", async () => {
+  test("at the number's limit, and sent when it is free again", async () => {
     const shop = await opened({ connection: 'official', phone: '+5511400010007' })
     const ctx = await shop.context()
     const id = await makeTemplate(ctx, { name: 'shipped', body: 'Oi {{1}}, foi enviado.' })
     const parameters = { body: ['{{firstName|x}}'] }
     const message = { text: null, officialapiTemplateId: id, templateParameters: parameters }
     const automation = await shop.automation({ type: 'order-created', message })
-    const connection = (await sending.selected(ctx))!
+    const connection = (await sending.findSelected(ctx))!
     const phones = Array.from({ length: 250 }, (_, i) => `+55119700${String(10_005 + i * 10)}`)
-    await takeRecipients(ctx, connection, phones)
+    await countRecipients(ctx, connection, phones)
     const filledAt = app.clock.ms()
     await tick(1_000)
     await shop.sell({ customer })

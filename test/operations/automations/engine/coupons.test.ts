@@ -1,4 +1,4 @@
-/** What messages tell of coupons: those that still hold, cashback as cashback, never of another currency. */
+/** Coupons in messages: only valid ones, cashback as cashback, never in another currency. */
 import { beforeAll, expect, test } from 'vitest'
 import executeAutomation from '#operations/automations/entering/api/execute-automation'
 import { type TestApp, testApp } from '#test/support/app'
@@ -7,7 +7,7 @@ import {
   ana,
   automationShop,
   never,
-  statesOf as states,
+  readOutcomes as states,
 } from '#test/support/automations'
 import { isFullSuite } from '#test/support/suite'
 
@@ -26,7 +26,7 @@ const texts = async (shop: AutomationShop, id: string) =>
 const couponsOf = async (shop: AutomationShop) =>
   (await shop.context()).db.selectFrom('automation_coupons').selectAll().execute()
 
-/** A coupon of ten percent, after a wait, and a text that follows it after another. */
+/** A coupon of ten percent after a wait, and a text after another wait. */
 const flow = (text: string, { before = 1, validDays = 30, after = 1 } = {}) => ({
   start: 'w1',
   steps: [
@@ -40,7 +40,7 @@ const flow = (text: string, { before = 1, validDays = 30, after = 1 } = {}) => (
 test.runIf(isFullSuite).each([
   [1, 'coupon-ended'],
   [2, 'sent'],
-])('held in quiet hours over an end of the coupon, valid for %s days: %s', async (validDays, is) => {
+])('a message held in quiet hours with a coupon valid for %s days: %s', async (validDays, is) => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const { id } = await shop.automation({
@@ -61,7 +61,7 @@ test.runIf(isFullSuite).each([
 
 const cashback = { type: 'cashback', delayMinutes: 0, quietHours: never }
 
-test('cashback is told as its amount though a coupon of percent came after it', async () => {
+test('cashback shows its amount although a percentage coupon came after it', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const text = '{{cashbackAmount}}; {{couponValue}}'
@@ -77,27 +77,27 @@ test('cashback is told as its amount though a coupon of percent came after it', 
   expect(await texts(shop, id)).toEqual(['R$ 7,00; R$ 7,00', 'R$ 7,00; 10%'])
 })
 
-test.runIf(isFullSuite)('cashback that ended is not told; a coupon that came after it is', async () => {
+test.runIf(isFullSuite)('expired cashback is not shown; a coupon that came after it is', async () => {
   await app.setClock(noon)
   const given = { ...cashback, settings: { validDays: 1 } }
-  // Of a number each: two of one store whose coupons are not made at one moment leave one after the other, at a pace
+  // Two stores, each with its own number: within one store the messages would be sent one after the other, at a rate
   // that this clock does not wait for.
-  const told = await automationShop(app)
-  const silent = await automationShop(app)
+  const shown = await automationShop(app)
+  const hidden = await automationShop(app)
   const late = { before: 3 * 1440 }
-  const ending = await told.automation({ ...given, flow: flow('{{cashbackAmount}}', late) })
-  const holding = await silent.automation({ ...given, flow: flow('{{couponCode}}', late) })
-  await told.sell({ customer: ana })
-  await silent.sell({ customer: ana })
+  const ending = await shown.automation({ ...given, flow: flow('{{cashbackAmount}}', late) })
+  const holding = await hidden.automation({ ...given, flow: flow('{{couponCode}}', late) })
+  await shown.sell({ customer: ana })
+  await hidden.sell({ customer: ana })
   await goTo('2026-11-23T15:00:00.000Z')
   await goTo('2026-11-23T15:01:00.000Z')
-  expect([(await states(told, ending.id))[1], (await states(silent, holding.id))[1]]).toEqual([
+  expect([(await states(shown, ending.id))[1], (await states(hidden, holding.id))[1]]).toEqual([
     'coupon-ended',
     'sent',
   ])
 })
 
-test('an order of another currency gives no cashback: when it comes, by hand, and when it is due', async () => {
+test('an order in another currency gives no cashback: on arrival, by hand, and when due', async () => {
   await app.setClock(noon)
   const shop = await automationShop(app)
   const { id } = await shop.automation({ ...cashback, delayMinutes: 60 })

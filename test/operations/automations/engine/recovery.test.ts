@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import deleteAutomation from '#operations/automations/definitions/api/delete-automation'
-import { enterManually } from '#operations/automations/door'
 import { claimDue } from '#operations/automations/engine/claim'
 import { deliverBatch, recordResults } from '#operations/automations/engine/record'
-import { findMeans } from '#operations/automations/engine/surroundings'
+import { findSendContext } from '#operations/automations/engine/send-context'
+import { enterManually } from '#operations/automations/index'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, automationShop, exampleFlow, never } from '#test/support/automations'
-import { setQuota, usageOf as used } from '#test/support/numbers'
+import { setQuota, readUsage as used } from '#test/support/numbers'
 
 let app: TestApp
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const tick = async (ms: number): Promise<void> => {
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
 
-/** A shop with one message that is due now and whose job is lost. */
+/** A shop with one message that is due now, without its job. */
 async function due(body: Record<string, unknown> = {}) {
   await app.setClock(noon)
   const shop = await automationShop(app)
@@ -34,10 +34,10 @@ async function due(body: Record<string, unknown> = {}) {
   return { shop, automation, ctx: await shop.context(), id: execution!.id }
 }
 
-describe('a worker that died', () => {
-  test('between claim and call: the same key is sent once the claim is dead', async () => {
+describe('after a worker died', () => {
+  test('between claim and call, the same key is sent once the claim is dead', async () => {
     const { shop, automation, ctx, id } = await due()
-    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    const { claims } = await claimDue(ctx, await findSendContext(ctx), null)
     expect(claims[0]!.messages.map((message) => message.id)).toEqual([id])
     expect(await used(shop)).toEqual({ used: 0, reserved: 1 })
     await tick(119_000)
@@ -48,9 +48,9 @@ describe('a worker that died', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('between call and commit: sent again under its key, one message, one unit, one that follows', async () => {
+  test('between call and commit, a resend under its key is one message, one unit and one next message', async () => {
     const { shop, automation, ctx, id } = await due({ flow: exampleFlow })
-    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    const { claims } = await claimDue(ctx, await findSendContext(ctx), null)
     await deliverBatch(ctx, claims[0]!)
     expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
     // No status comes before the claim is dead.
@@ -66,24 +66,24 @@ describe('a worker that died', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('a status that comes first proves it: sent, counted and followed once', async () => {
+  test('an earlier status proves the message: sent, counted and continued once', async () => {
     const { shop, automation, ctx } = await due({ flow: exampleFlow })
-    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
-    const { told } = await deliverBatch(ctx, claims[0]!)
+    const { claims } = await claimDue(ctx, await findSendContext(ctx), null)
+    const { results } = await deliverBatch(ctx, claims[0]!)
     await tick(2_000)
     expect((await shop.executions(automation.id)).map((row) => [row.sequence, row.status])).toEqual([
       [1, 'read'],
       [2, 'pending'],
     ])
-    // The worker was only slow.
-    await recordResults(ctx, claims[0]!, told)
+    // The worker was slow, not dead.
+    await recordResults(ctx, claims[0]!, results)
     expect((await shop.executions(automation.id)).map((row) => row.status)).toEqual(['read', 'pending'])
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
     const touches = await ctx.db.selectFrom('attribution_touches').selectAll().execute()
     expect(touches).toMatchObject([{ source_type: 'automation', automation_type: 'order-created' }])
   })
 
-  test('claimed by run, its job lost: it leaves all the same', async () => {
+  test('a message claimed by run is sent although its job is lost', async () => {
     const { shop, automation, id } = await due({ delayMinutes: 600 })
     expect((await shop.request('POST', `/automations/executions/${id}/run`)).status).toBe(202)
     await sql`delete from pgboss.job where data->>'job' = 'automation-advance'`.execute(app.database.root)
@@ -94,34 +94,34 @@ describe('a worker that died', () => {
     expect(await shop.outbox()).toMatchObject([{ idempotencyKey: `au_${id}_1`, calls: 1 }])
   })
 
-  test('an answer that is lost each time: asked about for a day, then nobody will know', async () => {
+  test('a message whose answer is always lost is resent for a day, then indeterminate', async () => {
     const { shop, automation } = await due()
     await provider(shop, 'timeout')
     await app.drainJobs()
-    const unheard = async (ms: number): Promise<number> => {
+    const countCallsWithoutStatus = async (ms: number): Promise<number> => {
       await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
       await tick(ms)
       const [message, ...others] = await shop.outbox()
       expect(others).toEqual([])
       return message!.calls
     }
-    // Whether orders are read again before it is looked after, or after: then it waits for them.
-    const calls = await unheard(24 * 3_600_000 - 600_000)
-    expect(await unheard(300_000)).toBe(calls + 1)
+    // If orders are synced only after the recovery, it waits for them.
+    const calls = await countCallsWithoutStatus(24 * 3_600_000 - 600_000)
+    expect(await countCallsWithoutStatus(300_000)).toBe(calls + 1)
     expect(await shop.executions(automation.id)).toMatchObject([{ status: 'sending' }])
-    expect(await unheard(300_000)).toBe(calls + 2)
+    expect(await countCallsWithoutStatus(300_000)).toBe(calls + 2)
     expect(await shop.executions(automation.id)).toMatchObject([
       { status: 'failed', failure_code: 'unknown-outcome' },
     ])
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('two workers at once and run besides: one message', async () => {
+  test('two concurrent workers and run send one message', async () => {
     const { shop, automation, ctx, id } = await due()
-    const means = await findMeans(ctx)
+    const sendContext = await findSendContext(ctx)
     const work = async () => {
-      for (const claim of (await claimDue(ctx, means, null)).claims) {
-        await recordResults(ctx, claim, (await deliverBatch(ctx, claim)).told)
+      for (const claim of (await claimDue(ctx, sendContext, null)).claims) {
+        await recordResults(ctx, claim, (await deliverBatch(ctx, claim)).results)
       }
     }
     await Promise.all([work(), work(), shop.request('POST', `/automations/executions/${id}/run`), work()])
@@ -132,7 +132,7 @@ describe('a worker that died', () => {
     expect(await used(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('a job that was lost: the sweep finds what is due within a minute', async () => {
+  test('the sweep finds a due message without a job within a minute', async () => {
     const { shop } = await due()
     await sql`delete from pgboss.job where data->>'job' = 'automation-advance'`.execute(app.database.root)
     await tick(60_000)
@@ -141,13 +141,13 @@ describe('a worker that died', () => {
 })
 
 describe('deleted and cancelled', () => {
-  test('delete cancels what is pending; what is on its way finishes and nothing follows', async () => {
+  test('delete cancels pending messages; a message being sent finishes and nothing follows', async () => {
     const { shop, automation, ctx } = await due({ flow: exampleFlow })
-    const { claims } = await claimDue(ctx, await findMeans(ctx), null)
+    const { claims } = await claimDue(ctx, await findSendContext(ctx), null)
     await shop.sell({ customer: { phone: '+5511944443333' } })
     const { id } = automation
     expect((await shop.call(deleteAutomation, { params: { id } })).status).toBe(204)
-    await recordResults(ctx, claims[0]!, (await deliverBatch(ctx, claims[0]!)).told)
+    await recordResults(ctx, claims[0]!, (await deliverBatch(ctx, claims[0]!)).results)
     expect((await shop.executions(id)).map((row) => [row.status, row.failure_reason])).toEqual([
       ['sent', null],
       ['cancelled', 'automation-deleted'],
@@ -163,8 +163,8 @@ describe('deleted and cancelled', () => {
   })
 })
 
-describe('by hand', () => {
-  test('without delay, conditions, quiet hours and flow, through the official number; its unit is reserved', async () => {
+describe('a message sent by hand', () => {
+  test('is sent without delay, conditions, quiet hours and flow, through the official number; its unit is reserved', async () => {
     await app.setClock('2026-11-21T02:00:00.000Z')
     const shop = await automationShop(app, { connection: 'qr' })
     const ctx = await shop.context()
@@ -189,13 +189,13 @@ describe('by hand', () => {
       code: 'conflict',
     })
     await app.drainJobs()
-    // The selected connection is a QR one: by hand it goes through the official number alone.
+    // The selected connection is a QR one, but messages sent by hand use the official number.
     const [held] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
     expect(held).toMatchObject({ status: 'pending', hold_reason: 'not-connected' })
     const { connectNumber } = await import('#scripts/seed/connect-number')
     await connectNumber(ctx, { type: 'official', phone: '+5511400010002' })
     await shop.sandbox(`/messaging/${shop.id}/inbound`, { phone: customer.phone, type: 'text', text: 'Oi' })
-    // What the customer wrote must have arrived: it opens the window.
+    // The customer's message must have arrived, because it opens the window.
     await app.drainJobs()
     await tick(15 * 60_000)
     const [sent] = (await shop.executions(automation.id)).filter((row) => row.id === executionId)
@@ -210,7 +210,7 @@ describe('by hand', () => {
     expect(runs).toEqual([{ origin: 'manual', created_by: shop.userId, ended_at: expect.any(Date) }])
   })
 
-  test('refused: unknown, off, no such order, no messages left', async () => {
+  test('is refused if unknown, inactive, without such an order, or without quota', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app, { connection: 'official' })
     const ctx = await shop.context()

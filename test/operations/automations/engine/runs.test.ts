@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import cancelExecution from '#operations/automations/engine/api/cancel-execution'
 import runExecution from '#operations/automations/engine/api/run-execution'
 import type { Cart } from '#operations/store/ecommerce/port'
-import { deliveriesOf } from '#operations/store/ecommerce/sandbox-webhooks'
+import { buildWebhookDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
 import { type TestApp, testApp } from '#test/support/app'
 import { type AutomationShop, ana, automationShop, exampleFlow, never } from '#test/support/automations'
 
@@ -21,8 +21,8 @@ const orderOf = (shop: AutomationShop, input: object) =>
     ...input,
   })
 
-describe('a cart that was left', () => {
-  test('moves when it is touched; then come message, wait, check, coupon, message and the order that counts', async () => {
+describe('an abandoned cart', () => {
+  test('is postponed by activity; then follow message, wait, check, coupon, message and the counted order', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const automation = await shop.automation({
@@ -78,14 +78,14 @@ describe('a cart that was left', () => {
           minimumAmount: null,
           usageLimit: 1,
           used: 0,
-          // The end of local day 2026-11-28 in São Paulo.
+          // The end of the local day 2026-11-28 in São Paulo.
           endsAt: '2026-11-29T02:59:59.999Z',
         },
       },
     ])
 
     await app.advance(3_600_000)
-    // Another phone and email: the code alone says whose order it is.
+    // Another phone and email: only the code attributes the order.
     await orderOf(shop, {
       customer: { email: 'other@example.com', phone: '+5521999990000' },
       couponCode: code,
@@ -98,7 +98,7 @@ describe('a cart that was left', () => {
     ])
   })
 
-  test('that was ordered a minute before is skipped; one of no total begins no run', async () => {
+  test('that was ordered a minute before is skipped; one with a total of 0 starts no run', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const automation = await shop.automation({ type: 'abandoned-cart', quietHours: never })
@@ -116,7 +116,7 @@ describe('a cart that was left', () => {
     expect(await shop.outbox()).toEqual([])
   })
 
-  test('begins one run, however often its webhook comes', async () => {
+  test('starts one run, however often its webhook arrives', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const automation = await shop.automation({ type: 'abandoned-cart', quietHours: never })
@@ -127,7 +127,11 @@ describe('a cart that was left', () => {
     const cart = (await answer.json()) as Cart
     const redeliver = async (updatedAt: string): Promise<void> => {
       const object = { id: cart.id, updatedAt }
-      for (const { url, headers, body } of await deliveriesOf(shop.platform, 'cart.updated', object)) {
+      for (const { url, headers, body } of await buildWebhookDeliveries(
+        shop.platform,
+        'cart.updated',
+        object,
+      )) {
         await app.fetch(new Request(url, { method: 'POST', headers, body }), { ip: '127.0.0.1' })
       }
     }
@@ -163,7 +167,7 @@ describe('run and cancel', () => {
 
     const waiting = (await shop.executions(automation.id))[1]!
     expect(waiting).toMatchObject({ status: 'pending', step_id: 'w1' })
-    // The number has its next place a moment later.
+    // The number has its next rate slot a moment later.
     await app.advance(1_000)
     expect((await run(waiting.id)).status).toBe(202)
     await app.drainJobs()

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import testAutomation from '#operations/automations/engine/api/test-automation'
 import executeAutomation from '#operations/automations/entering/api/execute-automation'
-import { optOuts } from '#operations/messaging/door'
+import { optOuts } from '#operations/messaging/index'
 import type { PlatformOrder } from '#operations/store/ecommerce/port'
 import { upsertOrders } from '#operations/store/orders/orders'
 import { Claim } from '#runtime/gateway/idempotency'
@@ -42,7 +42,7 @@ async function withOrders(count: number, body: Record<string, unknown> = {}) {
 }
 
 describe('POST /automations/:id/execute (rule 8)', () => {
-  test('writes once to whom it would have written to', async () => {
+  test('sends once to everybody it would have written to', async () => {
     const { shop, ctx, automation, execute } = await withOrders(6)
     await optOuts.add(ctx, phone(3), 'manual')
     const answers = await Promise.all([execute(), execute()])
@@ -62,7 +62,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(await shop.executions(automation.id)).toHaveLength(5)
   })
 
-  test('takes the newest up to the limit, by the conditions; the rest by the next call', async () => {
+  test('takes the newest matching ones up to the limit; the next call takes the rest', async () => {
     const { shop, automation, execute } = await withOrders(3, { conditions: { minAmount: 100 } })
     expect((await execute(2)).body.candidates).toBe(2)
     await app.drainJobs()
@@ -74,7 +74,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(none.body.candidates).toBe(0)
   })
 
-  test('refuses what is off, not connected, unknown, or beyond the messages left', async () => {
+  test('refuses an inactive, unconnected or unknown automation, and too little quota', async () => {
     const { shop, automation, execute } = await withOrders(5)
     await setQuota(shop, 3)
     const refused = await execute()
@@ -95,7 +95,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect((await shop.call(executeAutomation, { params, body: {} })).status).toBe(404)
   })
 
-  test('a job that was lost holds nobody up for ever', async () => {
+  test('a lost job does not block the next execute for ever', async () => {
     const { ctx, automation, execute } = await withOrders(1)
     await ctx.db
       .updateTable('automations')
@@ -116,7 +116,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     ['post-purchase', {}, {}],
     ['review-request', {}, { fulfillmentStatus: 'delivered' as const }],
     ['cashback', {}, {}],
-  ])('%s finds its orders, and the cart its carts', async (type, input, change) => {
+  ])('%s finds its orders or carts', async (type, input, change) => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const order = await shop.sell({ customer: ana, ...input })
@@ -130,7 +130,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(await shop.executions(automation.id)).toMatchObject([{ sequence: 1 }])
   })
 
-  test('carts untouched for the delay; who was last here so many days ago; birthdays of today', async () => {
+  test('finds carts without activity for the delay, inactive customers, and birthdays of today', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     await shop.cart({ lastActivityAt: '2026-11-20T13:59:59.000Z' })
@@ -154,7 +154,7 @@ describe('POST /automations/:id/execute (rule 8)', () => {
     expect(await shop.executions(birthday.id)).toHaveLength(1)
   })
 
-  test('a first import of old orders begins no run', async () => {
+  test('a first import of old orders starts no run', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const automation = await shop.automation({ type: 'order-created' })
@@ -200,7 +200,7 @@ describe('POST /automations/:id/test', () => {
     expect(await shop.executions(automation.id)).toEqual([])
   })
 
-  test('whose answer was lost is not sent again under its key, though its coupon would be another', async () => {
+  test('does not resend under its key after a lost answer, although the coupon would differ', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
     const automation = await shop.automation({
@@ -214,7 +214,7 @@ describe('POST /automations/:id/test', () => {
         body: { phone: ana.phone },
         headers: { 'idempotency-key': 'test' },
       })
-    vi.spyOn(Claim.prototype, 'keep').mockRejectedValueOnce(new Error('The connection was lost'))
+    vi.spyOn(Claim.prototype, 'storeAnswer').mockRejectedValueOnce(new Error('The connection was lost'))
     expect((await send()).status).toBe(503)
     vi.restoreAllMocks()
     expect((await send()).status).toBe(409)

@@ -26,8 +26,8 @@ const orders = async (shop: AutomationShop, id: string) => {
 describe.each([
   ['America/Sao_Paulo', '2026-11-20T13:00:00.000Z', '2026-09-21T03:00:00.000Z', '2026-09-22T02:59:59.999Z'],
   ['Pacific/Auckland', '2026-11-19T21:00:00.000Z', '2026-09-20T12:00:00.000Z', '2026-09-21T11:59:59.999Z'],
-])('win-back by the days of %s', (timezone, scanAt, firstInstant, lastInstant) => {
-  test('60 days without an order, on 20 November: those of 21 September, whose last it was', async () => {
+])('win-back with the days of %s', (timezone, scanAt, firstInstant, lastInstant) => {
+  test('on 20 November finds customers whose last order was on 21 September, 60 days ago', async () => {
     await app.setClock('2026-11-19T10:30:00.000Z')
     const shop = await automationShop(app, { timezone, country: 'BR' })
     const before = new Date(Date.parse(firstInstant) - 1).toISOString()
@@ -36,7 +36,7 @@ describe.each([
     const last = await shop.sell({ customer: { phone: phone(2) }, placedAt: lastInstant })
     await shop.sell({ customer: { phone: phone(3) }, placedAt: before })
     await shop.sell({ customer: { phone: phone(4) }, placedAt: after })
-    // Came back since; never paid.
+    // Ordered since; never paid.
     await shop.sell({ customer: { phone: phone(5) }, placedAt: firstInstant })
     await shop.sell({ customer: { phone: phone(5) }, placedAt: '2026-10-20T12:00:00.000Z' })
     await shop.sell({ customer: { phone: phone(6) }, placedAt: firstInstant, paymentStatus: 'pending' })
@@ -63,7 +63,7 @@ describe('birthdays', () => {
       placedAt: '2024-01-10T12:00:00.000Z',
     })
 
-  test('29 February is the 28th in other years; once a year', async () => {
+  test('29 February is celebrated on the 28th in other years, once a year', async () => {
     await app.setClock('2027-02-27T15:00:00.000Z')
     const shop = await automationShop(app)
     const leap = await person(shop, 1, '1992-02-29')
@@ -85,7 +85,7 @@ describe('birthdays', () => {
     ])
   })
 
-  test('days before; who has no phone is skipped; days that were missed are made up, three at most', async () => {
+  test('are scanned some days before; customers without a phone are skipped; up to three missed days are made up', async () => {
     await app.setClock('2026-11-10T15:00:00.000Z')
     const shop = await automationShop(app)
     for (const day of [15, 16, 17, 18, 19, 20]) await person(shop, day, `1990-11-${day}`)
@@ -101,7 +101,7 @@ describe('birthdays', () => {
     await set('2026-11-10T15:01:00.000Z')
     await set('2026-11-12T12:00:00.000Z')
     expect(await orders(shop, automation.id)).toEqual([])
-    // Down from then on until the 17th at noon: days 14 to 16 are made up, the 13th is not; the 17th is today's.
+    // Downtime until the 17th at noon: days 14 to 16 are made up, the 13th is not; the 17th is today.
     await set('2026-11-17T15:00:00.000Z')
     const ctx = await shop.context()
     const runs = await ctx.db
@@ -120,7 +120,7 @@ describe('birthdays', () => {
     ])
   })
 
-  test('a platform that is down is asked again', async () => {
+  test('an unavailable platform is retried', async () => {
     await app.setClock('2026-11-20T11:00:00.000Z')
     const shop = await automationShop(app)
     await person(shop, 1, '1990-11-20')

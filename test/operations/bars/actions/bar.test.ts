@@ -16,8 +16,8 @@ const save = (shop: Shop, body: object) => shop.call(saveSettings, { body })
 const read = async (shop: Shop) => (await shop.call(getSettings)).body
 const action = (type: string, target: string | null = null) => ({ type, label: 'Go', target })
 
-describe('the bar of buttons', () => {
-  test('has defaults until it is saved', async () => {
+describe('the button banner', () => {
+  test('the banner has defaults until it is saved', async () => {
     expect(await read(await store(app))).toEqual({
       isEnabled: false,
       text: null,
@@ -33,7 +33,7 @@ describe('the bar of buttons', () => {
     })
   })
 
-  test('keeps what each button needs', async () => {
+  test('each button stores its target', async () => {
     const shop = await connectedStore(app)
     const { status, body } = await save(shop, {
       isEnabled: true,
@@ -75,12 +75,12 @@ describe('the bar of buttons', () => {
     ['actions.0.target', { actions: [action('coupon', '')] }],
     ['actions.0.target', { actions: [action('coupon', 'x'.repeat(41))] }],
     ['actions.0.target', { actions: [action('scroll-top', '/top')] }],
-  ])('refuses %s out of its bounds', async (field, change) => {
+  ])('%s out of its bounds is refused', async (field, change) => {
     const shop = await store(app)
     expect(await save(shop, change)).toMatchObject(refused(400, field))
   })
 
-  test('a product is left out once it is gone', async () => {
+  test('a button of a deleted product is left out', async () => {
     const shop = await connectedStore(app)
     await save(shop, { isEnabled: true, actions: [action('product', '1001'), action('scroll-top')] })
     await deleteRows(shop, 'sandbox_objects')
@@ -91,13 +91,13 @@ describe('the bar of buttons', () => {
     expect(actionBar.actions.map((each: { type: string }) => each.type)).toEqual(['scroll-top'])
   })
 
-  test('the whole is checked also where it is turned off', async () => {
+  test('the whole is validated even while turned off', async () => {
     const shop = await store(app)
     const { status } = await save(shop, { isEnabled: false, actions: [action('link', 'nowhere')] })
     expect(status).toBe(400)
   })
 
-  test('is turned off whatever is sent, and nothing else is touched', async () => {
+  test('deactivating turns it off whatever is sent, and changes nothing else', async () => {
     const shop = await store(app)
     const before = (await save(shop, { isEnabled: true, text: 'Hi', actions: [action('scroll-top')] })).body
     await app.advance(1000)

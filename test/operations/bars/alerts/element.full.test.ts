@@ -8,7 +8,7 @@ import { sendEvents } from '#test/support/storefront'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'stacked in their corner, read without haste, closed without a click, as many as a visit may have, %i wide',
+  'alerts stack in their corner, pause on hover, close without a click, and respect the session limit, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(createButton, {
@@ -48,10 +48,10 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const bought = page.getByText('Ana comprou')
     const views = page.getByText('visualizações nas últimas')
     await bought.waitFor()
-    // Longer than its two seconds, for as long as the shopper is on it.
+    // Hovering keeps it longer than its two seconds.
     await bought.hover()
     await views.waitFor()
-    // The shopper's own language, in text and time.
+    // Text and age are in the shopper's language.
     expect(await bought.textContent()).toContain('há 3 horas')
     await expectAccessible(page)
     const log = page.getByRole('log', { name: 'O que acontece na loja' })
@@ -84,7 +84,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await bought.waitFor({ state: 'detached' })
     await page.waitForTimeout(4000)
     expect([await bought.count(), await views.count()]).toEqual([0, 1])
-    // As many as the visit may have, on its next page too.
+    // The session limit applies on the next page too.
     await open('/products/1001')
     await views.waitFor()
     await page.waitForTimeout(1500)
@@ -96,7 +96,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
          where store_id = $1 and widget = 'fomo-alert' order by resource_id`,
         [shop.id],
       )
-    // An impression counts once a visitor and half hour.
+    // An impression counts once per visitor and half hour.
     await expect.poll(counted).toEqual([
       { resource_id: 'product-views', impressions: 1, clicks: 0 },
       { resource_id: 'recent-purchases', impressions: 1, clicks: 0 },

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import createAlert from '#operations/bars/alerts/api/create-alert'
-import { shownName, timeAgo } from '#operations/bars/alerts/feed'
+import { formatCustomerName, formatTimeAgo } from '#operations/bars/alerts/feed'
 import { putProduct } from '#operations/store/ecommerce/sandbox-catalog'
-import type { Given } from '#runtime/wiring'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
 import { setRows } from '#test/support/rows'
 import { sendEvents, visit } from '#test/support/storefront'
 
-/** What the section of reviews says. */
-let approvedReviews: NonNullable<Given['approvedReviews']> = async () => []
-const wiring: Given = { approvedReviews: (ctx, query) => approvedReviews(ctx, query) }
-const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
+/** Stub of the reviews section. */
+let approvedReviews: NonNullable<SectionExtensions['approvedReviews']> = async () => []
+const extensions: SectionExtensions = { approvedReviews: (ctx, query) => approvedReviews(ctx, query) }
+const app = await testApp({ storefrontReadsIp: 10_000 }, { extensions })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 const hours = (n: number) => new Date(app.clock.ms() - n * 3_600_000).toISOString()
@@ -41,7 +41,7 @@ const views = (shop: ConnectedShop, type: string, productId: string, n: number) 
   )
 
 describe('GET /storefront/:publicId/fomo-feed', () => {
-  test('says nothing while nothing is on, or nothing happened', async () => {
+  test('the feed is empty while nothing is on or nothing happened', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     expect(await feed(shop)).toEqual([])
     await turnOn(shop, 'recent-purchases')
@@ -51,7 +51,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect((await visit(starter, '/fomo-feed')).status).toBe(404)
   })
 
-  test('tells of purchases, newest first, one an order, without surnames', async () => {
+  test('purchases are listed newest first, one per order, without surnames', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases')
     await buy(shop, 'Ana Souza', '2003', 5)
@@ -79,7 +79,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(JSON.stringify(items)).not.toContain('Lima')
   })
 
-  test('a value there is none of leaves no gap, and HTML stays text', async () => {
+  test('a missing value leaves no gap, and HTML is text', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases', {
       text: '{{firstName}} , {{city}}! {{quantity}} × {{productName}}',
@@ -88,7 +88,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(await texts(shop)).toEqual(['<b>Ana</b>,! 1 × Avental'])
   })
 
-  test('leaves out excluded and unpublished products', async () => {
+  test('excluded and unpublished products are left out', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'recent-purchases', { excludedProductIds: ['1001'], text: '{{productName}}' })
     await buy(shop, 'Ana', '2001', 5)
@@ -100,7 +100,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(await texts(shop)).toEqual([])
   })
 
-  test('counts distinct customers of the product of the page', async () => {
+  test('distinct customers of the page`s product are counted', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'purchase-count', { minCount: 2 })
     await buy(shop, 'Ana', '2001', 5)
@@ -112,7 +112,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(await texts(shop)).toEqual([])
   })
 
-  test('counts distinct visitors: now, in the window, and of carts', async () => {
+  test('distinct visitors are counted: live, in the window, and of carts', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'live-visitors')
     await turnOn(shop, 'product-views', { minCount: 4 })
@@ -133,7 +133,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(await texts(shop, '1001')).toEqual([])
   })
 
-  test('tells of variants with one to five units', async () => {
+  test('variants with one to five units are listed', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     await turnOn(shop, 'low-stock')
     await putProduct(shop.platform, {
@@ -153,7 +153,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(await texts(shop, '1001')).toEqual([])
   })
 
-  test('tells of approved reviews, cut, of products that are to be seen', async () => {
+  test('approved reviews of published products are listed, truncated', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     const reviewedAt = new Date(app.clock.ms() - 60_000)
     const review = { customerName: 'Ana Souza', rating: 5, text: 'x'.repeat(90), reviewedAt }
@@ -171,7 +171,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
     expect(text).toMatch(/^A\. 5 1 minute ago x{79}…$/)
   })
 
-  test('refuses what it does not know; may be kept half a minute', async () => {
+  test('unknown parameters are refused; the answer is cacheable for half a minute', async () => {
     const shop = await connectedStore(app, { locale: 'en-US' })
     expect((await visit(shop, '/fomo-feed?product=1')).status).toBe(400)
     const { headers } = await visit(shop, '/fomo-feed')
@@ -188,7 +188,7 @@ test.each([
   [47 * 3_600_000, '1 day ago'],
   [29 * 86_400_000, '29 days ago'],
 ])('%i milliseconds are %s', (milliseconds, text) => {
-  expect(timeAgo(milliseconds, 'en-US')).toBe(text)
+  expect(formatTimeAgo(milliseconds, 'en-US')).toBe(text)
 })
 
 test.each<[string | null, 'first-name' | 'initial' | 'hidden', string]>([
@@ -198,5 +198,5 @@ test.each<[string | null, 'first-name' | 'initial' | 'hidden', string]>([
   [null, 'first-name', 'Someone'],
   ['  ', 'initial', 'Someone'],
 ])('%s as %s is %s', (name, nameFormat, shown) => {
-  expect(shownName(name, { nameFormat }, 'en-US')).toBe(shown)
+  expect(formatCustomerName(name, { nameFormat }, 'en-US')).toBe(shown)
 })

@@ -26,7 +26,7 @@ const types = [
 ]
 
 describe('alerts', () => {
-  test('there is one for each type, with its defaults until it is created', async () => {
+  test('each type has one alert, with defaults until it is created', async () => {
     const shop = await store(app)
     const { body } = await shop.call(listAlerts)
     expect(body.data.map((each: { alertType: string }) => each.alertType)).toEqual(types)
@@ -54,7 +54,7 @@ describe('alerts', () => {
     expect((await shop.call(getAlert, { params: { alertType: 'nope' } })).status).toBe(404)
   })
 
-  test('one is created once, also by two at once', async () => {
+  test('an alert is created once, also by concurrent calls', async () => {
     const shop = await store(app)
     const made = await create(shop, { alertType: 'low-stock', isEnabled: true })
     expect(made).toMatchObject({ status: 201, body: { alertType: 'low-stock', isEnabled: true } })
@@ -63,7 +63,7 @@ describe('alerts', () => {
     expect(both.map((each) => each.status).sort()).toEqual([201, 409])
   })
 
-  test('knows the variables of its type alone', async () => {
+  test('an alert supports only the variables of its type', async () => {
     const shop = await store(app)
     expect(await create(shop, { alertType: 'product-views', text: '{{count}} in {{city}}' })).toMatchObject(
       refused(400, '{{city}}'),
@@ -83,11 +83,11 @@ describe('alerts', () => {
   test.each<[string, object]>([
     ['alertType', {}],
     ['maxPerSession', { alertType: 'low-stock', maxPerPage: 21 }],
-  ])('refuses %s out of its bounds', async (field, body) => {
+  ])('%s out of its bounds is refused', async (field, body) => {
     expect(await create(await store(app), body)).toMatchObject(refused(400, field))
   })
 
-  test('a change is merged; its type stays; the same again changes nothing', async () => {
+  test('a change is merged and keeps the type; equal values change nothing', async () => {
     const shop = await connectedStore(app)
     const { body } = await create(shop, { alertType: 'low-stock', excludedProductIds: ['1001'] })
     await app.advance(1000)
@@ -103,7 +103,7 @@ describe('alerts', () => {
     expect((await update(shop, { id: crypto.randomUUID(), isEnabled: true })).status).toBe(404)
   })
 
-  test('those that are on are on the storefront, and counted there', async () => {
+  test('enabled alerts are on the storefront and counted there', async () => {
     const shop = await store(app)
     await create(shop, { alertType: 'low-stock', isEnabled: true, text: 'Só {{stock}}' })
     await create(shop, { alertType: 'cart-adds' })

@@ -17,8 +17,8 @@ const shown = async (shop: Shop) => {
   return { bar: body.countdownBar, cacheControl: headers.get('cache-control') }
 }
 
-describe('the countdown bar', () => {
-  test('has defaults until it is saved', async () => {
+describe('the countdown banner', () => {
+  test('the banner has defaults until it is saved', async () => {
     expect(await read(await store(app))).toMatchObject({
       isEnabled: false,
       countdown: {
@@ -47,7 +47,7 @@ describe('the countdown bar', () => {
     })
   })
 
-  test('a fixed end is a wall clock of the zone', async () => {
+  test('a fixed end is a wall clock in the time zone', async () => {
     const shop = await store(app)
     const inStore = await save(shop, on({ endLocal: '2026-11-27T23:59' }))
     expect(inStore.status).toBe(200)
@@ -60,7 +60,7 @@ describe('the countdown bar', () => {
     expect(elsewhere.body.countdown.endsAt).toBe('2026-11-28T04:59:00.000Z')
   })
 
-  test('the start counts, the end does not; what is over may stay, and cannot be turned on anew', async () => {
+  test('the start is inclusive, the end exclusive; a past countdown may stay, but cannot be restarted', async () => {
     const shop = await store(app)
     const dates = { startLocal: '2026-11-21T09:00', endLocal: '2026-11-21T10:00' }
     expect((await save(shop, on(dates))).body.countdown.state).toBe('scheduled')
@@ -77,13 +77,13 @@ describe('the countdown bar', () => {
     expect((await save(shop, { isEnabled: false })).body.countdown.state).toBe('off')
     expect(await save(shop, { isEnabled: true })).toMatchObject(refused(400, 'countdown.endLocal'))
     expect((await save(shop, { countdown: { endLocal: '2026-11-21T09:59' } })).status).toBe(400)
-    // Of another zone the same wall clock is another instant, over as well.
+    // In another time zone the same wall clock is another instant, also in the past.
     expect((await save(shop, { countdown: { timezone: 'Europe/Lisbon' } })).status).toBe(400)
     expect((await save(shop, on({ endLocal: '2026-11-22T10:00' }))).body.countdown.state).toBe('running')
     await app.setClock('2026-11-22T12:00:00.000Z')
   })
 
-  test('a window comes back on its days, and belongs to the day it began', async () => {
+  test('a window recurs on its weekdays and belongs to the day it starts', async () => {
     const shop = await store(app)
     const monday = { type: 'daily', dailyStart: '22:00', dailyEnd: '02:00', weekdays: [1] }
     // A Sunday.
@@ -110,10 +110,10 @@ describe('the countdown bar', () => {
     })
   })
 
-  test('a window that a clock change takes away comes back the week after, and runs for nobody until then', async () => {
+  test('a window removed by a clock change recurs the week after and does not run until then', async () => {
     const shop = await store(app, { timezone: 'America/Santiago' })
     await app.setClock('2027-08-30T15:00:00.000Z')
-    // 5 September 2027, a Sunday, begins at 1:00 in Santiago.
+    // Sunday, 5 September 2027 starts at 1:00 in Santiago.
     const midnight = { type: 'daily', dailyStart: '00:00', dailyEnd: '01:00', weekdays: [7] }
     const { body } = await save(shop, on(midnight))
     const next = { startsAt: '2027-09-12T03:00:00.000Z', endsAt: '2027-09-12T04:00:00.000Z' }
@@ -124,7 +124,7 @@ describe('the countdown bar', () => {
     await app.setClock('2026-11-22T12:00:00.000Z')
   })
 
-  test('one that begins with each visitor has no instants', async () => {
+  test('an evergreen countdown has no instants', async () => {
     const { body } = await save(await store(app), on({ type: 'evergreen', durationMinutes: 15 }))
     expect(body.countdown).toMatchObject({ state: 'running', startsAt: null, endsAt: null })
   })
@@ -145,13 +145,13 @@ describe('the countdown bar', () => {
     ['announcements.0.linkUrl', { announcements: [{ text: 'x', linkUrl: 'javascript:x' }] }],
     ['linkUrl', { linkUrl: 'http://example.com' }],
     ['linkUrl', { linkUrl: '//example.com' }],
-  ])('refuses %s out of its bounds', async (field, change) => {
+  ])('%s out of its bounds is refused', async (field, change) => {
     const shop = await store(app)
     expect(await save(shop, change)).toMatchObject(refused(400, field))
     expect((await read(shop)).updatedAt).toBeNull()
   })
 
-  test('the storefront has it from its start to its end', async () => {
+  test('the storefront has the countdown from its start to its end', async () => {
     const shop = await store(app)
     await app.setClock('2026-11-24T12:00:00.000Z')
     await save(shop, on({ startLocal: '2026-11-24T09:00', endLocal: '2026-11-24T09:01' }))

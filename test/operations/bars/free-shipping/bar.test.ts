@@ -15,8 +15,8 @@ await app.setClock('2026-11-20T12:00:00.000Z')
 const save = (shop: Shop, body: object) => shop.call(saveSettings, { body })
 const read = async (shop: Shop) => (await shop.call(getSettings)).body
 
-describe('the free-shipping bar', () => {
-  test('has defaults until it is saved, and says its currency', async () => {
+describe('the free-shipping banner', () => {
+  test('the banner has defaults until it is saved, and its currency', async () => {
     const shop = await store(app)
     expect(await read(shop)).toEqual({
       isEnabled: false,
@@ -45,13 +45,13 @@ describe('the free-shipping bar', () => {
     ['threshold', { isEnabled: true }],
     ['progressText', { progressText: 'Only {{missing}} to go' }],
     ['progressText', { progressText: 'Only {{remaining to go' }],
-  ])('refuses %s out of its bounds', async (field, change) => {
+  ])('%s out of its bounds is refused', async (field, change) => {
     const shop = await store(app)
     expect(await save(shop, change)).toMatchObject(refused(400, field))
     expect((await read(shop)).updatedAt).toBeNull()
   })
 
-  test('products that are left out may be gone later, and are looked up when they are named', async () => {
+  test('new excluded products must exist; saved ones may be deleted later', async () => {
     const shop = await connectedStore(app)
     expect((await save(shop, { excludedProductIds: ['1001'] })).status).toBe(200)
     await deleteRows(shop, 'product_snapshots')
@@ -60,7 +60,7 @@ describe('the free-shipping bar', () => {
     expect((await save(shop, { excludedProductIds: ['sandbox-down'] })).status).toBe(503)
   })
 
-  test('is on the storefront while it is on', async () => {
+  test('the banner is on the storefront while it is on', async () => {
     const shop = await store(app, { locale: 'pt-BR' })
     expect((await visit(shop, '/widgets')).body).not.toHaveProperty('freeShippingBar')
     await save(shop, { isEnabled: true, threshold: 199, excludedProductIds: [] })
@@ -92,7 +92,7 @@ async function insertOrder(
       payment_status: change.paymentStatus ?? 'paid',
       fulfillment_status: 'delivered',
       currency: change.currency ?? 'BRL',
-      // Goods 10 more than they came to, and shipping on top: neither counts.
+      // A discount of 10 and shipping on top: neither counts.
       subtotal: String(amount + 10),
       discount: '10',
       shipping: '25',
@@ -113,8 +113,8 @@ async function shopWithOrders(): Promise<Shop> {
 }
 const suggestion = async (shop: Shop, query = {}) => (await shop.call(suggest, { query })).body
 
-describe('the suggestion of a threshold', () => {
-  test('is the median and a fifth more, rounded up', async () => {
+describe('the threshold suggestion', () => {
+  test('the suggestion is the median plus 20 percent, rounded up', async () => {
     const shop = await shopWithOrders()
     expect(await suggestion(shop)).toEqual({
       suggestion: 130,
@@ -130,7 +130,7 @@ describe('the suggestion of a threshold', () => {
     })
   })
 
-  test('leaves out today, what was cancelled, refunded or never paid, and other currencies', async () => {
+  test('today, cancelled, refunded and unpaid orders and other currencies do not count', async () => {
     const shop = await shopWithOrders()
     await insertOrder(shop, 5000, { placedAt: '2026-11-20T11:00:00.000Z' })
     await insertOrder(shop, 5000, { status: 'cancelled' })
@@ -139,13 +139,13 @@ describe('the suggestion of a threshold', () => {
     await insertOrder(shop, 5000, { currency: 'USD' })
     await insertOrder(shop, 5000, { placedAt: '2026-08-22T02:59:59.000Z' })
     expect(await suggestion(shop)).toMatchObject({ orders: 20, suggestion: 130 })
-    // The first of the 90 days begins at 03:00 UTC in São Paulo.
+    // The first of the 90 days starts at 03:00 UTC in São Paulo.
     await insertOrder(shop, 5000, { placedAt: '2026-08-22T03:00:00.000Z' })
     expect((await suggestion(shop)).orders).toBe(21)
     expect((await suggestion(shop, { days: 7 })).orders).toBe(0)
   })
 
-  test('needs twenty orders; the median is told all the same', async () => {
+  test('the suggestion needs twenty orders; the median does not', async () => {
     const shop = await store(app)
     expect(await suggestion(shop)).toMatchObject({ suggestion: null, orders: 0, medianOrder: null })
     for (const amount of [...amounts, ...amounts.slice(1)]) await insertOrder(shop, amount)
@@ -166,25 +166,28 @@ describe('the suggestion of a threshold', () => {
     [420, 550],
     [1700, 2100],
     [9000, 11_000],
-  ])('a median of %i makes %i', async (median, wanted) => {
+  ])('a median of %i suggests %i', async (median, wanted) => {
     const shop = await store(app)
     for (let i = 0; i < 20; i += 1) await insertOrder(shop, median)
     expect((await suggestion(shop)).suggestion).toBe(wanted)
   })
 
-  test.each([0, 2_000_000])('a median of %i makes none, since the bar could not have it', async (median) => {
-    const shop = await store(app)
-    for (let i = 0; i < 20; i += 1) await insertOrder(shop, median)
-    expect(await suggestion(shop)).toMatchObject({
-      suggestion: null,
-      reason: 'no-usable-threshold',
-      medianOrder: median,
-      shareReached: null,
-      shareWithin: null,
-    })
-  })
+  test.each([0, 2_000_000])(
+    'a median of %i suggests nothing, since the settings could not store it',
+    async (median) => {
+      const shop = await store(app)
+      for (let i = 0; i < 20; i += 1) await insertOrder(shop, median)
+      expect(await suggestion(shop)).toMatchObject({
+        suggestion: null,
+        reason: 'no-usable-threshold',
+        medianOrder: median,
+        shareReached: null,
+        shareWithin: null,
+      })
+    },
+  )
 
-  test('says the threshold that is set, and takes 7 to 365 days', async () => {
+  test('the answer has the current threshold, and 7 to 365 days are accepted', async () => {
     const shop: ConnectedShop = await connectedStore(app)
     await save(shop, { threshold: 150 })
     expect((await suggestion(shop)).currentThreshold).toBe(150)

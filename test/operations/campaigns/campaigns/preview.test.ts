@@ -3,17 +3,22 @@ import previewCampaign from '#operations/campaigns/campaigns/api/preview-campaig
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { phoneOf, sendingShop } from '#test/support/campaigns'
+import { makePhone, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
 
-const ana = { phone: phoneOf(1), name: 'Ana Souza', email: 'ana@a.example', customFields: { cupom: 'VIP5' } }
+const ana = {
+  phone: makePhone(1),
+  name: 'Ana Souza',
+  email: 'ana@a.example',
+  customFields: { cupom: 'VIP5' },
+}
 
 describe('GET /campaigns/:id/preview', () => {
-  test('a text, for the oldest contact, a given one, and one that is made up', async () => {
+  test('renders a text for the oldest contact, a given one, or a made-up one', async () => {
     const shop = await sendingShop(app)
-    const listId = await shop.list([ana, { phone: phoneOf(2) }])
+    const listId = await shop.list([ana, { phone: makePhone(2) }])
     const text = 'Oi {{firstName|cliente}}, use {{cupom}} em {{storeUrl}} ({{email}})'
     const id = await shop.draft(listId, { content: { text, optOutText: 'Reply STOP, {{storeName}}' } })
     const preview = await shop.call(previewCampaign, { params: { id } })
@@ -26,13 +31,13 @@ describe('GET /campaigns/:id/preview', () => {
       footer: null,
       buttons: [],
       media: null,
-      sample: { contactId: expect.any(String), name: 'Ana Souza', phone: phoneOf(1) },
+      sample: { contactId: expect.any(String), name: 'Ana Souza', phone: makePhone(1) },
       missingVariables: [],
     })
     const [other] = await ctx.db
       .selectFrom('list_contacts')
       .select('id')
-      .where('phone', '=', phoneOf(2))
+      .where('phone', '=', makePhone(2))
       .execute()
     const given = await shop.call(previewCampaign, { params: { id }, query: { contactId: other!.id } })
     expect(given.body).toMatchObject({
@@ -53,7 +58,7 @@ describe('GET /campaigns/:id/preview', () => {
     })
   })
 
-  test('a template, with the media of its header', async () => {
+  test('renders a template with the media of its header', async () => {
     const shop = await sendingShop(app, { connection: 'official' })
     const templateId = await makeTemplate(await shop.context(), {
       name: 'sale',
@@ -69,7 +74,7 @@ describe('GET /campaigns/:id/preview', () => {
       templateParameters: { body: ['{{firstName}}', '{{ cupom }}'] },
       media,
     }
-    const listId = await shop.list([ana, { phone: phoneOf(2), name: 'Bia' }])
+    const listId = await shop.list([ana, { phone: makePhone(2), name: 'Bia' }])
     const id = await shop.draft(listId, { content })
     const preview = await shop.call(previewCampaign, { params: { id } })
     expect(preview.body).toMatchObject({
@@ -96,7 +101,7 @@ describe('GET /campaigns/:id/preview', () => {
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('without a text or a template: 409', async () => {
+  test('answers 409 without a text or a template', async () => {
     const shop = await sendingShop(app)
     const listId = await shop.list(0)
     const without = [{}, { type: 'template' }]

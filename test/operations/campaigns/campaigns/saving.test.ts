@@ -10,7 +10,7 @@ import deleteList from '#operations/campaigns/lists/api/delete-list'
 import renameList from '#operations/campaigns/lists/api/rename-list'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import { testApp } from '#test/support/app'
-import { phoneOf, sendingShop } from '#test/support/campaigns'
+import { makePhone, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -18,7 +18,7 @@ await app.setClock('2026-11-20T12:00:00Z')
 const media = { type: 'image', url: 'https://a.example/x.png' }
 
 describe('POST /campaigns', () => {
-  test('makes a draft that may be unfinished', async () => {
+  test('creates a draft that may be unfinished', async () => {
     const shop = await sendingShop(app)
     const listId = await shop.list(3)
     const { status, body, headers } = await shop.call(createCampaign, { body: { name: ' Sale ', listId } })
@@ -64,7 +64,7 @@ describe('POST /campaigns', () => {
       createdAt: '2026-11-20T12:00:00.000Z',
       updatedAt: '2026-11-20T12:00:00.000Z',
     })
-    await shop.call(addOptOut, { body: { phone: phoneOf(1) } })
+    await shop.call(addOptOut, { body: { phone: makePhone(1) } })
     expect((await shop.read(body.id)).audience).toEqual({ size: 3, optedOut: 1, reachable: 2 })
   })
 
@@ -94,7 +94,7 @@ describe('POST /campaigns', () => {
 })
 
 describe('PUT /campaigns/:id', () => {
-  test('keeps what is left out, and takes back what was read unchanged', async () => {
+  test('keeps omitted fields, and accepts the unchanged answer of a read', async () => {
     const shop = await sendingShop(app)
     const picture = { ...media, fileName: 'x.png' }
     const id = await shop.draft(await shop.list(1), {
@@ -135,7 +135,7 @@ describe('PUT /campaigns/:id', () => {
   })
 })
 
-test('a duplicate is a draft of its own; a deleted campaign is gone', async () => {
+test('a duplicate is an independent draft; a deleted campaign is gone', async () => {
   const shop = await sendingShop(app)
   const name = 'x'.repeat(119)
   const id = await shop.draft(await shop.list(1), { name })
@@ -181,7 +181,7 @@ test('campaigns are listed newest first, by status and by name', async () => {
   expect(first).toEqual(await shop.read(first.id))
 })
 
-test('a campaign is attributed the sales that count, in the currency of the store', async () => {
+test('counted sales in the store currency are attributed to a campaign', async () => {
   const shop = await sendingShop(app)
   const ctx = await shop.context()
   const listId = await shop.list(1)
@@ -220,7 +220,7 @@ test('a campaign is attributed the sales that count, in the currency of the stor
   expect((await shop.read(id)).attributed).toEqual({ orders: 2, revenue: 150.75, currency: 'BRL' })
 })
 
-test('the name of a list follows it, and stays when it is gone', async () => {
+test('the list name follows the list, and stays when the list is deleted', async () => {
   const shop = await sendingShop(app)
   const listId = await shop.list(1)
   const id = await shop.draft(listId)

@@ -7,7 +7,7 @@ import { hourMs, minuteMs } from '#runtime/durations'
 import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
 import { runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
-import { noticesOf as notices } from '#test/support/imports'
+import { readNotices as notices } from '#test/support/imports'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -17,7 +17,7 @@ const schedule = (shop: SendingShop, id: string, scheduledAt: string) =>
 const inOneHour = () => new Date(app.clock.ms() + hourMs).toISOString()
 
 describe('POST /campaigns/:id/schedule', () => {
-  test('takes the wall clock of the store, and can be moved', async () => {
+  test('uses the store wall clock, and can be rescheduled', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     const first = await schedule(shop, id, '2026-12-01T10:00')
@@ -40,8 +40,8 @@ describe('POST /campaigns/:id/schedule', () => {
   })
 })
 
-describe('its time comes', () => {
-  test('a campaign is sent once by two workers', async () => {
+describe('a due campaign', () => {
+  test('is sent once by two workers', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(30))
     await schedule(shop, id, new Date(app.clock.ms() + 2 * hourMs).toISOString())
@@ -62,7 +62,7 @@ describe('its time comes', () => {
     expect([...(await shop.outbox()).values()].map(({ calls }) => calls)).toEqual(Array(30).fill(1))
   })
 
-  test('a campaign more than three hours late is not sent', async () => {
+  test('is not sent more than three hours late', async () => {
     const shop = await sendingShop(app)
     const late = await shop.draft(await shop.list(2))
     const gone = await shop.draft(await shop.list(2))
@@ -89,7 +89,7 @@ describe('its time comes', () => {
     expect((await shop.call(sendCampaign, { params: { id: late } })).status).toBe(202)
   })
 
-  test('a campaign without enough messages fails, and can be sent after an upgrade', async () => {
+  test('fails without enough quota, and can be sent after an upgrade', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const id = await shop.draft(await shop.list(5))
@@ -126,7 +126,7 @@ describe('its time comes', () => {
     expect(await shop.read(id)).toMatchObject({ status: 'failed', failureReason: reason })
   })
 
-  test('it waits for an import of its list, at most an hour', async () => {
+  test('waits for an import of its list, at most an hour', async () => {
     const shop = await sendingShop(app)
     const ctx = await shop.context()
     const make = async () => {
@@ -156,17 +156,17 @@ describe('its time comes', () => {
     await runUntil(app, async () => (await shop.read(patient.id)).status === 'sent', 30_000, 4)
     await runUntil(app, async () => (await shop.read(hopeless.id)).status === 'failed', 10 * minuteMs, 8)
     expect((await shop.read(hopeless.id)).failureReason).toBe('list-busy')
-    // What the watchdog queued beside finds nothing to do, and queues nothing again.
+    // The jobs that the watchdog queued as well find nothing to do and queue nothing.
     const waiting = (): Promise<unknown[]> =>
       app.database.query(
         `select id from pgboss.job where data->>'job' = 'campaign-start' and state < 'active' and data->>'storeId' = $1`,
         [shop.id],
       )
-    // Those of one campaign that were fetched at once take turns, a second apart.
+    // Jobs of one campaign that are fetched at once run one after another, a second apart.
     await runUntil(app, async () => (await waiting()).length === 0, minuteMs, 8)
   })
 
-  test('a lost job is made good by the watchdog', async () => {
+  test('is started by the watchdog if its job is lost', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     await schedule(shop, id, inOneHour())

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import importCsv from '#operations/campaigns/imports/api/import-csv'
 import importCsvIntoList from '#operations/campaigns/imports/api/import-csv-into-list'
-import { camelCase, layoutOf } from '#operations/campaigns/imports/csv-columns'
+import { camelCase, resolveLayout } from '#operations/campaigns/imports/csv-columns'
 import addContact from '#operations/campaigns/lists/api/add-contact'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import {
   columns,
-  contactsOf,
   emptyList,
-  into,
-  noticesOf,
-  phoneOf,
+  importRows,
+  makePhone,
+  makeRows,
   read,
-  rowsOf,
-  stagedOf,
+  readContacts,
+  readNotices,
+  readStaged,
 } from '#test/support/imports'
 import { store } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
@@ -23,7 +23,7 @@ import { isFullSuite } from '#test/support/suite'
 const app = await testApp()
 
 describe('rows', () => {
-  test('an odd character is its row’s fault; lines are counted as an editor shows them', async () => {
+  test('an invalid character is an error of its row; lines are counted as an editor shows them', async () => {
     const shop = await store(app)
     const asked = await shop.call(importCsv, {
       body: {
@@ -51,7 +51,7 @@ describe('rows', () => {
     expect([odd.status, odd.body.error.message]).toEqual([400, 'name: must not contain control characters'])
   })
 
-  test('good ones go in, each bad one is told with its line of the file', async () => {
+  test('valid rows are added, each invalid one is listed with its line', async () => {
     const shop = await store(app)
     const asked = await shop.call(importCsv, {
       body: {
@@ -110,7 +110,7 @@ describe('rows', () => {
     })
     expect(list.import.startedAt).not.toBeNull()
     expect(list.import.finishedAt).not.toBeNull()
-    const [bruno, ana] = await contactsOf(shop, listId)
+    const [bruno, ana] = await readContacts(shop, listId)
     expect(ana).toMatchObject({
       name: 'Ana',
       email: 'ana@example.com',
@@ -118,25 +118,25 @@ describe('rows', () => {
       source: 'csv',
     })
     expect(bruno).toMatchObject({ name: 'Bruno', email: null, customFields: { cidade: 'Campinas' } })
-    expect(await noticesOf(shop)).toMatchObject([
+    expect(await readNotices(shop)).toMatchObject([
       {
         type: 'list-import-completed',
         level: 'warning',
         data: { jobId, listId, processed: 6, added: 2, updated: 1, invalid: 3 },
       },
     ])
-    expect(await stagedOf(shop)).toEqual([])
+    expect(await readStaged(shop)).toEqual([])
   })
 
-  test('every other fault has its reason', async () => {
+  test('every other error has its reason', async () => {
     const shop = await store(app)
     const id = await emptyList(shop)
-    await into(shop, id, {
+    await importRows(shop, id, {
       rows: [
-        [phoneOf(1), 'x'.repeat(121), null, null],
-        [phoneOf(2), null, 'no address', null],
-        [phoneOf(3), null, null, 'x'.repeat(501)],
-        [phoneOf(4), null, null, null, 'more'],
+        [makePhone(1), 'x'.repeat(121), null, null],
+        [makePhone(2), null, 'no address', null],
+        [makePhone(3), null, null, 'x'.repeat(501)],
+        [makePhone(4), null, null, null, 'more'],
         [5_511_988_887_775, 'A number', null, 12],
         [5.51e22, null, null, null],
       ],
@@ -153,15 +153,15 @@ describe('rows', () => {
         reason: 'phone: was turned into a number by the spreadsheet (5.51e+22); format the column as text',
       },
     ])
-    expect(await contactsOf(shop, id)).toMatchObject([
+    expect(await readContacts(shop, id)).toMatchObject([
       { phone: '+5511988887775', customFields: { cidade: '12' } },
     ])
   })
 
-  test('what is there is updated, unchanged or skipped; opted-out phones are marked', async () => {
+  test('existing contacts are updated, unchanged or skipped; opted-out phones are marked', async () => {
     const shop = await store(app)
     const id = await emptyList(shop)
-    const phone = phoneOf(1)
+    const phone = makePhone(1)
     await shop.call(addContact, {
       params: { id },
       body: {
@@ -172,7 +172,7 @@ describe('rows', () => {
       },
     })
     await shop.call(addOptOut, { body: { phone } })
-    await into(shop, id, {
+    await importRows(shop, id, {
       rows: [
         [phone, null, 'Ana@new.example.com', 'Santos'],
         [phone, 'Ana', null, null],
@@ -185,7 +185,7 @@ describe('rows', () => {
       optedOut: 1,
       import: { added: 0, updated: 1, unchanged: 1 },
     })
-    expect(await contactsOf(shop, id)).toMatchObject([
+    expect(await readContacts(shop, id)).toMatchObject([
       {
         name: 'Ana',
         email: 'Ana@new.example.com',
@@ -194,16 +194,16 @@ describe('rows', () => {
         optedOut: true,
       },
     ])
-    await into(shop, id, { rows: [[phone, 'Other', null, null], [phoneOf(2)]], onDuplicate: 'skip' })
+    await importRows(shop, id, { rows: [[phone, 'Other', null, null], [makePhone(2)]], onDuplicate: 'skip' })
     await app.drainJobs()
     expect(await read(shop, id)).toMatchObject({ size: 2, import: { added: 1, updated: 0, unchanged: 1 } })
   })
 
-  test('a full list says so of the rows that find no room', async () => {
+  test('rows beyond the limit of a list get an error', async () => {
     const shop = await store(app)
     const id = await emptyList(shop)
     await app.database.root.updateTable('contact_lists').set({ size: 199_999 }).where('id', '=', id).execute()
-    await into(shop, id, { rows: rowsOf(3) })
+    await importRows(shop, id, { rows: makeRows(3) })
     await app.drainJobs()
     const list = await read(shop, id)
     expect(list).toMatchObject({ size: 200_000, import: { added: 1, invalid: 2 } })
@@ -216,7 +216,7 @@ describe('rows', () => {
   test('the first 100 errors are kept, all are counted', async () => {
     const shop = await store(app)
     const id = await emptyList(shop)
-    await into(shop, id, { rows: Array.from({ length: 1500 }, () => ['abc']) })
+    await importRows(shop, id, { rows: Array.from({ length: 1500 }, () => ['abc']) })
     await app.drainJobs()
     const { import: done } = await read(shop, id)
     expect([done.invalid, done.errors.length, done.errors[99].line]).toEqual([1500, 100, 101])
@@ -224,10 +224,10 @@ describe('rows', () => {
 })
 
 describe('columns', () => {
-  const layout = (names: string[], mapping?: Parameters<typeof layoutOf>[0]['mapping']) =>
-    layoutOf({ columns: names, mapping })
+  const layout = (names: string[], mapping?: Parameters<typeof resolveLayout>[0]['mapping']) =>
+    resolveLayout({ columns: names, mapping })
 
-  test('are found by name without case and accents, the others become custom fields', () => {
+  test('are found by name, ignoring case and accents; the others become custom fields', () => {
     expect(
       layout(['TELÉFONO', 'Nómbre', 'E-Mail', 'Data de nascimento', 'CPF', 'last_order', 'Phone']),
     ).toEqual({
@@ -252,7 +252,7 @@ describe('columns', () => {
     expect(Object.keys(layout(['phone', 'x'.repeat(80)]).customFields)).toEqual(['x'.repeat(40)])
   })
 
-  test('or as the mapping says, and only those', () => {
+  test('follow the mapping if there is one, and only that', () => {
     const mapping = { phone: 'Contato', customFields: { bairro: 'Bairro' } }
     expect(layout(['Nome', 'Contato', 'Bairro'], mapping)).toEqual({
       width: 3,
@@ -263,7 +263,7 @@ describe('columns', () => {
     })
   })
 
-  test('faults of the form are 400 and name the field', async () => {
+  test('invalid columns or mappings are 400 and name the field', async () => {
     const shop = await store(app)
     const id = await emptyList(shop)
     const rows = [['11988887777']]
@@ -306,10 +306,10 @@ describe('columns', () => {
 
 describe('size', () => {
   test.runIf(isFullSuite)(
-    '100,000 rows go in; one more is 400, and so are a million wrong cells',
+    '100,000 rows are imported; one more is 400, and so are a million invalid cells',
     async () => {
       const shop = await store(app)
-      const asked = await shop.call(importCsv, { body: { name: 'Big', columns, rows: rowsOf(100_000) } })
+      const asked = await shop.call(importCsv, { body: { name: 'Big', columns, rows: makeRows(100_000) } })
       expect(asked.status).toBe(202)
       expect(await app.worker.drain(110_000)).toMatchObject({ failed: 0, pending: 0 })
       expect(await read(shop, asked.body.listId)).toMatchObject({

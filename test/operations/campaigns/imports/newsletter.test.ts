@@ -2,19 +2,19 @@ import { expect, test } from 'vitest'
 import importNewsletter from '#operations/campaigns/imports/api/import-newsletter'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { contactsOf, phoneOf, read } from '#test/support/imports'
+import { makePhone, read, readContacts } from '#test/support/imports'
 import { store } from '#test/support/store'
 
 const app = await testApp()
 
-test('an import takes subscribers of these days who consented to messages to their phone', async () => {
+test('an import adds subscribers of these days who consented to messages to their phone', async () => {
   const shop = await store(app)
   const subscriber = async (
     n: number,
     createdAt: string,
     changes: { status?: string; consent_phone?: boolean; phone?: null } = {},
   ): Promise<void> => {
-    const phone = changes.phone === null ? null : phoneOf(n)
+    const phone = changes.phone === null ? null : makePhone(n)
     await app.database.root
       .insertInto('newsletter_subscribers')
       .values({
@@ -53,7 +53,7 @@ test('an import takes subscribers of these days who consented to messages to the
   await app.drainJobs()
   const list = await read(shop, asked.body.listId)
   expect(list).toMatchObject({ source: 'newsletter', filters, size: 2, import: { total: 2, added: 2 } })
-  const people = await contactsOf(shop, asked.body.listId)
+  const people = await readContacts(shop, asked.body.listId)
   expect(people.map((each: { name: string; source: string }) => [each.name, each.source])).toEqual([
     ['S3', 'newsletter'],
     ['S2', 'newsletter'],

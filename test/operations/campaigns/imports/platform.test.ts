@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import importCsv from '#operations/campaigns/imports/api/import-csv'
 import importPlatform from '#operations/campaigns/imports/api/import-platform'
 import syncList from '#operations/campaigns/imports/api/sync-list'
-import { matches } from '#operations/campaigns/imports/customer-filters'
+import { matchesFilters } from '#operations/campaigns/imports/customer-filters'
 import addContact from '#operations/campaigns/lists/api/add-contact'
 import removeContact from '#operations/campaigns/lists/api/remove-contact'
 import type { CustomerFilters } from '#operations/campaigns/lists/import-schema'
@@ -10,7 +10,7 @@ import type { PlatformCustomer } from '#operations/store/ecommerce/port'
 import { putCustomers } from '#operations/store/ecommerce/sandbox-catalog'
 import { hourMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
-import { contactsOf, phoneOf, read } from '#test/support/imports'
+import { makePhone, read, readContacts } from '#test/support/imports'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { store } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
@@ -19,13 +19,13 @@ const app = await testApp()
 
 async function buyer(shop: ConnectedShop, n: number, orders: number): Promise<void> {
   await putCustomers(shop.platform, [
-    { id: String(5000 + n), name: `Cliente ${n}`, email: `c${n}@example.com`, phone: phoneOf(n) },
+    { id: String(5000 + n), name: `Cliente ${n}`, email: `c${n}@example.com`, phone: makePhone(n) },
   ])
   for (let i = 0; i < orders; i += 1) await shop.place({ customer: { id: String(5000 + n) } })
 }
 
 describe('a list of the platform', () => {
-  test('takes who matches, and who is new at a sync; who was removed by hand stays out', async () => {
+  test('adds matching customers, and new ones at a sync, but none that were removed by hand', async () => {
     const shop = await connectedStore(app)
     for (const [n, orders] of [
       [1, 2],
@@ -51,9 +51,9 @@ describe('a list of the platform', () => {
       import: { status: 'completed', total: 3, processed: 3, added: 3, invalid: 0, errors: [] },
     })
     expect(first.lastSyncedAt).toBe(first.import.finishedAt)
-    const contacts = await contactsOf(shop, id)
+    const contacts = await readContacts(shop, id)
     expect(contacts).toMatchObject([
-      { name: 'Cliente 4', source: 'ecomplatform', platformCustomerId: '5004', phone: phoneOf(4) },
+      { name: 'Cliente 4', source: 'ecomplatform', platformCustomerId: '5004', phone: makePhone(4) },
       { name: 'Cliente 2' },
       { name: 'Cliente 1', email: 'c1@example.com', customFields: {} },
     ])
@@ -62,7 +62,7 @@ describe('a list of the platform', () => {
     expect((await shop.call(removeContact, { params: { id, contactId: removed.id } })).status).toBe(204)
     await buyer(shop, 5, 2)
     await shop.place({ customer: { id: '5003' } })
-    await putCustomers(shop.platform, [{ id: '5001', name: 'Renamed', phone: phoneOf(1) }])
+    await putCustomers(shop.platform, [{ id: '5001', name: 'Renamed', phone: makePhone(1) }])
     await app.advance(60_000)
     const synced = await shop.call(syncList, { params: { id } })
     expect(synced.body).toEqual({ jobId: expect.any(String), status: 'queued', listId: id })
@@ -73,26 +73,26 @@ describe('a list of the platform', () => {
       import: { jobId: synced.body.jobId, total: 5, added: 2, updated: 0, unchanged: 2, excluded: 1 },
     })
     expect(second.lastSyncedAt > first.lastSyncedAt).toBe(true)
-    expect((await contactsOf(shop, id)).map((contact: { name: string }) => contact.name).sort()).toEqual([
+    expect((await readContacts(shop, id)).map((contact: { name: string }) => contact.name).sort()).toEqual([
       'Cliente 1',
       'Cliente 3',
       'Cliente 4',
       'Cliente 5',
     ])
 
-    // By hand the phone may come back, and a sync leaves it in.
-    const back = await shop.call(addContact, { params: { id }, body: { phone: phoneOf(2) } })
+    // The phone can be added again by hand, and a sync keeps it.
+    const back = await shop.call(addContact, { params: { id }, body: { phone: makePhone(2) } })
     expect(back.status).toBe(201)
     await shop.call(syncList, { params: { id } })
     await app.drainJobs()
     expect(await read(shop, id)).toMatchObject({ size: 5, import: { added: 0, unchanged: 5, excluded: 0 } })
   })
 
-  test('walks all pages; who has no usable phone is invalid, a second one of a phone unchanged', async () => {
+  test('reads all pages; a customer without a usable phone is invalid, a second one with the same phone unchanged', async () => {
     const shop = await connectedStore(app)
     await putCustomers(
       shop.platform,
-      Array.from({ length: 600 }, (_none, n) => ({ id: `w${n}`, name: `W ${n}`, phone: phoneOf(n % 599) })),
+      Array.from({ length: 600 }, (_none, n) => ({ id: `w${n}`, name: `W ${n}`, phone: makePhone(n % 599) })),
     )
     await putCustomers(shop.platform, [
       { id: 'none', name: 'None', phone: null },
@@ -112,7 +112,7 @@ describe('a list of the platform', () => {
     ])
   })
 
-  test('one sync at a time, of its own kind of list, with a platform', async () => {
+  test('syncs one at a time, only a list of the platform, with a connected platform', async () => {
     const shop = await connectedStore(app)
     const asked = await shop.call(importPlatform, { body: { name: 'Platform' } })
     await app.drainJobs()
@@ -141,7 +141,7 @@ describe('a list of the platform', () => {
   })
 
   test.runIf(isFullSuite)(
-    'a platform that is down is waited for; after a day the import has failed',
+    'an unavailable platform is retried; after a day the import has failed',
     async () => {
       const shop = await connectedStore(app)
       await buyer(shop, 1, 1)
@@ -183,9 +183,9 @@ describe('filters', () => {
   }
   const now = new Date('2026-11-20T15:00:00Z')
   const passes = (filters: CustomerFilters, changes: Partial<PlatformCustomer> = {}, at = now): boolean =>
-    matches({ ...customer, ...changes }, filters, at, 'America/Sao_Paulo')
+    matchesFilters({ ...customer, ...changes }, filters, at, 'America/Sao_Paulo')
 
-  test('bounds include both ends', () => {
+  test('bounds are inclusive', () => {
     expect(passes({})).toBe(true)
     expect([3, 4].map((n) => passes({ ordersMin: n }))).toEqual([true, false])
     expect([3, 2].map((n) => passes({ ordersMax: n }))).toEqual([true, false])
@@ -197,18 +197,18 @@ describe('filters', () => {
     expect(passes({ ordersMin: 2, acceptsMarketing: true })).toBe(false)
   })
 
-  test('relative days count back from today of the store', () => {
+  test('relative days count back from today in the store zone', () => {
     const last = (day: string) => ({ lastOrderAt: `${day}T12:00:00.000Z` })
     expect(passes({ orderedWithinDays: 30 }, last('2026-10-21'))).toBe(true)
     expect(passes({ orderedWithinDays: 30 }, last('2026-10-20'))).toBe(false)
     expect(passes({ notOrderedForDays: 30 }, last('2026-10-21'))).toBe(false)
     expect(passes({ notOrderedForDays: 30 }, last('2026-10-20'))).toBe(true)
-    // 01:00 in UTC is still the day before in São Paulo, for the order and for today.
+    // 01:00 UTC is still the day before in São Paulo, for the order and for today.
     expect(passes({ lastOrderTo: '2026-10-20' }, { lastOrderAt: '2026-10-21T01:00:00.000Z' })).toBe(true)
     expect(passes({ orderedWithinDays: 30 }, last('2026-10-20'), new Date('2026-11-20T01:00:00Z'))).toBe(true)
   })
 
-  test('who never ordered fails every date and passes ordersMax 0', () => {
+  test('a customer without orders fails every date filter and passes ordersMax 0', () => {
     const never = { ordersCount: 0, totalSpent: '0.00', firstOrderAt: null, lastOrderAt: null }
     const dated: CustomerFilters[] = [
       { firstOrderFrom: '2000-01-01' },
@@ -222,7 +222,7 @@ describe('filters', () => {
     expect(passes({ ordersMax: 0, totalSpentMax: 0 }, never)).toBe(true)
   })
 
-  test('crossed bounds and two ways to say one thing are 400', async () => {
+  test('crossed bounds and contradictory filters are 400', async () => {
     const shop = await connectedStore(app)
     for (const [filters, message] of [
       [{ ordersMin: 5, ordersMax: 4 }, 'filters.ordersMin: must not be more than ordersMax'],

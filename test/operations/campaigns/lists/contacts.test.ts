@@ -48,7 +48,7 @@ describe('adding', () => {
     expect(page.body).toEqual({ data: [added.body], page: 1, limit: 20, total: 1 })
   })
 
-  test('fields are checked and named; null is not given, what is read-only is passed over', async () => {
+  test('errors name the field; null counts as omitted, read-only fields are ignored', async () => {
     const { shop, id } = await shopWithList()
     const add = (body: object) => shop.call(addContact, { params: { id }, body })
     const phone = '+5511988887777'
@@ -83,7 +83,7 @@ describe('adding', () => {
     expect(added.body).toMatchObject({ name: null, email: null, customFields: { a: 'b' }, optedOut: false })
   })
 
-  test('many at once are all counted, and one phone once', async () => {
+  test('concurrent additions are all counted, and one phone once', async () => {
     const { shop, id } = await shopWithList()
     const phones = Array.from({ length: 20 }, (_none, n) => `+55119888800${String(n % 15).padStart(2, '0')}`)
     const answers = await Promise.all(
@@ -94,7 +94,7 @@ describe('adding', () => {
     expect((await shop.call(getList, { params: { id } })).body.size).toBe(15)
   })
 
-  test('a full list takes nobody', async () => {
+  test('a full list refuses contacts', async () => {
     const { shop, id } = await shopWithList()
     await app.database.root.updateTable('contact_lists').set({ size: 199_999 }).where('id', '=', id).execute()
     const add = (phone: string) => shop.call(addContact, { params: { id }, body: { phone } })
@@ -105,7 +105,7 @@ describe('adding', () => {
 })
 
 describe('listing', () => {
-  test('contacts are found by name, email or digits, and by who is opted out', async () => {
+  test('contacts are found by name, email, digits or opt-out', async () => {
     const { shop, id } = await shopWithList()
     const people = [
       { phone: '+5511988880001', name: 'Ana Souza', email: 'ana@example.com' },
@@ -137,7 +137,7 @@ describe('listing', () => {
 })
 
 describe('removing', () => {
-  test('a removed contact is counted, and fields that nobody has any more go', async () => {
+  test('removing a contact updates the size, and drops fields that no contact has any more', async () => {
     const { shop, id } = await shopWithList()
     const add = async (phone: string, customFields: object): Promise<string> =>
       (await shop.call(addContact, { params: { id }, body: { phone, customFields } })).body.id
@@ -150,7 +150,7 @@ describe('removing', () => {
     expect((await shop.call(removeContact, { params: { id, contactId: first } })).status).toBe(404)
     const list = (await shop.call(getList, { params: { id } })).body
     expect([list.size, list.customFieldNames]).toEqual([1, ['cidade']])
-    // By hand there is nothing to sync: the phone may come back.
+    // A manual list is not synced, so the phone can be added again.
     await add('+5511988880001', {})
   })
 })

@@ -17,7 +17,7 @@ const made = async (shop: Shop, name: string): Promise<string> =>
   (await shop.call(createList, { body: { name } })).body.id
 
 describe('names', () => {
-  test('a name is had once, whatever its case', async () => {
+  test('a name is unique, ignoring case', async () => {
     const shop = await store(app)
     const created = await shop.call(createList, { body: { name: '  Clientes VIP ' } })
     expect(created.status).toBe(201)
@@ -42,7 +42,7 @@ describe('names', () => {
     expect((await neighbour.call(createList, { body: { name: 'Clientes VIP' } })).status).toBe(201)
   })
 
-  test('the whole read sent back with another name renames; sent back as it is, nothing changes', async () => {
+  test('sending back a read list with another name renames it; unchanged it changes nothing', async () => {
     const shop = await store(app)
     const id = await made(shop, 'Before')
     const read = await shop.call(getList, { params: { id } })
@@ -54,7 +54,7 @@ describe('names', () => {
     expect((await shop.call(renameList, { params: { id }, body: {} })).body.name).toBe('After')
   })
 
-  test('ten at once make one', async () => {
+  test('ten concurrent requests create one list', async () => {
     const shop = await store(app)
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => shop.call(createList, { body: { name: 'Same' } })),
@@ -63,7 +63,7 @@ describe('names', () => {
   })
 })
 
-test('lists are listed newest first, by name and source, with who is opted out', async () => {
+test('lists are listed newest first, by name and source, with the number of opted-out contacts', async () => {
   const shop = await store(app)
   const ids = [await made(shop, 'Feira'), await made(shop, 'VIP São Paulo'), await made(shop, 'vip Santos')]
   for (const phone of ['+5511988880001', '+5511988880002', '+551188880003']) {
@@ -86,7 +86,7 @@ test('lists are listed newest first, by name and source, with who is opted out',
   expect((await shop.call(getList, { params: { id: ids[0]! } })).body).toEqual(all.data[2])
 })
 
-test('there are 200 lists at most, also when two take the last place', async () => {
+test('there are at most 200 lists, also when two requests race for the last', async () => {
   const shop = await store(app)
   const now = app.clock.now()
   await app.database.root
@@ -153,7 +153,7 @@ describe('deleting', () => {
     ])
   })
 
-  test('other campaigns keep its name; its contacts are gone', async () => {
+  test('other campaigns keep the list name; its contacts are deleted', async () => {
     const shop = await store(app)
     const id = await made(shop, 'Old')
     const other = await made(shop, 'Other')
@@ -177,7 +177,7 @@ describe('deleting', () => {
 })
 
 test.runIf(isFullSuite)(
-  'a phone of a new list is looked up by itself, also where the statistics know other lists alone',
+  'a phone of a new list is found by the index, also if the statistics only know other lists',
   async () => {
     const shop = await store(app)
     const [known, fresh] = [await made(shop, 'Known'), await made(shop, 'Fresh')]

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import deleteOptOut from '#operations/campaigns/opt-outs/api/delete-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { fromReply } from '#operations/campaigns/opt-outs/replies'
-import { optOuts } from '#operations/messaging/door'
+import { optOutByReply } from '#operations/campaigns/opt-outs/replies'
+import { optOuts } from '#operations/messaging/index'
 import { isStopWord } from '#operations/messaging/opt-outs/stop-words'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
@@ -26,7 +26,7 @@ test('a phone is opted out once, however it is written', async () => {
   expect(list.body).toEqual({ data: [added.body], page: 1, limit: 20, total: 1 })
 })
 
-test('pages near and far are read in two ways, and are one list', async () => {
+test('near and far pages are read by different plans, and form one list', async () => {
   const shop = await store(app)
   const other = await store(app)
   for (const [mine, first] of [
@@ -53,7 +53,7 @@ test('pages near and far are read in two ways, and are one list', async () => {
     return { total: body.total, phones: body.data.map((each: { phone: string }) => each.phone) }
   }
   const newestFirst = Array.from({ length: 253 }, (_, i) => `+55119${91_000_253 - i}`)
-  // Twice: the second time the list is known to be short. Page 11 skips 200 rows, page 12 more.
+  // Twice: the second time the list is known to be short. Page 11 skips 200 rows, page 12 more than that.
   for (let time = 0; time < 2; time += 1) {
     const walked: string[] = []
     for (let page = 1; page <= 13; page += 1) {
@@ -69,7 +69,7 @@ test('pages near and far are read in two ways, and are one list', async () => {
   expect(await phonesOf(203, 1, { source: 'manual' })).toEqual({ total: 250, phones: [newestFirst[202]] })
 })
 
-test('a phone is taken off in any spelling; twice is 404', async () => {
+test('an opt-out is deleted in any spelling; twice is 404', async () => {
   const shop = await store(app)
   for (const written of ['+5511988887777', '5511988887777', '11 8888-7777', '+551188887777']) {
     await shop.call(addOptOut, { body: { phone: '+5511988887777' } })
@@ -82,22 +82,22 @@ test('a phone is taken off in any spelling; twice is 404', async () => {
   expect((await shop.call(deleteOptOut, { params: { phone: '+5511988887777' } })).status).toBe(404)
 })
 
-describe('the door', () => {
-  test('finds phones among the opt-outs by their match form, and adds one once', async () => {
+describe('the public API', () => {
+  test('finds opted-out phones by their match form, and adds one once', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     expect(await optOuts.add(ctx, '+551188887777', 'provider')).toBe(true)
     expect(await optOuts.add(ctx, '+5511988887777', 'manual')).toBe(false)
     const asked = ['+5511988887777', '+551188887777', '+5511988886666']
-    expect(await optOuts.among(ctx, asked)).toEqual(new Set(['+5511988887777']))
-    expect(await optOuts.among(ctx, [])).toEqual(new Set())
-    expect(await optOuts.among(await (await store(app)).context(), asked)).toEqual(new Set())
+    expect(await optOuts.findOptedOut(ctx, asked)).toEqual(new Set(['+5511988887777']))
+    expect(await optOuts.findOptedOut(ctx, [])).toEqual(new Set())
+    expect(await optOuts.findOptedOut(await (await store(app)).context(), asked)).toEqual(new Set())
     expect((await shop.call(listOptOuts)).body.data).toMatchObject([
       { phone: '+551188887777', source: 'provider', note: null },
     ])
   })
 
-  test('a stop word opts out, as an answer to the last campaign within 72 hours', async () => {
+  test('a stop word opts out, attributed to the last campaign within 72 hours', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const campaigns = [newId(1), newId(2), newId(3)]
@@ -133,10 +133,10 @@ describe('the door', () => {
     await sent(campaigns[1]!, phones[0]!, 2)
     await sent(campaigns[2]!, phones[0]!, 70)
     await sent(campaigns[0]!, phones[1]!, 73)
-    expect(await fromReply(ctx, '+551188880001', ' Sair! ', now)).toBe(true)
-    expect(await fromReply(ctx, phones[0]!, 'STOP', now)).toBe(true)
-    expect(await fromReply(ctx, phones[1]!, 'PARAR', now)).toBe(true)
-    expect(await fromReply(ctx, phones[2]!, 'não quero parar', now)).toBe(false)
+    expect(await optOutByReply(ctx, '+551188880001', ' Sair! ', now)).toBe(true)
+    expect(await optOutByReply(ctx, phones[0]!, 'STOP', now)).toBe(true)
+    expect(await optOutByReply(ctx, phones[1]!, 'PARAR', now)).toBe(true)
+    expect(await optOutByReply(ctx, phones[2]!, 'não quero parar', now)).toBe(false)
     const { data } = (await shop.call(listOptOuts)).body
     expect(data).toMatchObject([
       { phone: phones[1], source: 'reply', campaignId: null },
@@ -144,7 +144,7 @@ describe('the door', () => {
     ])
   })
 
-  test('stop words stand alone, whatever is around them', () => {
+  test('a stop word must be the whole text, apart from punctuation', () => {
     const words = [
       'stop',
       'STOP.',

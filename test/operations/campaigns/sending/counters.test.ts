@@ -6,13 +6,13 @@ import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import retryMessage from '#operations/campaigns/campaigns/api/retry-message'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
-import { forgetsContacts } from '#operations/campaigns/forgetting/forget'
+import { contactErasure } from '#operations/campaigns/erasure/erasure'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import { takeSnapshot } from '#operations/campaigns/sending/audience'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { counted, makePhone, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
@@ -28,7 +28,7 @@ const six = [
 ]
 
 describe('send', () => {
-  test('the example of the counters (rule 4), and its retries', async () => {
+  test('matches the example of the counters (rule 4), and its retries', async () => {
     const shop = await sendingShop(app)
     await shop.call(addOptOut, { body: { phone: '+5511910000025' } })
     const id = await shop.draft(await shop.list(six))
@@ -102,7 +102,7 @@ describe('send', () => {
     const { optOuts, ...counters } = (await shop.read(id)).counters
     expect([optOuts, counters]).toEqual([1, await counted(app, id)])
   })
-  test('of three sends at once one is made, each phone once', async () => {
+  test('three concurrent sends become one, each phone once', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(20))
     const answers = await Promise.all([1, 2, 3].map(() => shop.call(sendCampaign, { params: { id } })))
@@ -114,7 +114,7 @@ describe('send', () => {
     expect(await shop.usage()).toEqual({ used: 20, reserved: 0 })
   })
 
-  test('more contacts than messages left are refused, and nothing is taken', async () => {
+  test('more contacts than the remaining quota are refused, and nothing is reserved', async () => {
     const shop = await sendingShop(app)
     await shop.setQuota(3)
     const id = await shop.draft(await shop.list(5))
@@ -127,7 +127,7 @@ describe('send', () => {
   })
 })
 
-/** Why a campaign cannot be sent, in the order of rule 2, and what schedule answers to it. */
+/** Unmet preconditions in the order of rule 2, each with the answer of schedule. */
 const unsendable: [string, number, (shop: SendingShop) => Promise<string>][] = [
   [
     'no contact list any more',
@@ -190,7 +190,7 @@ const unsendable: [string, number, (shop: SendingShop) => Promise<string>][] = [
     'all its contacts are opted out',
     200,
     async (shop) => {
-      await shop.call(addOptOut, { body: { phone: phoneOf(0) } })
+      await shop.call(addOptOut, { body: { phone: makePhone(0) } })
       return shop.draft(await shop.list(1))
     },
   ],
@@ -244,7 +244,7 @@ describe('checks before sending', () => {
     expect(scheduled.status).toBe(scheduling)
   })
 
-  test('moves that the state does not allow are refused', async () => {
+  test('transitions that the state does not allow are refused', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(1))
     const status = async (operation: typeof sendCampaign) =>
@@ -261,10 +261,10 @@ describe('checks before sending', () => {
 })
 
 describe('retry', () => {
-  test('what cannot be tried again is refused', async () => {
+  test('a message that cannot be retried is refused', async () => {
     const shop = await sendingShop(app)
     const phone = '+5511930000001'
-    const id = await shop.draft(await shop.list([{ phone }, { phone: phoneOf(1) }]))
+    const id = await shop.draft(await shop.list([{ phone }, { phone: makePhone(1) }]))
     await shop.call(sendCampaign, { params: { id } })
     await app.drainJobs()
     const find = async () =>
@@ -292,7 +292,7 @@ describe('retry', () => {
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('a message that had been accepted counts once, and leaves under a new key', async () => {
+  test('a retried message that had been accepted counts once, and is sent under a new key', async () => {
     const shop = await sendingShop(app)
     const phone = '+5511940000002'
     const id = await shop.draft(await shop.list([{ phone }]))
@@ -318,7 +318,7 @@ describe('retry', () => {
   })
 })
 
-test('a pending message to somebody who is forgotten is skipped, and its unit goes back', async () => {
+test('erasing a person skips their pending message and releases its quota unit', async () => {
   const shop = await sendingShop(app)
   const id = await shop.draft(await shop.list([{ phone: '+5511910000011' }, { phone: '+5511910000021' }]))
   await shop.call(sendCampaign, { params: { id } })
@@ -326,7 +326,7 @@ test('a pending message to somebody who is forgotten is skipped, and its unit go
   await takeSnapshot(ctx, id)
   const [message] = await ctx.db.selectFrom('campaign_messages').select('phone_key').execute()
   const person = { customerId: null, emailKeys: [], orderIds: [], names: [], phoneKeys: [message!.phone_key] }
-  await ctx.transaction((tx) => forgetsContacts.stop!(tx, person))
+  await ctx.transaction((tx) => contactErasure.stop!(tx, person))
   expect((await shop.read(id)).counters).toMatchObject({ total: 2, pending: 1, skipped: 1, failed: 0 })
   expect(await shop.usage()).toEqual({ used: 0, reserved: 1 })
 })

@@ -15,7 +15,7 @@ import { isFullSuite } from '#test/support/suite'
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
 
-/** Every read: the counters add up and agree with the messages. */
+/** Checks at every read that the counters add up and agree with the messages. */
 async function readExactly(shop: SendingShop, id: string) {
   const campaign = await shop.read(id)
   const { optOuts: _optOuts, ...counters } = campaign.counters
@@ -34,7 +34,7 @@ async function once(shop: SendingShop, phones: number): Promise<void> {
 const many = isFullSuite ? 5000 : 1000
 
 describe('many contacts', () => {
-  test('a paused campaign goes on without who opted out meanwhile', async () => {
+  test('a resumed campaign skips contacts that opted out meanwhile', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(many))
     await shop.call(sendCampaign, { params: { id } })
@@ -96,7 +96,7 @@ describe('many contacts', () => {
   })
 })
 
-/** While it lasts no result of a send can be written: as if the worker had died between the call and the record. */
+/** Blocks recording of results, as if the worker had died between the call and the record. */
 async function whileRecordsFail(work: () => Promise<void>): Promise<void> {
   await app.database.script(
     `alter table campaign_messages add constraint dies check (status <> 'sent') not valid`,
@@ -108,16 +108,16 @@ async function whileRecordsFail(work: () => Promise<void>): Promise<void> {
   }
 }
 
-describe('a worker dies', () => {
+describe('after a worker died', () => {
   test.runIf(isFullSuite)(
-    'between the calls and their record: nobody twice, nobody lost',
+    'between calls and recording, nobody gets a message twice and none is lost',
     async () => {
       const shop = await sendingShop(app)
       const id = await shop.draft(await shop.list(1200))
       await shop.call(sendCampaign, { params: { id } })
       await app.drainJobs()
       expect((await readExactly(shop, id)).counters.sent).toBe(500)
-      // Nobody hears of the dead worker's messages: no status comes to prove them.
+      // No status arrives to prove the dead worker's messages.
       const silence = () => sql`update sandbox_messages set next_event_at = null`.execute(app.database.root)
       await whileRecordsFail(async () => {
         await app.advance(1500)
@@ -138,7 +138,7 @@ describe('a worker dies', () => {
     60_000,
   )
 
-  test('and a status proves what left', async () => {
+  test('a status proves which messages were sent', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(5))
     await shop.call(sendCampaign, { params: { id } })
@@ -156,7 +156,7 @@ describe('a worker dies', () => {
     expect(touches.length).toBe(5)
   })
 
-  test('in a campaign that is cancelled then: ten minutes later nobody will know', async () => {
+  test('messages of a cancelled campaign are indeterminate after ten minutes', async () => {
     const shop = await sendingShop(app)
     const id = await shop.draft(await shop.list(5))
     await shop.call(sendCampaign, { params: { id } })
@@ -176,8 +176,8 @@ describe('a worker dies', () => {
   })
 })
 
-describe('the window', () => {
-  test('nothing leaves outside of it', async () => {
+describe('the send window', () => {
+  test('nothing is sent outside of it', async () => {
     const shop = await sendingShop(app)
     const sendWindow = { start: '07:00', end: '08:00' }
     const id = await shop.draft(await shop.list(3), { sendWindow })

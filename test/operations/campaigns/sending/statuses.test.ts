@@ -6,16 +6,16 @@ import pauseCampaign from '#operations/campaigns/campaigns/api/pause-campaign'
 import resumeCampaign from '#operations/campaigns/campaigns/api/resume-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { campaignMessages } from '#operations/campaigns/sending/lane'
+import { campaignMessages } from '#operations/campaigns/sending/outbox-source'
 import { recordResults } from '#operations/campaigns/sending/record'
 import type { DeliveryStatus } from '#operations/messaging/sending/deliver'
 import { testApp } from '#test/support/app'
-import { counted, phoneOf, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
+import { counted, makePhone, runUntil, type SendingShop, sendingShop } from '#test/support/campaigns'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00Z')
 
-/** A sent campaign that the sandbox tells nothing more of. */
+/** A sent campaign without further statuses from the sandbox. */
 async function sent(contacts: number | { phone: string }[]) {
   const shop = await sendingShop(app)
   const id = await shop.draft(await shop.list(contacts))
@@ -30,11 +30,11 @@ async function sent(contacts: number | { phone: string }[]) {
   return { shop, id, messages: body.data as { id: string; phone: string }[] }
 }
 
-type Told = [status: DeliveryStatus['status'], seconds: number, change?: Partial<DeliveryStatus>]
+type StatusUpdate = [status: DeliveryStatus['status'], seconds: number, change?: Partial<DeliveryStatus>]
 
-async function tell(shop: SendingShop, messageId: string, told: Told[]): Promise<void> {
+async function sendStatuses(shop: SendingShop, messageId: string, updates: StatusUpdate[]): Promise<void> {
   const ctx = await shop.context()
-  const statuses = told.map(
+  const statuses = updates.map(
     ([status, seconds, change]): DeliveryStatus => ({
       messageId,
       attempt: 1,
@@ -50,11 +50,11 @@ async function tell(shop: SendingShop, messageId: string, told: Told[]): Promise
 }
 const at = (seconds: number) => new Date(app.clock.ms() + seconds * 1000).toISOString()
 
-describe('what the provider reports', () => {
-  test.each<[string, Told[][], Record<string, unknown>]>([
+describe('provider statuses', () => {
+  test.each<[string, StatusUpdate[][], Record<string, unknown>]>([
     ['in order', [[['delivered', 1]], [['read', 2]]], { status: 'read', deliveredAt: 1, readAt: 2 }],
     [
-      'at once and backwards',
+      'together and in reverse order',
       [
         [
           ['read', 2],
@@ -77,9 +77,9 @@ describe('what the provider reports', () => {
       { status: 'failed', failedAt: 1, failureCode: 'frequency-capped' },
     ],
     [
-      'failed for a reason of its own',
+      'failed with its own reason',
       [[['failed', 1, { failureCode: 'window-closed' }]]],
-      { status: 'failed', failedAt: 1, failureCode: 'provider-error' },
+      { status: 'failed', failedAt: 1, failureCode: 'window-closed' },
     ],
     [
       'failed after delivered',
@@ -91,11 +91,11 @@ describe('what the provider reports', () => {
       [[['failed', 1]], [['delivered', 2]]],
       { status: 'delivered', deliveredAt: 2 },
     ],
-    ['of another try', [[['failed', 1, { attempt: 2 }]]], { status: 'sent' }],
+    ['for another attempt', [[['failed', 1, { attempt: 2 }]]], { status: 'sent' }],
     ['older than the send', [[['delivered', -5]]], { status: 'delivered', deliveredAt: 0 }],
   ])('%s', async (_name, calls, { status, failureCode = null, ...seconds }) => {
     const { shop, id, messages } = await sent(1)
-    for (const told of calls) await tell(shop, messages[0]!.id, told)
+    for (const updates of calls) await sendStatuses(shop, messages[0]!.id, updates)
     const { body } = await shop.call(listMessages, { params: { id } })
     const instant = (name: string) => (name in seconds ? at(seconds[name] as number) : null)
     expect(body.data[0]).toMatchObject({
@@ -111,10 +111,12 @@ describe('what the provider reports', () => {
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('many messages of several campaigns at once', async () => {
+  test('are applied to many messages of several campaigns at once', async () => {
     const first = await sent(3)
     const ctx = await first.shop.context()
-    const id = await first.shop.draft(await first.shop.list([{ phone: phoneOf(9) }, { phone: phoneOf(10) }]))
+    const id = await first.shop.draft(
+      await first.shop.list([{ phone: makePhone(9) }, { phone: makePhone(10) }]),
+    )
     await first.shop.call(sendCampaign, { params: { id } })
     await runUntil(app, async () => (await first.shop.read(id)).status === 'sent', 100)
     const others = (await first.shop.call(listMessages, { params: { id } })).body.data
@@ -141,21 +143,21 @@ describe('what the provider reports', () => {
   })
 })
 
-describe('what else moves with them', () => {
-  test('a status that was faster than the record leaves it the text alone', async () => {
+describe('side effects of statuses', () => {
+  test('a status that precedes the recorded result leaves it only the text to record', async () => {
     const { shop, id, messages } = await sent(1)
     const ctx = await shop.context()
     await ctx.db.updateTable('campaign_messages').set({ text: null }).execute()
-    await tell(shop, messages[0]!.id, [['delivered', 1]])
-    const fate = { is: 'failed', code: 'undelivered', reason: 'No' } as const
-    await recordResults(ctx, ctx.newId(), [{ id: messages[0]!.id, fate, text: 'Oi' }])
+    await sendStatuses(shop, messages[0]!.id, [['delivered', 1]])
+    const outcome = { kind: 'failed', code: 'undelivered', reason: 'No' } as const
+    await recordResults(ctx, ctx.newId(), [{ id: messages[0]!.id, outcome, text: 'Oi' }])
     const { body } = await shop.call(listMessages, { params: { id } })
     expect(body.data).toMatchObject([{ status: 'delivered', text: 'Oi', failureCode: null }])
     expect((await shop.read(id)).counters).toMatchObject({ sent: 1, delivered: 1, failed: 0 })
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('failures are blamed on the campaign but for phones that are not there, and taken back (rule 3h)', async () => {
+  test('failures count towards the failure rate, except unknown phones, and are taken back (rule 3h)', async () => {
     const { shop, id, messages } = await sent(2)
     const { db } = await shop.context()
     const since = () =>
@@ -164,17 +166,17 @@ describe('what else moves with them', () => {
         .select(['attempted_since_start as attempted', 'failed_since_start as failed'])
         .where('id', '=', id)
         .executeTakeFirst()
-    await tell(shop, messages[0]!.id, [['failed', 1, { failureCode: 'not-on-network' }]])
+    await sendStatuses(shop, messages[0]!.id, [['failed', 1, { failureCode: 'not-on-network' }]])
     expect(await since()).toEqual({ attempted: 2, failed: 0 })
-    await tell(shop, messages[1]!.id, [['failed', 1]])
+    await sendStatuses(shop, messages[1]!.id, [['failed', 1]])
     expect(await since()).toEqual({ attempted: 2, failed: 1 })
-    await tell(shop, messages[1]!.id, [['delivered', 2]])
+    await sendStatuses(shop, messages[1]!.id, [['delivered', 2]])
     expect(await since()).toEqual({ attempted: 2, failed: 0 })
   })
 })
 
-describe('before the snapshot', () => {
-  test('cancelled, or paused and deleted: nothing leaves and everything is given back', async () => {
+describe('before the snapshot a campaign', () => {
+  test('that is cancelled, or paused and deleted, sends nothing and releases its quota', async () => {
     const shop = await sendingShop(app)
     const make = async () => {
       const id = await shop.draft(await shop.list(2))

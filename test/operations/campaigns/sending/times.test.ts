@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { estimatedFinish, isOpen, nextOpening, scheduledInstant } from '#operations/campaigns/sending/times'
+import {
+  estimateFinish,
+  findNextOpening,
+  isOpen,
+  parseScheduledAt,
+} from '#operations/campaigns/sending/times'
 
 const sp = 'America/Sao_Paulo'
 const ny = 'America/New_York'
@@ -13,12 +18,12 @@ describe('scheduled times', () => {
     ['2026-12-01T10:00:00.5+02:00', sp, '2026-12-01T08:00:00.500Z'],
     ['2027-03-14T01:59', ny, '2027-03-14T06:59:00.000Z'],
     ['2027-03-14T03:00', ny, '2027-03-14T07:00:00.000Z'],
-    // Shown twice: the first.
+    // A time that occurs twice means the first.
     ['2027-11-07T01:30', ny, '2027-11-07T05:30:00.000Z'],
     ['2026-11-20T12:00:00.001Z', sp, '2026-11-20T12:00:00.001Z'],
     ['2027-11-20T12:00:00Z', sp, '2027-11-20T12:00:00.000Z'],
   ])('%s in %s', (text, zone, expected) => {
-    expect(scheduledInstant(text, zone, now).toISOString()).toBe(expected)
+    expect(parseScheduledAt(text, zone, now).toISOString()).toBe(expected)
   })
 
   test.each([
@@ -27,11 +32,11 @@ describe('scheduled times', () => {
     ['2026-11-20T08:59', sp, 'after now'],
     ['2027-11-20T12:00:00.001Z', sp, '365 days'],
   ])('%s in %s is refused: %s', (text, zone, why) => {
-    expect(() => scheduledInstant(text, zone, now)).toThrow(new RegExp(`^scheduledAt: .*${why}`))
+    expect(() => parseScheduledAt(text, zone, now)).toThrow(new RegExp(`^scheduledAt: .*${why}`))
   })
 })
 
-describe('the window', () => {
+describe('the send window', () => {
   const window = { start: '09:00', end: '18:00' }
   test.each([
     ['2026-11-20T11:59:59.999Z', false, '2026-11-20T12:00:00.000Z'],
@@ -41,9 +46,9 @@ describe('the window', () => {
     ['2026-11-21T02:59:00.000Z', false, '2026-11-21T12:00:00.000Z'],
   ])('at %s in São Paulo', (at, open, opens) => {
     expect(isOpen(window, sp, new Date(at))).toBe(open)
-    expect(nextOpening(window, sp, new Date(at)).toISOString()).toBe(opens)
+    expect(findNextOpening(window, sp, new Date(at)).toISOString()).toBe(opens)
   })
-  test('without one it is open', () => {
+  test('is always open if there is none', () => {
     expect(isOpen(null, sp, now)).toBe(true)
   })
 
@@ -55,6 +60,6 @@ describe('the window', () => {
     [27 * 3600, window, '2026-11-22T21:00:00.000Z'],
     [27 * 3600 + 1, window, '2026-11-23T12:00:01.000Z'],
   ])('%i messages at 1 a second', (messages, within, expected) => {
-    expect(estimatedFinish(messages, 1, within, sp, now).toISOString()).toBe(expected)
+    expect(estimateFinish(messages, 1, within, sp, now).toISOString()).toBe(expected)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import listSubmissions from '#operations/capture/contact-form/api/list-submissions'
 import updateFormSettings from '#operations/capture/contact-form/api/update-form-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
-import { demoShop, expectAccessible, focusedIn } from '#test/support/demo-shop'
+import { demoShop, expectAccessible, getFocusedText } from '#test/support/demo-shop'
 import { store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
@@ -12,14 +12,14 @@ const fields = [
   { key: 'name', label: 'Nome', type: 'text', required: true, placeholder: 'Como chamamos você?' },
   { key: 'email', label: 'E-mail', type: 'email', required: true },
   { key: 'phone', label: 'Telefone', type: 'phone' },
-  // A form's own members are called so.
+  // A form element has a member of this name.
   { key: 'elements', label: 'Assunto', type: 'select', options: ['Troca', 'Entrega'], required: true },
   { key: 'querySelector', label: 'É presente', type: 'checkbox' },
   { key: 'message', label: 'Mensagem', type: 'textarea', required: true },
 ]
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'behind its button in a corner, and in place where the theme has it, %i wide',
+  'the form opens behind its corner button, and inline where the theme places it, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const saved = await shop.call(updateFormSettings, {
@@ -37,7 +37,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await expectAccessible(page)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
-    expect(await focusedIn(page)).toBe('Fale conosco')
+    expect(await getFocusedText(page)).toBe('Fale conosco')
 
     await opener.click()
     await dialog.getByRole('button', { name: 'Enviar' }).click()
@@ -52,7 +52,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await dialog.getByLabel('Concordo').check()
     await app.advance(2000)
     await dialog.getByRole('button', { name: 'Enviar' }).click()
-    // The browser takes such an address, the shop does not.
+    // The browser accepts this address, the API does not.
     await dialog.getByText('Confira o e-mail.').waitFor()
     await dialog.getByLabel('E-mail').fill('ana@example.com')
     await dialog.getByRole('button', { name: 'Enviar' }).click()
@@ -76,12 +76,12 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const { x, width: wide } = (await form.boundingBox())!
     expect([x >= 0, x + wide <= width]).toEqual([true, true])
     await expectAccessible(page)
-    // The address that was none.
+    // The response to the invalid address.
     expect(faults).toEqual([expect.stringContaining('400')])
   },
 )
 
-test('the box is asked where a tick means something, in words', async () => {
+test('the consent box is shown, with a text, only if a tick has an effect', async () => {
   const shop = await store(app)
   const usual = 'I agree to receive news and offers from this store.'
   const said = 'Concordo em receber novidades e ofertas desta loja.'

@@ -12,7 +12,7 @@ import updateFormSettings from '#operations/capture/contact-form/api/update-form
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { formShop, subscribersOf, visit } from '#test/support/capture'
+import { formShop, readSubscribers, visit } from '#test/support/capture'
 import { refused } from '#test/support/refused'
 import { type Shop, store } from '#test/support/store'
 
@@ -22,7 +22,7 @@ const list = async (shop: Shop, query = {}) => (await shop.call(listSubmissions,
 const field = (key: string, type: string, more = {}) => ({ key, label: key, type, ...more })
 const person = { name: 'Ana Souza', email: 'ana@example.com', message: 'Do you ship to Recife?' }
 
-describe('settings of the form', () => {
+describe('settings of the contact form', () => {
   test('have defaults until they are saved', async () => {
     const shop = await store(app)
     const first = (await shop.call(getFormSettings)).body
@@ -39,7 +39,7 @@ describe('settings of the form', () => {
     })
   })
 
-  test('the whole is checked', async () => {
+  test('settings are validated as a whole', async () => {
     const shop = await store(app)
     const faults: [Record<string, unknown>, string][] = [
       [{ isEnabled: true, fields: [field('message', 'textarea')] }, 'fields: at least one must be of type'],
@@ -56,7 +56,7 @@ describe('settings of the form', () => {
 })
 
 describe('POST /contact-form/submissions', () => {
-  test('listed, added to the list, emailed and told of; a second one is in the list already', async () => {
+  test('a submission is listed, added to the list, emailed and notified; a second one is already in the list', async () => {
     const shop = await formShop(app, { notifyEmails: ['help@shop.example.com', 'HELP@shop.example.com'] })
     const { id } = (await shop.call(createList, { body: { name: 'VIP' } })).body
     await shop.call(createList, { body: { name: 'Another' } })
@@ -109,7 +109,7 @@ describe('POST /contact-form/submissions', () => {
     expect((await shop.call(getFormSettings)).body.crmListId).toBeNull()
   })
 
-  test('other keys are values; each fault names its field', async () => {
+  test('other keys are stored as values; each issue names its field', async () => {
     const shop = await formShop(app, {
       consentRequired: true,
       fields: [
@@ -146,18 +146,18 @@ describe('POST /contact-form/submissions', () => {
     ])
   })
 
-  test('with consent an email also becomes a subscriber, once', async () => {
+  test('an email with consent also becomes a subscriber, once', async () => {
     const shop = await formShop(app, { subscribeToNewsletter: true })
     await shop.send({ ...person, email: 'no@example.com' })
     await shop.send(person, { consent: true })
     await shop.send({ ...person, email: 'ANA@example.com' }, { consent: true })
-    const subscribers = await subscribersOf(shop)
+    const subscribers = await readSubscribers(shop)
     expect(subscribers).toMatchObject([
       { email: 'ana@example.com', source: 'contact-form', consent_email: true, coupon_code: null },
     ])
   })
 
-  test('machines, strangers and forms that are off', async () => {
+  test('bots, unknown stores and disabled forms store nothing', async () => {
     const shop = await formShop(app)
     expect((await shop.send(person, { website: 'x' })).status).toBe(201)
     const fresh = (await visit(shop, 'GET', '/contact-form')).body.token
@@ -175,8 +175,8 @@ describe('POST /contact-form/submissions', () => {
   })
 })
 
-describe('the list', () => {
-  test('search and days; deleting counts each id once', async () => {
+describe('the list of submissions', () => {
+  test('filters by search and days; a deletion counts each id once', async () => {
     await app.setClock('2026-11-21T02:00:00Z')
     const shop = await formShop(app)
     await app.setClock('2026-11-21T02:30:00Z')
@@ -202,7 +202,7 @@ describe('the list', () => {
     expect(await names({})).toEqual(['Bia'])
   })
 
-  test('HTML and formulas come back as text: in JSON, in the email, in the CSV', async () => {
+  test('HTML and formulas are returned as text: in JSON, in the email, in the CSV', async () => {
     const shop = await formShop(app, {
       notifyEmails: ['safe@shop.example.com'],
       fields: [

@@ -1,15 +1,15 @@
 import { describe, expect, test, vi } from 'vitest'
 import { mailproviderPull } from '#operations/capture/handles'
 import { connectMailingList, mailingList } from '#operations/capture/mailing-list/connection'
-import { leaveSandboxList, sandboxMembers } from '#operations/capture/mailing-list/sandbox'
+import { sandboxMembers, unsubscribeFromSandboxList } from '#operations/capture/mailing-list/sandbox'
 import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
-import { leaveNewsletter } from '#operations/capture/subscribers/leave-newsletter'
+import { unsubscribeFromNewsletter } from '#operations/capture/subscribers/newsletter-unsubscribe'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
-import { popupShop, readToken, setMode, subscribersOf } from '#test/support/capture'
+import { popupShop, readSubscribers, readToken, setMode } from '#test/support/capture'
 import { refused } from '#test/support/refused'
-import { rowsOf, setRows } from '#test/support/rows'
+import { readRows, setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 import { isFullSuite } from '#test/support/suite'
 
@@ -20,7 +20,7 @@ const connect = async (shop: Shop, credentials: unknown = null) =>
   connectMailingList(await shop.context(), 'sandbox', credentials)
 const sync = (shop: Shop, body: Record<string, unknown> = {}) => shop.call(syncContacts, { body })
 
-/** Rows as captures leave them. */
+/** Rows as captures store them. */
 const add = async (shop: Shop, rows: Record<string, unknown>[]): Promise<void> => {
   const now = app.clock.now()
   await app.database.root
@@ -41,7 +41,7 @@ const add = async (shop: Shop, rows: Record<string, unknown>[]): Promise<void> =
 }
 
 describe('POST /mailprovider/sync-contacts', () => {
-  test('who is subscribed with an email and consent is pushed; who left there is unsubscribed here', async () => {
+  test('subscribers with an email and consent are pushed; one who unsubscribed there is unsubscribed here', async () => {
     const shop = await store(app)
     expect((await sync(shop)).status).toBe(409)
     await connect(shop)
@@ -93,7 +93,7 @@ describe('POST /mailprovider/sync-contacts', () => {
   })
 
   test.runIf(isFullSuite)(
-    '1,201 in batches of 500; a provider that is down meanwhile loses nobody',
+    '1,201 subscribers are pushed in batches of 500; an outage of the provider loses nobody',
     async () => {
       const shop = await store(app)
       await connect(shop)
@@ -106,12 +106,12 @@ describe('POST /mailprovider/sync-contacts', () => {
       await app.advance(120_000)
       await app.drainJobs({ allowFailures: true })
       expect(await members(shop)).toHaveLength(1201)
-      const [row] = await rowsOf(shop, 'newsletter_syncs', ['status', 'pushed'])
+      const [row] = await readRows(shop, 'newsletter_syncs', ['status', 'pushed'])
       expect(row).toEqual({ status: 'completed', pushed: 1201 })
     },
   )
 
-  test('lists: one that there is not is 400, none chosen 409; a provider that is down 503', async () => {
+  test('an unknown list is 400, no chosen list 409, a provider that is down 503', async () => {
     const shop = await store(app)
     await connect(shop)
     const unknown = await sync(shop, { listId: 'nothing' })
@@ -127,7 +127,7 @@ describe('POST /mailprovider/sync-contacts', () => {
 })
 
 describe('connecting an email provider', () => {
-  test('an only list is chosen, credentials are sealed, unknown lists and providers refused', async () => {
+  test('an only list is chosen, credentials are sealed, unknown lists and providers are refused', async () => {
     const shop = await store(app)
     await connect(shop, { apiKey: 'a very secret key' })
     const ctx = await shop.context()
@@ -149,7 +149,7 @@ describe('connecting an email provider', () => {
 })
 
 describe('pushing each new subscriber', () => {
-  test('those who consent, however many jobs there are; changes again', async () => {
+  test('subscribers with consent are pushed once, however many jobs run; a change pushes them again', async () => {
     const shop = await popupShop(app, { fields: { name: { enabled: true } }, consentRequired: false })
     await connect(shop)
     await shop.subscribe({ email: 'before@example.com' })
@@ -161,21 +161,21 @@ describe('pushing each new subscriber', () => {
     expect(pushed).toHaveLength(12)
     expect(pushed).not.toContain('before@example.com')
     expect(pushed).not.toContain('silent@example.com')
-    // A name that was missing: changed since.
+    // Filled in a missing name: changed since.
     await shop.subscribe({ email: 'push0@example.com', name: 'Zoe' })
     await app.drainJobs()
     const [zoe] = (await sandboxMembers(app.database.root, shop.id)).filter(
       ({ email }) => email === 'push0@example.com',
     )
     expect(zoe).toMatchObject({ name: 'Zoe' })
-    const rows = await subscribersOf(shop)
+    const rows = await readSubscribers(shop)
     expect(rows.find(({ email }) => email === 'push0@example.com')).toMatchObject({
       mailprovider_status: 'updated',
       push_due: false,
     })
   })
 
-  test.runIf(isFullSuite)('a provider that stays down: told once, and nobody is lost', async () => {
+  test.runIf(isFullSuite)('a provider that stays down notifies once, and nobody is lost', async () => {
     const shop = await popupShop(app)
     await connect(shop)
     await shop.save({ isMailproviderEnabled: true })
@@ -185,7 +185,7 @@ describe('pushing each new subscriber', () => {
       await app.drainJobs({ allowFailures: true })
       await app.advance(6 * 3_600_000)
     }
-    const notices = await rowsOf(shop, 'notifications', ['type'], { level: 'error' })
+    const notices = await readRows(shop, 'notifications', ['type'], { level: 'error' })
     expect(new Set(notices.map(({ type }) => type))).toEqual(new Set(['mailprovider-push-failed']))
     expect(notices.length).toBeLessThan(3)
     await setMode(shop, 'mailingList', null)
@@ -195,7 +195,7 @@ describe('pushing each new subscriber', () => {
   })
 })
 
-describe('who leaves', () => {
+describe('unsubscribed people', () => {
   const pushedShop = async (...names: string[]) => {
     const shop = await popupShop(app)
     await connect(shop)
@@ -205,11 +205,11 @@ describe('who leaves', () => {
     return shop
   }
   const rowOf = async (shop: Shop, name: string) =>
-    (await subscribersOf(shop)).find(({ email }) => email === `${name}@example.com`)!
+    (await readSubscribers(shop)).find(({ email }) => email === `${name}@example.com`)!
   const leave = async (shop: Shop, name: string) => {
     const { id } = await rowOf(shop, name)
     const ctx = await shop.context()
-    await ctx.transaction((tx) => leaveNewsletter(tx, id))
+    await ctx.transaction((tx) => unsubscribeFromNewsletter(tx, id))
   }
   const pull = async (shop: Shop) => {
     const ctx = await shop.context()
@@ -217,7 +217,7 @@ describe('who leaves', () => {
     await app.drainJobs()
   }
 
-  test('here is taken off there, and comes back with a new consent', async () => {
+  test('unsubscribed here: removed there, and pushed again with a new consent', async () => {
     const shop = await pushedShop('ana', 'bia')
     await leave(shop, 'ana')
     await leave(shop, 'ana')
@@ -228,7 +228,7 @@ describe('who leaves', () => {
       mailprovider_status: null,
       push_due: false,
     })
-    // What we did ourselves is no news of theirs.
+    // Our own removal is not reported as their unsubscribe.
     await pull(shop)
     await shop.subscribe({ email: 'ana@example.com' })
     await app.drainJobs()
@@ -237,7 +237,7 @@ describe('who leaves', () => {
   })
 
   test.each(['when they are new', 'when they are pushed again'])(
-    'here while they are being pushed, %s, is taken off there',
+    'unsubscribed here during a push, %s: removed there',
     async (when) => {
       const isNew = when === 'when they are new'
       const shop = await pushedShop(...(isNew ? [] : ['ana']))
@@ -263,7 +263,7 @@ describe('who leaves', () => {
   )
 
   test.each(['by hand', 'by themselves'])(
-    'here after a push %s that died before it was recorded, is taken off there',
+    'unsubscribed here after a push %s that died before it was recorded: removed there',
     async (how) => {
       const shop = await pushedShop()
       const port = app.services.adapters.mailingList.sandbox!
@@ -287,7 +287,7 @@ describe('who leaves', () => {
     },
   )
 
-  test('here, while the provider is down, is taken off once it is back', async () => {
+  test('unsubscribed here while the provider is down: removed once it is back', async () => {
     const shop = await pushedShop('ana')
     await setMode(shop, 'mailingList', 'down')
     await leave(shop, 'ana')
@@ -300,7 +300,7 @@ describe('who leaves', () => {
   })
 
   test.runIf(isFullSuite)(
-    'here, while the provider is down for days, is taken off within an hour of its return',
+    'unsubscribed here while the provider is down for days: removed within an hour of its return',
     async () => {
       const shop = await pushedShop('ana')
       await setMode(shop, 'mailingList', 'down')
@@ -317,34 +317,34 @@ describe('who leaves', () => {
     },
   )
 
-  test('there, after a clock that was a year ahead for an hour, leaves here', async () => {
+  test('unsubscribed there, after a clock that was a year ahead for an hour: unsubscribed here', async () => {
     const shop = await pushedShop('ana')
     const now = app.clock.now()
     const ahead = new Date(now.getTime() + 365 * 24 * 3_600_000)
     await app.setClock(ahead)
     await pull(shop)
     await app.setClock(now)
-    await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
+    await unsubscribeFromSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed' })
   })
-  test('here without having been pushed is no request', async () => {
+  test('unsubscribed here without having been pushed: no request', async () => {
     const shop = await pushedShop()
     await add(shop, [{ email: 'quiet@example.com' }])
     await leave(shop, 'quiet')
     expect(await rowOf(shop, 'quiet')).toMatchObject({ status: 'unsubscribed', push_due: false })
   })
 
-  test('there leaves here by the next pull, and only once', async () => {
+  test('unsubscribed there: unsubscribed here by the next pull, and only once', async () => {
     const shop = await pushedShop('ana', 'bia')
-    await leaveSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
+    await unsubscribeFromSandboxList(app.database.root, shop.id, 'ana@example.com', app.clock.now())
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({
       status: 'unsubscribed',
       mailprovider_status: 'unsubscribed',
     })
     expect(await rowOf(shop, 'bia')).toMatchObject({ status: 'subscribed' })
-    // Back here with a consent of theirs: an old departure is not told again.
+    // Subscribed here again with a new consent: the old unsubscribe is not applied again.
     await setRows(
       shop,
       'newsletter_subscribers',
@@ -353,7 +353,7 @@ describe('who leaves', () => {
     )
     await pull(shop)
     expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'subscribed' })
-    // A push asks the provider, who keeps them out.
+    // A push asks the provider, which keeps them unsubscribed.
     expect((await sync(shop, { mode: 'all' })).status).toBe(202)
     await app.drainJobs()
     expect(await members(shop)).toEqual(['bia@example.com'])

@@ -3,8 +3,8 @@ import createPreview from '#operations/capture/popup/api/create-preview'
 import getMetrics from '#operations/capture/popup/api/get-metrics'
 import saveSettings from '#operations/capture/popup/api/save-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
-import { subscribersOf } from '#test/support/capture'
-import { demoShop, expectAccessible, focusedIn } from '#test/support/demo-shop'
+import { readSubscribers } from '#test/support/capture'
+import { demoShop, expectAccessible, getFocusedText } from '#test/support/demo-shop'
 
 const { app, url } = await servedApp()
 
@@ -25,19 +25,19 @@ async function opened(width: number, settings: object) {
   }
   await save(settings)
   const dialog = page.getByRole('dialog')
-  const focused = () => focusedIn(page)
+  const focused = () => getFocusedText(page)
   return { ...shown, save, dialog, focused }
 }
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'who spins the wheel wins what the server drew, and is told of what was not filled in, %i wide',
+  "a shopper who spins the wheel wins the server's prize, and sees which fields are missing, %i wide",
   async (width) => {
     const { page, shop, open, dialog, focused, faults } = await opened(width, {
       roulette: { enabled: true, prizes },
       display: { ...atOnce, hideAfterSubscribe: true },
       fields: { phone: { enabled: true, required: false } },
     })
-    // Where the shopper wants no motion, the wheel does not turn.
+    // With reduced motion the wheel does not turn.
     if (width === 390) await page.emulateMedia({ reducedMotion: 'reduce' })
     await open()
     await dialog.waitFor()
@@ -56,7 +56,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await focused()).toBe('email')
     await expectAccessible(page)
     await page.getByLabel('Seu e-mail').fill('ana@example.com')
-    // A browser takes it for one, and we do not.
+    // The browser accepts this number, the API does not.
     await page.getByLabel('Seu telefone').fill('12')
     await page.getByRole('checkbox').check()
     await app.advance(2000)
@@ -76,7 +76,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
 
-    expect(await subscribersOf(shop)).toMatchObject([
+    expect(await readSubscribers(shop)).toMatchObject([
       { email: 'ana@example.com', prize_label: '10% de desconto', coupon_code: 'RODA10' },
     ])
     const counted = async () => {
@@ -88,20 +88,20 @@ test.skipIf(!hasChromium).each([1280, 390])(
       `select coalesce(sum(closes), 0)::int as n from widget_daily where store_id = $1 and widget = 'newsletter'`,
       [shop.id],
     )
-    // Who subscribed did not turn it down.
+    // A subscriber did not dismiss it.
     expect(closes).toEqual([{ n: 0 }])
 
     await open('/products/1001')
     await page.locator('store-contact-form, form[data-buy]').first().waitFor()
     await page.waitForLoadState('networkidle')
     expect(await dialog.count()).toBe(0)
-    // The phone that was none.
+    // The response to the invalid phone.
     expect(faults).toEqual([expect.stringContaining('400')])
   },
 )
 
 test.skipIf(!hasChromium)(
-  'a slide-in waits behind its teaser, takes the focus that asked for it, and gives it back',
+  'a slide-in waits behind its teaser, takes the focus on opening, and returns it',
   async () => {
     const { page, shop, open, dialog, focused, faults } = await opened(390, {
       layout: 'slide-in',
@@ -119,7 +119,7 @@ test.skipIf(!hasChromium)(
     await dialog.waitFor()
     expect(await focused()).toBe('✕')
     await expectAccessible(page)
-    // The page beside it is not shut off.
+    // The page next to it stays usable.
     await page.locator('header .name').click({ trial: true })
     await page.waitForTimeout(1200)
     await page.keyboard.press('Escape')
@@ -136,7 +136,7 @@ test.skipIf(!hasChromium)(
 )
 
 test.skipIf(!hasChromium)(
-  'it shows itself when and where it may, unless a preview is asked for',
+  'the popup appears when and where its settings allow, unless a preview is requested',
   async () => {
     const { page, shop, open, dialog, save, faults } = await opened(1280, {
       layout: 'bar',
@@ -152,7 +152,7 @@ test.skipIf(!hasChromium)(
     await isShown('', false)
     await isShown('/products/1001', true)
     const header = (await page.locator('header').boundingBox())!
-    // It lies over the page, and moved nothing of it.
+    // It covers the page without moving it.
     expect(header.y).toBe(0)
     await expectAccessible(page)
     await save({ display: { ...atOnce, pageMode: 'all', frequency: 'session' } })
@@ -176,7 +176,7 @@ test.skipIf(!hasChromium)(
 )
 
 test.skipIf(!hasChromium)(
-  'pictures stand where the merchant wants them, and leave nothing where they do not load',
+  'pictures are placed as configured, and leave no gap if they do not load',
   async () => {
     const { page, open, dialog, save, faults } = await opened(1280, {})
     const png = Buffer.from(

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
-import { unsubscribes } from '#operations/capture/door'
+import { unsubscribes } from '#operations/capture/index'
 import createPreview from '#operations/capture/popup/api/create-preview'
 import getMetrics from '#operations/capture/popup/api/get-metrics'
 import getSettings from '#operations/capture/popup/api/get-settings'
@@ -9,20 +9,20 @@ import exportSubscribers from '#operations/capture/subscribers/api/export-subscr
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
-import { popupShop, subscribersOf, tenPercent, visit } from '#test/support/capture'
+import { popupShop, readSubscribers, tenPercent, visit } from '#test/support/capture'
 import { refused } from '#test/support/refused'
 import { setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
-const pathOf = (shop: Shop, url: string): string => {
+const getPath = (shop: Shop, url: string): string => {
   const { pathname, search } = new URL(url)
   return pathname.slice(`/storefront/${shop.publicId}`.length) + search
 }
 
 describe('previews', () => {
-  test('unsaved settings, even when off, for 24 hours; nothing is stored', async () => {
+  test('a preview shows unsaved settings, even if off, for 24 hours; the settings are not saved', async () => {
     const shop = await store(app)
     const made = await shop.call(createPreview, {
       body: {
@@ -32,7 +32,7 @@ describe('previews', () => {
     expect(made.status).toBe(201)
     const { url, hostedUrl } = made.body
     expect(new URL(url).host).toBe((await shop.context()).store.domain)
-    const page = await visit(shop, 'GET', pathOf(shop, hostedUrl))
+    const page = await visit(shop, 'GET', getPath(shop, hostedUrl))
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
     expect(page.text).toContain('#4f46e5')
     expect(page.text).not.toContain('<script')
@@ -49,31 +49,31 @@ describe('previews', () => {
       })
     expect((await sent({ email: 'no' })).status).toBe(400)
     expect((await sent({ email: 'a@example.com' })).body.status).toBe('subscribed')
-    expect(await subscribersOf(shop)).toEqual([])
+    expect(await readSubscribers(shop)).toEqual([])
     const forged = `/newsletter/preview?token=${preview.slice(0, -3)}abc`
     expect((await visit(shop, 'GET', forged)).status).toBe(404)
     await app.advance(24 * 3_600_000)
-    expect((await visit(shop, 'GET', pathOf(shop, hostedUrl))).status).toBe(404)
+    expect((await visit(shop, 'GET', getPath(shop, hostedUrl))).status).toBe(404)
     expect(await read()).toEqual({ enabled: false })
     await app.drainJobs()
     const kept = await app.database.root.selectFrom('newsletter_previews').select('id').execute()
     expect(kept).toEqual([])
   })
 
-  test('validated like a save; the 20 newest are kept', async () => {
+  test('previews are validated like a save; the 20 newest are kept', async () => {
     const shop = await store(app)
     const bad = await shop.call(createPreview, { body: { settings: { coupon: { enabled: true } } } })
     expect(bad).toMatchObject(refused(400, 'coupon.code'))
     const links: string[] = []
     for (let n = 0; n < 22; n += 1) links.push((await shop.call(createPreview)).body.hostedUrl)
     const statuses = []
-    for (const link of links) statuses.push((await visit(shop, 'GET', pathOf(shop, link))).status)
+    for (const link of links) statuses.push((await visit(shop, 'GET', getPath(shop, link))).status)
     expect(statuses).toEqual([404, 404, ...Array.from({ length: 20 }, () => 200)])
   })
 })
 
 describe('the unsubscribe page', () => {
-  test('a look changes nothing, the button and one click do; forged tokens are 404', async () => {
+  test('opening the page changes nothing, the button and one-click do; forged tokens are 404', async () => {
     const shop = await popupShop(app, {
       coupon: { enabled: true, mode: 'shared', code: 'OLA' },
       couponDelivery: 'both',
@@ -81,10 +81,10 @@ describe('the unsubscribe page', () => {
     await shop.subscribe({ email: 'leave@example.com' })
     await app.drainJobs()
     const [mail] = await mailTo('leave@example.com')
-    const link = pathOf(shop, mail!.headers['List-Unsubscribe']!.slice(1, -1))
+    const link = getPath(shop, mail!.headers['List-Unsubscribe']!.slice(1, -1))
     const look = await visit(shop, 'GET', link, { accept: 'text/html' })
     expect(look.text).toContain('<form method="post">')
-    expect((await subscribersOf(shop))[0]!.status).toBe('subscribed')
+    expect((await readSubscribers(shop))[0]!.status).toBe('subscribed')
     const forged = link.slice(0, -4)
     expect((await visit(shop, 'POST', `${forged}AAAA`)).status).toBe(404)
     const oneClick = await visit(shop, 'POST', link, {
@@ -92,26 +92,26 @@ describe('the unsubscribe page', () => {
       type: 'application/x-www-form-urlencoded',
     })
     expect(oneClick.status).toBe(200)
-    const [left] = await subscribersOf(shop)
+    const [left] = await readSubscribers(shop)
     expect(left).toMatchObject({ status: 'unsubscribed', unsubscribed_at: expect.any(Date) })
     await app.advance(1000)
     const again = await visit(shop, 'POST', link, { accept: 'text/html' })
     expect([again.status, again.text]).toEqual([200, expect.stringContaining('Sua inscrição foi cancelada')])
-    expect((await subscribersOf(shop))[0]!.unsubscribed_at).toEqual(left!.unsubscribed_at)
+    expect((await readSubscribers(shop))[0]!.unsubscribed_at).toEqual(left!.unsubscribed_at)
   })
 
-  test('other topics are kept by address', async () => {
+  test('unsubscribes from other topics are stored by address', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
-    const link = pathOf(shop, unsubscribes.link(ctx, 'reviews', 'Bia@Example.com'))
-    expect(await unsubscribes.has(ctx, 'bia@example.com', 'reviews')).toBe(false)
+    const link = getPath(shop, unsubscribes.buildLink(ctx, 'reviews', 'Bia@Example.com'))
+    expect(await unsubscribes.hasUnsubscribed(ctx, 'bia@example.com', 'reviews')).toBe(false)
     expect((await visit(shop, 'POST', link)).status).toBe(200)
-    expect(await unsubscribes.has(ctx, ' BIA@example.com', 'reviews')).toBe(true)
-    expect(await unsubscribes.has(ctx, 'bia@example.com', 'other')).toBe(false)
+    expect(await unsubscribes.hasUnsubscribed(ctx, ' BIA@example.com', 'reviews')).toBe(true)
+    expect(await unsubscribes.hasUnsubscribed(ctx, 'bia@example.com', 'other')).toBe(false)
   })
 })
 
-test('the list is searched, filtered and exported', async () => {
+test('subscribers are searched, filtered and exported', async () => {
   await app.setClock('2026-11-21T02:00:00Z')
   const shop = await popupShop(app, {
     fields: { name: { enabled: true }, phone: { enabled: true } },
@@ -139,7 +139,7 @@ test('the list is searched, filtered and exported', async () => {
   ])
 })
 
-test('metrics: days of the store, every one of them, against those before', async () => {
+test('metrics cover every day of the store, with a comparison to the days before', async () => {
   await app.setClock('2026-11-20T12:00:00Z')
   const shop = await popupShop(app, {
     roulette: {
@@ -191,8 +191,8 @@ test('metrics: days of the store, every one of them, against those before', asyn
   expect([whole.startDate, whole.endDate, whole.series.length]).toEqual(['2026-10-22', '2026-11-20', 30])
   expect(whole.previous.conversionRate).toBeNull()
   expect((await read({ startDate: '2025-11-20', endDate: '2026-11-20' })).status).toBe(400)
-  // An order with a code of their own is attributed to the popup.
-  const [subscriber] = await subscribersOf(shop)
+  // An order with a unique code is attributed to the popup.
+  const [subscriber] = await readSubscribers(shop)
   await shop.sell({
     customer: { name: null, email: 'someone@example.com', phone: null },
     couponCode: subscriber!.coupon_code!,
@@ -208,7 +208,7 @@ describe('POST /newsletter/upload-image', () => {
   const upload = (shop: Shop, data: string, fileName = 'a.png') =>
     shop.call(uploadImage, { body: { fileName, data } })
 
-  test('a real PNG is served at its address, the same bytes at the same one', async () => {
+  test('a real PNG is served at its address; the same bytes have the same address', async () => {
     const shop = await store(app)
     const first = await upload(shop, pixel)
     expect([first.status, first.body]).toEqual([
@@ -221,7 +221,7 @@ describe('POST /newsletter/upload-image', () => {
     expect([served.status, served.headers.get('content-type')]).toEqual([200, 'image/png'])
   })
 
-  test('an SVG named .png, text, too many pixels or bytes are 400', async () => {
+  test('an SVG named .png, a text file, and images with too many pixels or bytes are 400', async () => {
     const shop = await store(app)
     const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString('base64')
     const wide = Buffer.from(pixel, 'base64')
@@ -238,11 +238,11 @@ describe('POST /newsletter/upload-image', () => {
   })
 })
 
-test('the popup and the form are among the widgets, and events count', async () => {
+test('the popup and the form are widgets, and their events count', async () => {
   const shop = await popupShop(app, { coupon: tenPercent })
   const widgets = async () => (await visit(shop, 'GET', '/widgets?page=home')).body
   expect((await widgets()).newsletter ?? (await widgets()).widgets?.newsletter).toBe(true)
-  // When it shows itself is told with it: the rest, and the form's token, once it does.
+  // Only the display rules are in the widgets: the rest and the form's token come when it opens.
   expect(Object.keys((await widgets()).newsletterRules).sort()).toEqual([
     'display',
     'layout',
@@ -250,8 +250,8 @@ test('the popup and the form are among the widgets, and events count', async () 
     'teaser',
   ])
   const event = { id: crypto.randomUUID(), type: 'impression', widget: 'newsletter' }
-  const told = await visit(shop, 'POST', '/events', { body: { visitorId: 'a'.repeat(20), events: [event] } })
-  expect(told.status).toBe(204)
+  const sent = await visit(shop, 'POST', '/events', { body: { visitorId: 'a'.repeat(20), events: [event] } })
+  expect(sent.status).toBe(204)
   expect((await shop.call(getMetrics)).body).toMatchObject({ impressions: 1, visitors: 1 })
   await shop.save({ isEnabled: false })
   const off = await widgets()

@@ -12,7 +12,7 @@ import { testApp } from '#test/support/app'
 import { popupShop, setMode, visit } from '#test/support/capture'
 import { connectedStore } from '#test/support/platform'
 import { refused } from '#test/support/refused'
-import { deleteRows, rowsOf, setRows } from '#test/support/rows'
+import { deleteRows, readRows, setRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
 
 const app = await testApp()
@@ -23,7 +23,7 @@ const prize = (probability: number, more: Record<string, unknown> = {}) => ({
   ...more,
 })
 const coupon = { mode: 'unique', value: 10 }
-const messageOf = async (shop: Shop, body: Record<string, unknown>): Promise<[number, string]> => {
+const readMessage = async (shop: Shop, body: Record<string, unknown>): Promise<[number, string]> => {
   const answer = await save(shop, body)
   return [answer.status, answer.body.error?.message]
 }
@@ -45,7 +45,7 @@ describe('settings of the popup', () => {
     })
   })
 
-  test('a prize that is sent back with its id keeps it; another gets its own', async () => {
+  test('a prize sent back with its id keeps it; another gets a new id', async () => {
     const shop = await connectedStore(app)
     const saved = await save(shop, { roulette: { prizes: [prize(60, { coupon }), prize(40)] } })
     expect(saved.body.roulette).toMatchObject({
@@ -66,17 +66,17 @@ describe('settings of the popup', () => {
     const thirds = (last: number) => ({
       roulette: { enabled: true, prizes: [prize(33.33, { coupon }), prize(33.33), prize(last)] },
     })
-    expect(await messageOf(shop, thirds(33.33))).toEqual([
+    expect(await readMessage(shop, thirds(33.33))).toEqual([
       400,
       'roulette.prizes: probabilities must sum to 100 (now 99.99)',
     ])
     expect((await save(shop, thirds(33.34))).status).toBe(200)
-    expect((await messageOf(shop, { roulette: { prizes: [prize(33.333), prize(66.667)] } }))[1]).toContain(
+    expect((await readMessage(shop, { roulette: { prizes: [prize(33.333), prize(66.667)] } }))[1]).toContain(
       'roulette.prizes.0.probability: must have at most two decimals',
     )
   })
 
-  test('each part that is on is checked, and says which field', async () => {
+  test('each enabled part is validated, and issues name the field', async () => {
     const shop = await connectedStore(app)
     const faults: [Record<string, unknown>, string][] = [
       [{ coupon: { enabled: true } }, 'coupon.code: is required'],
@@ -132,31 +132,31 @@ describe('settings of the popup', () => {
     for (const [body, message] of faults) {
       expect(await save(shop, body), JSON.stringify(body)).toMatchObject(refused(400, message))
     }
-    // Parts that are off may be unfinished.
+    // Disabled parts may be incomplete.
     expect((await save(shop, { coupon: { code: null }, display: { pageMode: 'include' } })).status).toBe(200)
   })
 
-  test('shared codes are made on the platform, in upper case, once; its refusal names the field', async () => {
+  test('shared codes are created on the platform, in upper case, once; a refusal names the field', async () => {
     const shop = await connectedStore(app)
     const saved = await save(shop, { coupon: { enabled: true, code: 'bemvindo10', minimumAmount: 50 } })
     expect(saved.body.coupon.code).toBe('BEMVINDO10')
-    const coupons = await rowsOf(shop, 'sandbox_objects', ['id', 'data'], { kind: 'coupon' })
+    const coupons = await readRows(shop, 'sandbox_objects', ['id', 'data'], { kind: 'coupon' })
     expect(coupons).toMatchObject([
       { id: 'BEMVINDO10', data: { type: 'percentage', value: '10.00', minimumAmount: '50.00' } },
     ])
-    expect(await messageOf(shop, { coupon: { code: 'REFUSED' } })).toEqual([
+    expect(await readMessage(shop, { coupon: { code: 'REFUSED' } })).toEqual([
       400,
       expect.stringContaining('coupon.code: The platform does not take'),
     ])
     await setMode(shop, 'ecommerce', 'down')
     expect((await save(shop, { texts: { title: 'Hi' } })).status).toBe(200)
     expect((await save(shop, { coupon: { code: 'OTHER' } })).status).toBe(503)
-    // What waits to be published goes out before the tests that follow.
+    // Publishes pending changes before the following tests.
     await deleteRows(shop, 'sandbox_modes')
     await app.drainJobs()
   })
 
-  test('a code that the platform has with other terms is refused, named and told', async () => {
+  test('a code that exists on the platform with other terms is refused and named', async () => {
     const shop = await connectedStore(app)
     const own = { enabled: true, mode: 'shared', code: 'DEZ', type: 'percentage', value: 10 }
     expect((await save(shop, { coupon: own })).status).toBe(200)
@@ -165,7 +165,7 @@ describe('settings of the popup', () => {
     expect((await save(shop, { coupon: { ...own, code: 'MEIA', value: 50 } })).status).toBe(200)
   })
 
-  test('a code is judged again whenever what it promises changes, and only then', async () => {
+  test('a code is checked again whenever its promise changes, and only then', async () => {
     const shop = await connectedStore(app)
     const own = { enabled: true, mode: 'shared', code: 'NATAL', type: 'percentage', value: 10 }
     const until = (endsAt: string | null) => ({ display: { endsAt } })
@@ -181,14 +181,14 @@ describe('settings of the popup', () => {
       409,
       'coupon.code: NATAL exists at your platform and ends at 2026-12-20T12:00:00.000Z: choose another code',
     ]
-    expect(await messageOf(shop, until('2026-12-21T12:00:00.000Z'))).toEqual(refusal)
-    expect(await messageOf(shop, until(null))).toEqual(refusal)
-    // Who subscribes on the last day is promised a week more.
-    expect(await messageOf(shop, { coupon: { validDays: 7 } })).toEqual(refusal)
+    expect(await readMessage(shop, until('2026-12-21T12:00:00.000Z'))).toEqual(refusal)
+    expect(await readMessage(shop, until(null))).toEqual(refusal)
+    // People who subscribe on the last day get a week more.
+    expect(await readMessage(shop, { coupon: { validDays: 7 } })).toEqual(refusal)
     expect(
       (await save(shop, { coupon: { validDays: 7 }, ...until('2026-12-13T12:00:00.000Z') })).status,
     ).toBe(200)
-    // What promises nothing else asks nobody, and what does asks again.
+    // A change without promises calls no provider, one with promises does.
     await setMode(shop, 'ecommerce', 'down')
     expect((await save(shop, { texts: { title: 'Hi' } })).status).toBe(200)
     expect((await save(shop, { isEnabled: true })).status).toBe(503)
@@ -199,14 +199,14 @@ describe('settings of the popup', () => {
       { data: sql<string>`data || '{"value": "5.00"}'` },
       { kind: 'coupon' },
     )
-    expect(await messageOf(shop, { isEnabled: true })).toEqual([
+    expect(await readMessage(shop, { isEnabled: true })).toEqual([
       409,
       'coupon.code: NATAL exists at your platform and gives 5 %, not 10 %: choose another code',
     ])
     await app.drainJobs()
   })
 
-  test('without a platform or an email provider: 409 only where this save turns it on', async () => {
+  test('without a platform or an email provider: 409 only if this save turns it on', async () => {
     const shop = await store(app)
     expect((await save(shop, { coupon: { enabled: true, code: 'TEN' } })).status).toBe(409)
     expect((await save(shop, { isMailproviderEnabled: true })).status).toBe(409)
@@ -218,7 +218,7 @@ describe('settings of the popup', () => {
     expect((await save(other, { coupon: { value: 20 } })).status).toBe(409)
   })
 
-  test('let go of a contact list that is deleted', async () => {
+  test('a deleted contact list is cleared from the settings', async () => {
     const shop = await store(app)
     const { id } = (await shop.call(createList, { body: { name: 'Popup' } })).body
     expect((await save(shop, { contactListId: id })).body.contactListId).toBe(id)
@@ -230,7 +230,7 @@ describe('settings of the popup', () => {
 describe('publication status', () => {
   const stateOf = async (shop: Shop) => (await shop.call(getPublicationStatus)).body
 
-  test('from disabled to live, outside its schedule, and off the platform', async () => {
+  test('the status goes from disabled to live, outside its schedule, and off the platform', async () => {
     const shop = await connectedStore(app)
     expect(await stateOf(shop)).toMatchObject({
       isEnabled: false,
@@ -269,7 +269,7 @@ describe('publication status', () => {
 })
 
 describe('onboarding', () => {
-  test('activating turns the popup on, which is the evidence of its step', async () => {
+  test('activating turns the popup on, which completes its step', async () => {
     const shop = await store(app)
     const step = async () =>
       (await shop.call(getOnboarding)).body.steps.find((each: { id: string }) => each.id === 'popup')
@@ -288,7 +288,7 @@ describe('onboarding', () => {
   })
 })
 
-test('what shoppers read of the popup has no probabilities, stock, codes or list ids', async () => {
+test('the public popup has no probabilities, stock, codes or list ids', async () => {
   const shop = await popupShop(app, {
     roulette: {
       enabled: true,

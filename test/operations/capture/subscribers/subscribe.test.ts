@@ -11,19 +11,19 @@ import { testApp } from '#test/support/app'
 import {
   newAddress,
   popupShop,
+  readSubscribers,
   readToken,
   setMode,
-  subscribersOf,
   tenPercent,
   visit,
 } from '#test/support/capture'
 import { refused } from '#test/support/refused'
-import { rowsOf, setRows } from '#test/support/rows'
+import { readRows, setRows } from '#test/support/rows'
 import { store } from '#test/support/store'
 
 const app = await testApp()
 const mailTo = (to: string) => listSandboxMail(app.database.root as never, { to })
-const couponsOf = (storeId: string) =>
+const readCoupons = (storeId: string) =>
   app.database.root
     .selectFrom('sandbox_objects')
     .select(['id', 'data'])
@@ -39,17 +39,17 @@ const allFields = {
 }
 
 describe('POST /newsletter/subscribers', () => {
-  test('a popup that was open when its time ran out subscribes, and gives no coupon any more', async () => {
+  test('a popup that was open when its schedule ended subscribes without a coupon', async () => {
     const endsAt = new Date(app.clock.ms() + 3_600_000).toISOString()
     const shop = await popupShop(app, { coupon: tenPercent, display: { endsAt } })
     expect((await shop.subscribe({ email: 'in@example.com' })).body.coupon).not.toBeNull()
     await app.advance(3_600_000)
     const late = await shop.subscribe({ email: 'late@example.com' })
     expect([late.status, late.body]).toEqual([201, plain])
-    expect(await subscribersOf(shop)).toHaveLength(2)
+    expect(await readSubscribers(shop)).toHaveLength(2)
   })
 
-  test('a code of its own is made at once, shown, listed and a touch; again nothing is drawn or shown', async () => {
+  test('a unique code is created immediately, shown, listed and recorded as a touch; a second request draws and shows nothing', async () => {
     const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'OI', validDays: 7 } })
     const first = await shop.subscribe({
       email: 'Ana@Example.com',
@@ -67,7 +67,7 @@ describe('POST /newsletter/subscribers', () => {
       },
     ])
     const { code, expiresAt } = first.body.coupon
-    expect(await couponsOf(shop.id)).toMatchObject([
+    expect(await readCoupons(shop.id)).toMatchObject([
       { id: code, data: { usageLimit: 1, endsAt: expiresAt, value: '10.00' } },
     ])
     const again = await shop.subscribe({ email: ' ana@example.COM ' })
@@ -82,7 +82,7 @@ describe('POST /newsletter/subscribers', () => {
         ...{ mailproviderStatus: null, mailproviderSyncedAt: null },
       },
     ])
-    const touches = await rowsOf(shop, 'attribution_touches', [
+    const touches = await readRows(shop, 'attribution_touches', [
       'source_type',
       'source_id',
       'source_name',
@@ -102,7 +102,7 @@ describe('POST /newsletter/subscribers', () => {
     expect(await mailTo('ana@example.com')).toEqual([])
   })
 
-  test('a slow platform: the code is promised, made by the job, and emailed with a way out', async () => {
+  test('with a slow platform the code is promised, created by the job, and emailed with an unsubscribe link', async () => {
     const shop = await popupShop(app, { coupon: tenPercent })
     await setMode(shop, 'ecommerce', 'down')
     const { status, body } = await shop.subscribe({ email: 'slow@example.com' })
@@ -113,17 +113,17 @@ describe('POST /newsletter/subscribers', () => {
         coupon: { code: null, type: 'percentage', value: 10, expiresAt: null },
       },
     ])
-    expect((await subscribersOf(shop))[0]).toMatchObject({ coupon_status: 'pending' })
+    expect((await readSubscribers(shop))[0]).toMatchObject({ coupon_status: 'pending' })
     await setMode(shop, 'ecommerce', null)
     await app.advance(10_000)
     await app.drainJobs()
-    const [row] = await subscribersOf(shop)
+    const [row] = await readSubscribers(shop)
     expect(row).toMatchObject({ coupon_status: 'issued', coupon_email: 'sent' })
     const mails = await mailTo('slow@example.com')
     expect(mails).toHaveLength(1)
     expect(mails[0]!.text).toContain(row!.coupon_code)
     expect(mails[0]!.headers).toMatchObject({ 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' })
-    const ledger = await rowsOf(shop, 'message_ledger', [
+    const ledger = await readRows(shop, 'message_ledger', [
       'channel',
       'source',
       'source_id',
@@ -138,7 +138,7 @@ describe('POST /newsletter/subscribers', () => {
     ])
   })
 
-  test('a platform that hangs is waited for three seconds, then the code comes by email', async () => {
+  test('a platform that hangs delays the answer by three seconds, then the code comes by email', async () => {
     const shop = await popupShop(app, { coupon: tenPercent })
     const adapters = app.services.adapters.ecommerce as Record<string, EcommercePort>
     const hanging = { ...adapters.sandbox!, ensureCoupon: () => new Promise<never>(() => {}) }
@@ -156,22 +156,22 @@ describe('POST /newsletter/subscribers', () => {
     await useProvider('sandbox')
     await app.advance(10_000)
     await app.drainJobs()
-    const [row] = await subscribersOf(shop)
+    const [row] = await readSubscribers(shop)
     expect((await mailTo('hangs@example.com'))[0]!.text).toContain(row!.coupon_code)
   })
 
-  test('a code that the platform refuses: failed, and the merchant is told once', async () => {
+  test('a code refused by the platform fails, and the merchant is notified once', async () => {
     const shop = await popupShop(app, { coupon: { ...tenPercent, prefix: 'REFUSE' } })
     const { body } = await shop.subscribe({ email: 'never@example.com' })
     expect(body.couponPending).toBe(true)
     await app.advance(10_000)
     await app.drainJobs()
-    expect((await subscribersOf(shop))[0]).toMatchObject({ coupon_status: 'failed' })
-    const notices = await rowsOf(shop, 'notifications', ['type'], { type: 'newsletter-coupon-failed' })
+    expect((await readSubscribers(shop))[0]).toMatchObject({ coupon_status: 'failed' })
+    const notices = await readRows(shop, 'notifications', ['type'], { type: 'newsletter-coupon-failed' })
     expect(notices).toHaveLength(1)
   })
 
-  test('by email: the code is not shown, and arrives', async () => {
+  test('a code delivered by email is not shown, and arrives', async () => {
     const shop = await popupShop(app, {
       coupon: { enabled: true, mode: 'shared', code: 'OLA10' },
       couponDelivery: 'email',
@@ -182,7 +182,7 @@ describe('POST /newsletter/subscribers', () => {
     expect((await mailTo('mail@example.com'))[0]!.text).toContain('OLA10')
   })
 
-  test('an email that was held until its code had ended does not leave; nor one to who has left', async () => {
+  test('an email delayed until its code has expired is not sent; nor is one to an unsubscribed address', async () => {
     const oneDay = { coupon: { ...tenPercent, validDays: 1 }, couponDelivery: 'email' }
     const opened = () => Promise.all([popupShop(app, oneDay), popupShop(app, oneDay)])
     const leaves = (storeId: string) =>
@@ -204,13 +204,16 @@ describe('POST /newsletter/subscribers', () => {
     await app.setClock(new Date(app.clock.ms() + 23 * 3_600_000))
     await app.drainJobs()
     expect(await mailTo('just@example.com')).toHaveLength(1)
-    expect((await subscribersOf(just))[0]).toMatchObject({ coupon_email: 'sent' })
+    expect((await readSubscribers(just))[0]).toMatchObject({ coupon_email: 'sent' })
     for (const name of ['held', 'left', 'gone']) expect(await mailTo(`${name}@example.com`)).toEqual([])
-    expect((await subscribersOf(held))[0]).toMatchObject({ coupon_status: 'issued', coupon_email: 'refused' })
-    expect((await subscribersOf(gone))[0]).toMatchObject({ coupon_email: 'due' })
+    expect((await readSubscribers(held))[0]).toMatchObject({
+      coupon_status: 'issued',
+      coupon_email: 'refused',
+    })
+    expect((await readSubscribers(gone))[0]).toMatchObject({ coupon_email: 'due' })
   })
 
-  test('once a prize of stock 1 is won, every later subscriber gets the other; at once too', async () => {
+  test('once a prize of stock 1 is won, every later subscriber gets the other one, also concurrently', async () => {
     const shop = await popupShop(app, {
       roulette: {
         enabled: true,
@@ -233,7 +236,7 @@ describe('POST /newsletter/subscribers', () => {
     expect(prizes.map((each: { won: number }) => each.won)).toEqual([1, 12])
   })
 
-  test('no prize left: no coupon', async () => {
+  test('without a prize left there is no coupon', async () => {
     const shop = await popupShop(app, {
       roulette: {
         enabled: true,
@@ -247,17 +250,17 @@ describe('POST /newsletter/subscribers', () => {
     expect([status, body]).toEqual([201, plain])
   })
 
-  test('the same email at the same time is one subscriber with one code', async () => {
+  test('two concurrent requests with one email make one subscriber with one code', async () => {
     const shop = await popupShop(app, { coupon: tenPercent })
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => shop.subscribe({ email: 'twice@example.com' })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
-    expect(await subscribersOf(shop)).toHaveLength(1)
-    expect(await couponsOf(shop.id)).toHaveLength(1)
+    expect(await readSubscribers(shop)).toHaveLength(1)
+    expect(await readCoupons(shop.id)).toHaveLength(1)
   })
 
-  test('machines are told the same, and nothing is stored; forged and old tokens are 400', async () => {
+  test('bots get the same answer and nothing is stored; forged and expired tokens are 400', async () => {
     const shop = await popupShop(app, { coupon: tenPercent })
     const trapped = await shop.subscribe({ email: 'bot@example.com', website: 'https://spam.example' })
     expect([trapped.status, trapped.body]).toEqual([201, plain])
@@ -270,11 +273,11 @@ describe('POST /newsletter/subscribers', () => {
     const form = await readToken(shop)
     await app.advance(24 * 3_600_000)
     expect((await shop.subscribe({ email: 'a@example.com', token: form })).status).toBe(400)
-    expect(await subscribersOf(shop)).toEqual([])
-    expect(await couponsOf(shop.id)).toEqual([])
+    expect(await readSubscribers(shop)).toEqual([])
+    expect(await readCoupons(shop.id)).toEqual([])
   })
 
-  test('what is missing or no phone is named; consent is needed', async () => {
+  test('missing fields and invalid phones are named; consent is required', async () => {
     const shop = await popupShop(app, allFields)
     const faults: [Record<string, unknown>, string][] = [
       [{}, 'email: is required'],
@@ -291,26 +294,26 @@ describe('POST /newsletter/subscribers', () => {
     expect(large.status).toBe(413)
   })
 
-  test('merging: gaps are filled, nothing is replaced, a phone that is another subscriber stays theirs', async () => {
+  test('gaps are filled, nothing is replaced, and a phone of another subscriber stays theirs', async () => {
     const shop = await popupShop(app, {
       ...allFields,
       fields: { ...allFields.fields, email: { required: false } },
     })
     await shop.subscribe({ phone: '(11) 98888-7777' })
     await shop.subscribe({ email: 'one@example.com', name: 'One' })
-    // Two different subscribers: the one with the email, whose phone stays as it was.
+    // Two different subscribers: the one with the email is used, and its phone stays.
     const both = await shop.subscribe({ email: 'one@example.com', phone: '11 8888-7777', name: 'Other' })
     expect(both.status).toBe(200)
-    expect((await subscribersOf(shop)).map(({ email, phone, name }) => [email, phone, name])).toEqual([
+    expect((await readSubscribers(shop)).map(({ email, phone, name }) => [email, phone, name])).toEqual([
       [null, '+5511988887777', null],
       ['one@example.com', null, 'One'],
     ])
     await shop.subscribe({ email: 'one@example.com', phone: '+5511977776666' })
     await shop.subscribe({ email: 'one@example.com', phone: '+5511955554444' })
-    expect((await subscribersOf(shop))[1]).toMatchObject({ phone: '+5511977776666', consent_phone: true })
+    expect((await readSubscribers(shop))[1]).toMatchObject({ phone: '+5511977776666', consent_phone: true })
   })
 
-  test('who had left is back with their consent, without another code', async () => {
+  test('an unsubscribed person is resubscribed with consent, without another code', async () => {
     const shop = await popupShop(app, { coupon: tenPercent })
     await shop.subscribe({ email: 'back@example.com' })
     await setRows(shop, 'newsletter_subscribers', {
@@ -319,11 +322,11 @@ describe('POST /newsletter/subscribers', () => {
     })
     const { status, body } = await shop.subscribe({ email: 'back@example.com' })
     expect([status, body]).toEqual([201, plain])
-    expect(await subscribersOf(shop)).toMatchObject([{ status: 'subscribed', unsubscribed_at: null }])
-    expect(await couponsOf(shop.id)).toHaveLength(1)
+    expect(await readSubscribers(shop)).toMatchObject([{ status: 'subscribed', unsubscribed_at: null }])
+    expect(await readCoupons(shop.id)).toHaveLength(1)
   })
 
-  test('a contact list gets who gave a phone and consent; an opt-out stays one', async () => {
+  test('a contact list gets subscribers with a phone and consent; an opt-out stays one', async () => {
     const shop = await popupShop(app, { ...allFields, consentRequired: false })
     const { id } = (await shop.call(createList, { body: { name: 'From the popup' } })).body
     await shop.save({ contactListId: id })
@@ -345,7 +348,7 @@ describe('POST /newsletter/subscribers', () => {
     expect((await shop.call(getList, { params: { id } })).body.size).toBe(1)
   })
 
-  test('unknown, off, without the plan: nothing is said', async () => {
+  test('an unknown store, a disabled popup and a plan without it report nothing', async () => {
     const on = await popupShop(app)
     const off = await popupShop(app)
     await off.save({ isEnabled: false })
@@ -365,7 +368,7 @@ describe('POST /newsletter/subscribers', () => {
     expect((await visit(on, 'GET', '/newsletter', { publicId: 'nobody' })).body).toEqual({ enabled: false })
   })
 
-  test('limits: ten captures a minute and twenty accepted an hour of an address', async () => {
+  test('limits: ten captures a minute and twenty accepted an hour per address', async () => {
     const shop = await popupShop(app)
     const ip = newAddress()
     const statuses: number[] = []
@@ -383,6 +386,6 @@ describe('POST /newsletter/subscribers', () => {
       }
     }
     expect(statuses.filter((status) => status === 201)).toHaveLength(20)
-    expect(await subscribersOf(shop)).toHaveLength(20)
+    expect(await readSubscribers(shop)).toHaveLength(20)
   })
 })

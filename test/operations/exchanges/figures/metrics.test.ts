@@ -1,4 +1,4 @@
-/** What the figures say of requests (exchanges, rule 6). */
+/** The metrics of requests (exchanges, rule 6). */
 import { expect, test } from 'vitest'
 import getMetrics from '#operations/exchanges/figures/api/get-metrics'
 import getOverview from '#operations/store/dashboard/api/get-overview'
@@ -11,7 +11,7 @@ import { isFullSuite } from '#test/support/suite'
 const app = await testApp()
 
 test.runIf(isFullSuite)('nine requests of two days, decided and done', async () => {
-  // The 18th, half an hour before midnight in São Paulo.
+  // Half an hour before midnight of the 18th in São Paulo.
   await app.setClock('2026-11-19T02:30:00.000Z')
   const shop = await exchangeShop(app)
   const early = []
@@ -21,7 +21,7 @@ test.runIf(isFullSuite)('nine requests of two days, decided and done', async () 
   await app.setClock('2026-11-19T12:00:00.000Z')
   const late = [await requested(shop, { type: 'exchange' })]
   for (let n = 0; n < 3; n += 1) late.push(await requested(shop, { items: [{ quantity: 2 }] }))
-  // Two paid orders that nobody asks about, and one that is not paid.
+  // Two paid orders without a request, and an unpaid one.
   await shop.sell({})
   await shop.sell({})
   await shop.sell({ paymentStatus: 'pending' })
@@ -29,7 +29,7 @@ test.runIf(isFullSuite)('nine requests of two days, decided and done', async () 
   await app.setClock('2026-11-19T14:30:00.000Z')
   for (const { id } of [...early, ...late.slice(0, 2)]) await approve(shop, id)
   for (const { id } of late.slice(2)) await reject(shop, id)
-  // Its order was asked about already: one order, two requests.
+  // A second request for the same order.
   const ninth = await requested(shop, { order: late[3]!.order, items: [{ quantity: 1 }] })
   await reject(shop, late[1]!.id)
   await confirm(shop, late[0]!.id)
@@ -76,7 +76,7 @@ test.runIf(isFullSuite)('nine requests of two days, decided and done', async () 
       ],
     },
   ])
-  // What waits does so whatever the days.
+  // Pending requests count independent of the period.
   const before = (await metrics(shop, { startDate: '2026-10-01', endDate: '2026-10-02' })).body
   expect(before).toMatchObject({
     total: 0,
@@ -101,7 +101,7 @@ test.runIf(isFullSuite)('nine requests of two days, decided and done', async () 
   )
 })
 
-test('days are the last 30 with today unless said, at most 365', async () => {
+test('the period defaults to the last 30 days including today, and is at most 365 days', async () => {
   await app.setClock('2026-11-20T12:00:00.000Z')
   const shop = await store(app)
   const ask = async (query: Record<string, string>) => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import {
   type AmountLine,
-  amountOf as amountWithin,
-  priceDifferenceOf as differenceOf,
-  unitPriceOf,
+  computeAmount as amountWithin,
+  computeUnitPrice,
+  computePriceDifference as differenceOf,
 } from '#operations/exchanges/requests/amounts'
 
 const plenty = '999999999999.99'
@@ -22,7 +22,7 @@ const line = (
   exchangeUnitPrice,
 })
 
-test('all units of a line are worth the whole line, some their share, halves up', () => {
+test('the units of a line sum to the line, some have their share rounded half up', () => {
   expect(amountOf([line('100.00', 3, 3)])).toBe('100.00')
   expect(amountOf([line('100.00', 3, 1)])).toBe('33.33')
   expect(amountOf([line('100.00', 3, 2)])).toBe('66.67')
@@ -31,17 +31,17 @@ test('all units of a line are worth the whole line, some their share, halves up'
   expect(amountOf([line('0.04', 10, 1)])).toBe('0.00')
 })
 
-test('each line is rounded by itself, then they are added', () => {
+test('each line is rounded separately, then summed', () => {
   expect(amountOf([line('100.00', 3, 1), line('100.00', 3, 1), line('100.00', 3, 1)])).toBe('99.99')
   expect(amountOf([])).toBe('0.00')
   expect(amountOf([line('999999999999.99', 1, 1)])).toBe('999999999999.99')
 })
 
 test('the price of a unit is to the cent', () => {
-  expect(unitPriceOf('100.00', 3)).toBe('33.33')
-  expect(unitPriceOf('200.00', 3)).toBe('66.67')
-  expect(unitPriceOf('179.80', 2)).toBe('89.90')
-  expect(unitPriceOf('0.00', 4)).toBe('0.00')
+  expect(computeUnitPrice('100.00', 3)).toBe('33.33')
+  expect(computeUnitPrice('200.00', 3)).toBe('66.67')
+  expect(computeUnitPrice('179.80', 2)).toBe('89.90')
+  expect(computeUnitPrice('0.00', 4)).toBe('0.00')
 })
 
 test('two shirts paid 89.90 for two at 99.90', () => {
@@ -50,13 +50,13 @@ test('two shirts paid 89.90 for two at 99.90', () => {
   expect(priceDifferenceOf(shirts)).toBe('20.00')
 })
 
-test('a cheaper variant gives a difference below 0, the units decide how far', () => {
+test('a cheaper variant gives a negative difference per unit', () => {
   expect(priceDifferenceOf([line('179.80', 2, 1, '79.90')])).toBe('-10.00')
   expect(priceDifferenceOf([line('179.80', 2, 2, '79.90'), line('50.00', 1, 1, '60.01')])).toBe('-9.99')
   expect(priceDifferenceOf([line('179.80', 2, 0, '99.90')])).toBe('0.00')
 })
 
-test('never more than what is left of what was paid; the difference is to what is credited', () => {
+test('the amount never exceeds the remaining payment; the difference is relative to the amount', () => {
   expect(amountWithin([line('100.00', 3, 3)], '70.00')).toBe('70.00')
   expect(amountWithin([line('100.00', 3, 3)], '-0.01')).toBe('0.00')
   expect(differenceOf([line('100.00', 3, 3, '40.00')], '70.00')).toBe('50.00')
@@ -65,7 +65,7 @@ test('never more than what is left of what was paid; the difference is to what i
   expect([amountOf(line3), priceDifferenceOf(line3)]).toEqual(['209.69', '0.01'])
 })
 
-test('units named one by one are worth the line', () => {
+test('units requested one by one sum to the line', () => {
   const each = [0, 1, 2].map((unit) => amountOf([{ ...line('209.69', 3, 1), units: [unit] }]))
   expect(each).toEqual(['69.90', '69.89', '69.90'])
 })

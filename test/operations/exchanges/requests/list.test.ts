@@ -1,4 +1,4 @@
-/** Finding requests, and taking them away as a CSV. */
+/** The list of requests and the CSV export. */
 import { parse } from 'csv-parse/sync'
 import { expect, test } from 'vitest'
 import exportRequests from '#operations/exchanges/figures/api/export-requests'
@@ -16,7 +16,7 @@ async function found(shop: ExchangeShop, query: Record<string, string | boolean>
   return body.data.map((row: { number: string }) => row.number)
 }
 
-test('by status, type, reason, window, words and days, newest first', async () => {
+test('requests are listed by status, type, reason, window, words and days, newest first', async () => {
   await app.setClock('2026-11-01T12:00:00.000Z')
   const shop = await exchangeShop(app, { windowDays: 10, allowOutsideWindow: true })
   const zoe = { name: 'Zoë Ávila', email: 'zoe.avila@example.com', phone: '+5521977776666' }
@@ -64,7 +64,7 @@ test('by status, type, reason, window, words and days, newest first', async () =
   })
 })
 
-test('as a CSV, a row for each item', async () => {
+test('the CSV export has a row for each item', async () => {
   await app.setClock('2026-11-20T12:00:00.000Z')
   const shop = await exchangeShop(app)
   const items = [
@@ -131,6 +131,6 @@ test('as a CSV, a row for each item', async () => {
     refund_amount: '220.00',
     completed_at: '2026-11-20T09:00:00-03:00',
   })
-  // Of the request, not of the item: the column sums to what was refunded.
+  // A value of the request, not of the item: the column sums to the refunded amount.
   expect(rows[2]!.refund_amount).toBe('')
 })

@@ -1,8 +1,8 @@
-/** The merchant decides: the whole way of a request, and what each step refuses. */
+/** Decisions of the merchant: the complete life of a request, and the refusals of each step. */
 import { describe, expect, test } from 'vitest'
 import getRequest from '#operations/exchanges/requests/api/get-request'
 import updateAddress from '#operations/exchanges/requests/api/update-address'
-import { identityOfTag } from '#runtime/gateway/etag'
+import { toIdentityTag } from '#runtime/gateway/etag'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import {
   ana,
@@ -14,7 +14,7 @@ import {
 import {
   approve,
   confirm,
-  eventsOf,
+  listEvents,
   metrics,
   received,
   remove,
@@ -23,7 +23,7 @@ import {
 } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 
 const app = await testApp()
 const read = (shop: ExchangeShop, id: string) => shop.call(getRequest, { params: { id } })
@@ -33,7 +33,7 @@ const subjects = async (to: string): Promise<string[]> =>
   (await listSandboxMail(app.database.root as never, { to })).map(({ subject }) => subject).sort()
 
 describe('the round trip', () => {
-  test('from the shopper to the end, with an email at each step', async () => {
+  test('a request completes with an email at each step', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await exchangeShop(app)
     const customer = { ...ana, email: 'round.trip@example.com' }
@@ -73,7 +73,7 @@ describe('the round trip', () => {
       200,
       { status: 'received', refundAmount: null, items: [{ receivedQuantity: 1 }] },
     ])
-    // A notice comes within a day or not at all.
+    // A notice is sent within a day or not at all.
     await app.drainJobs()
     await app.setClock('2026-11-22T12:00:00.000Z')
     const done = await confirm(shop, id, { refundMethod: 'store-credit' })
@@ -120,7 +120,7 @@ describe('the round trip', () => {
     ])
   })
 
-  test('an exchange that completes at once keeps its order, and no refund', async () => {
+  test('an exchange that completes at once stores its order and no refund', async () => {
     const shop = await exchangeShop(app)
     const { id } = await requested(shop, { type: 'exchange', items: [{ quantity: 2 }] })
     const [item] = (await read(shop, id)).body.items
@@ -144,7 +144,7 @@ describe('the round trip', () => {
 })
 
 describe('approving', () => {
-  test('refuses what is not of the request, too much of it, and nothing at all', async () => {
+  test('refuses foreign items, too many units, and an empty approval', async () => {
     const shop = await exchangeShop(app)
     const { id } = await requested(shop)
     const other = await requested(shop)
@@ -167,7 +167,7 @@ describe('approving', () => {
     expect((await read(shop, id)).body.status).toBe('requested')
   })
 
-  test('needs an address for a method that ships, and takes one', async () => {
+  test('needs an address for a shipping method, and accepts one', async () => {
     const methods = ['customer-ships', 'in-store'].map((method) => ({ method, label: method }))
     const shop = await exchangeShop(app, { returnMethods: methods })
     const { id } = await requested(shop, { returnMethod: 'in-store' })
@@ -205,7 +205,7 @@ describe('approving', () => {
 })
 
 describe('confirming', () => {
-  test('counts what came; the refund is its value, or what was told, up to the amount', async () => {
+  test('counts the received units; the refund is their value or the given one, up to the amount', async () => {
     const shop = await exchangeShop(app)
     const { id } = await requested(shop, { items: [{ quantity: 2 }] })
     const [item] = (await read(shop, id)).body.items
@@ -235,32 +235,32 @@ describe('confirming', () => {
 })
 
 describe('the address', () => {
-  test('changes nothing and tells nobody when it is the same; the whole may be sent back', async () => {
+  test('changes and sends nothing when it is equal; the whole request may be sent back', async () => {
     const shop = await exchangeShop(app)
     const { id } = await requested(shop)
     await approve(shop, id)
     const before = (await read(shop, id)).body
     const answer = await address(shop, id, before)
     expect([answer.status, answer.body]).toEqual([200, before])
-    expect(await eventsOf(shop, id)).not.toContain('address-changed')
+    expect(await listEvents(shop, id)).not.toContain('address-changed')
     const incomplete = await address(shop, id, { returnAddress: { city: '' } })
     expect(incomplete.status).toBe(400)
     expect((await address(shop, id, {})).status).toBe(400)
     expect((await address(shop, id, { returnAddress: null })).status).toBe(400)
   })
 
-  test('before the decision is changed without a word to the shopper', async () => {
+  test('changes without a notice before the decision', async () => {
     const shop = await exchangeShop(app)
     const customer = { ...ana, email: 'quiet.address@example.com' }
     const { id } = await requestedBy(shop, customer)
     await address(shop, id, { returnAddress: { city: 'Santos' } })
     await app.drainJobs()
     expect(await subjects(customer.email)).toHaveLength(1)
-    expect(await eventsOf(shop, id)).toEqual(['requested', 'address-changed', 'notified'])
+    expect(await listEvents(shop, id)).toEqual(['requested', 'address-changed', 'notified'])
   })
 })
 
-test('a deleted one is gone everywhere with its photos; the units of a completed one stay used', async () => {
+test('a deleted request is gone everywhere with its photos; units of a completed one stay used', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered()
   const sessionToken = await shop.session(order)
@@ -279,9 +279,9 @@ test('a deleted one is gone everywhere with its photos; the units of a completed
   expect((await metrics(shop)).body.total).toBe(0)
   expect((await shop.request('GET', '/product-exchanges/requests')).body.total).toBe(0)
   expect((await shop.lookup(order)).body.items[0].availableQuantity).toBe(1)
-  const uses = await rowsOf(shop, 'file_uses', ['owner'])
+  const uses = await readRows(shop, 'file_uses', ['owner'])
   expect(uses).toEqual([])
-  // Its number is not given again, and one that only waited frees its units.
+  // Its number is not reused, and an undecided request frees its units.
   const next = await requested(shop, { order })
   expect(next.number).not.toBe(number)
   expect((await shop.lookup(order)).body.items[0].availableQuantity).toBe(0)
@@ -289,7 +289,7 @@ test('a deleted one is gone everywhere with its photos; the units of a completed
   expect((await shop.lookup(order)).body.items[0].availableQuantity).toBe(1)
 })
 
-test('approved ones that are not sent in time expire, their units are free, the shopper is told', async () => {
+test('an approved request that is not sent in time expires, frees its units and notifies the shopper', async () => {
   await app.setClock('2026-10-01T12:00:00.000Z')
   const shop = await exchangeShop(app)
   const customer = { ...ana, email: 'too.late@example.com' }
@@ -313,7 +313,7 @@ test('approved ones that are not sent in time expire, their units are free, the 
   expect((await shop.lookup(order, customer.email)).body.items[0].availableQuantity).toBe(2)
 })
 
-test('its ETag holds while its photos are signed anew', async () => {
+test('the ETag stays the same when photos are signed again', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered()
   const sessionToken = await shop.session(order)
@@ -325,5 +325,5 @@ test('its ETag holds while its photos are signed anew', async () => {
   const second = await read(shop, id)
   expect(second.body.photos[0].url).not.toBe(first.body.photos[0].url)
   const etag = first.headers.get('etag')!
-  expect(identityOfTag(second.headers.get('etag')!)).toBe(identityOfTag(etag))
+  expect(toIdentityTag(second.headers.get('etag')!)).toBe(toIdentityTag(etag))
 })

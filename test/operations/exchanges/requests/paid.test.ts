@@ -1,7 +1,10 @@
-/** What is promised of an order is never more than was paid, in its own currency, and of what is there. */
+/** Promises for an order never exceed its payment, its currency and the stock. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineLeft as leftOf, moneyLeft } from '#operations/exchanges/requests/left'
+import {
+  computeRemainingMoney,
+  computeLineRemaining as leftOf,
+} from '#operations/exchanges/requests/remaining'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, read, received, reject, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
@@ -18,7 +21,7 @@ await app.setClock('2026-09-01T12:00:00.000Z')
 const left = async (shop: ExchangeShop, order: { number: string }): Promise<number> =>
   (await shop.lookup(order)).body.items[0].availableQuantity
 
-test('an order of another currency is not exchanged; returned it is', async () => {
+test('an order of another currency can be returned but not exchanged', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered({ currency: 'USD' })
   const message =
@@ -29,7 +32,7 @@ test('an order of another currency is not exchanged; returned it is', async () =
   expect((await shop.ask(order)).status).toBe(201)
 })
 
-test('no more units of a variant are taken than there are, over all items of the request', async () => {
+test('a request reserves at most the stock of a variant, over all its items', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered({ items: [{ variantId: '2001', quantity: 3 }] })
   await setRows(shop, 'product_snapshot_variants', { stock: 2 }, { variant_id: '2002' })
@@ -40,7 +43,7 @@ test('no more units of a variant are taken than there are, over all items of the
   expect((await shop.ask(order, { type: 'exchange', items: [{ quantity: 2 }] })).status).toBe(201)
 })
 
-test('what was told of a refund or a new order goes with a rejection', async () => {
+test('a rejection clears a recorded refund or new order', async () => {
   const shop = await exchangeShop(app)
   const { id } = await requested(shop)
   await approve(shop, id)
@@ -53,7 +56,7 @@ test('what was told of a refund or a new order goes with a rejection', async () 
   expect((await reject(shop, other.id)).body.exchangeOrderId).toBeNull()
 })
 
-test('a unit that came back and is refunded at the platform counts once, one refunded before twice', async () => {
+test('a unit that came back and is refunded at the platform counts once; an earlier refund counts separately', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered({ items: [{ variantId: '2001', quantity: 3 }] })
   const { id } = await requested(shop, { order })
@@ -74,7 +77,7 @@ test('a unit that came back and is refunded at the platform counts once, one ref
   expect(await left(shop, before)).toBe(1)
 })
 
-test('what was paid back without naming units is not promised again', async () => {
+test('a refund without units is not promised again', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered()
   const less = await shop.resell(order, { refundAmount: 100 })
@@ -87,7 +90,7 @@ const lineLeft = (...[line, holds]: Parameters<typeof leftOf>) => {
   return { ...left, places: left.places(line.quantity) }
 }
 
-test('a line of millions of units is looked at as fast as any', () => {
+test('a line of millions of units is computed as fast as any', () => {
   const line = { quantity: 2_000_000_000, refundedQuantity: 1, total: '2000000000.00', refundedTotal: '1.00' }
   const hold = { isCompleted: false, units: [3], back: 1, refundedBefore: 0 }
   const { places, ...left } = leftOf(line, [hold])
@@ -99,7 +102,7 @@ test('a line of millions of units is looked at as fast as any', () => {
   expect(half.places(2)).toEqual([1_000_000_001, 1_000_000_002])
 })
 
-test('units that are left, as a list of all of them has it', () => {
+test('the remaining units equal those of a naive list of all units', () => {
   const units = fc.uniqueArray(fc.nat({ max: 30 }), { maxLength: 8 })
   const quantities = fc.nat({ max: 30 })
   fc.assert(
@@ -112,7 +115,7 @@ test('units that are left, as a list of all of them has it', () => {
   )
 })
 
-test('taxes that a refund gave back beside a line are taken off no other unit', () => {
+test('refunded taxes outside a line do not reduce its other units', () => {
   // 3 of 100.00, to which the shop adds 10 % of tax: a refunded unit gives back 110.00.
   const line = { quantity: 3, refundedQuantity: 1, total: '300.00', refundedTotal: '110.00' }
   expect(lineLeft(line, [])).toMatchObject({ places: [1, 2], moneyLeft: '200.00' })
@@ -122,15 +125,15 @@ test('taxes that a refund gave back beside a line are taken off no other unit', 
     places: [2],
     moneyLeft: '100.00',
   })
-  // A cent of rounding is none.
+  // A cent of rounding is no tax.
   const odd = { quantity: 3, refundedQuantity: 1, total: '209.69', refundedTotal: '69.90' }
   expect(lineLeft(odd, [{ ...back, units: [1] }]).moneyLeft).toBe('139.79')
-  // Less than a unit's worth, and money without a unit, is what it is.
+  // Less than a unit's value, or a refund without a unit, counts as it is.
   expect(lineLeft({ ...line, refundedTotal: '60.00' }, []).moneyLeft).toBe('240.00')
   expect(lineLeft({ ...line, refundedQuantity: 0, refundedTotal: '30.00' }, []).moneyLeft).toBe('270.00')
 })
 
-test('units and money that are left', () => {
+test('the remaining units and money are exact', () => {
   const line = { quantity: 3, refundedQuantity: 0, total: '209.69', refundedTotal: '0.00' }
   const hold = (units: number[], isCompleted: boolean, refundedBefore = 0) => ({
     units,
@@ -157,7 +160,7 @@ test('units and money that are left', () => {
     refundedBefore,
   })
   const order = { total: '100.00', refundedTotal: '40.00' }
-  expect(moneyLeft(order, [worth(4000n, true)])).toBe('60.00')
-  expect(moneyLeft(order, [worth(4000n, true, 4000n)])).toBe('20.00')
-  expect(moneyLeft(order, [worth(4000n, false)])).toBe('20.00')
+  expect(computeRemainingMoney(order, [worth(4000n, true)])).toBe('60.00')
+  expect(computeRemainingMoney(order, [worth(4000n, true, 4000n)])).toBe('20.00')
+  expect(computeRemainingMoney(order, [worth(4000n, false)])).toBe('20.00')
 })

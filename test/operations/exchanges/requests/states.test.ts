@@ -1,6 +1,6 @@
-/** Every status and every move: those of the table are made, all others refused. */
+/** Every status and every transition: those of the table succeed, all others are refused. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Status, statuses } from '#operations/exchanges/requests/moves'
+import { type Status, statuses } from '#operations/exchanges/requests/transitions'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import {
   approve,
@@ -21,7 +21,7 @@ beforeAll(async () => {
   shared = await exchangeShop(app)
 })
 
-/** Brings a request to a status, by the moves that lead there. */
+/** Brings a request to a status through its transitions. */
 const ways: Record<Status, (shop: ExchangeShop, made: Requested) => Promise<void>> = {
   requested: async () => undefined,
   approved: async (shop, { id }) => void (await approve(shop, id)),
@@ -61,7 +61,7 @@ const moves: Record<string, (shop: ExchangeShop, made: Requested) => Promise<{ s
   delete: (shop, { id }) => remove(shop, id),
 }
 
-/** From each status, where its moves lead; all others are conflicts. */
+/** The target status of each allowed transition; all others are conflicts. */
 const allowed: Record<Status, Record<string, Status | 'gone'>> = {
   requested: { approve: 'approved', reject: 'rejected', cancel: 'cancelled', delete: 'gone' },
   approved: {
@@ -94,7 +94,7 @@ describe.each(statuses)('%s', (from) => {
   })
 })
 
-test('of those who decide at once, one does', async () => {
+test('one of several concurrent decisions succeeds', async () => {
   const shop = shared
   const { id, statusUrl } = await requested(shop)
   const both = await Promise.all([reject(shop, id), shop.follow(statusUrl, '/cancel', {}), reject(shop, id)])

@@ -1,4 +1,4 @@
-/** The units of an order through the life of its requests, as its shopper finds them (exchanges, rule 2). */
+/** The available units of an order through the life of its requests (exchanges, rule 2). */
 
 import { expect, test } from 'vitest'
 import approve from '#operations/exchanges/requests/api/approve-request'
@@ -22,7 +22,7 @@ const left = async (shop: ExchangeShop, order: PlatformOrder): Promise<number> =
   (await shop.lookup(order)).body.items[0].availableQuantity
 const newest = async (shop: ExchangeShop) => (await shop.call(list)).body.data[0]
 
-test('units that were not approved are free again, those of a rejected request all of them', async () => {
+test('units that were not approved are free again, and all units of a rejected request', async () => {
   const shop = await exchangeShop(app)
   const order = await shop.delivered()
   const asked = await shop.ask(order, { items: [{ quantity: 2 }] })
@@ -45,7 +45,7 @@ test('units that were not approved are free again, those of a rejected request a
   expect(view.body).toMatchObject({ status: 'rejected', rejectionReason: body.reason, canCancel: false })
 })
 
-test('of one that was never sent they are free after 28 days; sent in time they are not', async () => {
+test('units of a request that was not sent are free after 28 days; sent in time they are not', async () => {
   const shop = await exchangeShop(app, { autoApprove: true, windowDays: 60 })
   const order = await shop.delivered()
   const [one, other] = [await shop.ask(order), await shop.ask(order)]
@@ -59,7 +59,7 @@ test('of one that was never sent they are free after 28 days; sent in time they 
   expect((await shop.follow(one.body.statusUrl, '/shipped', { trackingCode: 'BR2' })).status).toBe(409)
 })
 
-test('of a completed request they stay used, also once it is deleted and its page is gone', async () => {
+test('units of a completed request stay used, even after it is deleted', async () => {
   const shop = await exchangeShop(app, { autoApprove: true })
   const order = await shop.delivered()
   const asked = await shop.ask(order)

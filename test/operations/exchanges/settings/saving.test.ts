@@ -23,7 +23,7 @@ describe('settings of exchanges', () => {
     expect(await read(await store(app))).toMatchObject({ isEnabled: false, windowDays: 30, updatedAt: null })
   })
 
-  test('are not turned on without an address that items can be sent to', async () => {
+  test('cannot be enabled without a return address', async () => {
     const shop = await store(app)
     expect(await save(shop, { isEnabled: true })).toMatchObject(refused(400, 'returnAddress'))
     const partial = await save(shop, { isEnabled: true, returnAddress: { ...place, city: undefined } })
@@ -46,7 +46,7 @@ describe('settings of exchanges', () => {
     }
   })
 
-  test('are turned on by the onboarding, once there is an address', async () => {
+  test('are enabled by the onboarding once there is a return address', async () => {
     const shop = await store(app)
     const activate = () =>
       shop.request('POST', '/onboarding/activate-features', { body: { features: ['exchanges', 'reviews'] } })

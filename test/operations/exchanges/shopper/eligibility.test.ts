@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import {
-  availableQuantity,
+  computeAvailableQuantity,
+  computeWindowEnd,
+  findItemIneligibility,
+  findOrderIneligibility,
   type ItemFacts,
-  itemFault,
   type OrderFacts,
-  orderFault,
-  windowEnd,
 } from '#operations/exchanges/shopper/eligibility'
 
 const order = (facts: Partial<OrderFacts> = {}): OrderFacts => ({
@@ -29,15 +29,15 @@ describe('the window', () => {
     } = {},
     type: 'exchange' | 'return' = 'exchange',
     zone = saoPaulo,
-  ) => windowEnd(order(facts), { ...rules, ...more }, type, zone).toISOString()
+  ) => computeWindowEnd(order(facts), { ...rules, ...more }, type, zone).toISOString()
 
-  test('runs to the end of its last day in the zone of the store', () => {
+  test('ends with its last day in the store’s time zone', () => {
     expect(end()).toBe('2026-12-02T02:59:59.999Z')
     expect(end({}, {}, 'exchange', 'UTC')).toBe('2026-12-02T23:59:59.999Z')
     expect(end({}, {}, 'exchange', 'Asia/Tokyo')).toBe('2026-12-02T14:59:59.999Z')
   })
 
-  test('counts from what was chosen, and from the instant before where that is not known', () => {
+  test('counts from the configured instant, or from the earlier one if that is unknown', () => {
     expect(end({}, { windowFrom: 'shipped' })).toBe('2026-11-27T02:59:59.999Z')
     expect(end({}, { windowFrom: 'placed' })).toBe('2026-11-25T02:59:59.999Z')
     expect(end({ deliveredAt: null })).toBe('2026-11-27T02:59:59.999Z')
@@ -46,13 +46,13 @@ describe('the window', () => {
     expect(end({ shippedAt: null })).toBe('2026-12-02T02:59:59.999Z')
   })
 
-  test('of returns may have other days', () => {
+  test('may have a different length for returns', () => {
     expect(end({}, { returnWindowDays: 7 }, 'return')).toBe('2026-11-09T02:59:59.999Z')
     expect(end({}, { returnWindowDays: 7 }, 'exchange')).toBe('2026-12-02T02:59:59.999Z')
     expect(end({}, {}, 'return')).toBe('2026-12-02T02:59:59.999Z')
   })
 
-  test('counts days, not times 24 hours, over a change of the clock', () => {
+  test('counts local days, not multiples of 24 hours, over a daylight saving change', () => {
     const berlin = 'Europe/Berlin'
     // Clocks go back on 25 October, forward on 29 March.
     expect(
@@ -66,7 +66,7 @@ describe('the window', () => {
     ).toBe('2026-03-31T21:59:59.999Z')
   })
 
-  test('ends before a day that has no midnight, or two of them', () => {
+  test('ends before a day that has no midnight or two', () => {
     // 4 November 2018 began at 1:00 in São Paulo.
     expect(end({ deliveredAt: new Date('2018-11-01T15:00:00Z') }, { windowDays: 2 })).toBe(
       '2018-11-04T02:59:59.999Z',
@@ -75,7 +75,7 @@ describe('the window', () => {
     expect(
       end({ deliveredAt: new Date('2026-10-29T15:00:00Z') }, { windowDays: 2 }, 'exchange', 'America/Havana'),
     ).toBe('2026-11-01T03:59:59.999Z')
-    // The same where it was delivered between midnight and one.
+    // The same for a delivery between midnight and one.
     expect(
       end({ deliveredAt: new Date('2026-10-30T04:55:00Z') }, { windowDays: 1 }, 'exchange', 'America/Havana'),
     ).toBe('2026-11-01T03:59:59.999Z')
@@ -85,18 +85,18 @@ describe('the window', () => {
   })
 })
 
-test('an order that is paid and not cancelled has no fault', () => {
+test('a paid order that is not cancelled is eligible', () => {
   const open = { oneOpenRequestPerOrder: false }
   const single = { oneOpenRequestPerOrder: true }
-  expect(orderFault(order(), open)).toBeNull()
-  expect(orderFault(order({ paymentStatus: 'partially-refunded' }), open)).toBeNull()
-  expect(orderFault(order({ status: 'cancelled' }), open)).toBe('cancelled')
-  expect(orderFault(order({ paymentStatus: 'pending' }), open)).toBe('not-paid')
-  expect(orderFault(order({ paymentStatus: 'voided' }), open)).toBe('not-paid')
-  expect(orderFault(order({ paymentStatus: 'refunded' }), open)).toBe('refunded')
-  expect(orderFault(order({ hasOpenRequest: true }), open)).toBeNull()
-  expect(orderFault(order({ hasOpenRequest: true }), single)).toBe('open-request')
-  expect(orderFault(order(), single)).toBeNull()
+  expect(findOrderIneligibility(order(), open)).toBeNull()
+  expect(findOrderIneligibility(order({ paymentStatus: 'partially-refunded' }), open)).toBeNull()
+  expect(findOrderIneligibility(order({ status: 'cancelled' }), open)).toBe('cancelled')
+  expect(findOrderIneligibility(order({ paymentStatus: 'pending' }), open)).toBe('not-paid')
+  expect(findOrderIneligibility(order({ paymentStatus: 'voided' }), open)).toBe('not-paid')
+  expect(findOrderIneligibility(order({ paymentStatus: 'refunded' }), open)).toBe('refunded')
+  expect(findOrderIneligibility(order({ hasOpenRequest: true }), open)).toBeNull()
+  expect(findOrderIneligibility(order({ hasOpenRequest: true }), single)).toBe('open-request')
+  expect(findOrderIneligibility(order(), single)).toBeNull()
 })
 
 describe('an item', () => {
@@ -113,27 +113,31 @@ describe('an item', () => {
   })
   const settings = { excludedProductIds: [], excludedCategoryIds: [], excludeDiscountedItems: false }
 
-  test('has the units that were neither paid back nor asked for', () => {
-    expect(availableQuantity(item())).toBe(3)
-    expect(availableQuantity(item({ refundedQuantity: 1, takenQuantity: 1 }))).toBe(1)
-    expect(availableQuantity(item({ refundedQuantity: 2, takenQuantity: 2 }))).toBe(0)
-    expect(availableQuantity(item({ refundedQuantity: 2, takenQuantity: 2, countedOnce: 2 }))).toBe(1)
-    expect(itemFault(item({ refundedQuantity: 1, takenQuantity: 2 }), settings)).toBe('no-units-left')
+  test('has the units that are neither refunded nor requested', () => {
+    expect(computeAvailableQuantity(item())).toBe(3)
+    expect(computeAvailableQuantity(item({ refundedQuantity: 1, takenQuantity: 1 }))).toBe(1)
+    expect(computeAvailableQuantity(item({ refundedQuantity: 2, takenQuantity: 2 }))).toBe(0)
+    expect(computeAvailableQuantity(item({ refundedQuantity: 2, takenQuantity: 2, countedOnce: 2 }))).toBe(1)
+    expect(findItemIneligibility(item({ refundedQuantity: 1, takenQuantity: 2 }), settings)).toBe(
+      'no-units-left',
+    )
   })
 
-  test('is out where its product or one of its categories is', () => {
-    expect(itemFault(item(), settings)).toBeNull()
-    expect(itemFault(item(), { ...settings, excludedProductIds: ['1001'] })).toBe('excluded')
-    expect(itemFault(item(), { ...settings, excludedProductIds: ['1002'] })).toBeNull()
-    expect(itemFault(item({ productId: null }), { ...settings, excludedProductIds: ['1001'] })).toBeNull()
-    expect(itemFault(item(), { ...settings, excludedCategoryIds: ['302'] })).toBe('excluded')
-    expect(itemFault(item(), { ...settings, excludedCategoryIds: ['303'] })).toBeNull()
+  test('is excluded with its product or one of its categories', () => {
+    expect(findItemIneligibility(item(), settings)).toBeNull()
+    expect(findItemIneligibility(item(), { ...settings, excludedProductIds: ['1001'] })).toBe('excluded')
+    expect(findItemIneligibility(item(), { ...settings, excludedProductIds: ['1002'] })).toBeNull()
+    expect(
+      findItemIneligibility(item({ productId: null }), { ...settings, excludedProductIds: ['1001'] }),
+    ).toBeNull()
+    expect(findItemIneligibility(item(), { ...settings, excludedCategoryIds: ['302'] })).toBe('excluded')
+    expect(findItemIneligibility(item(), { ...settings, excludedCategoryIds: ['303'] })).toBeNull()
   })
 
   test('is discounted when its line cost less than its units', () => {
     const strict = { ...settings, excludeDiscountedItems: true }
-    expect(itemFault(item(), strict)).toBeNull()
-    expect(itemFault(item({ total: '99.29' }), strict)).toBe('discounted')
-    expect(itemFault(item({ total: '99.29' }), settings)).toBeNull()
+    expect(findItemIneligibility(item(), strict)).toBeNull()
+    expect(findItemIneligibility(item({ total: '99.29' }), strict)).toBe('discounted')
+    expect(findItemIneligibility(item({ total: '99.29' }), settings)).toBeNull()
   })
 })

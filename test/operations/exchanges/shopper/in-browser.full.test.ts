@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ana, exchangeShop, png } from '#test/operations/exchanges/shopper'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 
 const { app, url } = await servedApp()
 
@@ -33,7 +33,7 @@ test.skipIf(!hasChromium)(
     await form.getByLabel('What you want instead').selectOption('2002')
     await form.getByLabel('I accept the conditions').check()
     await form.getByRole('button', { name: 'Pedir a troca' }).click()
-    // Refused for want of a photo: nothing else is filled in again.
+    // Refused because the photo is missing: all other fields keep their values.
     await form.getByRole('alert').getByText('needs a photo').waitFor()
     await form.getByLabel('Photos').setInputFiles({ name: 'foto.png', mimeType: 'image/png', buffer: png })
     await form.getByRole('button', { name: 'Pedir a troca' }).click()
@@ -50,7 +50,7 @@ test.skipIf(!hasChromium)(
 
     expect(faults.filter((fault) => !/40[04]|favicon/.test(fault))).toEqual([])
     expect(asked.filter((address) => !address.startsWith(url))).toEqual([])
-    const [row] = await rowsOf(shop, 'exchange_requests', ['status', 'photo_count', 'tracking_code'])
+    const [row] = await readRows(shop, 'exchange_requests', ['status', 'photo_count', 'tracking_code'])
     expect(row).toEqual({ status: 'in-transit', photo_count: 1, tracking_code: 'BR123456789' })
   },
 )

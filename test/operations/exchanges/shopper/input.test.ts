@@ -1,4 +1,4 @@
-/** What the storefront of exchanges does not take. */
+/** Invalid input on the storefront of exchanges. */
 import { describe, expect, test } from 'vitest'
 import {
   type Asking,
@@ -10,7 +10,7 @@ import {
   upload,
 } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 import { visit } from '#test/support/storefront'
 
 const app = await testApp({
@@ -25,7 +25,7 @@ const refusalOf = async (shop: ExchangeShop, order: Parameters<ExchangeShop['ask
   return [status, body.error?.message ?? null]
 }
 
-test('a request that is not what it must be is refused with a sentence that names the field', async () => {
+test('an invalid request is refused with a sentence that names the field', async () => {
   const shop = await exchangeShop(app, { maxPhotos: 1 })
   const order = await shop.delivered()
   const sessionToken = await shop.session(order)
@@ -63,12 +63,12 @@ test('a request that is not what it must be is refused with a sentence that name
   for (const [asking, status, message] of faults) {
     expect(await refused(asking)).toEqual([status, expect.stringContaining(message)])
   }
-  const rows = await rowsOf(shop, 'exchange_requests', ['id'])
+  const rows = await readRows(shop, 'exchange_requests', ['id'])
   expect(rows).toEqual([])
 })
 
 describe('an exchange', () => {
-  test('names another variant of the same product that can be had', async () => {
+  test('needs another available variant of the same product', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
@@ -92,7 +92,7 @@ describe('an exchange', () => {
     expect(await refused('2003')).toEqual([201, null])
   })
 
-  test('or a return is taken only where the store offers it', async () => {
+  test('is accepted only if the store offers its type', async () => {
     const shop = await exchangeShop(app, { types: ['return'] })
     const order = await shop.delivered()
     expect(await refusalOf(shop, order, { type: 'exchange' })).toEqual([
@@ -102,7 +102,7 @@ describe('an exchange', () => {
     expect(await refusalOf(shop, order, { type: 'return' })).toEqual([201, null])
   })
 
-  test('of an excluded product is not taken', async () => {
+  test('is refused for an excluded product', async () => {
     const shop = await exchangeShop(app, { excludedProductIds: ['1001'] })
     const order = await shop.delivered()
     expect(await refusalOf(shop, order, {})).toEqual([
@@ -113,7 +113,7 @@ describe('an exchange', () => {
 })
 
 describe('a session', () => {
-  test('lives 30 minutes, for uploads too', async () => {
+  test('is valid for 30 minutes, for uploads too', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
@@ -132,7 +132,7 @@ describe('a session', () => {
     expect((await shop.ask(order, { sessionToken })).status).toBe(400)
   })
 
-  test('of one order opens no other', async () => {
+  test('is valid for its own order only', async () => {
     const shop = await exchangeShop(app)
     const [one, other] = [await shop.delivered(), await shop.delivered()]
     const sessionToken = await shop.session(one)
@@ -147,7 +147,7 @@ describe('a session', () => {
 })
 
 describe('photos', () => {
-  test('of four types to 10 MiB, kept private, and only such as were uploaded here', async () => {
+  test('are private, of four types up to 10 MiB, and must be uploaded here', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
@@ -200,7 +200,7 @@ describe('the page for a person', () => {
       { ip: someIp() },
     )
 
-  test('takes a photo as what its bytes say, and keeps what people wrote as text', async () => {
+  test('detects a photo’s type from its bytes and escapes the entered text', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const comment = '<img src=x onerror=alert(1)>'
@@ -229,12 +229,12 @@ describe('the page for a person', () => {
       expect.stringContaining('JPEG, PNG, WebP or HEIC'),
     ])
     expect((await sendWith(new Uint8Array(heic))).status).toBe(303)
-    const [photo] = await rowsOf(shop, 'exchange_photos', ['content_type', 'size'])
+    const [photo] = await readRows(shop, 'exchange_photos', ['content_type', 'size'])
     expect(photo).toEqual({ content_type: 'image/heic', size: heic.length })
-    expect(await rowsOf(shop, 'exchange_items', ['comment'])).toEqual([{ comment }])
+    expect(await readRows(shop, 'exchange_items', ['comment'])).toEqual([{ comment }])
   })
 
-  test('says what was refused, in words', async () => {
+  test('shows the refusal in words', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const wrong = await send(
@@ -257,7 +257,7 @@ describe('the page for a person', () => {
     expect([none.status, await none.text()]).toEqual([400, expect.stringContaining('choose how many')])
   })
 
-  test('a machine that fills in everything stores nothing', async () => {
+  test('stores nothing for a bot that fills in the honeypot', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const trapped = await visit(shop, '/exchanges/lookup', {

@@ -1,4 +1,4 @@
-/** What a shopper finds of an order on the storefront (exchanges, rules 1 and 2). */
+/** The lookup of an order on the storefront (exchanges, rules 1 and 2). */
 import { describe, expect, test } from 'vitest'
 import { ana, exchangeShop, someIp } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
@@ -13,8 +13,8 @@ const app = await testApp({
 })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
-describe('the settings that everybody may read', () => {
-  test('say what a shopper chooses among, and nothing else', async () => {
+describe('the public settings', () => {
+  test('contain only the choices of a shopper', async () => {
     const shop = await exchangeShop(app, {
       reasons: [
         { key: 'wrong-size', label: 'Tamanho errado' },
@@ -53,7 +53,7 @@ describe('the settings that everybody may read', () => {
     expect((await visit(shop, '/exchanges')).body).toEqual(body)
   })
 
-  test('are, like all the rest, nowhere while exchanges are off, or not in the plan', async () => {
+  test('are 404, like all pages, while exchanges are disabled or not in the plan', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
@@ -78,7 +78,7 @@ describe('the settings that everybody may read', () => {
 })
 
 describe('an order looked up', () => {
-  test('says what of it can be asked for, and until when', async () => {
+  test('answers its eligible items and the end of the window', async () => {
     const shop = await exchangeShop(app, { returnWindowDays: 7, excludedProductIds: ['1002'] })
     const order = await shop.delivered({
       items: [
@@ -111,7 +111,7 @@ describe('an order looked up', () => {
     expect(JSON.stringify(body)).not.toMatch(/ana@example|Ana Souza|988887777/)
   })
 
-  test('is found by email without case, by phone in any spelling, with # before its number', async () => {
+  test('is found by email in any case, by phone in any format, and with # before its number', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     for (const contact of [' ANA@Example.com ', '+55 11 98888-7777', '(11) 8888-7777', '11988887777']) {
@@ -130,14 +130,14 @@ describe('an order looked up', () => {
     expect([wrong.status, wrong.text]).toEqual([404, unknown.text])
     expect(unknown.status).toBe(404)
     expect((await shop.lookup(theirs, 'bia@example.com')).status).toBe(404)
-    // Nobody's: an order without an email or phone opens to nothing.
+    // An order without email and phone matches no contact.
     const silent = await shop.delivered({ customer: { id: 'x', name: 'X' } })
     for (const contact of ['?', 'null', 'undefined', '0']) {
       expect((await shop.lookup(silent, contact)).status).toBe(404)
     }
   })
 
-  test('ten tries in a quarter of an hour for an address', async () => {
+  test('is limited to ten lookups per address in 15 minutes', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const ip = someIp()
@@ -154,7 +154,7 @@ describe('an order looked up', () => {
     expect((await shop.lookup(order, ana.email, ip)).status).toBe(200)
   })
 
-  test('is read fresh; from the mirror while the platform is silent', async () => {
+  test('is read live, or from the stored copy while the platform does not answer', async () => {
     const shop = await exchangeShop(app)
     const fresh = await shop.place({ customer: ana, items: [{ variantId: '2001', quantity: 2 }] })
     expect((await shop.lookup(fresh)).body.items[0].availableQuantity).toBe(2)
@@ -162,14 +162,14 @@ describe('an order looked up', () => {
     await shop.change(fresh, { refundItems: [{ variantId: '2001', quantity: 1 }] })
     expect((await shop.lookup(fresh)).body.items[0].availableQuantity).toBe(1)
     const known = await shop.delivered()
-    const unheard = await shop.place({ customer: ana, items: [{ variantId: '2001', quantity: 2 }] })
+    const unsynced = await shop.place({ customer: ana, items: [{ variantId: '2001', quantity: 2 }] })
     const { root } = app.database
     await root
       .insertInto('sandbox_modes')
       .values({ store_id: shop.id, port: 'ecommerce', mode: 'down' })
       .execute()
     try {
-      expect((await shop.lookup(unheard)).status).toBe(404)
+      expect((await shop.lookup(unsynced)).status).toBe(404)
       const { status, body } = await shop.lookup(known)
       expect([status, body.items[0].availableQuantity]).toEqual([200, 2])
       expect((await shop.ask(known, { sessionToken: body.sessionToken })).status).toBe(201)
@@ -178,7 +178,7 @@ describe('an order looked up', () => {
     }
   })
 
-  test('that is cancelled, unpaid or paid back has nothing to ask for', async () => {
+  test('has no eligible items if it is cancelled, unpaid or refunded', async () => {
     const shop = await exchangeShop(app)
     const reasonOf = async (order: { number: string }) => {
       const { body } = await shop.lookup(order)
@@ -219,7 +219,7 @@ describe('the window', () => {
     expect((await shop.lookup(order)).body.items[0].ineligibleReason).toBe('outside-window')
   })
 
-  test('late requests come in marked where they are allowed, and nobody approves them unseen', async () => {
+  test('marks late requests if they are allowed, and never approves them automatically', async () => {
     const { shop, order } = await lateOrder({ allowOutsideWindow: true, autoApprove: true })
     const inTime = await shop.ask(order)
     expect([inTime.status, inTime.body.status]).toEqual([201, 'approved'])
@@ -233,7 +233,7 @@ describe('the window', () => {
     })
   })
 
-  test('of returns may close before that of exchanges', async () => {
+  test('may close earlier for returns than for exchanges', async () => {
     const { shop, order } = await lateOrder({ returnWindowDays: 1 })
     await app.setClock('2026-11-04T12:00:00.000Z')
     const { body } = await shop.lookup(order)

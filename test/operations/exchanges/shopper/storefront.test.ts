@@ -1,4 +1,4 @@
-/** What a shopper asks for on the storefront (exchanges, rules 3 to 5). */
+/** Requests of a shopper on the storefront (exchanges, rules 3 to 5). */
 import { describe, expect, test } from 'vitest'
 import { ana, exchangeShop, returnAddress, upload } from '#test/operations/exchanges/shopper'
 import { testApp } from '#test/support/app'
@@ -12,12 +12,12 @@ const app = await testApp({
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 describe('a request', () => {
-  test('is stored with what it was made of; merchant and shopper are told', async () => {
+  test('is stored with its data, and merchant and shopper are notified', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await exchangeShop(app)
-    const told = { ...ana, email: 'ana.told@example.com' }
-    const order = await shop.delivered({ customer: told })
-    const { sessionToken } = (await shop.lookup(order, told.email)).body
+    const customer = { ...ana, email: 'ana.told@example.com' }
+    const order = await shop.delivered({ customer: customer })
+    const { sessionToken } = (await shop.lookup(order, customer.email)).body
     const photoUrl = await upload(shop, sessionToken)
     const asked = await shop.ask(order, {
       sessionToken,
@@ -41,7 +41,7 @@ describe('a request', () => {
     expect(row).toMatchObject({
       type: 'exchange',
       order_id: order.id,
-      customer_email: told.email,
+      customer_email: customer.email,
       customer_phone: ana.phone,
       amount: '240.00',
       price_difference: '-120.00',
@@ -75,13 +75,13 @@ describe('a request', () => {
     expect(asked.body.statusUrl).not.toContain(tokens[0]!.hash)
     expect(await shop.notices('exchange-requested')).toMatchObject([{ data: { requestId: row.id } }])
     await app.drainJobs()
-    const [mail, ...more] = await shop.mails(told.email)
+    const [mail, ...more] = await shop.mails(customer.email)
     expect([mail!.subject, more]).toEqual([expect.stringContaining('EX-1001'), []])
     const link = /https?:\S+\/exchanges\/requests\/[\w-]+/.exec(mail!.text)![0]
     expect((await shop.follow(link)).body.number).toBe('EX-1001')
   })
 
-  test('takes the units it names, once: three at once for two', async () => {
+  test('reserves its units once, even with three concurrent requests for two', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const first = await shop.ask(order, { items: [{ quantity: 2 }] })
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(numbers.sort()).toEqual(['EX-1002', 'EX-1003'])
   })
 
-  test('one line may be named twice, but not beyond its units; several lines at once', async () => {
+  test('may name a line twice within its units, and several lines', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered({
       items: [
@@ -121,7 +121,7 @@ describe('a request', () => {
     expect(view.items.map((each: { quantity: number }) => each.quantity)).toEqual([2, 1, 1])
   })
 
-  test('one open request an order, where that is set', async () => {
+  test('is limited to one open request per order if the settings say so', async () => {
     const shop = await exchangeShop(app, { oneOpenRequestPerOrder: true })
     const order = await shop.delivered()
     const sessionToken = await shop.session(order)
@@ -135,7 +135,7 @@ describe('a request', () => {
     expect((await shop.ask(order)).status).toBe(201)
   })
 
-  test('is approved at once where the settings say so, in the store without an address too', async () => {
+  test('is approved automatically if the settings say so, in a store without an address too', async () => {
     const shop = await exchangeShop(app, {
       autoApprove: true,
       returnMethods: [
@@ -151,12 +151,12 @@ describe('a request', () => {
       items: [{ approvedQuantity: 1 }],
       returnAddress,
     })
-    // An address can go, while another method is the only one.
+    // The address can be removed while only another method is enabled.
     await shop.settings({ returnMethods: [{ method: 'in-store', label: 'Na loja' }], returnAddress: null })
     expect((await shop.ask(order, { returnMethod: 'in-store' })).body.status).toBe('approved')
   })
 
-  test('a session of one store is none of another', async () => {
+  test('refuses a session of another store', async () => {
     const [shop, other] = [await exchangeShop(app), await exchangeShop(app)]
     const order = await shop.delivered()
     const foreign = await other.ask(order, { sessionToken: await shop.session(order) })
@@ -166,8 +166,8 @@ describe('a request', () => {
   })
 })
 
-describe('the way of a request, as its shopper sees it', () => {
-  test('sent while approved, its code corrected on the way, nothing more after', async () => {
+describe('the status page of a request', () => {
+  test('takes a tracking code while approved, a correction on the way, and nothing later', async () => {
     const shop = await exchangeShop(app, { autoApprove: true })
     const order = await shop.delivered()
     const { body } = await shop.ask(order)
@@ -187,7 +187,7 @@ describe('the way of a request, as its shopper sees it', () => {
     expect((await shop.follow(body.statusUrl, '/shipped', { trackingCode: 'x'.repeat(81) })).status).toBe(400)
   })
 
-  test('not sent while it waits, nor once it is cancelled', async () => {
+  test('takes no tracking code before approval or after cancellation', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const { body } = await shop.ask(order)
@@ -198,7 +198,7 @@ describe('the way of a request, as its shopper sees it', () => {
     expect(await shop.notices('exchange-cancelled')).toHaveLength(1)
   })
 
-  test('has no other person in it, and no member', async () => {
+  test('shows no other person and no member', async () => {
     const shop = await exchangeShop(app)
     const order = await shop.delivered()
     const { body } = await shop.ask(order)

@@ -1,4 +1,4 @@
-/** An exchange from the shop's foot to its end: the shopper asks, the merchant decides by the API, both see it. */
+/** A complete exchange: the shopper requests it on the storefront, the merchant decides by the API. */
 import { expect, test } from 'vitest'
 import getMetrics from '#operations/exchanges/figures/api/get-metrics'
 import approveRequest from '#operations/exchanges/requests/api/approve-request'

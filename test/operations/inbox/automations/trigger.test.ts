@@ -1,4 +1,4 @@
-/** Automations beside a conversation: what can be sent by hand, and what was (rule 7). */
+/** Manual automations of a conversation (rule 7). */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import listAvailable from '#operations/inbox/automations/api/list-available'
 import trigger from '#operations/inbox/automations/api/trigger'
@@ -47,7 +47,7 @@ describe('automations of a conversation', () => {
     id = (await shop.conversation()).id
   })
   let tests = 0
-  // A day goes by in the first.
+  // The first test advances the clock by a day.
   beforeEach(async () => {
     await app.advance(tests === 0 ? 120_000 : day + tests * 600_000)
     tests += 1
@@ -63,7 +63,7 @@ describe('automations of a conversation', () => {
   const send = (automation: Automation, more: object = {}) =>
     shop.call(trigger, { params: { id }, body: { automationId: automation.id, ...more } })
 
-  test('are the active ones, and say why one cannot be sent', async () => {
+  test('active automations are listed, with the reason if one cannot be sent', async () => {
     const all = await list()
     expect(all.size).toBe(5)
     expect(all.get(text.id)).toMatchObject({
@@ -97,7 +97,7 @@ describe('automations of a conversation', () => {
     expect(await reasons()).toEqual([null, null, 'template-not-approved', null, 'no-cart'])
   })
 
-  test('leave through the official number, once, and say who sent them', async () => {
+  test('an automation is sent once through the official number and shows its sender', async () => {
     const before = await shop.usage()
     const answers = await Promise.all([send(text), send(text)])
     expect(answers.map((each) => each.status).sort()).toEqual([202, 409])
@@ -129,13 +129,13 @@ describe('automations of a conversation', () => {
         messageId: body.messageId,
         failureReason: null,
       },
-      // The order's own.
+      // Started by the order itself.
       { automationId: text.id, origin: 'event', status: 'read', orderId: expect.any(String) },
     ])
     expect((await send(text)).status).toBe(409)
     await app.advance(60_000)
     expect((await send(text)).status).toBe(202)
-    // Not sent yet: it waits still, however long ago it was asked for.
+    // Not sent yet: it stays pending, however long ago it was requested.
     await app.advance(61_000)
     expect((await send(text)).status).toBe(409)
     await app.drainJobs()
@@ -143,7 +143,7 @@ describe('automations of a conversation', () => {
     await app.drainJobs()
   })
 
-  test('are refused where something is unknown, off or may not be', async () => {
+  test('triggering is refused if something is unknown, off or not allowed', async () => {
     const strange = await send({ id: newId(app.clock.ms()) })
     expect([strange.status, strange.body.error.message]).toEqual([
       404,
@@ -169,14 +169,14 @@ describe('automations of a conversation', () => {
     expect(foreign.status).toBe(404)
   })
 
-  test('a deleted one keeps its name beside the conversation', async () => {
+  test('a deleted automation keeps its name in the conversation', async () => {
     expect((await shop.request('DELETE', `/automations/${text.id}`)).status).toBe(204)
     const { body } = await shop.call(listAutomations, { params: { id }, query: { limit: 1 } })
     expect(body).toMatchObject({ total: 4, data: [{ automationName: text.name }] })
   })
 })
 
-test('sent by hand it shows in the conversation, though another number is selected', async () => {
+test('a manual automation shows in the conversation even if another number is selected', async () => {
   await app.setClock(noon)
   const shop = await withInbox(app, await automationShop(app, { connection: null }))
   const { id: automationId } = await shop.automation({

@@ -1,4 +1,4 @@
-/** How the team shares the inbox (rule 10). */
+/** Sharing the inbox in a team (rule 10). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import assign from '#operations/inbox/conversations/api/assign'
 import markRead from '#operations/inbox/conversations/api/mark-read'
@@ -30,7 +30,7 @@ describe('a shared conversation', () => {
     id = (await shop.conversation()).id
   })
 
-  test('is had by the first of two who claim it, and the assignee alone is told', async () => {
+  test('the first of two claims gets the conversation, and only the assignee is notified', async () => {
     const claim = (person: Person) =>
       shop.call(assign, {
         params: { id },
@@ -42,17 +42,17 @@ describe('a shared conversation', () => {
     await shop.call(assign, { params: { id }, body: { assigneeId: null } })
     await shop.call(assign, { params: { id }, key: marco.key, body: { assigneeId: ada.userId } })
     const ctx = await shop.context()
-    const told = await ctx.db
+    const notices = await ctx.db
       .selectFrom('notifications')
       .select('recipient_ids')
       .where('type', '=', 'inbox-assigned')
       .execute()
-    expect(told).toEqual([{ recipient_ids: [ada.userId] }])
+    expect(notices).toEqual([{ recipient_ids: [ada.userId] }])
     const stranger = await shop.call(assign, { params: { id }, body: { assigneeId: shop.id } })
     expect(stranger.status).toBe(404)
   })
 
-  test("an agent deletes their own notes, a member anybody's", async () => {
+  test('an agent deletes only their own notes, a member any', async () => {
     const note = async (person: Person): Promise<string> =>
       (await shop.call(addNote, { params: { id }, key: person.key, body: { text: 'Note' } })).body.id
     const [own, other, last] = [await note(ada), await note(marco), await note(ada)]
@@ -64,7 +64,7 @@ describe('a shared conversation', () => {
     expect(await remove(last, marco)).toBe(404)
   })
 
-  test('tags are one name, whatever its case, shown and gone everywhere', async () => {
+  test('tag names are unique without case, and changes show on every conversation', async () => {
     const { body: vip } = await shop.call(createTag, { body: { name: 'VIP' } })
     expect(vip).toMatchObject({ name: 'VIP', color: '#6b7280', conversationCount: 0 })
     expect((await shop.call(createTag, { body: { name: ' vip ' } })).status).toBe(409)
@@ -77,7 +77,7 @@ describe('a shared conversation', () => {
     expect((await shop.call(deleteTag, { params: { tagId: vip.id } })).status).toBe(404)
   })
 
-  test('reading up to the second-newest leaves one unread', async () => {
+  test('reading up to the second-newest message leaves one unread', async () => {
     await app.advance(1000)
     await shop.write({ phone, text: 'one more' })
     await app.advance(1000)
@@ -88,7 +88,7 @@ describe('a shared conversation', () => {
     await app.drainJobs()
   })
 
-  test('a file that came in is ours in a moment', async () => {
+  test('an inbound file is copied into our storage', async () => {
     await shop.write({ phone, type: 'image', text: 'Look' })
     const { body } = await shop.call(listMessages, { params: { id }, query: { type: 'image' } })
     expect(body.data).toMatchObject([

@@ -1,4 +1,4 @@
-/** Who waits for an answer, what is unread, and what a client that polls hears of (rules 1, 3 and 4). */
+/** Waiting for an answer, unread counts, and changes that a polling client sees (rules 1, 3 and 4). */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
@@ -7,8 +7,8 @@ import listConversations from '#operations/inbox/conversations/api/list-conversa
 import markRead from '#operations/inbox/conversations/api/mark-read'
 import setStatus from '#operations/inbox/conversations/api/set-status'
 import sendMessage from '#operations/inbox/messages/api/send-message'
-import { failQueued } from '#operations/inbox/sending/lane'
-import { sending } from '#operations/messaging/door'
+import { failQueued } from '#operations/inbox/sending/outbox-source'
+import { sending } from '#operations/messaging/index'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import * as metering from '#operations/store/quota/metering'
 import { testApp } from '#test/support/app'
@@ -18,7 +18,7 @@ import { runs } from '#test/support/suite'
 const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
 const phone = '+5511987654321'
-/** Of nobody on the network: what is sent there fails. */
+/** A phone that is not on the network: messages to it fail. */
 const nobody = '+5511987650001'
 const at = (minutes: number): Date => new Date(Date.parse(noon) + minutes * 60_000)
 
@@ -31,12 +31,12 @@ const answer = async (shop: InboxShop, text = 'Pois não?') => {
   return sent.body.id as string
 }
 
-/** Another section's message, as an automation's: its id is older than what came in since. */
-async function sendElsewhere(shop: InboxShop, messageId: string): Promise<void> {
+/** A message of another section, such as an automation's: its id is older than later inbound messages. */
+async function addSectionMessage(shop: InboxShop, messageId: string): Promise<void> {
   const ctx = await shop.context()
   await ctx.transaction(async (tx) => {
     const reservation = await metering.reserve(tx, 1, 'automation')
-    await sending.accepted(tx, 'automation', reservation, [
+    await sending.recordSentMessages(tx, 'automation', reservation, [
       {
         messageId,
         sourceId: messageId,
@@ -51,7 +51,7 @@ async function sendElsewhere(shop: InboxShop, messageId: string): Promise<void> 
   })
 }
 
-test('the home page counts the open conversations that somebody has not read', async () => {
+test('the home page counts the unread open conversations', async () => {
   const shop = await inboxShop(app)
   const counted = async () => {
     const { body } = await shop.call(getOverview)
@@ -68,8 +68,8 @@ test('the home page counts the open conversations that somebody has not read', a
   expect(await counted()).toBe(0)
 })
 
-describe('who waits', () => {
-  test('does so since the first message was written, whichever arrived first', async () => {
+describe('waiting', () => {
+  test('a contact waits since the first message was written, whichever arrived first', async () => {
     const shop = await inboxShop(app)
     await app.setClock(at(5))
     await shop.write({ phone, text: 'Second', occurredAt: at(4) })
@@ -77,7 +77,7 @@ describe('who waits', () => {
     expect(await shop.conversation()).toMatchObject({ waitingSince: at(1).toISOString(), unreadCount: 2 })
   })
 
-  test('waits on when the answer fails, and no longer once another one left', async () => {
+  test('a contact keeps waiting when the answer fails, until another one is sent', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone: nobody, text: 'Oi' })
     await app.advance(60_000)
@@ -89,7 +89,7 @@ describe('who waits', () => {
     expect(open.body.total).toBe(1)
   })
 
-  test('what closing settled stays settled, whatever fails after it', async () => {
+  test('closing ends the waiting for good, whatever fails after it', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone: nobody, text: 'Before' })
     await app.advance(60_000)
@@ -107,7 +107,7 @@ describe('who waits', () => {
     expect(await shop.conversation()).toMatchObject({ status: 'open', waitingSince: at(3).toISOString() })
   })
 
-  test('by model: whatever is written, answered, fails, closes and arrives late', async () => {
+  test('waiting matches a model for any sequence of messages, answers, failures, closings and late arrivals', async () => {
     const step = fc.oneof(
       fc.record({ is: fc.constant('write' as const), late: fc.integer({ min: 0, max: 5 }) }),
       fc.record({ is: fc.constant('answer' as const), fails: fc.boolean() }),
@@ -132,7 +132,7 @@ describe('who waits', () => {
             isOpen = true
           } else if (each.is === 'answer') {
             await answer(shop)
-            // As when the number is disconnected before it could leave.
+            // Like a disconnect before the message could be sent.
             if (each.fails) await failQueued(await shop.context())
             await app.drainJobs()
             if (!each.fails) answered = +at(minute)
@@ -153,14 +153,14 @@ describe('who waits', () => {
   })
 })
 
-test('read up to the newest leaves nothing unread, an automation’s among the last ones or not', async () => {
+test('reading up to the newest message leaves nothing unread, with or without a recent automation message', async () => {
   const shop = await inboxShop(app)
   const ctx = await shop.context()
   const early = ctx.newId()
   await app.advance(1000)
   await shop.write({ phone, text: 'Oi' })
   await app.advance(1000)
-  await sendElsewhere(shop, early)
+  await addSectionMessage(shop, early)
   const { id } = await shop.conversation()
   const upTo = (upToMessageId: string) => shop.call(markRead, { params: { id }, body: { upToMessageId } })
   expect((await upTo(early)).body.unreadCount).toBe(0)
@@ -169,7 +169,7 @@ test('read up to the newest leaves nothing unread, an automation’s among the l
   expect((await upTo(early)).body.unreadCount).toBe(1)
 })
 
-test('a client that polls hears of opt-outs, both ways, and of a new name', async () => {
+test('a polling client sees opt-outs, opt-ins and a new name', async () => {
   const shop = await inboxShop(app)
   await shop.write({ phone, text: 'Oi' })
   const changed = async () => {

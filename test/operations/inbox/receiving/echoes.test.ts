@@ -1,11 +1,11 @@
-/** What the merchant writes in the provider's own app, and what other sections send (rules 3 and 4). */
+/** Messages written in the provider's own app, and messages of other sections (rules 3 and 4). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
 import reconcile from '#operations/inbox/switch/api/reconcile'
-import { sending } from '#operations/messaging/door'
+import { sending } from '#operations/messaging/index'
 import { selectConnection } from '#operations/store/profile/stores'
 import * as metering from '#operations/store/quota/metering'
 import { makeTemplate } from '#scripts/seed/connect-number'
@@ -15,7 +15,7 @@ import { type InboxShop, inboxShop } from '#test/support/inbox'
 const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
 const phone = '+5511987654321'
-const messagesOf = async (shop: InboxShop) => {
+const listConversationMessages = async (shop: InboxShop) => {
   const { id } = await shop.conversation()
   return (await shop.call(listMessages, { params: { id } })).body.data
 }
@@ -24,15 +24,15 @@ const providerIds = (messages: { providerMessageId: string }[]) =>
 
 beforeEach(() => app.setClock(noon))
 
-describe('what the merchant writes on the phone', () => {
-  test('answers, once however often it comes, and follows its states', async () => {
+describe('messages written in the provider app', () => {
+  test('an echo answers the contact, is stored once, and follows its statuses', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, text: 'Oi', providerMessageId: 'w.in' })
     await app.advance(60_000)
     const echo = { phone, text: 'From my phone', isEcho: true, providerMessageId: 'w.echo', refersTo: 'w.in' }
     await Promise.all([shop.callback(echo), shop.callback(echo)])
     await shop.write(echo)
-    const [own, first] = await messagesOf(shop)
+    const [own, first] = await listConversationMessages(shop)
     expect(own).toMatchObject({
       source: 'provider',
       direction: 'outbound',
@@ -50,14 +50,17 @@ describe('what the merchant writes on the phone', () => {
       waitingSince: null,
       unreadCount: 1,
     })
-    await shop.told('w.echo', 'read')
-    await shop.told('w.echo', 'delivered')
-    expect((await messagesOf(shop))[0]).toMatchObject({ status: 'read', deliveredAt: expect.any(String) })
+    await shop.statusOfForeign('w.echo', 'read')
+    await shop.statusOfForeign('w.echo', 'delivered')
+    expect((await listConversationMessages(shop))[0]).toMatchObject({
+      status: 'read',
+      deliveredAt: expect.any(String),
+    })
     expect(await shop.conversation()).toMatchObject({ lastMessageStatus: 'read' })
     expect(await shop.usage()).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('begins no conversation, and does not answer what came after it', async () => {
+  test('an echo creates no conversation and does not answer later messages', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, text: 'Hello', isEcho: true })
     expect((await shop.call(listConversations)).body.total).toBe(0)
@@ -66,33 +69,33 @@ describe('what the merchant writes on the phone', () => {
     await shop.write({ phone, text: 'Late', isEcho: true, occurredAt: before, providerMessageId: 'w.2' })
     await shop.write({ phone, type: 'reaction', isEcho: true, providerMessageId: 'w.3' })
     expect(await shop.conversation()).toMatchObject({ waitingSince: noon, lastMessagePreview: 'Oi' })
-    expect(providerIds(await messagesOf(shop)).sort()).toEqual(['w.1', 'w.2', 'w.3'])
+    expect(providerIds(await listConversationMessages(shop)).sort()).toEqual(['w.1', 'w.2', 'w.3'])
   })
 
-  test('with a picture is copied; written while the inbox was off it is found again', async () => {
+  test('the picture of an echo is copied; an echo sent while the inbox was off is reconciled', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, text: 'Oi', providerMessageId: 'w.a' })
     await shop.call(disable, { body: {} })
     await app.advance(1000)
     await shop.write({ phone, type: 'image', text: 'Look', isEcho: true, providerMessageId: 'w.b' })
-    expect(providerIds(await messagesOf(shop))).toEqual(['w.a'])
+    expect(providerIds(await listConversationMessages(shop))).toEqual(['w.a'])
     await shop.call(enable, { body: {} })
     await app.drainJobs()
-    const [picture] = await messagesOf(shop)
+    const [picture] = await listConversationMessages(shop)
     expect(picture).toMatchObject({ source: 'provider', type: 'image', media: { status: 'ready' } })
     expect(await shop.conversation()).toMatchObject({ waitingSince: null, messageCount: 2 })
     await shop.call(reconcile, { body: {} })
     await app.drainJobs()
-    expect(providerIds(await messagesOf(shop))).toEqual(['w.b', 'w.a'])
+    expect(providerIds(await listConversationMessages(shop))).toEqual(['w.b', 'w.a'])
   })
 })
 
-describe('what other sections send', () => {
+describe('messages of other sections', () => {
   const send = async (shop: InboxShop, source: 'direct' | 'messaging-campaign', text: string) => {
     const ctx = await shop.context()
     const messageId = ctx.newId()
     const reservationId = await metering.reserve(ctx, 1, source)
-    await sending.accepted(ctx, source, reservationId, [
+    await sending.recordSentMessages(ctx, source, reservationId, [
       {
         messageId,
         sourceId: messageId,
@@ -107,7 +110,7 @@ describe('what other sections send', () => {
     return messageId
   }
 
-  test('of a single send it begins a conversation; of a campaign it neither begins nor moves one', async () => {
+  test('a single send creates a conversation; a campaign message neither creates nor moves one', async () => {
     const shop = await inboxShop(app)
     await selectConnection(await shop.context(), 'official')
     await send(shop, 'messaging-campaign', 'Sale')
@@ -115,8 +118,8 @@ describe('what other sections send', () => {
     await app.advance(60_000)
     await send(shop, 'direct', 'Your order')
     await app.drainJobs()
-    // What the contact got before is there too.
-    expect((await messagesOf(shop)).map((each: { text: string | null }) => each.text)).toEqual([
+    // Backfilled with the earlier messages to the contact.
+    expect((await listConversationMessages(shop)).map((each: { text: string | null }) => each.text)).toEqual([
       'Your order',
       null,
     ])
@@ -136,7 +139,7 @@ describe('what other sections send', () => {
     expect(after).toEqual({ ...before, messageCount: 3, updatedAt: after.updatedAt })
   })
 
-  test('beside another number than the official one it is not shown', async () => {
+  test('a message sent through another number is not shown', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, text: 'Oi' })
     const ctx = await shop.context()
@@ -146,7 +149,7 @@ describe('what other sections send', () => {
   })
 })
 
-test('a single send over the API is shown as it left, with who asked for it', async () => {
+test('a single send over the API is shown with its content and its sender', async () => {
   const shop = await inboxShop(app)
   const ctx = await shop.context()
   await selectConnection(ctx, 'official')
@@ -155,7 +158,7 @@ test('a single send over the API is shown as it left, with who asked for it', as
   const templated = { type: 'template', officialapiTemplateId, templateParameters: { body: ['Rita'] } }
   expect((await send(templated)).status).toBe(201)
   await app.drainJobs()
-  const [first] = await messagesOf(shop)
+  const [first] = await listConversationMessages(shop)
   expect(first).toMatchObject({
     source: 'api',
     type: 'template',
@@ -168,7 +171,7 @@ test('a single send over the API is shown as it left, with who asked for it', as
   const mediaUrl = 'https://cdn.example.com/a.png'
   expect((await send({ type: 'image', mediaUrl, text: 'Look' })).status).toBe(201)
   await app.drainJobs()
-  expect((await messagesOf(shop))[0]).toMatchObject({
+  expect((await listConversationMessages(shop))[0]).toMatchObject({
     type: 'image',
     text: 'Look',
     media: { url: mediaUrl, status: 'ready', expiresAt: null },

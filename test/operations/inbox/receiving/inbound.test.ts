@@ -1,4 +1,4 @@
-/** What comes in makes conversations that live (rule 3). */
+/** Inbound messages and their conversations (rule 3). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import markRead from '#operations/inbox/conversations/api/mark-read'
@@ -11,13 +11,13 @@ const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const phone = '+5511987654321'
 
-describe('what a contact writes', () => {
+describe('inbound messages', () => {
   let shop: InboxShop
   beforeAll(async () => {
     shop = await inboxShop(app)
   })
 
-  test('begins a conversation, once however often the callback comes', async () => {
+  test('a message creates a conversation once, however often the callback arrives', async () => {
     const message = { phone, name: 'Rita', text: 'Olá!\nTudo bem?', providerMessageId: 'wamid.1' }
     await Promise.all([shop.callback(message), shop.callback(message)])
     await shop.write(message)
@@ -35,13 +35,13 @@ describe('what a contact writes', () => {
     })
   })
 
-  test('an old spelling of the number is the same contact', async () => {
+  test('an old spelling of the number matches the same contact', async () => {
     await app.advance(60_000)
     await shop.write({ phone: '+551187654321', text: 'Sou eu de novo', providerMessageId: 'wamid.2' })
     expect(await shop.conversation()).toMatchObject({ phone: '+551187654321', unreadCount: 2 })
   })
 
-  test('an older message counts, and takes its place without leading', async () => {
+  test('an older message counts and is inserted in order without leading', async () => {
     await shop.write({
       phone,
       text: 'antes',
@@ -59,7 +59,7 @@ describe('what a contact writes', () => {
     expect(body.conversation.id).toBe(conversation.id)
   })
 
-  test('closing settles it; a reaction leaves it closed; what is written opens it', async () => {
+  test('closing ends the waiting; a reaction keeps it closed; a message reopens it', async () => {
     const { id } = await shop.conversation()
     const closed = await shop.call(setStatus, { params: { id }, body: { status: 'closed' } })
     expect(closed.body).toMatchObject({ status: 'closed', unreadCount: 0, waitingSince: null })
@@ -70,7 +70,7 @@ describe('what a contact writes', () => {
     expect((await shop.call(markRead, { params: { id }, body: {} })).body.unreadCount).toBe(0)
   })
 
-  test('is found by its words, each within one message', async () => {
+  test('a conversation is found by words that occur in one message', async () => {
     await shop.write({ phone, text: 'Quero trocar o tamanho 42, não chegou', providerMessageId: 'wamid.6' })
     const total = async (search: string) =>
       (await shop.call(listConversations, { query: { search } })).body.total
@@ -84,7 +84,7 @@ describe('what a contact writes', () => {
     expect(await total('4')).toBeUndefined()
   })
 
-  test('is walked by cursor, and a cursor of other filters is refused', async () => {
+  test('messages are paginated by cursor, and a cursor of other filters is refused', async () => {
     for (const digit of [1, 2, 3, 4, 5]) {
       await app.advance(1000)
       await shop.write({ phone: `+551199000000${digit}`, text: `n${digit}`, providerMessageId: `w${digit}` })

@@ -1,4 +1,4 @@
-/** What the team sends (rule 5). */
+/** Messages of the team (rule 5). */
 import { beforeAll, describe, expect, test } from 'vitest'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
@@ -8,7 +8,7 @@ import deleteQuickReply from '#operations/inbox/quick-replies/api/delete-quick-r
 import listQuickReplies from '#operations/inbox/quick-replies/api/list-quick-replies'
 import disable from '#operations/inbox/switch/api/disable'
 import enable from '#operations/inbox/switch/api/enable'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import { phoneKey } from '#runtime/values/phone'
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
@@ -17,7 +17,7 @@ import { eachLater } from '#test/support/test-clock'
 
 const app = await testApp()
 await app.setClock('2026-11-20T10:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 const phone = '+5511987654321'
 
 const send = (shop: InboxShop, id: string, body: Record<string, unknown>) =>
@@ -25,7 +25,7 @@ const send = (shop: InboxShop, id: string, body: Record<string, unknown>) =>
 async function newest(shop: InboxShop, id: string) {
   return (await shop.call(listMessages, { params: { id } })).body.data[0]
 }
-async function settle(): Promise<void> {
+async function drainWithCallbacks(): Promise<void> {
   await app.drainJobs()
   await app.advance(3_000)
   await app.drainJobs()
@@ -41,7 +41,7 @@ describe('the window', () => {
     id = (await shop.conversation()).id
   })
 
-  test('is open to its last millisecond', async () => {
+  test('the window is open until its last millisecond', async () => {
     expect((await shop.conversation()).windowExpiresAt).toBe('2026-11-21T10:00:00.000Z')
     await app.setClock('2026-11-21T09:59:59.999Z')
     const sent = await send(shop, id, { type: 'text', text: 'Still here' })
@@ -59,7 +59,7 @@ describe('the window', () => {
     const late = await send(shop, id, { type: 'text', text: 'Too late' })
     expect(late.status).toBe(409)
     expect(late.body.error.message).toContain('template')
-    await settle()
+    await drainWithCallbacks()
     const read = await newest(shop, id)
     expect(read).toMatchObject({ status: 'read', error: null })
     expect([read.sentAt, read.deliveredAt, read.readAt]).not.toContain(null)
@@ -72,7 +72,7 @@ describe('the window', () => {
     })
   })
 
-  test('afterwards a template alone leaves, filled and approved', async () => {
+  test('after the window only an approved template with its parameters is sent', async () => {
     await app.setClock('2026-11-21T10:01:00.000Z')
     const ctx = await shop.context()
     const approved = await makeTemplate(ctx, {
@@ -90,11 +90,11 @@ describe('the window', () => {
     const sent = await template(approved, ['Rita', 'this'])
     expect(sent.status).toBe(201)
     expect(sent.body).toMatchObject({ type: 'template', text: 'Hi Rita, see this' })
-    await settle()
+    await drainWithCallbacks()
     expect(await newest(shop, id)).toMatchObject({ status: 'read', text: 'Hi Rita, see this' })
   })
 
-  test('is looked at again when the message leaves', async () => {
+  test('the window is checked again when the message is sent', async () => {
     const other = '+5511987650009'
     await shop.write({ phone: other, text: 'Oi', occurredAt: new Date('2026-11-21T10:00:00.000Z') })
     const conversation = await shop.conversation('987650009')
@@ -111,7 +111,7 @@ describe('the window', () => {
     expect(await shop.usage()).toEqual(before)
   })
 
-  test('of what arrives three hours late is open for 21', async () => {
+  test('a message that arrives three hours late opens the window for 21 hours', async () => {
     await app.setClock('2026-11-25T13:00:00.000Z')
     await shop.write({
       phone: '+5511987650008',
@@ -138,7 +138,7 @@ describe('states', () => {
   }
 
   test.each(['disconnected', 'number-limit', 'frequency-capped', 'recipient-stopped'])(
-    'what the network says of a failure is told as it is: %s',
+    'the failure code of the network is passed on: %s',
     async (code) => {
       const { now } = await answered(`+55119876502${String(nextPhone++).padStart(2, '0')}`)
       const { providerMessageId } = await now()
@@ -147,20 +147,20 @@ describe('states', () => {
     },
   )
 
-  test('a phone that is not on the network fails at once, another after it was sent', async () => {
+  test('a phone that is not on the network fails at once, another phone after sending', async () => {
     const before = await shop.usage()
     const { now } = await answered('+5511987650001')
     expect(await now()).toMatchObject({ status: 'failed', error: { code: 'not-on-network' } })
     expect(await shop.usage()).toEqual(before)
     const other = await answered('+5511987650002')
     expect(await other.now()).toMatchObject({ status: 'sent' })
-    await settle()
+    await drainWithCallbacks()
     expect(await other.now()).toMatchObject({ status: 'failed', error: { code: 'undelivered' } })
     expect(await shop.usage()).toEqual({ used: before.used + 1, reserved: 0 })
   })
 })
 
-describe('sending again', () => {
+describe('retries', () => {
   let shop: InboxShop
   let id: string
   beforeAll(async () => {
@@ -171,7 +171,7 @@ describe('sending again', () => {
   eachLater(app, 900_000)
   const left = async () => (await sandbox.outbox(shop.id, phone)).reverse()
 
-  test('the same clientId is one message', async () => {
+  test('the same clientId creates one message', async () => {
     const body = { type: 'text', text: 'Once', clientId: 'web-1' }
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => send(shop, id, body)))
     expect(answers.map((each) => each.status)).toEqual([201, 201, 201, 201, 201])
@@ -182,7 +182,7 @@ describe('sending again', () => {
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('a worker that died after the provider accepted sends nothing twice', async () => {
+  test('a worker that dies after the provider accepted a message sends nothing twice', async () => {
     await sandbox.setMode(shop.id, 'timeout')
     const { body } = await send(shop, id, { type: 'text', text: 'Lost answer' })
     await app.drainJobs()
@@ -198,7 +198,7 @@ describe('sending again', () => {
     expect(await shop.usage()).toEqual({ used: 2, reserved: 0 })
   })
 
-  test('a provider that takes nothing is asked three times more', async () => {
+  test('a refused provider call is retried three times', async () => {
     await sandbox.setMode(shop.id, 'down')
     const { body } = await send(shop, id, { type: 'text', text: 'Never' })
     for (const seconds of [0, 5, 30, 120]) {
@@ -211,7 +211,7 @@ describe('sending again', () => {
     await sandbox.setMode(shop.id, 'up')
   })
 
-  test('they leave in the order they were asked for', async () => {
+  test('messages are sent in the order of their requests', async () => {
     const texts = Array.from({ length: 10 }, (_, i) => `n${i}`)
     for (const text of texts) expect((await send(shop, id, { type: 'text', text })).status).toBe(201)
     await app.drainJobs()
@@ -219,7 +219,7 @@ describe('sending again', () => {
     expect(sent.filter((text) => /^n\d$/.test(String(text)))).toEqual(texts)
   })
 
-  test('of a provider that knows no keys it is unknown after ten minutes, unless a callback tells', async () => {
+  test('without idempotency keys a message is indeterminate after ten minutes, unless a callback resolves it', async () => {
     const capabilities = sandbox.capabilities as { idempotentSend: boolean }
     capabilities.idempotentSend = false
     try {
@@ -241,7 +241,7 @@ describe('sending again', () => {
       await app.worker.drain()
       const after = (await shop.call(listMessages, { params: { id } })).body.data
       const message = after.find((each: { id: string }) => each.id === unknown.id)
-      // Its own callbacks have arrived meanwhile: they prove that it left.
+      // Its callbacks have arrived in the meantime and prove that it was sent.
       expect(['read', 'failed']).toContain(message.status)
       expect((await left()).find((each) => each.content.text === 'Unknown')!.calls).toBe(1)
       expect((await shop.usage()).used).toBe(usage.used + 1)
@@ -252,7 +252,7 @@ describe('sending again', () => {
   })
 })
 
-describe('what can be sent', () => {
+describe('content', () => {
   let shop: InboxShop
   let id: string
   beforeAll(async () => {
@@ -261,7 +261,7 @@ describe('what can be sent', () => {
     id = (await shop.conversation()).id
   })
 
-  test('fields that do not fit are named', async () => {
+  test('fields that do not match the type are named in the error', async () => {
     for (const [body, field] of [
       [{ text: 'x' }, 'type'],
       [{ type: 'text' }, 'text'],
@@ -277,7 +277,7 @@ describe('what can be sent', () => {
     expect(replied.status).toBe(404)
   })
 
-  test('a file that was uploaded leaves, and no other', async () => {
+  test('only uploaded files are sent', async () => {
     const bytes = Buffer.from('%PDF-1.1')
     const input = { fileName: 'label.pdf', contentType: 'application/pdf', size: bytes.length }
     const { body: upload, status } = await shop.call(uploadMedia, { body: input })
@@ -301,7 +301,7 @@ describe('what can be sent', () => {
     })
   })
 
-  test('quick replies are filled once', async () => {
+  test('the values of a quick reply are filled once', async () => {
     const reply = (body: Record<string, unknown>) => shop.call(createQuickReply, { body })
     const made = await reply({ shortcut: '/Frete', text: 'Hi {{customerName}}!' })
     expect(made.body).toMatchObject({ shortcut: 'frete', title: 'frete', variables: ['customerName'] })
@@ -323,7 +323,7 @@ describe('what can be sent', () => {
     expect((await send(shop, id, { quickReplyId: soft.body.id })).status).toBe(404)
   })
 
-  test('of the newest order, as the store writes amounts', async () => {
+  test('a quick reply uses the newest order, with amounts in the locale of the store', async () => {
     await shop.write({ phone: '+5511987654399', text: 'Oi' })
     const at = app.services.clock.now()
     await (await shop.context()).db
@@ -350,7 +350,7 @@ describe('what can be sent', () => {
     expect(sent.body.text).toBe('R$ 1.234,50')
   })
 
-  test('nothing leaves while the inbox is off, but what was queued', async () => {
+  test('while the inbox is off only queued messages are sent', async () => {
     await app.drainJobs()
     const queued = await send(shop, id, { type: 'text', text: 'Queued before' })
     await shop.call(disable, { body: {} })
@@ -361,7 +361,7 @@ describe('what can be sent', () => {
     await shop.call(enable, { body: {} })
   })
 
-  test('nothing leaves without a message left of the quota', async () => {
+  test('nothing is sent without remaining quota', async () => {
     const ctx = await shop.context()
     await ctx.db.updateTable('usage_cycles').set({ message_limit: 0 }).execute()
     expect((await send(shop, id, { type: 'text', text: 'x' })).status).toBe(403)

@@ -1,4 +1,4 @@
-/** On, off, cut off, and what came meanwhile (rule 9). */
+/** Switching on and off, losing the number, and reconciling missed messages (rule 9). */
 import { describe, expect, test } from 'vitest'
 import exportConversations from '#operations/inbox/conversations/api/export-conversations'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
@@ -18,7 +18,7 @@ const notices = async (shop: InboxShop, type: string) =>
   (await shop.context()).db.selectFrom('notifications').selectAll().where('type', '=', type).execute()
 
 describe('the switch', () => {
-  test('takes an official number', async () => {
+  test('the inbox needs an official number', async () => {
     const shop = await inboxShop(app, { isOn: false })
     const ctx = await shop.context()
     expect((await shop.call(getStatus)).body).toMatchObject({
@@ -34,7 +34,7 @@ describe('the switch', () => {
     expect((await shop.call(reconcile, { body: {} })).status).toBe(409)
   })
 
-  test('what was written while it was off is there once it is on', async () => {
+  test('messages written while the inbox was off appear once it is on', async () => {
     const shop = await inboxShop(app)
     expect((await shop.call(disable, { body: {} })).body).toMatchObject({ isEnabled: false, enabledAt: null })
     await shop.write({ phone, name: 'Rita', text: 'one' })
@@ -62,12 +62,12 @@ describe('the switch', () => {
     expect((await shop.call(reconcile, { body: { days: 5 } })).status).toBe(202)
     await app.drainJobs()
     expect(await shop.conversation()).toEqual(before)
-    // The first one is of the day it was turned on.
+    // The first notice is from the day it was turned on.
     expect(await notices(shop, 'inbox-reconcile-finished')).toHaveLength(3)
     expect((await shop.call(enable, { body: {} })).body.reconcile.changed).toBe(0)
   })
 
-  test('what was answered long ago is put in its place, and is not unread', async () => {
+  test('a message answered long ago is inserted in order and is not unread', async () => {
     const shop = await inboxShop(app)
     await shop.call(disable, { body: {} })
     const old = new Date(app.clock.ms() - 3 * 24 * 3_600_000)
@@ -77,7 +77,7 @@ describe('the switch', () => {
     expect(await shop.conversation()).toMatchObject({ unreadCount: 0, messageCount: 1, windowOpen: false })
   })
 
-  test('goes with the official number, and comes back with it', async () => {
+  test('the inbox goes off and on with the official number', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, text: 'Oi' })
     const { id } = await shop.conversation()
@@ -105,7 +105,7 @@ describe('the switch', () => {
     await app.drainJobs()
   })
 
-  test('the export has the conversations of its filters', async () => {
+  test('the export contains the filtered conversations', async () => {
     const shop = await inboxShop(app)
     await shop.write({ phone, name: 'Rita', text: '=1+1' })
     await shop.write({ phone: '+5511987654322', name: 'Bruno', text: 'Oi' })

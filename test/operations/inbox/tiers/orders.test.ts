@@ -15,7 +15,7 @@ const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 const phone = '+5511987654321'
 
-async function order(shop: InboxShop, id: string, total: string, placedAt: string): Promise<void> {
+async function addOrder(shop: InboxShop, id: string, total: string, placedAt: string): Promise<void> {
   const at = new Date(placedAt)
   await (await shop.context()).db
     .insertInto('orders')
@@ -40,10 +40,10 @@ async function order(shop: InboxShop, id: string, total: string, placedAt: strin
 }
 
 describe('tiers', () => {
-  test('follow the orders, the settings and the hand of the team', async () => {
+  test('tiers follow the orders, the settings and manual changes', async () => {
     const shop = await inboxShop(app)
-    await order(shop, '1', '900.00', '2026-11-01T12:00:00Z')
-    await order(shop, '2', '700.00', '2026-10-01T12:00:00Z')
+    await addOrder(shop, '1', '900.00', '2026-11-01T12:00:00Z')
+    await addOrder(shop, '2', '700.00', '2026-10-01T12:00:00Z')
     await shop.write({ phone, text: 'Oi' })
     const conversation = await shop.conversation()
     const { id } = conversation
@@ -75,7 +75,7 @@ describe('tiers', () => {
 
     const byHand = await shop.call(setTier, { params: { id }, body: { tier: 'platinum' } })
     expect(byHand.body).toMatchObject({ tier: 'platinum', tierSource: 'manual' })
-    await order(shop, '3', '10.00', '2026-11-02T12:00:00Z')
+    await addOrder(shop, '3', '10.00', '2026-11-02T12:00:00Z')
     const answers = await Promise.all([1, 2].map(() => shop.call(recalculateSegments, { body: {} })))
     expect(answers.map((each) => each.status).sort()).toEqual([202, 409])
     await app.drainJobs()
@@ -85,18 +85,18 @@ describe('tiers', () => {
       processed: 1,
       changed: 1,
     })
-    const told = await (await shop.context()).db
+    const notices = await (await shop.context()).db
       .selectFrom('notifications')
       .select('id')
       .where('type', '=', 'inbox-segments-finished')
       .execute()
-    expect(told).toHaveLength(1)
+    expect(notices).toHaveLength(1)
     expect((await shop.call(setTier, { params: { id }, body: { tier: 'nope' } })).status).toBe(400)
     const back = await shop.call(setTier, { params: { id }, body: { tier: null } })
     expect(back.body).toMatchObject({ tier: 'gold', tierSource: 'automatic' })
   })
 
-  test('a tier that is taken away is taken from whom the team gave it to, and from nobody else', async () => {
+  test('removing a manual tier affects only that contact', async () => {
     const shop = await inboxShop(app)
     const { tiers } = (await shop.call(getTierSettings)).body
     const [kept, gone] = [tiers[1].key, tiers[2].key]
@@ -115,11 +115,11 @@ describe('tiers', () => {
     expect(found[0].tier).toBe(kept)
   })
 
-  test('an order of the day 364 days ago counts, and drops out by the nightly run', async () => {
+  test('an order from 364 days ago counts, and drops out in the nightly run', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await inboxShop(app)
-    await order(shop, '1', '100.00', '2025-11-21T12:00:00Z')
-    await order(shop, '2', '100.00', '2025-11-20T12:00:00Z')
+    await addOrder(shop, '1', '100.00', '2025-11-21T12:00:00Z')
+    await addOrder(shop, '2', '100.00', '2025-11-20T12:00:00Z')
     await shop.write({ phone, text: 'Oi' })
     expect(await shop.conversation()).toMatchObject({ purchaseCount: 1, tier: 'bronze' })
     // 03:00 in São Paulo is 06:00 UTC.
@@ -131,10 +131,10 @@ describe('tiers', () => {
     expect(await shop.conversation()).toMatchObject({ purchaseCount: 0, tier: null })
   })
 
-  test('the orders of a contact are listed with what they come to, their reviews beside them', async () => {
+  test('the orders of a contact are listed with their total, and their reviews too', async () => {
     const shop = await inboxShop(app)
-    await order(shop, '1', '900.00', '2026-11-01T12:00:00Z')
-    await order(shop, '2', '700.00', '2026-10-01T12:00:00Z')
+    await addOrder(shop, '1', '900.00', '2026-11-01T12:00:00Z')
+    await addOrder(shop, '2', '700.00', '2026-10-01T12:00:00Z')
     await shop.write({ phone, text: 'Oi' })
     const { id } = await shop.conversation()
     const { body } = await shop.call(listOrders, { params: { id }, query: { limit: 1 } })

@@ -3,8 +3,8 @@ import createConnectCode from '#operations/messaging/assistant/api/create-connec
 import deleteBinding from '#operations/messaging/assistant/api/delete-binding'
 import getUsage from '#operations/messaging/assistant/api/get-usage'
 import listBindings from '#operations/messaging/assistant/api/list-bindings'
-import { readRequest } from '#operations/messaging/assistant/texts'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { parseRequest } from '#operations/messaging/assistant/texts'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import removeMember from '#operations/store/team/api/remove-member'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { newId } from '#runtime/values/ids'
@@ -14,22 +14,22 @@ import { type CallInput, type Shop, store } from '#test/support/store'
 
 const app = await testApp({ chatAgentRequests: 5 })
 await app.setClock('2026-11-20T12:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 
 let phones = 0
 const aPhone = (): string => {
   phones += 1
   return `+55119${String(40_000_000 + phones * 10 + 7)}`
 }
-const codeFor = async (shop: Shop, body: object = {}, input: CallInput = {}): Promise<string> =>
+const createCode = async (shop: Shop, body: object = {}, input: CallInput = {}): Promise<string> =>
   (await shop.call(createConnectCode, { body, ...input })).body.code
 
-/** Somebody writes to the assistant. */
+/** Sends a message to the assistant. */
 async function inbound(shop: Shop, phone: string, text: string, id?: string): Promise<void> {
   const body = { to: 'assistant', phone, text, ...(id ? { providerMessageId: id } : {}) }
   expect((await post(app, `/sandbox/api/messaging/${shop.id}/inbound`, body)).status).toBe(200)
 }
-/** The same; answers what it said to them since. */
+/** Sends a message and answers the assistant's replies since. */
 async function write(shop: Shop, phone: string, text: string, id = `wamid.${newId(app.clock.ms())}`) {
   const before = (await sandbox.outbox(shop.id, phone)).length
   await inbound(shop, phone, text, id)
@@ -37,19 +37,19 @@ async function write(shop: Shop, phone: string, text: string, id = `wamid.${newI
   const said = await sandbox.outbox(shop.id, phone)
   return said.slice(0, said.length - before).map(({ content }) => String(content.text))
 }
-const bindingsOf = async (shop: Shop) => (await shop.call(listBindings)).body.data
+const readBindings = async (shop: Shop) => (await shop.call(listBindings)).body.data
 const paired = (shop: Shop, phone: string) =>
-  bindingsOf(shop).then((all) => all.some((b: { phone: string }) => b.phone === phone))
+  readBindings(shop).then((all) => all.some((b: { phone: string }) => b.phone === phone))
 
 async function pairedShop(locale = 'en-US'): Promise<{ shop: Shop; phone: string }> {
   const shop = await store(app, { locale })
   const phone = aPhone()
-  await write(shop, phone, await codeFor(shop))
+  await write(shop, phone, await createCode(shop))
   return { shop, phone }
 }
 
 describe('connect codes', () => {
-  test('are made for ten minutes, kept as a hash alone, and kill the earlier one', async () => {
+  test('codes are valid for ten minutes, stored only as a hash, and revoke the earlier one', async () => {
     const shop = await store(app)
     const { status, body } = await shop.call(createConnectCode, { body: {} })
     expect(status).toBe(201)
@@ -64,13 +64,13 @@ describe('connect codes', () => {
     })
     const rows = await app.database.root.selectFrom('chat_agent_codes').selectAll().execute()
     expect(JSON.stringify(rows)).not.toContain(body.code.replace('-', ''))
-    await codeFor(shop)
+    await createCode(shop)
     const phone = aPhone()
     expect(await write(shop, phone, body.code)).toEqual([expect.stringContaining('não é válido')])
     expect(await paired(shop, phone)).toBe(false)
   })
 
-  test('at most ten are made in an hour', async () => {
+  test('at most ten codes are created in an hour', async () => {
     const shop = await store(app)
     for (let i = 0; i < 10; i += 1) {
       expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
@@ -80,7 +80,7 @@ describe('connect codes', () => {
     expect((await shop.call(createConnectCode, { body: {} })).status).toBe(201)
   })
 
-  test('are refused for a phone that is paired, and beyond ten phones', async () => {
+  test('codes are refused for a paired phone, and beyond ten phones', async () => {
     const { shop, phone } = await pairedShop()
     expect((await shop.call(createConnectCode, { body: { phone } })).status).toBe(409)
     expect((await shop.call(createConnectCode, { body: { phone: 'abc' } })).status).toBe(400)
@@ -97,16 +97,16 @@ describe('connect codes', () => {
 })
 
 describe('pairing', () => {
-  test('a code pairs one phone, a millisecond before its end; then it is spent', async () => {
+  test('a code pairs one phone, even a millisecond before it expires; then it is used up', async () => {
     const shop = await store(app, { locale: 'en-US' })
-    const code = await codeFor(shop, { name: 'Olivia' })
+    const code = await createCode(shop, { name: 'Olivia' })
     await app.advance(10 * minuteMs - 1)
     const phone = aPhone()
     const typed = ` ${code.toLowerCase().replace('-', ' ')} `
     expect(await write(shop, phone, typed)).toEqual([
       expect.stringContaining(`paired with ${(await shop.context()).store.name}`),
     ])
-    const [binding] = await bindingsOf(shop)
+    const [binding] = await readBindings(shop)
     expect(binding).toEqual({
       phone,
       name: 'Olivia',
@@ -120,35 +120,35 @@ describe('pairing', () => {
     expect(await paired(shop, other)).toBe(false)
   })
 
-  test('a code is over after ten minutes', async () => {
+  test('a code expires after ten minutes', async () => {
     const shop = await store(app)
-    const code = await codeFor(shop)
+    const code = await createCode(shop)
     await app.advance(10 * minuteMs)
     const phone = aPhone()
     await write(shop, phone, code)
     expect(await paired(shop, phone)).toBe(false)
   })
 
-  test('a code for one phone is none for another; two spellings are one phone', async () => {
+  test('a code works only for its phone; two spellings are one phone', async () => {
     const shop = await store(app)
-    const code = await codeFor(shop, { phone: '+5511940000000' })
+    const code = await createCode(shop, { phone: '+5511940000000' })
     const other = aPhone()
     expect(await write(shop, other, code)).toEqual([expect.stringContaining('não é válido')])
     await write(shop, '+551140000000', code)
-    expect(await bindingsOf(shop)).toEqual([])
+    expect(await readBindings(shop)).toEqual([])
     await write(shop, '+5511940000000', code)
-    expect(await bindingsOf(shop)).toMatchObject([{ phone: '+5511940000000' }])
+    expect(await readBindings(shop)).toMatchObject([{ phone: '+5511940000000' }])
   })
 
-  test('of two phones with one code at once one is paired', async () => {
+  test('if two phones use one code at once, only one is paired', async () => {
     const shop = await store(app)
-    const code = await codeFor(shop)
+    const code = await createCode(shop)
     await Promise.all([aPhone(), aPhone()].map((phone) => inbound(shop, phone, code)))
     await app.drainJobs()
-    expect(await bindingsOf(shop)).toHaveLength(1)
+    expect(await readBindings(shop)).toHaveLength(1)
   })
 
-  test('five wrong codes in 15 minutes bring silence for an hour, to the right one too', async () => {
+  test('after five wrong codes the phone gets no answer for an hour, even with the right one', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 5; i += 1) {
@@ -156,27 +156,27 @@ describe('pairing', () => {
       await app.advance(1_000)
     }
     const silentUntil = app.clock.ms() - 1_000 + 60 * minuteMs
-    expect(await write(shop, phone, await codeFor(shop))).toEqual([])
+    expect(await write(shop, phone, await createCode(shop))).toEqual([])
     await app.setClock(new Date(silentUntil - 1))
-    expect(await write(shop, phone, await codeFor(shop))).toEqual([])
+    expect(await write(shop, phone, await createCode(shop))).toEqual([])
     await app.setClock(new Date(silentUntil))
-    expect(await write(shop, phone, await codeFor(shop))).toHaveLength(1)
+    expect(await write(shop, phone, await createCode(shop))).toHaveLength(1)
     expect(await paired(shop, phone)).toBe(true)
   })
 
-  test('wrong codes of long ago do not count', async () => {
+  test('old wrong codes do not count', async () => {
     const shop = await store(app)
     const phone = aPhone()
     for (let i = 0; i < 4; i += 1) await write(shop, phone, 'AAAA-BBB2')
     await app.advance(15 * minuteMs)
     await write(shop, phone, 'AAAA-BBB2')
-    expect(await write(shop, phone, await codeFor(shop))).toEqual([expect.stringContaining('conectado')])
+    expect(await write(shop, phone, await createCode(shop))).toEqual([expect.stringContaining('conectado')])
   })
 
-  test('a phone of another store is refused without its name, until it parts', async () => {
+  test('a phone of another store is refused without naming the store, until it is unpaired', async () => {
     const { shop, phone } = await pairedShop()
     const other = await store(app)
-    const [refused] = await write(other, phone, await codeFor(other))
+    const [refused] = await write(other, phone, await createCode(other))
     expect(await sandbox.outbox(other.id, phone)).toEqual([])
     expect(refused).toBeUndefined()
     const [said] = await sandbox.outbox(shop.id, phone)
@@ -184,11 +184,11 @@ describe('pairing', () => {
     expect(said!.content.text).not.toContain((await shop.context()).store.name)
     await write(shop, phone, 'Desconectar')
     expect(await paired(shop, phone)).toBe(false)
-    await write(other, phone, await codeFor(other))
+    await write(other, phone, await createCode(other))
     expect(await paired(other, phone)).toBe(true)
   })
 
-  test('who has no code is told how once a day', async () => {
+  test('a stranger without a code is told once a day how to pair', async () => {
     const shop = await store(app)
     const phone = aPhone()
     expect(await write(shop, phone, 'oi')).toEqual([expect.stringContaining('gere um código')])
@@ -199,9 +199,9 @@ describe('pairing', () => {
     expect(await write(shop, phone, 'oi?')).toHaveLength(1)
   })
 
-  test('a plan without the assistant says so', async () => {
+  test('a store whose plan lacks the assistant gets a reply that says so', async () => {
     const { shop, phone } = await pairedShop()
-    const code = await codeFor(shop)
+    const code = await createCode(shop)
     const change = (plan: string) =>
       app.database.root
         .updateTable('subscriptions')
@@ -218,17 +218,17 @@ describe('pairing', () => {
 })
 
 describe('a paired phone', () => {
-  test('is answered in the language of its store, by the first known word', async () => {
+  test('a paired phone is answered in the language of its store, by the first known word', async () => {
     const { shop, phone } = await pairedShop('pt-BR')
     expect(await write(shop, phone, 'bom dia, quais campanhas?')).toEqual(['Ainda não há campanhas.'])
     expect(await write(shop, phone, 'xyz')).toEqual([expect.stringContaining('Escreva: vendas')])
-    expect(readRequest('ola, VENDAS ontem')).toEqual({ topic: 'sales', period: 'yesterday' })
-    expect(readRequest('ventas 30')).toEqual({ topic: 'sales', period: '30' })
-    expect(readRequest('campañas')).toEqual({ topic: 'campaigns', period: 'today' })
-    expect(readRequest('constructor')).toEqual({ topic: 'help', period: 'today' })
+    expect(parseRequest('ola, VENDAS ontem')).toEqual({ topic: 'sales', period: 'yesterday' })
+    expect(parseRequest('ventas 30')).toEqual({ topic: 'sales', period: '30' })
+    expect(parseRequest('campañas')).toEqual({ topic: 'campaigns', period: 'today' })
+    expect(parseRequest('constructor')).toEqual({ topic: 'help', period: 'today' })
   })
 
-  test('gets the figures of the operations themselves', async () => {
+  test('a paired phone gets the figures of the read operations', async () => {
     const { shop, phone } = await pairedShop()
     const [said] = await write(shop, phone, 'sales today')
     const today = '2026-11-20'
@@ -237,7 +237,7 @@ describe('a paired phone', () => {
     expect(said).toContain(`sent: ${body.messagesSent}`)
   })
 
-  test('each message is one request and one reply, however often it comes', async () => {
+  test('each message is one request and one reply, even if it is delivered repeatedly', async () => {
     const { shop, phone } = await pairedShop()
     expect(await write(shop, phone, 'help', 'wamid.the-same')).toHaveLength(1)
     expect(await write(shop, phone, 'help', 'wamid.the-same')).toEqual([])
@@ -245,7 +245,9 @@ describe('a paired phone', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({ limit: 5, used: 1, remaining: 4, bindings: 1 })
     expect(body.byDay.at(-1)).toMatchObject({ requests: 1 })
-    expect(await bindingsOf(shop)).toMatchObject([{ requests: 1, lastUsedAt: app.clock.now().toISOString() }])
+    expect(await readBindings(shop)).toMatchObject([
+      { requests: 1, lastUsedAt: app.clock.now().toISOString() },
+    ])
     const cycle = await app.database.root
       .selectFrom('usage_cycles')
       .select(['used', 'reserved'])
@@ -254,7 +256,7 @@ describe('a paired phone', () => {
     expect(cycle.every(({ used, reserved }) => used === 0 && reserved === 0)).toBe(true)
   })
 
-  test('the days of a cycle end with today, over a midnight that clocks skip as well', async () => {
+  test('the days of a cycle end today, even across a midnight that the clocks skip', async () => {
     await app.setClock('2027-08-20T15:00:00.000Z')
     const shop = await store(app, { timezone: 'America/Santiago' })
     // 5 September 2027 begins at 1:00.
@@ -262,7 +264,7 @@ describe('a paired phone', () => {
     const { byDay } = (await shop.call(getUsage)).body as { byDay: { date: string }[] }
     expect(byDay).toHaveLength(22)
     expect([byDay[0], byDay.at(-1)]).toMatchObject([{ date: '2027-08-20' }, { date: '2027-09-10' }])
-    // Of a trial that is over they go on to today, for a year at most.
+    // If the trial has ended, its days continue until today, for a year at most.
     await app.database.root
       .updateTable('subscriptions')
       .set({ plan_id: 'trial', trial_ends_at: new Date('2027-09-03T15:00:00.000Z') })
@@ -284,7 +286,7 @@ describe('a paired phone', () => {
     expect((await shop.call(getUsage)).body).toMatchObject({ used: 5, remaining: 0 })
   })
 
-  test('a provider that is down is asked again, under the same key', async () => {
+  test('an unavailable provider is retried under the same key', async () => {
     const { shop, phone } = await pairedShop()
     await sandbox.setMode(shop.id, 'timeout')
     await inbound(shop, phone, 'help')
@@ -299,7 +301,7 @@ describe('a paired phone', () => {
     expect((await shop.call(getUsage)).body.used).toBe(1)
   })
 
-  test('is a stranger at once when it is removed, or its member is', async () => {
+  test('a phone is unpaired at once when its binding or its member is removed', async () => {
     const { shop, phone } = await pairedShop()
     const remove = (text: string) => shop.call(deleteBinding, { params: { phone: text } })
     expect((await remove('+5511999990000')).status).toBe(404)
@@ -309,11 +311,11 @@ describe('a paired phone', () => {
 
     const marco = await shop.person('member')
     const his = aPhone()
-    await write(shop, his, await codeFor(shop, {}, { key: marco.key }))
-    const unused = await codeFor(shop, {}, { key: marco.key })
+    await write(shop, his, await createCode(shop, {}, { key: marco.key }))
+    const unused = await createCode(shop, {}, { key: marco.key })
     expect(await paired(shop, his)).toBe(true)
     expect((await shop.call(removeMember, { params: { userId: marco.userId } })).status).toBe(204)
-    expect(await bindingsOf(shop)).toEqual([])
+    expect(await readBindings(shop)).toEqual([])
     expect(await write(shop, his, 'campaigns')).toEqual([expect.stringContaining('gere um código')])
     expect(await write(shop, his, unused)).toEqual([expect.stringContaining('não é válido')])
   })

@@ -7,7 +7,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 
 const { app, url } = await servedApp()
 
-/** Contrast of the merchant's own colours is theirs. */
+/** The merchant is responsible for the contrast of their own colours. */
 const colours = { backgroundColor: '#075e54', iconColor: '#ffffff' }
 const attendants = [
   { name: 'Marco', role: 'Vendas', phone: '+5511940001001' },
@@ -15,7 +15,7 @@ const attendants = [
 ]
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'one choice is one click, a close is none, and it stands where it was put, %i wide',
+  'one choice counts one click, closing counts none, and the layout stays, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const created = await shop.call(createButton, {
@@ -33,7 +33,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       },
     })
     expect(created.status).toBe(201)
-    // Who chats does not leave the shop.
+    // The chat opens without leaving the store.
     await page.context().route('https://wa.me/**', (route) => route.fulfill({ body: 'chat' }))
     await open()
     const button = page.getByRole('button', { name: 'Converse com a gente' })
@@ -79,7 +79,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 )
 
 test.skipIf(!hasChromium)(
-  'outside its hours it says so, or is not there; elsewhere it is not there either',
+  'outside its hours the button says so, or is hidden; on other pages it is hidden too',
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url)
     const { body } = await shop.call(createButton, {
@@ -89,7 +89,7 @@ test.skipIf(!hasChromium)(
         phone: '+5511988887777',
         label: 'Fale conosco',
         position: 'bottom-left',
-        // A Friday, nine in the morning in São Paulo.
+        // A Friday, 9:00 in São Paulo.
         schedule: {
           isEnabled: true,
           hours: [{ day: 'fri', start: '10:00', end: '18:00' }],
@@ -103,7 +103,7 @@ test.skipIf(!hasChromium)(
     const change = (fields: object) =>
       shop.call(updateButton, { params: { messagingButtonId: body.id }, body: fields })
     const link = page.getByRole('link', { name: 'Fale conosco' })
-    // Nothing of a minute ago is taken from the browser's cache.
+    // Bypasses the browser's cache.
     await page.route('**/widgets?*', (route) => route.continue())
     const isShown = async (path: string, isThere: boolean) => {
       await open(path)

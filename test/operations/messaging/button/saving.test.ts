@@ -63,13 +63,13 @@ describe('the chat button', () => {
     expect((await create(shop)).status).toBe(409)
   })
 
-  test('two at once make one', async () => {
+  test('two parallel requests create only one button', async () => {
     const shop = await store(app)
     const answers = await Promise.all([create(shop), create(shop)])
     expect(answers.map((each) => each.status).sort()).toEqual([201, 409])
   })
 
-  test('enabled, it must open a number: its own, an attendant, or the connected one', async () => {
+  test("an enabled button must open a number: its own, an attendant's, or the connected one", async () => {
     const shop = await store(app)
     expect((await create(shop, { isEnabled: true })).status).toBe(409)
     const { body } = await create(shop, { isEnabled: true, phone: '(11) 98888-7777' })
@@ -87,7 +87,7 @@ describe('the chat button', () => {
     })
   })
 
-  test('a change is merged at every depth; the storefront sees it once it shows', async () => {
+  test('a change is merged at every depth; the storefront shows it once the button is on', async () => {
     const shop = await store(app)
     const { body } = await create(shop, {
       schedule: { hours: [hours('09:00', '12:00'), hours('12:00', '18:00')] },
@@ -139,14 +139,14 @@ describe('the chat button', () => {
     ['schedule.hours.0.end', { schedule: { hours: [hours('09:00', '09:00')] } }],
     ['schedule.hours.1', { schedule: { hours: [hours('09:00', '12:00'), hours('11:59', '13:00')] } }],
     ['schedule.hours.0.start', { schedule: { hours: [hours('24:00', '25:00')] } }],
-  ])('refuses %s out of its bounds', async (field, change) => {
+  ])('refuses %s out of range', async (field, change) => {
     const shop = await store(app)
     const { status, body } = await create(shop, change)
     expect(status).toBe(400)
     expect(body.error.message).toContain(`${field}: `.replace(/: $/, ':'))
   })
 
-  test('counts what the last 30 local days brought', async () => {
+  test('clicks of the last 30 local days are counted', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const add = (widget: string, day: string, clicks: number) =>
@@ -162,7 +162,7 @@ describe('the chat button', () => {
     expect(await read(shop)).toMatchObject({ clicks30d: 7, impressions30d: 70 })
   })
 
-  test('the storefront gets what is public, only while it is on and opens a number', async () => {
+  test('the storefront gets only public fields, and only while the button is on and opens a number', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const shown = async () => (await buttonWidget(ctx))?.value ?? null
@@ -178,20 +178,20 @@ describe('the chat button', () => {
     expect(isEnabled).toBe(true)
     expect(await shown()).toEqual({
       ...settings,
-      // Never changed: in the store's language.
+      // Unchanged default, in the store's language.
       message: 'Olá! Preciso de ajuda com {{pageTitle}}',
       phone: '+5511988887777',
       storeName: ctx.store.name,
       timezone: ctx.store.timezone,
     })
-    expect(ctx.wired.widgets.messagingButton!.feature).toBe('messaging')
-    expect(ctx.wired.events['messaging-button']).toEqual({
+    expect(ctx.extensions.widgets.messagingButton!.feature).toBe('messaging')
+    expect(ctx.extensions.events['messaging-button']).toEqual({
       feature: 'messaging',
       types: ['impression', 'click', 'close'],
     })
   })
 
-  test('the storefront sees at once that the number it opens is another', async () => {
+  test('the storefront sees at once that the button opens another number', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const shown = async () =>
@@ -221,7 +221,7 @@ describe('the chat button', () => {
 })
 
 describe('on the storefront', () => {
-  test('what shoppers saw and clicked is counted', async () => {
+  test('impressions and clicks of shoppers are counted', async () => {
     const shop = await store(app)
     await create(shop, { isEnabled: true, phone: '+5511988887777' })
     await sendEvents(shop, [

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { hookBody, type SignedHook } from '#operations/messaging/provider/hook-body'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { buildHook, type SignedHook } from '#operations/messaging/provider/hook-body'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import * as sending from '#operations/messaging/sending/deliver'
 import * as metering from '#operations/store/quota/metering'
 import type { Context } from '#runtime/context'
@@ -10,25 +10,25 @@ import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const secret = 'an app secret'
-/** What the section that sends under `st` was told. */
-let told: { storeId: string; messageId: string; attempt: number; status: string; code: string | null }[] = []
+/** Statuses that the sender `st` received. */
+let seen: { storeId: string; messageId: string; attempt: number; status: string; code: string | null }[] = []
 let inbound: { storeId: string; phone: string; text: string | null; via: string }[] = []
-/** What the one that sends under `ex` does with its statuses. */
+/** The status handler of the sender `ex`. */
 let applyOwn: sending.Sender['applyStatuses'] = async () => {}
 const app = await testApp(
   { messagingAppSecret: secret, messagingVerifyToken: 'right & proper' },
   {
-    wiring: {
+    extensions: {
       senders: {
         st: {
-          source: 'stock-notification',
+          messageSource: 'stock-notification',
           async applyStatuses(ctx, statuses) {
             for (const { messageId, attempt, status, failureCode: code } of statuses) {
-              told.push({ storeId: ctx.store.id, messageId, attempt, status, code })
+              seen.push({ storeId: ctx.store.id, messageId, attempt, status, code })
             }
           },
         },
-        ex: { source: 'exchange', applyStatuses: (ctx, statuses) => applyOwn(ctx, statuses) },
+        ex: { messageSource: 'exchange', applyStatuses: (ctx, statuses) => applyOwn(ctx, statuses) },
       },
       inbound: [
         async (ctx, { phone, text, via }) => {
@@ -39,10 +39,10 @@ const app = await testApp(
   },
 )
 await app.setClock('2026-11-20T12:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 
 beforeEach(async () => {
-  told = []
+  seen = []
   inbound = []
   await app.database.root.deleteFrom('provider_events').execute()
   await app.database.root.deleteFrom('sandbox_messages').execute()
@@ -54,8 +54,8 @@ async function shopOn(type: 'qr' | 'official' | 'shared'): Promise<Context> {
   await connectNumber(ctx, { type, phone: '+5511900001111' })
   return ctx
 }
-/** A message in the ledger, as one that has left. */
-async function sent(ctx: Context, phone = '+5511988887777', source: 'direct' | 'inbox' = 'direct') {
+/** Inserts a message into the ledger, as if it was sent. */
+async function insertSent(ctx: Context, phone = '+5511988887777', source: 'direct' | 'inbox' = 'direct') {
   const messageId = newId(app.clock.ms())
   const message = {
     messageId,
@@ -69,19 +69,20 @@ async function sent(ctx: Context, phone = '+5511988887777', source: 'direct' | '
   return {
     ...message,
     key: `st_${messageId}_2`,
-    commit: async () => sending.accepted(ctx, source, await metering.reserve(ctx, 1, source), [message]),
+    commit: async () =>
+      sending.recordSentMessages(ctx, source, await metering.reserve(ctx, 1, source), [message]),
   }
 }
-type Sent = Awaited<ReturnType<typeof sent>>
+type Sent = Awaited<ReturnType<typeof insertSent>>
 
-const statusOf = (message: Sent, status: string, afterMs: number, change: Record<string, unknown> = {}) => ({
+const toStatus = (message: Sent, status: string, afterMs: number, change: Record<string, unknown> = {}) => ({
   id: message.providerMessageId,
   status,
   timestamp: String((message.sentAt.getTime() + afterMs) / 1000),
   biz_opaque_callback_data: message.key,
   ...change,
 })
-const told1 = (ctx: Context, type: 'qr' | 'shared', statuses: Record<string, unknown>[]) => ({
+const changes = (ctx: Context, type: 'qr' | 'shared', statuses: Record<string, unknown>[]) => ({
   numberId: type === 'shared' ? 'sandbox-shared' : `sandbox-${ctx.store.id}`,
   account: 'a',
   statuses,
@@ -99,11 +100,11 @@ const post = async ({ headers, body }: Pick<SignedHook, 'headers' | 'body'>, pro
   )
   return { status: response.status, text: await response.text() }
 }
-const tell = async (ctx: Context, ...statuses: Record<string, unknown>[]) => {
-  expect((await post(hookBody(secret, [told1(ctx, 'qr', statuses)]))).status).toBe(200)
+const sendStatus = async (ctx: Context, ...statuses: Record<string, unknown>[]) => {
+  expect((await post(buildHook(secret, [changes(ctx, 'qr', statuses)]))).status).toBe(200)
   await app.drainJobs()
 }
-const ledgerOf = (ctx: Context) =>
+const readLedger = (ctx: Context) =>
   ctx.db
     .selectFrom('message_ledger')
     .select(['message_id', 'status', 'delivered_at', 'read_at', 'failed_at', 'failure_code'])
@@ -112,20 +113,22 @@ const ledgerOf = (ctx: Context) =>
 const storedEvents = () => app.database.root.selectFrom('provider_events').selectAll().orderBy('id').execute()
 
 describe('POST /hooks/messaging/:provider', () => {
-  test('a wrong signature is 401, and nothing is read', async () => {
+  test('a wrong signature is 401, and nothing is parsed', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
-    const { headers, body } = hookBody('another secret', [told1(ctx, 'qr', [statusOf(message, 'read', 1)])])
+    const message = await insertSent(ctx)
+    const { headers, body } = buildHook('another secret', [
+      changes(ctx, 'qr', [toStatus(message, 'read', 1)]),
+    ])
     expect((await post({ headers, body })).status).toBe(401)
     expect((await post({ headers: new Headers(), body })).status).toBe(401)
     expect((await post({ headers: new Headers(), body: Buffer.from('no json') })).status).toBe(401)
     expect(await storedEvents()).toEqual([])
   })
 
-  test('a right one is stored and answered 200 with nothing, twice it is stored once', async () => {
+  test('a signed body is stored and answered 200 with an empty body; a duplicate is stored once', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
-    const hook = hookBody(secret, [told1(ctx, 'qr', [statusOf(message, 'delivered', 1_000)])])
+    const message = await insertSent(ctx)
+    const hook = buildHook(secret, [changes(ctx, 'qr', [toStatus(message, 'delivered', 1_000)])])
     expect(await post(hook)).toEqual({ status: 200, text: '' })
     expect(await post(hook)).toEqual({ status: 200, text: '' })
     expect(await storedEvents()).toMatchObject([
@@ -133,21 +136,21 @@ describe('POST /hooks/messaging/:provider', () => {
     ])
   })
 
-  test('200 for numbers and kinds that are unknown; 404 for an unknown provider, 400 for another form', async () => {
+  test('unknown numbers and kinds are 200; an unknown provider is 404, a malformed body 400', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
-    const stranger = { ...told1(ctx, 'qr', [statusOf(message, 'read', 1)]), numberId: 'who' }
-    const hook = hookBody(secret, [stranger])
+    const message = await insertSent(ctx)
+    const stranger = { ...changes(ctx, 'qr', [toStatus(message, 'read', 1)]), numberId: 'who' }
+    const hook = buildHook(secret, [stranger])
     expect((await post(hook)).status).toBe(200)
     for (const provider of ['nobody', 'constructor', '__proto__'])
       expect((await post(hook, provider)).status).toBe(404)
-    const { headers } = hookBody(secret, [])
+    const { headers } = buildHook(secret, [])
     const text = Buffer.from('{"entry":1}')
     const { createHmac } = await import('node:crypto')
     headers.set('x-hub-signature-256', `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`)
     expect((await post({ headers, body: text })).status).toBe(400)
     await app.drainJobs()
-    expect(told).toEqual([])
+    expect(seen).toEqual([])
     expect(await storedEvents()).toMatchObject([{ store_id: null, applied_at: app.clock.now() }])
   })
 
@@ -156,7 +159,7 @@ describe('POST /hooks/messaging/:provider', () => {
     expect((await post({ headers: new Headers(), body })).status).toBe(413)
   })
 
-  test('the challenge is answered to who names the token', async () => {
+  test('the challenge is answered only with the verify token', async () => {
     const ask = async (query: Record<string, string>) => {
       const response = await app.fetch(
         new Request(`http://localhost/hooks/messaging/sandbox?${new URLSearchParams(query)}`),
@@ -177,76 +180,76 @@ describe('POST /hooks/messaging/:provider', () => {
 })
 
 describe('statuses', () => {
-  test('go to the sender and the ledger; out of order they end at the highest', async () => {
+  test('statuses go to the sender and the ledger; out of order they end at the highest', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
+    const message = await insertSent(ctx)
     await message.commit()
-    await tell(ctx, statusOf(message, 'read', 2_000))
-    await tell(ctx, statusOf(message, 'delivered', 1_000))
-    await tell(ctx, statusOf(message, 'sent', 0))
+    await sendStatus(ctx, toStatus(message, 'read', 2_000))
+    await sendStatus(ctx, toStatus(message, 'delivered', 1_000))
+    await sendStatus(ctx, toStatus(message, 'sent', 0))
     const at = (ms: number): Date => new Date(message.sentAt.getTime() + ms)
-    expect(await ledgerOf(ctx)).toMatchObject([
+    expect(await readLedger(ctx)).toMatchObject([
       { status: 'read', delivered_at: at(2_000), read_at: at(2_000), failed_at: null },
     ])
-    expect(told.map((each) => [each.messageId, each.attempt, each.status])).toEqual(
+    expect(seen.map((each) => [each.messageId, each.attempt, each.status])).toEqual(
       ['read', 'delivered', 'sent'].map((status) => [message.messageId, 2, status]),
     )
   })
 
-  test('a failure has its code, and comes too late after delivery', async () => {
+  test('a failure has its code, and is ignored after delivery', async () => {
     const ctx = await shopOn('qr')
-    const failed = await sent(ctx)
+    const failed = await insertSent(ctx)
     await failed.commit()
     const errors = [{ code: 131049, title: 'This message was not delivered to maintain…' }]
-    await tell(ctx, statusOf(failed, 'failed', 1_000, { errors }))
-    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'failed', failure_code: 'frequency-capped' }])
-    expect(told).toMatchObject([{ status: 'failed', code: 'frequency-capped' }])
-    const late = await sent(ctx)
+    await sendStatus(ctx, toStatus(failed, 'failed', 1_000, { errors }))
+    expect(await readLedger(ctx)).toMatchObject([{ status: 'failed', failure_code: 'frequency-capped' }])
+    expect(seen).toMatchObject([{ status: 'failed', code: 'frequency-capped' }])
+    const late = await insertSent(ctx)
     await late.commit()
-    await tell(ctx, statusOf(late, 'delivered', 1_000), statusOf(late, 'failed', 2_000, { errors }))
-    expect((await ledgerOf(ctx))[1]).toMatchObject({ status: 'delivered', failure_code: null })
+    await sendStatus(ctx, toStatus(late, 'delivered', 1_000), toStatus(late, 'failed', 2_000, { errors }))
+    expect((await readLedger(ctx))[1]).toMatchObject({ status: 'delivered', failure_code: null })
   })
 
-  test('one that comes before our own commit is applied after it', async () => {
+  test('a status that arrives before our own commit is applied after it', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
-    await tell(ctx, statusOf(message, 'delivered', 500), statusOf(message, 'read', 900))
-    expect(await ledgerOf(ctx)).toEqual([])
+    const message = await insertSent(ctx)
+    await sendStatus(ctx, toStatus(message, 'delivered', 500), toStatus(message, 'read', 900))
+    expect(await readLedger(ctx)).toEqual([])
     await message.commit()
     await app.advance(1_500)
     await app.drainJobs()
-    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'read' }])
+    expect(await readLedger(ctx)).toMatchObject([{ status: 'read' }])
     for (const event of await storedEvents()) expect(event.applied_at).not.toBeNull()
   })
 
-  test('without a key it is found by the id of the provider', async () => {
+  test("a status without a key is matched by the provider's id", async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
+    const message = await insertSent(ctx)
     await message.commit()
     for (const odd of [undefined, 'not a key', 'st_x_1', `st_${'-'.repeat(36)}_1`]) {
       const status = odd === undefined ? 'delivered' : 'read'
-      await tell(ctx, statusOf(message, status, 1_000, { biz_opaque_callback_data: odd }))
+      await sendStatus(ctx, toStatus(message, status, 1_000, { biz_opaque_callback_data: odd }))
     }
-    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'read' }])
-    expect(told).toEqual([])
+    expect(await readLedger(ctx)).toMatchObject([{ status: 'read' }])
+    expect(seen).toEqual([])
   })
 
-  test('a sender that learns of a lost answer may commit it then', async () => {
+  test('a sender that learns of an accepted message from a status may commit it then', async () => {
     const ctx = await shopOn('qr')
-    const message = await sent(ctx)
+    const message = await insertSent(ctx)
     applyOwn = (within) =>
       within.transaction(async (tx) => {
-        await sending.accepted(tx, 'direct', await metering.reserve(tx, 1, 'direct'), [message])
+        await sending.recordSentMessages(tx, 'direct', await metering.reserve(tx, 1, 'direct'), [message])
       })
     const key = `ex_${message.messageId}_1`
-    await tell(ctx, statusOf(message, 'delivered', 1_000, { biz_opaque_callback_data: key }))
-    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'delivered' }])
+    await sendStatus(ctx, toStatus(message, 'delivered', 1_000, { biz_opaque_callback_data: key }))
+    expect(await readLedger(ctx)).toMatchObject([{ status: 'delivered' }])
     expect(await storedEvents()).toMatchObject([{ applied_at: app.clock.now(), attempts: 0 }])
   })
 
-  test('what no table can hold, and a time that never was, spoil no other change of their body', async () => {
+  test('unstorable values and impossible times do not affect the other changes of their body', async () => {
     const shop = await shopOn('qr')
-    const message = await sent(shop)
+    const message = await insertSent(shop)
     await message.commit()
     const odd = [
       { timestamp: '9999999999999' },
@@ -255,57 +258,57 @@ describe('statuses', () => {
       { timestamp: 'soon' },
     ]
     const statuses = [
-      ...odd.map((change) => statusOf(message, 'read', 1_000, change)),
-      statusOf(message, 'failed', 1_000, { timestamp: 'x', 'a\0b': { 'c\0d': 'e\0f\ud800' } }),
-      statusOf(message, 'read', 1_000, {
+      ...odd.map((change) => toStatus(message, 'read', 1_000, change)),
+      toStatus(message, 'failed', 1_000, { timestamp: 'x', 'a\0b': { 'c\0d': 'e\0f\ud800' } }),
+      toStatus(message, 'read', 1_000, {
         id: `${'long '.repeat(5_000)}\0`,
         biz_opaque_callback_data: 'another',
       }),
-      statusOf(message, 'delivered', 1_000),
+      toStatus(message, 'delivered', 1_000),
     ]
-    await post(hookBody(secret, [told1(shop, 'qr', statuses)]))
+    await post(buildHook(secret, [changes(shop, 'qr', statuses)]))
     await app.drainJobs()
-    expect(await ledgerOf(shop)).toMatchObject([{ status: 'delivered' }])
+    expect(await readLedger(shop)).toMatchObject([{ status: 'delivered' }])
   })
 
-  test('one body with changes of two stores: each sees its own', async () => {
+  test('one body with changes of two stores: each sees only its own', async () => {
     const one = await shopOn('qr')
     const other = await shopOn('qr')
-    const first = await sent(one)
-    const second = await sent(other)
+    const first = await insertSent(one)
+    const second = await insertSent(other)
     await first.commit()
     await second.commit()
-    // The second store's number says something about the first store's message too.
-    const hook = hookBody(secret, [
-      told1(one, 'qr', [statusOf(first, 'delivered', 1_000)]),
-      told1(other, 'qr', [statusOf(second, 'read', 1_000), statusOf(first, 'read', 1_000)]),
+    // The second store's number also reports about the first store's message.
+    const hook = buildHook(secret, [
+      changes(one, 'qr', [toStatus(first, 'delivered', 1_000)]),
+      changes(other, 'qr', [toStatus(second, 'read', 1_000), toStatus(first, 'read', 1_000)]),
     ])
     await post(hook)
     await app.drainJobs()
-    expect(await ledgerOf(one)).toMatchObject([{ status: 'delivered' }])
-    expect(await ledgerOf(other)).toMatchObject([{ status: 'read' }])
+    expect(await readLedger(one)).toMatchObject([{ status: 'delivered' }])
+    expect(await readLedger(other)).toMatchObject([{ status: 'read' }])
   })
 
-  test('on the shared number they go to the store whose message it is, also before its commit', async () => {
+  test('on the shared number a status goes to the store of its message, even before its commit', async () => {
     const one = await shopOn('shared')
     const other = await shopOn('shared')
-    const message = await sent(other)
-    const early = await sent(one)
+    const message = await insertSent(other)
+    const early = await insertSent(one)
     await message.commit()
     await post(
-      hookBody(secret, [told1(one, 'shared', [statusOf(message, 'read', 1), statusOf(early, 'read', 1)])]),
+      buildHook(secret, [changes(one, 'shared', [toStatus(message, 'read', 1), toStatus(early, 'read', 1)])]),
     )
     await app.drainJobs()
-    expect(await ledgerOf(other)).toMatchObject([{ status: 'read' }])
+    expect(await readLedger(other)).toMatchObject([{ status: 'read' }])
     await early.commit()
     await app.advance(1_500)
     await app.drainJobs()
-    expect(await ledgerOf(one)).toMatchObject([{ status: 'read' }])
-    expect(told.map((each) => each.storeId)).toEqual([other.store.id, one.store.id])
+    expect(await readLedger(one)).toMatchObject([{ status: 'read' }])
+    expect(seen.map((each) => each.storeId)).toEqual([other.store.id, one.store.id])
   })
 })
 
-describe('what somebody writes', () => {
+describe('inbound messages', () => {
   const write = async (ctx: Context, change: Partial<Parameters<typeof sandbox.inbound>[0]> = {}) => {
     const hook = sandbox.inbound({
       numberId: `sandbox-${ctx.store.id}`,
@@ -318,13 +321,13 @@ describe('what somebody writes', () => {
   }
   const windowsOf = (ctx: Context) => ctx.db.selectFrom('contact_windows').selectAll().execute()
 
-  test('reaches who listens', async () => {
+  test('an inbound message reaches the extensions', async () => {
     const ctx = await shopOn('qr')
     await write(ctx)
     expect(inbound).toEqual([{ storeId: ctx.store.id, phone: '+5511988887777', text: 'Hello', via: 'qr' }])
   })
 
-  test('opens the window of the official number by the time of the provider; a reaction opens none', async () => {
+  test("an inbound message opens the official number's window by the provider's time; a reaction does not", async () => {
     const ctx = await shopOn('official')
     const at = (ms: number): Date => new Date(app.clock.ms() + ms)
     await write(ctx, { type: 'reaction', text: null })
@@ -346,7 +349,7 @@ describe('what somebody writes', () => {
     expect(await windowsOf(overQr)).toEqual([])
   })
 
-  test('is of the official number when it is connected, although another is selected', async () => {
+  test('an inbound message belongs to the connected official number, even if another is selected', async () => {
     const ctx = await shopOn('official')
     await connectNumber(ctx, { type: 'qr', phone: '+5511900002222' })
     await write(ctx)
@@ -359,13 +362,13 @@ describe('what somebody writes', () => {
     expect(inbound.map((each) => each.via)).toEqual(['official', 'qr'])
   })
 
-  test('on the shared number goes to the store that last wrote to that phone within 30 days', async () => {
+  test('an inbound message to the shared number goes to the store that last wrote to that phone within 30 days', async () => {
     const one = await shopOn('shared')
     const other = await shopOn('shared')
     const writeShared = (phone = '+5511988887777') => write(one, { numberId: 'sandbox-shared', phone })
-    await (await sent(one)).commit()
+    await (await insertSent(one)).commit()
     await app.advance(1_000)
-    await (await sent(other)).commit()
+    await (await insertSent(other)).commit()
     await app.advance(30 * 86_400_000 - 1_000)
     await writeShared('+551188887777')
     await writeShared('+5511977776666')
@@ -376,11 +379,11 @@ describe('what somebody writes', () => {
   })
 })
 
-test('the sandbox tells of its messages within 3 seconds, through the same door', async () => {
+test('the sandbox reports its messages within 3 seconds, through the same webhook', async () => {
   const ctx = await shopOn('qr')
   for (const ending of ['7777', '0002', '0003']) {
     const phone = `+551198888${ending}`
-    const message = await sent(ctx, phone)
+    const message = await insertSent(ctx, phone)
     const content = { kind: 'text', text: 'Hello', media: null } as const
     const { outcome } = await sending.deliver(ctx, { phone, content }, message.key)
     expect(outcome).toBe('accepted')
@@ -388,7 +391,7 @@ test('the sandbox tells of its messages within 3 seconds, through the same door'
   }
   await app.advance(3_000)
   await app.drainJobs()
-  expect((await ledgerOf(ctx)).map((each) => [each.status, each.failure_code])).toEqual([
+  expect((await readLedger(ctx)).map((each) => [each.status, each.failure_code])).toEqual([
     ['read', null],
     ['failed', 'undelivered'],
     ['read', null],

@@ -7,7 +7,7 @@ import { store } from '#test/support/store'
 
 const app = await testApp()
 
-test('what callbacks and the assistant were told goes after 90 days, what is younger stays', async () => {
+test('callbacks and assistant conversations are deleted after 90 days, not before', async () => {
   await app.setClock('2026-11-20T12:00:00.000Z')
   const shop = await store(app)
   const ctx = await shop.context()

@@ -1,12 +1,12 @@
-/** What a connected number tells of itself, and how it is let go. */
+/** Health of a connected number, and its disconnection. */
 import { describe, expect, test } from 'vitest'
-import { takeRecipients } from '#operations/messaging/numbers/limit'
+import { countRecipients } from '#operations/messaging/numbers/limit'
 import disconnect from '#operations/messaging/official/api/disconnect'
 import getHealth from '#operations/messaging/official/api/get-phone-health'
 import getStatus from '#operations/messaging/official/api/get-status'
 import revalidate from '#operations/messaging/official/api/revalidate'
-import { numberLimit } from '#operations/messaging/official/health'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { readNumberLimit } from '#operations/messaging/official/health'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import getSession from '#operations/messaging/qr/api/get-session'
 import * as sending from '#operations/messaging/sending/deliver'
 import getTemplate from '#operations/messaging/templates/api/get-template'
@@ -26,7 +26,7 @@ const official = async (shop: Shop) => (await shop.call(getStatus)).body
 const health = async (shop: NumberShop) => (await shop.call(getHealth)).body
 
 describe('disconnecting', () => {
-  test('ends all of it here at once, and at the provider by job', async () => {
+  test('disconnecting ends everything here at once, and at the provider by a job', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     await app.drainJobs()
@@ -49,7 +49,7 @@ describe('disconnecting', () => {
     expect((await shop.call(disconnect)).status).toBe(409)
     expect((await shop.call(revalidate)).status).toBe(409)
     await app.drainJobs()
-    const left = await sandboxOf(app.services.adapters.messaging).listTemplates({
+    const left = await getSandbox(app.services.adapters.messaging).listTemplates({
       id: shop.id,
       credentials: null,
     })
@@ -64,7 +64,7 @@ describe('disconnecting', () => {
     expect((await shop.connectOfficial(aPhone())).status).toBe(200)
   })
 
-  test('a number connected anew meanwhile survives what was left to end', async () => {
+  test('a pending release does not affect a number that was connected again', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     await app.drainJobs()
@@ -79,7 +79,7 @@ describe('disconnecting', () => {
     expect((await shop.call(revalidate)).body.status).toBe('connected')
   })
 
-  test('another number after trouble: the templates of the old one go', async () => {
+  test('connecting another number after an issue deletes the templates of the old one', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     await app.drainJobs()
@@ -94,7 +94,7 @@ describe('disconnecting', () => {
 })
 
 describe('the health of a number', () => {
-  test('follows callbacks; the sandbox begins by the last digit', async () => {
+  test('health follows callbacks; the sandbox derives it from the last digit', async () => {
     const none = await numberShop(app)
     expect((await none.call(getHealth)).status).toBe(409)
     const of = async (last: string) => {
@@ -113,7 +113,7 @@ describe('the health of a number', () => {
       nextFreeAt: null,
       isStale: false,
     })
-    expect(await numberLimit(await small.context())).toBe(250)
+    expect(await readNumberLimit(await small.context())).toBe(250)
     expect(await health(await of('8'))).toMatchObject({ qualityRating: 'yellow', messagingLimit: 2000 })
     const red = await of('9')
     expect(await health(red)).toMatchObject({ qualityRating: 'red', numberStatus: 'flagged' })
@@ -123,7 +123,7 @@ describe('the health of a number', () => {
     await shop.sandbox('number', { messagingLimitTier: 'tier-unlimited' })
     await app.drainJobs()
     expect(await health(shop)).toMatchObject({ messagingLimit: null, remaining: null })
-    expect(await numberLimit(await shop.context())).toBeNull()
+    expect(await readNumberLimit(await shop.context())).toBeNull()
     expect(await shop.notices('number-quality')).toEqual([])
     await shop.sandbox('number', { messagingLimitTier: 'tier-250', qualityRating: 'red' })
     await app.drainJobs()
@@ -133,23 +133,23 @@ describe('the health of a number', () => {
     expect(await official(shop)).toMatchObject({ status: 'error', issue: { code: 'account-restricted' } })
   })
 
-  test('the limit is used up and frees again', async () => {
+  test('the limit is used up and becomes free again', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone('7'))
     const ctx = await shop.context()
-    const connection = (await sending.selected(ctx))!
+    const connection = (await sending.findSelected(ctx))!
     const first = app.clock.ms()
-    await takeRecipients(ctx, connection, ['+5511988880000'])
+    await countRecipients(ctx, connection, ['+5511988880000'])
     await at(minutes)
     const others = Array.from({ length: 249 }, (_none, n) => `+55119777${String(10_000 + n)}`)
-    await takeRecipients(ctx, connection, others)
+    await countRecipients(ctx, connection, others)
     const nextFreeAt = new Date(first + 24 * hours).toISOString()
     expect(await health(shop)).toMatchObject({ usedLast24h: 250, remaining: 0, nextFreeAt })
     await at(24 * hours - minutes)
     expect(await health(shop)).toMatchObject({ usedLast24h: 249, remaining: 1, nextFreeAt: null })
   })
 
-  test('the provider is asked after five minutes; silent, its last answer is stale', async () => {
+  test('the provider is asked after five minutes; without an answer the last one is stale', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     const { checkedAt } = await health(shop)

@@ -7,7 +7,7 @@ import startSetup from '#operations/messaging/official/api/start-setup'
 import getSession from '#operations/messaging/qr/api/get-session'
 import * as sending from '#operations/messaging/sending/deliver'
 import { testApp } from '#test/support/app'
-import { newPhone as aPhone, numberShop, pathOf } from '#test/support/numbers'
+import { newPhone as aPhone, getPath, numberShop } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 const app = await testApp()
@@ -21,7 +21,7 @@ const confirm = (shop: Shop, body: object) => shop.call(confirmRedirect, { body 
 const official = async (shop: Shop) => (await shop.call(getStatus)).body
 
 describe('the setup of an official number', () => {
-  test('a newer link kills the older; a state is of one store, once', async () => {
+  test('a newer link ends the older one; a state works once, for one store', async () => {
     const shop = await numberShop(app)
     const other = await numberShop(app)
     await shop.linkPhone('+5511988001001')
@@ -36,9 +36,9 @@ describe('the setup of an official number', () => {
     expect(first.body.expiresAt).toBe(new Date(app.clock.ms() + hours).toISOString())
     const old = await shop.finish(first.body.setupUrl, aPhone())
     const second = await shop.call(startSetup)
-    const dead = await app.fetch(new Request(`http://localhost${pathOf(first.body.setupUrl)}`), {})
+    const dead = await app.fetch(new Request(`http://localhost${getPath(first.body.setupUrl)}`), {})
     expect(dead.status).toBe(410)
-    const page = await app.fetch(new Request(`http://localhost${pathOf(second.body.setupUrl)}`), {})
+    const page = await app.fetch(new Request(`http://localhost${getPath(second.body.setupUrl)}`), {})
     expect(await page.text()).toContain('<label for="displayName">')
     const phone = aPhone()
     const back = await shop.finish(second.body.setupUrl, phone)
@@ -86,7 +86,7 @@ describe('the setup of an official number', () => {
     await app.drainJobs()
   })
 
-  test('a setup that was cancelled or ran out leaves the status before, with the reason', async () => {
+  test('a setup that was cancelled or expired leaves the previous status, with the reason', async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSetup)
     const { state, code, error } = await shop.finish(body.setupUrl, aPhone(), 'deny')
@@ -112,7 +112,7 @@ describe('the setup of an official number', () => {
     expect((await shop.call(disconnect)).body).toMatchObject({ status: 'none', issue: null, setup: null })
   })
 
-  test('the state is kept as its hash alone; no token is in an answer, a row or a job', async () => {
+  test('the state is stored only as its hash; no answer, row or job contains a token', async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSetup)
     const back = await shop.finish(body.setupUrl, aPhone())
@@ -138,7 +138,7 @@ describe('the setup of an official number', () => {
     }
   })
 
-  test('the merchant is sent back to their own site alone', async () => {
+  test('the merchant is sent back only to our own site', async () => {
     const shop = await numberShop(app)
     const back = async (returnUrl: string) => (await shop.call(startSetup, { body: { returnUrl } })).status
     expect(await back(`https://${shop.slug}.example.com/settings`)).toBe(200)
@@ -150,12 +150,12 @@ describe('the setup of an official number', () => {
     expect(await back('javascript:alert(1)')).toBe(400)
   })
 
-  test('the page of the provider leads back, and our own page confirms by itself', async () => {
+  test("the provider's page returns to our page, which confirms by itself", async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSetup)
     const form = new URLSearchParams({ phone: aPhone(), displayName: 'Loja', outcome: 'approve' })
     const posted = await app.fetch(
-      new Request(`http://localhost${pathOf(body.setupUrl)}`, { method: 'POST', body: form.toString() }),
+      new Request(`http://localhost${getPath(body.setupUrl)}`, { method: 'POST', body: form.toString() }),
       {},
     )
     expect(posted.status).toBe(303)
@@ -171,7 +171,7 @@ describe('the setup of an official number', () => {
     expect(nowhere.status).toBe(404)
   })
 
-  test('a number of another store is refused, and let go at the provider', async () => {
+  test('a number of another store is refused, and released at the provider', async () => {
     const one = await numberShop(app)
     const other = await numberShop(app)
     await one.linkPhone('+5511988001002')
@@ -182,7 +182,7 @@ describe('the setup of an official number', () => {
     expect(await other.sandbox('number', { qualityRating: 'red' })).toBe(404)
   })
 
-  test('connected, but out of the plan: it sends nothing', async () => {
+  test('a connected number that the plan excludes sends nothing', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     await app.database.root
@@ -200,7 +200,7 @@ describe('the setup of an official number', () => {
 })
 
 describe('a number under review', () => {
-  test('becomes ready by callback', async () => {
+  test('a number under review becomes ready by callback', async () => {
     const shop = await numberShop(app)
     expect((await shop.connectOfficial(aPhone(), 'review')).body).toMatchObject({
       status: 'verifying',
@@ -217,7 +217,7 @@ describe('a number under review', () => {
     expect(await shop.notices('messaging-connected')).toHaveLength(1)
   })
 
-  test('becomes ready by revalidation, or is declined by callback', async () => {
+  test('a number under review becomes ready by revalidation, or is declined by callback', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone(), 'review')
     expect((await shop.call(revalidate)).body).toMatchObject({ status: 'verifying' })
@@ -245,7 +245,7 @@ describe('a number under review', () => {
 })
 
 describe('revalidating', () => {
-  test('finds trouble and its end; a silent provider changes nothing', async () => {
+  test('revalidating finds an issue and its end; an unavailable provider changes nothing', async () => {
     const shop = await numberShop(app)
     expect((await shop.call(revalidate)).status).toBe(409)
     await shop.connectOfficial(aPhone())
@@ -283,7 +283,7 @@ describe('revalidating', () => {
     expect((await official(shop)).isStale).toBe(false)
   })
 
-  test('a setup that waits is told of; a number that is well again has no trouble left, and no setup', async () => {
+  test('an unfinished setup is reported; a recovered number has neither an issue nor a setup', async () => {
     const shop = await numberShop(app)
     const first = await shop.call(startSetup)
     const waiting = await shop.call(revalidate)
@@ -305,7 +305,7 @@ describe('revalidating', () => {
     expect(await official(shop)).toMatchObject(well)
   })
 
-  test('a number that ends in 6 is gone at its first revalidation; nobody takes a number back from another', async () => {
+  test('a number that ends in 6 is gone at its first revalidation; no store takes a number back from another', async () => {
     const shop = await numberShop(app)
     const phone = aPhone('6')
     await shop.connectOfficial(phone)
@@ -325,7 +325,7 @@ describe('revalidating', () => {
     })
   })
 
-  test('a send that meets bad credentials finds out', async () => {
+  test('a send with bad credentials triggers the revalidation', async () => {
     const shop = await numberShop(app)
     await shop.connectOfficial(aPhone())
     await app.drainJobs()

@@ -1,4 +1,4 @@
-/** What writers change and take back of what they wrote, in any order and while nobody looks. */
+/** Edits and deletions of inbound messages, in any order and while the inbox is off. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import listMessages from '#operations/inbox/messages/api/list-messages'
@@ -7,12 +7,12 @@ import enable from '#operations/inbox/switch/api/enable'
 import type { Shop } from '#test/support/store'
 import { whatsappApp } from '#test/support/whatsapp'
 
-const { app, newNumber, withInbox, told, metadata, seconds, wamid } = await whatsappApp()
+const { app, newNumber, withInbox, sendHook, metadata, seconds, wamid } = await whatsappApp()
 beforeEach(newNumber)
 
 const from = '5511966660077'
-const say = (...messages: object[]) =>
-  told('messages', {
+const receive = (...messages: object[]) =>
+  sendHook('messages', {
     messaging_product: 'whatsapp',
     metadata: metadata(),
     contacts: [{ wa_id: from, profile: { name: 'Eva' } }],
@@ -29,7 +29,7 @@ const edited = (id: string, body: string, back: number) => ({
   type: 'edit',
   edit: { original_message_id: id, message: { type: 'text', text: { body } } },
 })
-const takenBack = (id: string, back: number) => ({
+const deletion = (id: string, back: number) => ({
   timestamp: seconds(back),
   type: 'revoke',
   revoke: { original_message_id: id },
@@ -43,12 +43,12 @@ const shown = async (shop: Shop): Promise<string[]> => {
 const deleted = 'This message was deleted by its sender'
 
 describe('a message that was changed several times', () => {
-  test('shows the latest change, whatever came last', async () => {
+  test('a message edited several times shows the latest edit, whatever arrived last', async () => {
     const shop = await withInbox()
     const id = wamid()
-    await say(written(id, 'one'))
-    await say(edited(id, 'three', 10))
-    await say(edited(id, 'two', 20))
+    await receive(written(id, 'one'))
+    await receive(edited(id, 'three', 10))
+    await receive(edited(id, 'two', 20))
     expect(await shown(shop)).toEqual(['three'])
     const found = async (search: string) =>
       (await shop.call(listConversations, { query: { search } })).body.total
@@ -57,34 +57,34 @@ describe('a message that was changed several times', () => {
     expect(conversation).toMatchObject({ messageCount: 1, lastMessagePreview: 'three' })
   })
 
-  test('is gone for good once it was taken back', async () => {
+  test('a deleted message stays deleted', async () => {
     const shop = await withInbox()
     const id = wamid()
-    await say(written(id, 'one'))
-    await say(takenBack(id, 20))
-    await say(edited(id, 'two', 10))
-    await say(edited(id, 'three', 30))
+    await receive(written(id, 'one'))
+    await receive(deletion(id, 20))
+    await receive(edited(id, 'two', 10))
+    await receive(edited(id, 'three', 30))
     expect(await shown(shop)).toEqual([deleted])
   })
 
-  test('shows what holds where all of it came before the message, in one body or in several', async () => {
+  test('changes that arrive before their message apply, in one body or in several', async () => {
     const shop = await withInbox()
     const [id, other] = [wamid(), wamid()]
-    await say(edited(id, 'three', 10), edited(id, 'two', 20), takenBack(other, 5))
-    await say(written(id, 'one'), written(other, 'secret'))
+    await receive(edited(id, 'three', 10), edited(id, 'two', 20), deletion(other, 5))
+    await receive(written(id, 'one'), written(other, 'secret'))
     await app.advance(2_000)
     await app.drainJobs()
     expect((await shown(shop)).sort()).toEqual([deleted, 'three'])
   })
 })
 
-test('what was changed while the inbox was off is found as it was left', async () => {
+test('changes made while the inbox was off are applied when it is on', async () => {
   const shop = await withInbox()
   await shop.call(disable)
   const [kept, id, gone] = [wamid(), wamid(), wamid()]
-  await say(written(kept, 'kept'), written(id, 'one', 50), written(gone, 'secret', 40))
-  await say(edited(id, 'three', 10), takenBack(gone, 5))
-  await say(edited(id, 'two', 20))
+  await receive(written(kept, 'kept'), written(id, 'one', 50), written(gone, 'secret', 40))
+  await receive(edited(id, 'three', 10), deletion(gone, 5))
+  await receive(edited(id, 'two', 20))
   await shop.call(enable, { body: {} })
   await app.drainJobs()
   expect((await shown(shop)).sort()).toEqual([deleted, 'kept', 'three'])

@@ -1,11 +1,11 @@
-/** A merchant's number at the WhatsApp Business Cloud API, as its stand-in behaves: connected, lost, connected anew. */
+/** A merchant's number at the stand-in of the WhatsApp Business Cloud API: connected, disconnected, connected again. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import listConversations from '#operations/inbox/conversations/api/list-conversations'
 import listMessages from '#operations/inbox/messages/api/list-messages'
 import sendMessage from '#operations/inbox/messages/api/send-message'
 import enable from '#operations/inbox/switch/api/enable'
-import { optOuts, sending } from '#operations/messaging/door'
 import { templateSync } from '#operations/messaging/handles'
+import { optOuts, sending } from '#operations/messaging/index'
 import confirmRedirect from '#operations/messaging/official/api/confirm-redirect'
 import disconnect from '#operations/messaging/official/api/disconnect'
 import getHealth from '#operations/messaging/official/api/get-phone-health'
@@ -16,13 +16,13 @@ import listTemplates from '#operations/messaging/templates/api/list-templates'
 import { type Shop, store } from '#test/support/store'
 import { whatsappApp } from '#test/support/whatsapp'
 
-const { app, standIn, newNumber, setUp, connected, withInbox, told, metadata, seconds, wamid } =
+const { app, standIn, newNumber, setUp, connected, withInbox, sendHook, metadata, seconds, wamid } =
   await whatsappApp()
 const { account } = standIn
 beforeEach(newNumber)
 
 describe('the PIN of a number', () => {
-  test('is kept when it is disconnected, and given again when it connects anew', async () => {
+  test('a PIN is saved at disconnection, and used when the number connects again', async () => {
     const shop = await connected()
     const { pin } = standIn.number
     expect(pin).toMatch(/^\d{6}$/)
@@ -35,7 +35,7 @@ describe('the PIN of a number', () => {
     expect(standIn.number.pin).toBe(pin)
   })
 
-  test('of a connection of before is kept when it ends, too', async () => {
+  test('a PIN of an earlier connection is saved when it ends, too', async () => {
     const shop = await connected()
     const { pin } = standIn.number
     const { db } = await shop.context()
@@ -45,7 +45,7 @@ describe('the PIN of a number', () => {
     expect([again.status, standIn.number.pin]).toEqual([200, pin])
   })
 
-  test('that was set elsewhere is asked for by its name; the same call with it goes on', async () => {
+  test('a PIN that was set elsewhere is asked for by name; the same call with it continues', async () => {
     const shop = await store(app)
     standIn.number.pin = '424242'
     const body = await setUp(shop)
@@ -61,7 +61,7 @@ describe('the PIN of a number', () => {
     expect(setup).toEqual({ granted: null })
   })
 
-  test('cannot be set just now: the same code goes on later, and a new one is taken for itself', async () => {
+  test('if a PIN cannot be set now, the same code works later, and a new code gets its own grant', async () => {
     const shop = await store(app)
     standIn.registerFault = 133004
     const body = await setUp(shop)
@@ -76,7 +76,7 @@ describe('the PIN of a number', () => {
     expect(setup).toEqual({ granted: null })
   })
 
-  test('that was set by a call whose answer was lost is known, to a setup that is begun anew as well', async () => {
+  test('a PIN set by a call whose answer was lost is known, even to a new setup', async () => {
     const shop = await store(app)
     standIn.registerFault = 'late'
     expect((await shop.call(confirmRedirect, { body: await setUp(shop) })).status).toBe(503)
@@ -87,7 +87,7 @@ describe('the PIN of a number', () => {
     expect([done.status, done.body.status, standIn.number.pin]).toEqual([200, 'connected', pin])
   })
 
-  test('is asked for on the page that the merchant comes back to', async () => {
+  test('a PIN is asked for on the page that the merchant returns to', async () => {
     const shop = await store(app)
     standIn.number.pin = '424242'
     const query = new URLSearchParams(await setUp(shop))
@@ -107,14 +107,14 @@ describe('the PIN of a number', () => {
   })
 })
 
-test('of several numbers the merchant names one, as of several accounts', async () => {
+test('the merchant chooses among several numbers, or several accounts', async () => {
   const shop = await store(app)
   standIn.number.last_onboarded_time = '2024-01-01T00:00:00+0000'
   const other = { ...structuredClone(standIn.number), id: '77001', display_phone_number: '+55 11 4000-7001' }
   standIn.otherNumbers = [other]
   standIn.accounts = ['999', account]
   const body = await setUp(shop)
-  await told('account_update', {
+  await sendHook('account_update', {
     event: 'PARTNER_ADDED',
     waba_info: { waba_id: account, owner_business_id: '5' },
   })
@@ -128,7 +128,7 @@ test('of several numbers the merchant names one, as of several accounts', async 
   standIn.accounts = [account]
 })
 
-test('of two stores that share an account, one that goes takes nothing from the other', async () => {
+test('if two stores share an account, disconnecting one does not affect the other', async () => {
   const stays = await connected()
   const first = structuredClone(standIn.number)
   first.last_onboarded_time = '2024-01-01T00:00:00+0000'
@@ -143,7 +143,7 @@ test('of two stores that share an account, one that goes takes nothing from the 
   expect(await templatesOf(stays)).toBe(1)
   const [[providerId]] = [...standIn.templates] as [[string, unknown]]
   standIn.templates.get(providerId)!.status = 'APPROVED'
-  await told('message_template_status_update', {
+  await sendHook('message_template_status_update', {
     message_template_id: providerId,
     message_template_name: 'pedido',
     message_template_language: 'pt_BR',
@@ -156,13 +156,13 @@ test('of two stores that share an account, one that goes takes nothing from the 
   for (const number of [standIn.number, first]) {
     number.health_status = { can_send_message: 'BLOCKED', entities: [] }
   }
-  await told('account_update', restricted)
+  await sendHook('account_update', restricted)
   for (const each of [stays, goes]) {
     expect((await each.call(getStatus)).body).toMatchObject({ issue: { code: 'account-restricted' } })
   }
   for (const number of [standIn.number, first]) delete number.health_status
   for (const each of [stays, goes]) expect((await each.call(revalidate)).status).toBe(200)
-  // Refused here, and let go of again: by a third that would have the same number.
+  // Refused here and released again: a third store with the same number.
   const third = await store(app)
   const asked = { ...(await setUp(third)), pin: standIn.number.pin }
   expect((await third.call(confirmRedirect, { body: asked })).status).toBe(409)
@@ -171,14 +171,14 @@ test('of two stores that share an account, one that goes takes nothing from the 
   expect((await goes.call(disconnect)).status).toBe(200)
   await app.drainJobs()
   expect([standIn.isSubscribed, standIn.templates.size, await templatesOf(stays)]).toEqual([true, 1, 1])
-  // The last one takes it all.
+  // The last one releases everything.
   expect((await stays.call(disconnect)).status).toBe(200)
   await app.drainJobs()
   expect([standIn.isSubscribed, standIn.templates.size]).toEqual([false, 0])
 })
 
 describe('a number of the WhatsApp Business app', () => {
-  test('brings its people and its messages, which wake nobody', async () => {
+  test('a number of the app brings its contacts and messages, which open no conversation', async () => {
     Object.assign(standIn.number, { is_on_biz_app: true, platform_type: 'CLOUD_API', status: 'CONNECTED' })
     const shop = await connected()
     expect(standIn.syncs).toEqual(['smb_app_state_sync', 'history'])
@@ -195,7 +195,7 @@ describe('a number of the WhatsApp Business app', () => {
       text: { body },
       history_context: { status: 'READ' },
     })
-    await told('history', {
+    await sendHook('history', {
       messaging_product: 'whatsapp',
       metadata: metadata(),
       history: [
@@ -211,7 +211,7 @@ describe('a number of the WhatsApp Business app', () => {
         },
       ],
     })
-    await told('smb_app_state_sync', {
+    await sendHook('smb_app_state_sync', {
       metadata: metadata(),
       state_sync: [
         {
@@ -239,8 +239,8 @@ describe('a number of the WhatsApp Business app', () => {
       ['provider', 'Sim!'],
       ['customer', 'Vocês abrem?'],
     ])
-    // What they write now opens it, and nobody waits for what was before.
-    await told('messages', {
+    // A new message opens the conversation; the history does not.
+    await sendHook('messages', {
       messaging_product: 'whatsapp',
       metadata: metadata(),
       contacts: [{ wa_id: '5511988880002', profile: { name: 'Bia' } }],
@@ -259,7 +259,7 @@ describe('a number of the WhatsApp Business app', () => {
 describe('people with a username', () => {
   const userId = 'BR.13491208655302741918'
   const inbound = (from: object, body: string, contact: object) =>
-    told('messages', {
+    sendHook('messages', {
       messaging_product: 'whatsapp',
       metadata: metadata(),
       contacts: [contact],
@@ -267,7 +267,7 @@ describe('people with a username', () => {
     })
   const conversations = async (shop: Shop) => (await shop.call(listConversations)).body.data
 
-  test('make a conversation without a phone, and are answered by their id', async () => {
+  test('people without a phone get a conversation, and are answered by their id', async () => {
     const shop = await withInbox()
     const contact = { user_id: userId, profile: { name: 'Rita', username: 'rita.s' } }
     await inbound({ from_user_id: userId }, 'Olá', contact)
@@ -283,12 +283,12 @@ describe('people with a username', () => {
     await app.drainJobs()
     expect(standIn.messages).toMatchObject([{ recipient: userId, text: { body: 'Oi!' } }])
     expect(standIn.dropped).toEqual([])
-    // An opt-out holds for who has no phone, too.
+    // An opt-out applies to people without a phone, too.
     await inbound({ from_user_id: userId }, 'STOP', contact)
     expect((await conversations(shop))[0]).toMatchObject({ optedOut: true })
   })
 
-  test('stay who they are when they hide the phone they had, and when they show it', async () => {
+  test('people remain the same when they hide their phone, and when they show it', async () => {
     const shop = await withInbox()
     const phone = '5511977770001'
     const hidden = { user_id: userId, profile: { name: 'Rita', username: 'rita.s' } }
@@ -302,10 +302,10 @@ describe('people with a username', () => {
     expect(shown).toMatchObject({ id: before.id, phone: `+${phone}`, messageCount: 2, optedOut: true })
     await inbound({ from_user_id: userId }, 'E de novo', hidden)
     expect(await conversations(shop)).toMatchObject([{ id: before.id, phone: `+${phone}`, messageCount: 3 }])
-    expect(await sending.connectionFor(ctx, 'official')).not.toBeNull()
+    expect(await sending.findConnection(ctx, 'official')).not.toBeNull()
   })
 
-  test('are known by what became of a message to their phone', async () => {
+  test('people are recognized by a status of a message to their phone', async () => {
     const shop = await withInbox()
     const status = {
       id: wamid(),
@@ -314,16 +314,16 @@ describe('people with a username', () => {
       recipient_id: '5511977770002',
       recipient_user_id: 'BR.22222',
     }
-    await told('messages', { messaging_product: 'whatsapp', metadata: metadata(), statuses: [status] })
+    await sendHook('messages', { messaging_product: 'whatsapp', metadata: metadata(), statuses: [status] })
     await inbound({ from_user_id: 'BR.22222' }, 'Oi', { user_id: 'BR.22222', profile: { name: 'Caio' } })
     expect(await conversations(shop)).toMatchObject([{ phone: '+5511977770002', contactName: 'Caio' }])
   })
 
-  test('who change their number take their conversation with them', async () => {
+  test('people who change their number take their conversation with them', async () => {
     const shop = await withInbox()
     const contact = { wa_id: '5511977770003', profile: { name: 'Davi' } }
     await inbound({ from: '5511977770003' }, 'Oi', contact)
-    await told('messages', {
+    await sendHook('messages', {
       messaging_product: 'whatsapp',
       metadata: metadata(),
       messages: [
@@ -341,15 +341,15 @@ describe('people with a username', () => {
 })
 
 describe('limits and quality by callback', () => {
-  test('the limit is told for the business, the pace for the number', async () => {
+  test('the limit is reported for the business, the rate for the number', async () => {
     const shop = await connected()
-    // What runs every so often has asked the provider by now.
+    // The periodic job has already asked the provider.
     await app.drainJobs()
-    await told('business_capability_update', {
+    await sendHook('business_capability_update', {
       max_daily_conversations_per_business: 100_000,
       max_phone_numbers_per_waba: 25,
     })
-    await told('phone_number_quality_update', {
+    await sendHook('phone_number_quality_update', {
       display_phone_number: String(standIn.number.display_phone_number).replace(/\D/g, ''),
       event: 'THROUGHPUT_UPGRADE',
       current_limit: 'TIER_UNLIMITED',

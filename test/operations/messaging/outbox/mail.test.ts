@@ -1,6 +1,6 @@
-/** A provider of mail that asks to slow down is waited for, as long as it says, in every lane that sends mail. */
+/** A mail provider that throttles is retried after the time it asks for, in every source that sends mail. */
 import { expect, test } from 'vitest'
-import { outbox } from '#operations/messaging/door'
+import { outbox } from '#operations/messaging/index'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { Throttled } from '#runtime/ports/errors'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
@@ -52,13 +52,13 @@ const drivers: Record<string, () => Promise<{ shop: Shop; go(): Promise<unknown>
 test.each(Object.keys(drivers))('%s', async (kind) => {
   await app.setClock(noon)
   const { shop, go } = await drivers[kind]!()
-  const lane = app.services.wired.senders[kind] as unknown as outbox.Lane
-  const newest = async (): Promise<outbox.Standing> => {
+  const source = app.services.extensions.senders[kind] as unknown as outbox.OutboxSource
+  const newest = async (): Promise<outbox.MessageState> => {
     const rows = await outbox
-      .rowsOf(await shop.context(), lane)
+      .selectMessages(await shop.context(), source)
       .orderBy('m.created_at', 'desc')
       .execute()
-    return rows[0] as unknown as outbox.Standing
+    return rows[0] as unknown as outbox.MessageState
   }
   busyUntil = app.clock.ms() + 3 * 60_000
   calls = 0
@@ -67,7 +67,7 @@ test.each(Object.keys(drivers))('%s', async (kind) => {
   await app.advance(2 * 60_000)
   await app.drainJobs()
   expect(await newest()).toMatchObject({ sentAt: null, code: null })
-  // Once, and not again before the time that it was told.
+  // Once, and not again before that time.
   expect(calls).toBe(1)
   await app.advance(61_000)
   await app.drainJobs()

@@ -1,41 +1,41 @@
 /**
- * Messages that were under way when the outbox came: none is lost, none doubled, whatever state they were in. A database
- * was past that before its stores lay on a cluster.
+ * Messages that were in flight when the outbox was introduced: none is lost or duplicated, whatever their state.
+ * Distributed databases never had such rows.
  */
 import { expect, test } from 'vitest'
 import { up } from '#db/migrations/0040-one-outbox'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import sendSingle from '#operations/messaging/sends/api/send-message'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
-import { phoneOf, sendingShop } from '#test/support/campaigns'
-import { usageOf } from '#test/support/numbers'
+import { makePhone, sendingShop } from '#test/support/campaigns'
+import { readUsage } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
 const app = await testApp()
 const isDistributed = await app.database.isDistributed()
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 const noon = '2026-11-20T15:00:00.000Z'
-const phone = phoneOf(1)
+const phone = makePhone(1)
 const agoMs = (ms: number): Date => new Date(app.clock.ms() - ms)
 
-/** By what became of the call: as yesterday's code kept a single send. */
+/** Rows of a single send as the previous release stored them, by the result of the call. */
 const states: Record<string, { mode: 'down' | 'timeout'; row(): object }> = {
-  'in hand, not called': {
+  'claimed, not called': {
     mode: 'down',
     row: () => ({ claimed_at: agoMs(1000), next_try_at: null, called_at: null, attempts: 0 }),
   },
-  'in hand, called': {
+  'claimed, called': {
     mode: 'timeout',
     row: () => ({ claimed_at: agoMs(1000), next_try_at: null, called_at: agoMs(1000) }),
   },
-  'put off after a refusal to take it': {
+  'rescheduled after it was not accepted': {
     mode: 'down',
     row: () => ({ claimed_at: null, next_try_at: app.clock.now(), called_at: agoMs(5000) }),
   },
-  'held, as it may have left': {
+  'waiting, as it may have been sent': {
     mode: 'timeout',
     row: () => ({
       claimed_at: null,
@@ -46,8 +46,8 @@ const states: Record<string, { mode: 'down' | 'timeout'; row(): object }> = {
   },
 }
 
-const goOn = async (shop: Shop): Promise<void> => {
-  // No status comes: the message's own times decide.
+const continueDelivery = async (shop: Shop): Promise<void> => {
+  // Without a status the message's own schedule decides.
   await app.database.root.updateTable('sandbox_messages').set({ next_event_at: null }).execute()
   await up(app.database.root as never)
   await sandbox.setMode(shop.id, 'up')
@@ -58,7 +58,7 @@ const goOn = async (shop: Shop): Promise<void> => {
 }
 async function expectOne(shop: Shop): Promise<void> {
   expect(await sandbox.outbox(shop.id)).toHaveLength(1)
-  expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
+  expect(await readUsage(shop)).toEqual({ used: 1, reserved: 0 })
 }
 
 test.skipIf(isDistributed).each(Object.entries(states))('a single send: %s', async (_name, { mode, row }) => {
@@ -67,7 +67,7 @@ test.skipIf(isDistributed).each(Object.entries(states))('a single send: %s', asy
   await sandbox.setMode(shop.id, mode)
   expect((await shop.call(sendSingle, { body: { phone, text: 'Oi' } })).body.status).toBe('queued')
   await app.database.root.updateTable('direct_messages').set(row()).where('store_id', '=', shop.id).execute()
-  await goOn(shop)
+  await continueDelivery(shop)
   await expectOne(shop)
   const { status } = await app.database.root
     .selectFrom('direct_messages')
@@ -97,7 +97,7 @@ test.skipIf(isDistributed).each(['waiting', 'sending'] as const)(
       .where('channel', '=', 'messaging')
       .executeTakeFirstOrThrow()
     expect(is).toBe(state)
-    await goOn(shop)
+    await continueDelivery(shop)
     await expectOne(shop)
   },
 )

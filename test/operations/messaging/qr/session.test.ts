@@ -4,14 +4,14 @@ import getSession from '#operations/messaging/qr/api/get-session'
 import startSession from '#operations/messaging/qr/api/start-session'
 import getStore from '#operations/store/profile/api/get-store'
 import { testApp } from '#test/support/app'
-import { newPhone as aPhone, type NumberShop, numberShop, pathOf, post, scan } from '#test/support/numbers'
+import { newPhone as aPhone, getPath, type NumberShop, numberShop, post, scan } from '#test/support/numbers'
 import type { Shop } from '#test/support/store'
 
-/** By which connection each store was told that it can send again. */
+/** Notifications of connected numbers, by store. */
 const connected: { storeId: string; type: string }[] = []
 const app = await testApp(
   {},
-  { wiring: { numberConnected: [async (ctx, type) => connected.push({ storeId: ctx.store.id, type })] } },
+  { extensions: { numberConnected: [async (ctx, type) => connected.push({ storeId: ctx.store.id, type })] } },
 )
 const start = Date.parse('2026-11-20T12:00:00.000Z')
 await app.setClock(new Date(start))
@@ -66,11 +66,11 @@ describe('a session by QR code', () => {
     expect((await shop.call(startSession)).status).toBe(201)
   })
 
-  test('a scan links the phone and selects it; a session that runs is a conflict', async () => {
+  test('a scan links the phone and selects it; a running session is a conflict', async () => {
     const shop = await numberShop(app)
     const phone = aPhone()
     const { body } = await shop.call(startSession)
-    const page = await app.fetch(new Request(`http://localhost${pathOf(body.qr.code.scanUrl)}`), {})
+    const page = await app.fetch(new Request(`http://localhost${getPath(body.qr.code.scanUrl)}`), {})
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('<label for="phone">')
     expect(await scan(app, body.qr.code.scanUrl, phone, 'Caixa')).toBe(200)
@@ -93,7 +93,7 @@ describe('a session by QR code', () => {
     expect((await session(shop)).connected).toBe(true)
   })
 
-  test('the code is shown to keys that may start a session alone, and kept sealed', async () => {
+  test('the code is shown only to keys that may start a session, and stored sealed', async () => {
     const shop = await numberShop(app)
     const { payload } = (await shop.call(startSession)).body.qr.code
     expect((await session(shop)).qr.code.payload).toBe(payload)
@@ -113,7 +113,7 @@ describe('a session by QR code', () => {
     for (const { row } of [...rows, ...jobs]) expect(row).not.toContain(payload)
   })
 
-  test('starting again kills the codes of before; of two at once at most one is refused', async () => {
+  test('a new start revokes the old codes; of two parallel starts at most one succeeds', async () => {
     const shop = await numberShop(app)
     const first = (await shop.call(startSession)).body.qr.code
     await at(30_000)
@@ -122,7 +122,7 @@ describe('a session by QR code', () => {
     expect(await scan(app, first.scanUrl, aPhone())).toBe(410)
     await at(130_000)
     await app.drainJobs()
-    // The first session would be over now: its job leaves the second one alone.
+    // The first session would have expired: its job does not touch the second one.
     expect((await session(shop)).qr).toMatchObject({ status: 'awaiting-scan', code: { sequence: 5 } })
     const both = await Promise.all([shop.call(startSession), shop.call(startSession)])
     expect(both.filter((each) => each.status === 201).length).toBeGreaterThan(0)
@@ -130,7 +130,7 @@ describe('a session by QR code', () => {
     expect(await scan(app, code.scanUrl, aPhone())).toBe(200)
   })
 
-  test('a provider that is down changes nothing', async () => {
+  test('an unavailable provider changes nothing', async () => {
     const shop = await numberShop(app)
     await shop.sandbox('provider', { mode: 'down' })
     expect((await shop.call(startSession)).status).toBe(503)
@@ -139,7 +139,7 @@ describe('a session by QR code', () => {
     expect((await shop.call(startSession)).status).toBe(201)
   })
 
-  test('a lost connection is told to the merchant after half an hour', async () => {
+  test('the merchant is notified of a lost connection after half an hour', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'lost' })
@@ -175,7 +175,7 @@ describe('a session by QR code', () => {
     expect(held()).toEqual([])
   })
 
-  test('a logout on the phone stays selected, with its reason', async () => {
+  test('a session logged out on the phone stays selected, with its reason', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('qr', { event: 'logout' })
@@ -191,7 +191,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'back' })).toBe(409)
   })
 
-  test('ending it logs the phone out and selects none', async () => {
+  test('ending a session logs the phone out and selects none', async () => {
     const shop = await numberShop(app)
     expect((await shop.call(endSession)).status).toBe(409)
     await shop.call(startSession)
@@ -205,7 +205,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
-  test('is ended here at once, and at an unreachable provider by the job', async () => {
+  test('a session ends here at once, and at an unreachable provider by the job', async () => {
     const shop = await numberShop(app)
     await shop.linkPhone(aPhone())
     await shop.sandbox('provider', { mode: 'down' })
@@ -227,7 +227,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
-  test('a number that another store has connected is refused and logged out, also of two at once', async () => {
+  test('a number that another store has connected is refused and logged out, even if both connect at once', async () => {
     const aurora = await numberShop(app)
     const borealis = await numberShop(app)
     // The same phone without its ninth digit.
@@ -251,7 +251,7 @@ describe('a session by QR code', () => {
     expect(statuses.sort()).toEqual(['connected', 'disconnected'])
   })
 
-  test('a scan that comes in after the end logs the phone out again', async () => {
+  test('a scan that arrives after the end logs the phone out again', async () => {
     const shop = await numberShop(app)
     const { body } = await shop.call(startSession)
     expect(await scan(app, body.qr.code.scanUrl, aPhone())).toBe(200)
@@ -261,7 +261,7 @@ describe('a session by QR code', () => {
     expect(await shop.sandbox('qr', { event: 'lost' })).toBe(409)
   })
 
-  test('the JSON endpoint scans too; a code that never was is 404', async () => {
+  test('the JSON endpoint scans too; an unknown code is 404', async () => {
     const shop = await numberShop(app)
     const { payload } = (await shop.call(startSession)).body.qr.code
     const scanned = (body: object) => post(app, '/sandbox/api/messaging/scan', body)

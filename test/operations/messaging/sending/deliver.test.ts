@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { MessagingPort } from '#operations/messaging/provider/port'
-import { type SandboxMode, sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox, type SandboxMode } from '#operations/messaging/provider/sandbox'
 import * as sending from '#operations/messaging/sending/deliver'
 import * as templates from '#operations/messaging/templates/read'
 import * as metering from '#operations/store/quota/metering'
@@ -13,7 +13,7 @@ import { store } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 
 async function shopOn(
   type: 'qr' | 'official' | 'shared' | null,
@@ -22,7 +22,7 @@ async function shopOn(
   const shop = await store(app, options)
   const ctx = await shop.context()
   if (type) await connectNumber(ctx, { type, phone: '+5511900001111' })
-  // A context of its own: what was read lately is kept with the context.
+  // A new context, as reads are cached per context.
   return shop.context()
 }
 const key = (): string => `tt_${newId(app.clock.ms())}_1`
@@ -37,18 +37,18 @@ const deliver = (ctx: Context, content: sending.Content, to = phone) =>
   sending.deliver(ctx, { phone: to, content }, key())
 
 describe('the selected connection', () => {
-  test('none, until a number is connected; then that one', async () => {
-    expect(await sending.selected(await shopOn(null))).toBeNull()
+  test('no connection is selected until a number connects; then that one is', async () => {
+    expect(await sending.findSelected(await shopOn(null))).toBeNull()
     const ctx = await shopOn('qr')
-    expect(await sending.selected(ctx)).toEqual({
+    expect(await sending.findSelected(ctx)).toEqual({
       type: 'qr',
       numberId: `sandbox-${ctx.store.id}`,
       phone: '+5511900001111',
     })
-    expect(await sending.selected(await shopOn('shared'))).toMatchObject({ numberId: 'sandbox-shared' })
+    expect(await sending.findSelected(await shopOn('shared'))).toMatchObject({ numberId: 'sandbox-shared' })
   })
 
-  test('not while it is disconnected, and never another instead', async () => {
+  test('a disconnected number is not selected, and never replaced by another', async () => {
     const ctx = await shopOn('qr')
     await connectNumber(ctx, { type: 'official', phone: '+5511900002222' })
     await ctx.db
@@ -56,16 +56,16 @@ describe('the selected connection', () => {
       .set({ status: 'error' })
       .where('type', '=', 'official')
       .execute()
-    expect(await sending.selected(ctx)).toBeNull()
+    expect(await sending.findSelected(ctx)).toBeNull()
     expect(await sending.isIdempotent(ctx)).toBe(true)
     expect(await deliver(ctx, text('Hello'))).toEqual({ outcome: 'disconnected' })
     expect(await sandbox.outbox(ctx.store.id)).toEqual([])
   })
 
-  test('official only with its feature in the plan', async () => {
-    expect(await sending.selected(await shopOn('official', { plan: 'starter' }))).toBeNull()
-    expect(await sending.selected(await shopOn('qr', { plan: 'starter' }))).toMatchObject({ type: 'qr' })
-    expect(await sending.selected(await shopOn('official', { plan: 'growth' }))).toMatchObject({
+  test('the official number is selected only with its feature in the plan', async () => {
+    expect(await sending.findSelected(await shopOn('official', { plan: 'starter' }))).toBeNull()
+    expect(await sending.findSelected(await shopOn('qr', { plan: 'starter' }))).toMatchObject({ type: 'qr' })
+    expect(await sending.findSelected(await shopOn('official', { plan: 'growth' }))).toMatchObject({
       type: 'official',
     })
   })
@@ -82,7 +82,7 @@ describe('delivering', () => {
     expect(await deliver(ctx, text('Hello'))).toEqual(outcome)
   })
 
-  test('an approved template, with its own header or another', async () => {
+  test('an approved template is delivered with its own header or another', async () => {
     const ctx = await shopOn('official')
     const header = { type: 'image' as const, text: null, mediaUrl: 'https://cdn.example.com/own.png' }
     const templateId = await makeTemplate(ctx, { name: 'black_friday', body: 'Hi {{1}}!', header })
@@ -103,7 +103,7 @@ describe('delivering', () => {
     ])
   })
 
-  test('no template that is not approved, is gone, is of another store, or over another connection', async () => {
+  test('a template is refused if it is not approved, missing, of another store, or over another connection', async () => {
     const ctx = await shopOn('official')
     const other = await shopOn('official')
     const overQr = await shopOn('qr')
@@ -126,7 +126,7 @@ describe('delivering', () => {
     expect(await sandbox.outbox(ctx.store.id)).toEqual([])
   })
 
-  test('the shared number carries text to 900 characters, and no media', async () => {
+  test('the shared number carries text up to 900 characters, and no media', async () => {
     const ctx = await shopOn('shared')
     expect(await deliver(ctx, text('x'.repeat(900)))).toMatchObject({ outcome: 'accepted' })
     expect(await deliver(ctx, text('x'.repeat(901)))).toMatchObject({ outcome: 'refused', code: 'too-long' })
@@ -155,7 +155,7 @@ describe('delivering', () => {
       return ctx
     }
 
-    test('its silence for 8 seconds is an unknown outcome', async () => {
+    test('no answer within 8 seconds is an unknown outcome', async () => {
       const ctx = await shopWith(() => new Promise(() => {}))
       expect(await sending.isIdempotent(ctx)).toBe(false)
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
@@ -171,7 +171,7 @@ describe('delivering', () => {
       expect(outcome).toEqual({ outcome: 'unknown' })
     })
 
-    test('its own refusals are told as ours', async () => {
+    test("the provider's errors are mapped to ours", async () => {
       const thrown: Error[] = [
         new Refused('recipient-stopped', 'They stopped it'),
         new Refused('something-new', 'Who knows'),
@@ -195,55 +195,60 @@ describe('delivering', () => {
   })
 })
 
-describe('the pace of a number', () => {
+describe('the rate of a number', () => {
   const waits = (turns: Date[]): number[] => turns.map((at) => at.getTime() - app.clock.ms())
 
-  test('batches follow each other at their share of the rate; another share has a lane of its own', async () => {
+  test('batches queue at their share of the rate; other shares have their own queue', async () => {
     const ctx = await shopOn('qr')
-    const connection = (await sending.selected(ctx))!
-    expect(await sending.ratePerSecond(ctx, connection)).toBe(500)
+    const connection = (await sending.findSelected(ctx))!
+    expect(await sending.readRatePerSecond(ctx, connection)).toBe(500)
     const turns = []
-    for (let i = 0; i < 3; i += 1) turns.push(await sending.takeTurn(ctx, connection, 500, 0.8))
+    for (let i = 0; i < 3; i += 1) turns.push(await sending.reserveRateSlots(ctx, connection, 500, 0.8))
     expect(waits(turns)).toEqual([0, 1_250, 2_500])
     expect(
       waits([
-        await sending.takeTurn(ctx, connection, 1, 0.2),
-        await sending.takeTurn(ctx, connection, 1, 0.2),
+        await sending.reserveRateSlots(ctx, connection, 1, 0.2),
+        await sending.reserveRateSlots(ctx, connection, 1, 0.2),
       ]),
     ).toEqual([0, 10])
     await app.advance(60_000)
-    expect(waits([await sending.takeTurn(ctx, connection, 400, 0.8)])).toEqual([0])
+    expect(waits([await sending.reserveRateSlots(ctx, connection, 400, 0.8)])).toEqual([0])
   })
 
-  test('it holds over workers that ask at once, and over the stores of one number', async () => {
+  test('the rate is shared by parallel workers, and by the stores of one number', async () => {
     const one = await shopOn('shared')
     const other = await shopOn('shared')
-    const connection = (await sending.selected(one))!
+    const connection = (await sending.findSelected(one))!
     const turns = await Promise.all(
-      [one, other, one, other].map((ctx) => sending.takeTurn(ctx, connection, 40, 0.8)),
+      [one, other, one, other].map((ctx) => sending.reserveRateSlots(ctx, connection, 40, 0.8)),
     )
     expect(waits(turns).sort((a, b) => a - b)).toEqual([0, 100, 200, 300])
     expect(
       waits([
-        await sending.takeTurn(await shopOn('qr'), (await sending.selected(await shopOn('qr')))!, 40, 0.8),
+        await sending.reserveRateSlots(
+          await shopOn('qr'),
+          (await sending.findSelected(await shopOn('qr')))!,
+          40,
+          0.8,
+        ),
       ]),
     ).toEqual([0])
   })
 
-  test('nobody leaves before a throttle is over', async () => {
+  test('nothing is sent before a throttle ends', async () => {
     const ctx = await shopOn('qr')
-    const connection = (await sending.selected(ctx))!
+    const connection = (await sending.findSelected(ctx))!
     const until = (ms: number): Date => new Date(app.clock.ms() + ms)
-    await sending.takeTurn(ctx, connection, 4, 0.8)
-    await sending.throttled(ctx, connection, until(5_000))
-    await sending.throttled(ctx, connection, until(2_000))
-    expect(waits([await sending.takeTurn(ctx, connection, 4, 0.8)])).toEqual([5_000])
-    expect(waits([await sending.takeTurn(ctx, connection, 4, 0.8)])).toEqual([5_010])
-    expect(waits([await sending.takeTurn(ctx, connection, 1, 0.2)])).toEqual([5_000])
+    await sending.reserveRateSlots(ctx, connection, 4, 0.8)
+    await sending.pauseNumber(ctx, connection, until(5_000))
+    await sending.pauseNumber(ctx, connection, until(2_000))
+    expect(waits([await sending.reserveRateSlots(ctx, connection, 4, 0.8)])).toEqual([5_000])
+    expect(waits([await sending.reserveRateSlots(ctx, connection, 4, 0.8)])).toEqual([5_010])
+    expect(waits([await sending.reserveRateSlots(ctx, connection, 1, 0.2)])).toEqual([5_000])
   })
 })
 
-describe('what was accepted', () => {
+describe('accepted messages', () => {
   const message = (change: Partial<sending.SentMessage> = {}): sending.SentMessage => ({
     messageId: newId(app.clock.ms()),
     sourceId: 'a-campaign',
@@ -259,14 +264,14 @@ describe('what was accepted', () => {
   const touchesOf = (ctx: Context) =>
     ctx.db.selectFrom('attribution_touches').selectAll().orderBy('message_id').execute()
 
-  test('counts, and is a touch; an unknown outcome counts as failed, without one', async () => {
+  test('an accepted message counts and creates a touch; an unknown outcome counts as failed, without one', async () => {
     const ctx = await shopOn('qr')
     const reservation = await metering.reserve(ctx, 3, 'messaging-campaign')
     const known = message()
     const unknown = message({ isKnown: false, providerMessageId: null })
-    await sending.accepted(ctx, 'messaging-campaign', reservation, [known, unknown])
-    await sending.accepted(ctx, 'messaging-campaign', reservation, [known, unknown])
-    expect(await metering.usage(ctx)).toMatchObject({ used: 2, reserved: 1 })
+    await sending.recordSentMessages(ctx, 'messaging-campaign', reservation, [known, unknown])
+    await sending.recordSentMessages(ctx, 'messaging-campaign', reservation, [known, unknown])
+    expect(await metering.readUsage(ctx)).toMatchObject({ used: 2, reserved: 1 })
     expect(await ledgerOf(ctx)).toMatchObject([
       { message_id: known.messageId, status: 'sent', source: 'messaging-campaign', source_id: 'a-campaign' },
       { message_id: unknown.messageId, status: 'failed', provider_message_id: null },
@@ -284,16 +289,16 @@ describe('what was accepted', () => {
     ])
   })
 
-  test('single sends make no touch', async () => {
+  test('single sends create no touch', async () => {
     const ctx = await shopOn('qr')
-    await sending.accepted(ctx, 'direct', await metering.reserve(ctx, 1, 'direct'), [message()])
+    await sending.recordSentMessages(ctx, 'direct', await metering.reserve(ctx, 1, 'direct'), [message()])
     expect(await ledgerOf(ctx)).toHaveLength(1)
     expect(await touchesOf(ctx)).toEqual([])
   })
 })
 
 describe('templates', () => {
-  test('are read with their placeholders, and rendered', async () => {
+  test('templates are read with their placeholders, and rendered', async () => {
     const ctx = await shopOn(null)
     const id = await makeTemplate(ctx, {
       name: 'order_shipped',

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import addOptOut from '#operations/campaigns/opt-outs/api/add-opt-out'
 import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import sendMessage from '#operations/messaging/sends/api/send-message'
 import testTemplate from '#operations/messaging/sends/api/test-template'
 import { dayMs } from '#runtime/durations'
 import { connectNumber, makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
-import { deliverHook, usageOf } from '#test/support/numbers'
+import { deliverHook, readUsage } from '#test/support/numbers'
 import { type Answer, type Shop, store } from '#test/support/store'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const sandbox = sandboxOf(app.services.adapters.messaging)
+const sandbox = getSandbox(app.services.adapters.messaging)
 const phone = '+5511988887777'
 
 async function shopOn(
@@ -26,9 +26,9 @@ async function shopOn(
 const send = (shop: Shop, body: object, headers: Record<string, string> = {}): Promise<Answer> =>
   shop.call(sendMessage, { body: { phone, ...body }, headers })
 const outbox = (shop: Shop, to?: string) => sandbox.outbox(shop.id, to)
-const rowsOf = (shop: Shop) =>
+const readRows = (shop: Shop) =>
   app.database.root.selectFrom('direct_messages').selectAll().where('store_id', '=', shop.id).execute()
-async function later(ms: number): Promise<void> {
+async function advance(ms: number): Promise<void> {
   await app.advance(ms)
   await app.drainJobs()
 }
@@ -42,7 +42,7 @@ async function inbound(shop: Shop, from = phone, text = 'Hello', occurredAt?: st
   expect(await deliverHook(app, hook)).toBe(200)
   await app.drainJobs()
 }
-const greetingOf = async (shop: Shop, change: object = {}): Promise<number> =>
+const createGreeting = async (shop: Shop, change: object = {}): Promise<number> =>
   makeTemplate(await shop.context(), {
     name: 'greeting',
     body: 'Hi {{1}}!',
@@ -52,7 +52,7 @@ const greetingOf = async (shop: Shop, change: object = {}): Promise<number> =>
   })
 
 describe('POST /messaging/send-message', () => {
-  test('a text leaves, is delivered and read', async () => {
+  test('a text is sent, delivered and read', async () => {
     const shop = await shopOn('qr')
     const { status, body } = await send(shop, { phone: '(11) 98888-7777', text: 'Hello', name: 'Ana' })
     expect(status).toBe(201)
@@ -79,8 +79,8 @@ describe('POST /messaging/send-message', () => {
     expect(await outbox(shop)).toMatchObject([
       { idempotencyKey: `dm_${body.id}_1`, content: { text: 'Hello' } },
     ])
-    await later(2_000)
-    const [row] = await rowsOf(shop)
+    await advance(2_000)
+    const [row] = await readRows(shop)
     expect(row).toMatchObject({ status: 'read', delivered_at: new Date('2026-11-20T12:00:00.500Z') })
     const ledger = await app.database.root
       .selectFrom('message_ledger')
@@ -88,10 +88,10 @@ describe('POST /messaging/send-message', () => {
       .where('store_id', '=', shop.id)
       .execute()
     expect(ledger).toMatchObject([{ message_id: body.id, source: 'direct', status: 'read' }])
-    expect(await usageOf(shop)).toEqual({ used: 1, reserved: 0 })
+    expect(await readUsage(shop)).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('pictures leave with a caption, and documents with their name', async () => {
+  test('pictures are sent with a caption, and documents with their name', async () => {
     const shop = await shopOn('qr')
     const url = 'https://cdn.example.com/files/invoice.pdf?x=1'
     expect((await send(shop, { type: 'image', mediaUrl: url, text: 'Look' })).body).toMatchObject({
@@ -137,10 +137,10 @@ describe('POST /messaging/send-message', () => {
     expect(await outbox(shop)).toEqual([])
   })
 
-  test('nothing leaves without a connection, by one that cannot carry it, or beyond the plan', async () => {
+  test('nothing is sent without a connection, by one that cannot carry it, or beyond the plan', async () => {
     expect((await send(await shopOn(null), { text: 'Hi' })).status).toBe(409)
     const onQr = await shopOn('qr')
-    const template = await greetingOf(onQr)
+    const template = await createGreeting(onQr)
     const filled = { officialapiTemplateId: template, templateParameters: { body: ['Ana'] } }
     expect((await send(onQr, filled)).status).toBe(409)
     const shared = await shopOn('shared')
@@ -151,7 +151,7 @@ describe('POST /messaging/send-message', () => {
     expect((await send(starter, { text: 'Hi' })).status).toBe(403)
   })
 
-  test('over the official number a text needs a window, which ends at exactly 24 hours', async () => {
+  test('over the official number a text needs an open window, which ends after exactly 24 hours', async () => {
     const shop = await shopOn('official')
     expect((await send(shop, { text: 'Hi' })).status).toBe(409)
     const at = app.clock.now()
@@ -163,10 +163,10 @@ describe('POST /messaging/send-message', () => {
     expect((await send(shop, { text: 'Hi' })).status).toBe(409)
   })
 
-  test('a template leaves as rendered, unless it is unknown, not approved or miscounted', async () => {
+  test('a template is sent as rendered, unless it is unknown, not approved or miscounted', async () => {
     const shop = await shopOn('official')
-    const id = await greetingOf(shop)
-    const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
+    const id = await createGreeting(shop)
+    const pending = await createGreeting(shop, { name: 'other', status: 'pending' })
     const filled = { templateParameters: { body: ['Ana'] } }
     expect((await send(shop, { officialapiTemplateId: 999_999, ...filled })).status).toBe(404)
     expect((await send(shop, { officialapiTemplateId: pending, ...filled })).status).toBe(409)
@@ -190,36 +190,36 @@ describe('POST /messaging/send-message', () => {
     const shop = await shopOn('qr')
     const refused = await send(shop, { phone: '+5511988880001', text: 'Hi' })
     expect([refused.status, refused.body.error.message]).toEqual([409, 'The phone is not on the network'])
-    expect(await usageOf(shop)).toMatchObject({ used: 0, reserved: 0 })
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'not-on-network' }])
+    expect(await readUsage(shop)).toMatchObject({ used: 0, reserved: 0 })
+    expect(await readRows(shop)).toMatchObject([{ status: 'failed', error_code: 'not-on-network' }])
 
     const failing = await send(shop, { phone: '+5511988880002', text: 'Hi' })
     expect(failing.status).toBe(201)
-    await later(2_000)
-    expect((await rowsOf(shop)).find((row) => row.id === failing.body.id)).toMatchObject({
+    await advance(2_000)
+    expect((await readRows(shop)).find((row) => row.id === failing.body.id)).toMatchObject({
       status: 'failed',
       error_code: 'undelivered',
     })
-    expect(await usageOf(shop)).toMatchObject({ used: 1 })
+    expect(await readUsage(shop)).toMatchObject({ used: 1 })
 
     expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(201)
-    await later(4_000)
+    await advance(4_000)
     expect((await send(shop, { phone: '+5511988880003', text: 'Hi' })).status).toBe(409)
   })
 
-  test('who opted out gets no text and no marketing, but a utility template', async () => {
+  test('an opted-out person gets no text and no marketing, but a utility template', async () => {
     const shop = await shopOn('official')
     await shop.call(addOptOut, { body: { phone } })
     await inbound(shop)
     const parameters = { templateParameters: { body: ['Ana'] } }
-    const marketing = await greetingOf(shop)
-    const utility = await greetingOf(shop, { name: 'order', category: 'utility' })
+    const marketing = await createGreeting(shop)
+    const utility = await createGreeting(shop, { name: 'order', category: 'utility' })
     expect((await send(shop, { text: 'Hi' })).status).toBe(409)
     expect((await send(shop, { officialapiTemplateId: marketing, ...parameters })).status).toBe(409)
     expect((await send(shop, { officialapiTemplateId: utility, ...parameters })).status).toBe(201)
   })
 
-  test('who stopped marketing at the network is opted out', async () => {
+  test('a person who stopped marketing at the network is opted out', async () => {
     const shop = await shopOn('qr')
     const { body } = await send(shop, { text: 'Hi' })
     const [left] = await outbox(shop)
@@ -230,57 +230,57 @@ describe('POST /messaging/send-message', () => {
     })
     await deliverHook(app, hook!)
     await app.drainJobs()
-    expect((await rowsOf(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
+    expect((await readRows(shop))[0]).toMatchObject({ id: body.id, error_code: 'recipient-stopped' })
     expect((await shop.call(listOptOuts)).body.data).toMatchObject([{ phone, source: 'provider' }])
   })
 })
 
-describe('a provider in trouble', () => {
+describe('a failing provider', () => {
   test('a message whose answer was lost is queued, and sent once', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'timeout')
     const { status, body } = await send(shop, { text: 'Hi' })
     expect([status, body.status, body.sentAt]).toEqual([201, 'queued', null])
     await sandbox.setMode(shop.id, 'up')
-    await later(5_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'read' }])
+    await advance(5_000)
+    expect(await readRows(shop)).toMatchObject([{ status: 'read' }])
     expect(await outbox(shop)).toHaveLength(1)
-    expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
+    expect(await readUsage(shop)).toMatchObject({ used: 1, reserved: 0 })
   })
 
   test.each([
-    // After 5 and 30 seconds; and as soon as the provider said.
+    // After 5 and 30 seconds, and as soon as the provider allowed.
     ['down', 29_000, 1_000],
     ['throttle', 0, 5_000],
-  ] as const)('%s: it leaves once that is over', async (mode, notYetMs, thenMs) => {
+  ] as const)('a message waits while the provider is %s', async (mode, notYetMs, thenMs) => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, mode)
     expect((await send(shop, { text: 'Hi' })).body.status).toBe('queued')
-    await later(5_000)
+    await advance(5_000)
     expect(await outbox(shop)).toEqual([])
     await sandbox.setMode(shop.id, 'up')
-    await later(notYetMs)
+    await advance(notYetMs)
     expect(await outbox(shop)).toEqual([])
-    await later(thenMs)
+    await advance(thenMs)
     expect(await outbox(shop)).toHaveLength(1)
   })
 
-  test('a message fails after ten minutes of outage, and its unit goes back', async () => {
+  test('a message fails after ten minutes of outage, and its unit is released', async () => {
     const shop = await shopOn('qr')
     await sandbox.setMode(shop.id, 'down')
     await send(shop, { text: 'Hi' })
-    for (let minutes = 0; minutes < 12; minutes += 1) await later(60_000)
-    expect(await rowsOf(shop)).toMatchObject([{ status: 'failed', error_code: 'provider-error' }])
-    expect(await usageOf(shop)).toMatchObject({ used: 0, reserved: 0 })
+    for (let minutes = 0; minutes < 12; minutes += 1) await advance(60_000)
+    expect(await readRows(shop)).toMatchObject([{ status: 'failed', error_code: 'provider-error' }])
+    expect(await readUsage(shop)).toMatchObject({ used: 0, reserved: 0 })
     await sandbox.setMode(shop.id, 'up')
   })
 
-  test('the sweep sends once what a dead worker left, before or after its call', async () => {
+  test("the sweep sends a dead worker's message once, whether it died before or after the call", async () => {
     for (const wasCalled of [false, true]) {
       const shop = await shopOn('qr')
       await sandbox.setMode(shop.id, wasCalled ? 'timeout' : 'down')
       await send(shop, { text: 'Hi' })
-      // As the row stands while its request runs.
+      // The row as it is during its request.
       await app.database.root
         .updateTable('direct_messages')
         .set({
@@ -295,18 +295,18 @@ describe('a provider in trouble', () => {
         .where('store_id', '=', shop.id)
         .execute()
       await sandbox.setMode(shop.id, 'up')
-      await later(119_000)
-      expect(await rowsOf(shop)).toMatchObject([{ status: 'queued' }])
-      await later(61_000)
-      expect((await rowsOf(shop))[0]!.sent_at).not.toBeNull()
+      await advance(119_000)
+      expect(await readRows(shop)).toMatchObject([{ status: 'queued' }])
+      await advance(61_000)
+      expect((await readRows(shop))[0]!.sent_at).not.toBeNull()
       expect(await outbox(shop)).toHaveLength(1)
-      expect(await usageOf(shop)).toMatchObject({ used: 1, reserved: 0 })
+      expect(await readUsage(shop)).toMatchObject({ used: 1, reserved: 0 })
     }
   })
 })
 
 describe('an Idempotency-Key', () => {
-  test('repeated after a crash it finds the same message', async () => {
+  test('an Idempotency-Key repeated after a crash finds the same message', async () => {
     const shop = await shopOn('qr')
     const headers = { 'idempotency-key': 'order-1' }
     await sandbox.setMode(shop.id, 'timeout')
@@ -318,7 +318,7 @@ describe('an Idempotency-Key', () => {
       .execute()
     await app.database.root
       .updateTable('idempotency_keys')
-      // Its lease is by the database's own clock.
+      // Its lease uses the database's own clock.
       .set({ status: null, body: null, claimed_at: new Date('2000-01-01') })
       .where('store_id', '=', shop.id)
       .execute()
@@ -327,14 +327,14 @@ describe('an Idempotency-Key', () => {
     const second = await send(shop, { text: 'Hi' }, headers)
     expect([second.status, second.body.id, second.body.status]).toEqual([201, first.body.id, 'sent'])
     expect(await outbox(shop)).toMatchObject([{ calls: 2 }])
-    expect(await rowsOf(shop)).toHaveLength(1)
+    expect(await readRows(shop)).toHaveLength(1)
   })
 })
 
 describe('POST /messaging/templates/:id/test', () => {
-  test('leaves through the official number, with its examples, whatever is selected', async () => {
+  test('a template test is sent through the official number with its examples, whatever is selected', async () => {
     const shop = await shopOn('official')
-    const id = await greetingOf(shop)
+    const id = await createGreeting(shop)
     await connectNumber(await shop.context(), { type: 'qr', phone: '+5511900002222' })
     const { status, body } = await shop.call(testTemplate, { params: { id: String(id) }, body: { phone } })
     expect(status).toBe(201)
@@ -350,7 +350,7 @@ describe('POST /messaging/templates/:id/test', () => {
       body: { phone, templateParameters: { body: ['Bia'] } },
     })
     expect(own.body.text).toBe('Hi Bia!')
-    const pending = await greetingOf(shop, { name: 'other', status: 'pending' })
+    const pending = await createGreeting(shop, { name: 'other', status: 'pending' })
     expect((await shop.call(testTemplate, { params: { id: String(pending) }, body: { phone } })).status).toBe(
       409,
     )

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import endSession from '#operations/messaging/qr/api/end-session'
 import getSession from '#operations/messaging/qr/api/get-session'
 import * as sending from '#operations/messaging/sending/deliver'
@@ -46,7 +46,7 @@ describe('the shared number and the selection', () => {
     expect((await shop.call(disconnectService)).status).toBe(409)
   })
 
-  test('a text goes out with the name of the store, on one line until somebody has written', async () => {
+  test("a text is prefixed with the store's name, on one line until the person has written", async () => {
     const shop = await numberShop(app)
     await shop.call(connectService)
     const ctx = await shop.context()
@@ -55,7 +55,7 @@ describe('the shared number and the selection', () => {
       const content = { kind: 'text', text: 'Oi!\n\nTudo bem?', media: null } as const
       const key = `dm_${ctx.newId()}_1`
       expect(await sending.deliver(ctx, { phone, content }, key)).toMatchObject({ outcome: 'accepted' })
-      const [last] = await sandboxOf(app.services.adapters.messaging).outbox(shop.id, phone)
+      const [last] = await getSandbox(app.services.adapters.messaging).outbox(shop.id, phone)
       return last!.content.text
     }
     const name = ctx.store.name
@@ -70,13 +70,13 @@ describe('the shared number and the selection', () => {
     expect(await send()).toBe(`*${name}* Oi! Tudo bem?`)
   })
 
-  test('of two that join at once one does', async () => {
+  test('one of two parallel joins succeeds', async () => {
     const shop = await numberShop(app)
     const both = await Promise.all([shop.call(connectService), shop.call(connectService)])
     expect(both.map((each) => each.status).sort()).toEqual([200, 409])
   })
 
-  test('PATCH /store selects another, connected or not; what is not selected may go without a trace', async () => {
+  test('PATCH /store selects another connection, connected or not; leaving an unselected one changes nothing', async () => {
     const shop = await numberShop(app)
     await shop.call(connectService)
     await shop.linkPhone(aPhone())

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import {
   countPlaceholders,
-  fill,
-  placeholdersOf,
+  countTemplatePlaceholders,
+  fillTemplate,
   type TemplateText,
 } from '#operations/messaging/templates/content'
 
@@ -29,7 +29,7 @@ describe('counting placeholders', () => {
     ['{{name}}, {1}, {{ 1 }} and {{1', 0],
   ])('%s: %d', (text, count) => expect(countPlaceholders(text)).toBe(count))
 
-  test('each part on its own; a button counts by its address or its coupon', () => {
+  test('each part is counted on its own; a button counts by its address or its coupon', () => {
     const parts = template({
       header: { text: 'Order {{1}}' },
       buttons: [
@@ -39,8 +39,8 @@ describe('counting placeholders', () => {
         button('coupon-code', null),
       ],
     })
-    expect(placeholdersOf(parts)).toEqual({ header: 1, body: 2, buttons: 2 })
-    expect(placeholdersOf(template({ header: { text: null }, body: 'Hello' }))).toEqual({
+    expect(countTemplatePlaceholders(parts)).toEqual({ header: 1, body: 2, buttons: 2 })
+    expect(countTemplatePlaceholders(template({ header: { text: null }, body: 'Hello' }))).toEqual({
       header: 0,
       body: 0,
       buttons: 0,
@@ -49,8 +49,8 @@ describe('counting placeholders', () => {
 })
 
 describe('filling', () => {
-  test('by number, wherever it stands', () => {
-    const filled = fill(
+  test('placeholders are filled by number, at any position', () => {
+    const filled = fillTemplate(
       template({ header: { text: 'Order {{1}}' }, footer: 'Bye', body: '{{2}}: {{1}}, {{2}}' }),
       {
         header: ['1001'],
@@ -62,7 +62,7 @@ describe('filling', () => {
   })
 
   test('a value is never filled again, nor read as a pattern', () => {
-    const filled = fill(template({ body: '{{1}} and {{2}}' }), {
+    const filled = fillTemplate(template({ body: '{{1}} and {{2}}' }), {
       header: [],
       body: ['{{2}}', "$& $1 $' \\"],
       buttons: [],
@@ -70,7 +70,7 @@ describe('filling', () => {
     expect(filled.body).toBe("{{2}} and $& $1 $' \\")
   })
 
-  test('buttons take theirs in the order of those that take one', () => {
+  test('parameters of buttons follow the order of the buttons that take one', () => {
     const buttons = [
       button('quick-reply', 'No'),
       button('coupon-code', null),
@@ -78,7 +78,8 @@ describe('filling', () => {
       button('url', 'Track', 'https://shop.example/t/{{1}}'),
     ]
     expect(
-      fill(template({ buttons }), { header: [], body: ['a', 'b'], buttons: ['SAVE10', '1001?x=1'] }).buttons,
+      fillTemplate(template({ buttons }), { header: [], body: ['a', 'b'], buttons: ['SAVE10', '1001?x=1'] })
+        .buttons,
     ).toEqual([
       { type: 'quick-reply', text: 'No', url: null },
       { type: 'coupon-code', text: 'SAVE10', url: null },
@@ -87,10 +88,10 @@ describe('filling', () => {
     ])
   })
 
-  test('what was not given leaves nothing', () => {
-    expect(fill(template({}), { header: [], body: ['Ana'], buttons: [] }).body).toBe(
+  test('a missing parameter leaves nothing', () => {
+    expect(fillTemplate(template({}), { header: [], body: ['Ana'], buttons: [] }).body).toBe(
       'Hi Ana, order  left today.',
     )
-    expect(fill(template({}), { header: [], body: ['Ana', '1'], buttons: [] }).header).toBeNull()
+    expect(fillTemplate(template({}), { header: [], body: ['Ana', '1'], buttons: [] }).header).toBeNull()
   })
 })

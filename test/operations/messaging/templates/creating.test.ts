@@ -5,14 +5,14 @@ import uploadHeaderMedia from '#operations/messaging/templates/api/upload-header
 import { makeTemplate } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
-import { create, read, templatesOf } from '#test/support/templates'
+import { create, read, templateHelpers } from '#test/support/templates'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const { sandbox, officialShop, reviewed, noticesOf } = templatesOf(app)
+const { sandbox, officialShop, reviewed, noticesOf } = templateHelpers(app)
 
 describe('creating', () => {
-  test('is pending, approved five seconds later, told once, and read and listed alike', async () => {
+  test('a template is pending, approved five seconds later, notified once, and read and listed alike', async () => {
     const shop = await officialShop()
     const { status, body } = await create(shop)
     expect(status).toBe(201)
@@ -40,7 +40,7 @@ describe('creating', () => {
     expect((await shop.call(listTemplates)).body).toMatchObject({ data: [seen], total: 1 })
   })
 
-  test('is rejected, held or paused by its name at the sandbox', async () => {
+  test('the sandbox rejects, holds or pauses a template by its name', async () => {
     const shop = await officialShop()
     const ids: Record<string, number> = {}
     for (const name of ['flash_reject', 'promo_news', 'a_hold', 'spring_pause']) {
@@ -76,7 +76,7 @@ describe('creating', () => {
     expect(await filtered({ category: 'marketing' })).toEqual([])
   })
 
-  test('one name in one language once; another language is another template', async () => {
+  test('a name is unique within a language; another language is another template', async () => {
     const shop = await officialShop()
     expect((await create(shop)).status).toBe(201)
     expect((await create(shop)).status).toBe(409)
@@ -85,13 +85,13 @@ describe('creating', () => {
     expect((await create(other)).status).toBe(201)
   })
 
-  test('of two at once one is made', async () => {
+  test('one of two parallel requests creates the template', async () => {
     const shop = await officialShop()
     const answers = await Promise.all([create(shop), create(shop)])
     expect(answers.map((each) => each.status).sort()).toEqual([201, 409])
   })
 
-  test('a template that a sync finds first is the one that was asked for', async () => {
+  test('a template that a sync finds first is the submitted one', async () => {
     const shop = await officialShop()
     const bytes = Buffer.from('a picture')
     const file = { fileName: 'a.png', contentType: 'image/png', size: bytes.length }
@@ -111,20 +111,20 @@ describe('creating', () => {
     spy.mockRestore()
     expect([made.status, made.body.header]).toEqual([201, { ...header, text: null }])
     expect((await shop.call(listTemplates)).body.total).toBe(1)
-    // Its picture is its own: nothing else keeps it.
+    // Only the template itself uses its picture.
     const uses = app.database.root.selectFrom('file_uses').select('owner').where('store_id', '=', shop.id)
     expect(await uses.execute()).toEqual([{ owner: `message-template:${made.body.id}` }])
     expect((await shop.call(syncTemplates)).body).toMatchObject({ added: 0, unchanged: 1 })
     expect((await create(shop)).status).toBe(409)
   })
 
-  test('needs an official number; without one the list is empty', async () => {
+  test('creating needs an official number; without one the list is empty', async () => {
     const shop = await store(app)
     expect((await create(shop)).status).toBe(409)
     expect((await shop.call(listTemplates)).body).toEqual({ data: [], page: 1, limit: 20, total: 0 })
   })
 
-  test('a provider that is down is 503 and nothing is kept; a lost answer is taken over', async () => {
+  test('an unavailable provider is 503 and nothing is stored; after a lost answer the template is adopted', async () => {
     const shop = await officialShop()
     await sandbox.setMode(shop.id, 'down')
     expect((await create(shop)).status).toBe(503)
@@ -137,7 +137,7 @@ describe('creating', () => {
     expect((await sandbox.listTemplates({ id: shop.id, credentials: null })).templates).toHaveLength(1)
   })
 
-  test('stops at 250 templates, and at 100 in an hour', async () => {
+  test('creating stops at 250 templates, and at 100 in an hour', async () => {
     const shop = await officialShop()
     const ctx = await shop.context()
     for (let i = 0; i < 249; i += 1) await makeTemplate(ctx, { name: `made_${i}`, body: 'Hi' })
@@ -163,7 +163,7 @@ describe('creating', () => {
   })
 })
 
-test('a header’s file has its bounds by type', async () => {
+test('a header’s file has its limits by type', async () => {
   const shop = await officialShop()
   const upload = (contentType: string, mebibytes: number, more = 0) =>
     shop.call(uploadHeaderMedia, {

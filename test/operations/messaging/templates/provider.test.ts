@@ -1,4 +1,4 @@
-/** What the provider says of templates, by callback and when it is asked. */
+/** The provider's reports about templates, by callback and by sync. */
 import { describe, expect, test, vi } from 'vitest'
 import getTemplate from '#operations/messaging/templates/api/get-template'
 import listTemplates from '#operations/messaging/templates/api/list-templates'
@@ -6,31 +6,31 @@ import syncTemplates from '#operations/messaging/templates/api/sync-templates'
 import { testApp } from '#test/support/app'
 import { deliverHook } from '#test/support/numbers'
 import { store } from '#test/support/store'
-import { create, edit, greetingThere, read, templatesOf } from '#test/support/templates'
+import { create, edit, greetingThere, read, templateHelpers } from '#test/support/templates'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
-const { sandbox, officialShop, review, decided, reviewed, noticesOf } = templatesOf(app)
+const { sandbox, officialShop, review, decided, reviewed, noticesOf } = templateHelpers(app)
 
 describe('the provider', () => {
-  test('pauses, unpauses, disables, recategorises, rates', async () => {
+  test('the provider pauses, unpauses, disables, recategorises and rates templates', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop)).body
     await reviewed()
-    const told = async (change: object) => {
+    const applyChange = async (change: object) => {
       await app.advance(1_000)
       expect((await review(shop, id, change)).status).toBe(200)
       await app.drainJobs()
       return read(shop, id)
     }
-    expect(await told({ category: 'marketing' })).toMatchObject({
+    expect(await applyChange({ category: 'marketing' })).toMatchObject({
       category: 'marketing',
       status: 'approved',
     })
-    expect(await told({ quality: 'yellow' })).toMatchObject({ quality: 'yellow' })
-    expect(await told({ status: 'paused' })).toMatchObject({ status: 'paused' })
-    expect(await told({ status: 'approved' })).toMatchObject({ status: 'approved', pausedUntil: null })
-    expect(await told({ status: 'disabled' })).toMatchObject({ status: 'disabled' })
+    expect(await applyChange({ quality: 'yellow' })).toMatchObject({ quality: 'yellow' })
+    expect(await applyChange({ status: 'paused' })).toMatchObject({ status: 'paused' })
+    expect(await applyChange({ status: 'approved' })).toMatchObject({ status: 'approved', pausedUntil: null })
+    expect(await applyChange({ status: 'disabled' })).toMatchObject({ status: 'disabled' })
     expect(await noticesOf(shop)).toEqual([
       'template-approved',
       'template-recategorised',
@@ -39,12 +39,12 @@ describe('the provider', () => {
       'template-disabled',
     ])
     expect((await edit(shop, id, { footer: 'Bye' })).status).toBe(409)
-    await told({ status: 'gone' })
+    await applyChange({ status: 'gone' })
     expect((await shop.call(getTemplate, { params: { id: String(id) } })).status).toBe(404)
     expect((await review(shop, id, { status: 'approved' })).status).toBe(404)
   })
 
-  test('a word that is older than the last changes nothing', async () => {
+  test('a status older than the last changes nothing', async () => {
     const shop = await officialShop()
     const { id } = (await create(shop, { name: 'a_hold' })).body
     const early = await decided(shop, id, { status: 'rejected' })
@@ -57,7 +57,7 @@ describe('the provider', () => {
   })
 
   test.each([0, 60_000])(
-    'of %i ms before is told while a sync reads the list on which it still waits',
+    'a review of %i ms before is applied while a sync reads the list that still shows it as pending',
     async (ms) => {
       const shop = await officialShop()
       const { id } = (await create(shop, { name: 'a_hold' })).body
@@ -76,7 +76,7 @@ describe('the provider', () => {
     },
   )
 
-  test('is right about everything at a sync; one runs at a time', async () => {
+  test('the provider is authoritative at a sync; one runs at a time', async () => {
     const shop = await officialShop()
     const kept = (await create(shop, { name: 'kept' })).body.id
     const gone = (await create(shop, { name: 'gone_there' })).body.id
@@ -121,7 +121,7 @@ describe('the provider', () => {
     expect((await (await store(app)).request('POST', '/messaging/templates/sync')).status).toBe(409)
   })
 
-  test('syncs every six hours', async () => {
+  test('templates are synced every six hours', async () => {
     const shop = await officialShop()
     await app.drainJobs()
     const there = { id: shop.id, credentials: null }

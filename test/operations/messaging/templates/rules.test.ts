@@ -25,7 +25,7 @@ beforeAll(async () => {
 let counter = 0
 async function create(fields: object) {
   counter += 1
-  // The hour's limit is another test's.
+  // The hourly limit is tested elsewhere.
   await app.database.root.deleteFrom('message_template_creations').execute()
   const base = { name: `t_${counter}`, language: 'pt_BR', category: 'marketing', body: 'Hello there' }
   const { status, body } = await shop.call(createTemplate, { body: { ...base, ...fields } })
@@ -60,12 +60,12 @@ describe('a template may have', () => {
     [{ buttons: [link('c'), quick('a'), quick('b')] }],
     [{ buttons: [link('a', 'https://a.example/{{1}}')], examples: { buttons: ['x'] } }],
     [{ buttons: [link('a', `https://a.example/${'x'.repeat(1982)}`)] }],
-  ])('what is at its bounds: case %#', async (fields) => {
+  ])('values at their limits: case %#', async (fields) => {
     const { status, message } = await create(fields)
     expect([status, message]).toEqual([201, undefined])
   })
 
-  test('has a picture above, and phones as people write them', async () => {
+  test('a template may have a picture, and phones in local formats', async () => {
     const { status, body } = await create({
       header: { type: 'image', mediaUrl: picture },
       buttons: [call('Ring us', '(11) 98888-7777')],
@@ -131,7 +131,7 @@ describe('a template is refused for', () => {
     ['buttons.0.url', { buttons: [link('a', 'https://a.example/{{1}}{{2}}')], examples: { buttons: ['x'] } }],
     ['buttons.0.phone', { buttons: [call('a', 'abc')] }],
     ['buttons.0.text', { buttons: [quick('a {{1}}')] }],
-  ])('a fault of its %s: case %#', async (field, fields) => {
+  ])('an invalid %s: case %#', async (field, fields) => {
     const { status, message } = await create(fields)
     expect([status, message]).toEqual([
       400,

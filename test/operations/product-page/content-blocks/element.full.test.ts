@@ -69,7 +69,7 @@ const blocks: Record<string, { placement: string; device?: string; design: objec
       rows: [{ label: 'Lava-louças', cells: [true, false, 'à mão', ''] }],
     },
   },
-  // Taller than two windows: it is seen though half of it never is.
+  // Taller than two windows: it counts as seen although half of it is never visible at once.
   'rich-text': {
     placement: 'page-bottom',
     design: {
@@ -101,7 +101,7 @@ async function saveBlocks(shop: Shop): Promise<Record<string, string>> {
 }
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'blocks of every design stand at their spots, are seen, opened and clicked, %i wide',
+  'blocks of every design are placed, seen, opened and clicked, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -124,7 +124,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       { '@type': 'FAQPage', mainEntity: [{ name: 'Molha?' }, { name: 'Quebra?' }] },
     ])
     await expectAccessible(page)
-    // Opening is a click, closing is none.
+    // Opening counts as a click, closing does not.
     const question = at('below-description').getByText('Quebra?')
     await question.click()
     await at('below-description').getByText('Não quebra.').waitFor()

@@ -77,7 +77,7 @@ const defaults: Record<string, object> = {
 }
 
 describe('a content block', () => {
-  test('starts off and last; sent back it is the same; its type stays', async () => {
+  test('a block starts paused and last; sent back it is unchanged; its type stays', async () => {
     const shop = await store(app)
     const dirty = '<p onclick=x>Hi<script>a()</script><a href="javascript:x">l</a></p>'
     const block = await made(shop, { isActive: true, priority: 9, design: { html: dirty } })
@@ -120,7 +120,7 @@ describe('a content block', () => {
     expect((await move(shop, { id: block.id, name: 'Outro' })).status).toBe(400)
   })
 
-  test.each(Object.keys(designs))('of type %s has fields and defaults of its own', async (type) => {
+  test.each(Object.keys(designs))('a block of type %s has its own fields and defaults', async (type) => {
     const shop = await store(app)
     const block = await made(shop, { type, design: designs[type] })
     expect(block.design).toEqual({
@@ -186,14 +186,14 @@ describe('a content block', () => {
     expect(await create(await store(app), { ...richText, ...body })).toMatchObject(refused(400, field))
   })
 
-  test('keeps the targets of its scope alone, and needs a platform to look them up', async () => {
+  test('a block keeps only the targets of its scope, and needs a platform to look them up', async () => {
     const products = { scope: 'products', productIds: ['1001'] }
     const block = await made(await connectedStore(app), { ...products, categoryIds: ['301'] })
     expect(block).toMatchObject({ productIds: ['1001'], categoryIds: [] })
     expect((await create(await store(app), { ...richText, ...products })).status).toBe(409)
   })
 
-  test('its dates make its state; one that has ended cannot be turned on', async () => {
+  test('dates set the status of a block; an ended one cannot be enabled', async () => {
     const shop = await store(app)
     const now = app.clock.ms()
     const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
@@ -216,7 +216,7 @@ describe('a content block', () => {
     expect((await move(shop, { id: block.id, isActive: true })).body.status).toBe('active')
   })
 
-  test('is the hundredth at most', async () => {
+  test('a store has at most a hundred blocks', async () => {
     const shop = await store(app)
     const { id } = await made(shop)
     const json = ['design', 'content']
@@ -227,7 +227,7 @@ describe('a content block', () => {
 })
 
 describe('the order of content blocks', () => {
-  test('is dense, and set whole', async () => {
+  test('the order has no gaps, and is set as a whole', async () => {
     const shop = await store(app)
     const ids: string[] = []
     for (const name of ['A', 'B', 'C']) ids.push((await made(shop, { name })).id)
@@ -263,7 +263,7 @@ describe('the order of content blocks', () => {
     expect((await made(shop, { name: 'D' })).priority).toBe(3)
   })
 
-  test('stays dense while several move, delete and create at once', async () => {
+  test('the order has no gaps while several blocks are moved, deleted and created concurrently', async () => {
     const shop = await store(app)
     const ids: string[] = []
     for (const name of ['A', 'B', 'C', 'D', 'E']) ids.push((await made(shop, { name })).id)
@@ -277,8 +277,8 @@ describe('the order of content blocks', () => {
   })
 })
 
-describe('which blocks are for a product', () => {
-  test('the list says by their targeting; the storefront shows those that are on', async () => {
+describe('blocks of a product', () => {
+  test('the list filters by targeting; the storefront shows active blocks', async () => {
     const shop = await connectedStore(app)
     const all = await made(shop, { name: 'all' })
     const one = await made(shop, { name: 'one', scope: 'products', productIds: ['1001'] })
@@ -311,10 +311,10 @@ describe('which blocks are for a product', () => {
   })
 })
 
-describe('what shoppers saw and clicked', () => {
+describe('impressions and clicks', () => {
   const stats = (shop: Shop, query = {}) => shop.call(getStats, { query })
 
-  test('counts once, on the day of the store', async () => {
+  test('an event counts once, on the day of the store', async () => {
     await app.setClock('2026-11-20T12:10:00.000Z')
     const shop = await store(app)
     const [seen, unseen] = [await made(shop, { name: 'seen' }), await made(shop, { name: 'unseen' })]
@@ -358,7 +358,7 @@ describe('what shoppers saw and clicked', () => {
     expect((await sendEvents(shop, [impression])).status).toBe(204)
   })
 
-  test('counts while others put the blocks into another order', async () => {
+  test('events count while a concurrent request reorders the blocks', async () => {
     const shop = await store(app)
     const ids: string[] = []
     for (let n = 0; n < 8; n += 1) ids.push((await made(shop)).id)
@@ -375,7 +375,7 @@ describe('what shoppers saw and clicked', () => {
   })
 })
 
-test("a text keeps the pictures that are this store's files, and no other's", async () => {
+test("a text keeps pictures that are this store's files, and no other store's", async () => {
   const [shop, other] = [await store(app), await store(app)]
   const png = { fileName: 'a.png', contentType: 'image/png', size: 5 }
   const { body } = await shop.call(createUpload, { body: png })

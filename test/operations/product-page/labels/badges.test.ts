@@ -45,7 +45,7 @@ const settings = {
 }
 
 describe('a badge', () => {
-  test('has defaults; sent back it is the same; it is listed with the settings', async () => {
+  test('a badge has defaults; sent back it is unchanged; it is listed with the settings', async () => {
     const shop = await store(app)
     const badge = await made(shop)
     expect(badge).toEqual({
@@ -96,7 +96,7 @@ describe('a badge', () => {
 })
 
 describe('the settings of badges', () => {
-  test('have defaults, laid below what is saved', async () => {
+  test('saved settings are merged over the defaults', async () => {
     const shop = await connectedStore(app)
     const featuredPrice = { ...settings.featuredPrice, isEnabled: true, excludedProductIds: ['1001'] }
     const saved = await save(shop, { featuredPrice: { isEnabled: true, excludedProductIds: ['1001'] } })
@@ -105,7 +105,7 @@ describe('the settings of badges', () => {
     expect((await save(away, { featuredPrice: { excludedProductIds: ['1001'] } })).status).toBe(409)
   })
 
-  test('refuse a text with an unknown variable', async () => {
+  test('a text with an unknown variable is refused', async () => {
     const answer = await save(await connectedStore(app), { featuredPrice: { text: '{{stock}}' } })
     expect(answer).toMatchObject(refused(400, 'featuredPrice.text'))
   })
@@ -127,7 +127,7 @@ describe('badges on the storefront', () => {
     return shop
   }
 
-  test("have the product's values; lowest priority, then oldest, as many as may be", async () => {
+  test("badges show the product's values: lowest priority, then oldest, up to the maximum", async () => {
     const shop = await catalog()
     await made(shop, { text: 'Só {{stock}}', priority: 5 })
     await made(shop, { text: '-{{discountPercentage}}%', condition: 'on-sale', priority: 1 })
@@ -149,7 +149,7 @@ describe('badges on the storefront', () => {
     expect((await shown(shop, '2001')).items).toEqual([])
   })
 
-  test('have the featured price of products that may show it', async () => {
+  test('badges include the featured price of products that may show it', async () => {
     const shop = await catalog()
     expect(await shown(shop, '2001')).toBeUndefined()
     await save(shop, {

@@ -4,7 +4,7 @@ import createBadge from '#operations/product-page/labels/api/create-badge'
 import createSticker from '#operations/product-page/labels/api/create-sticker'
 import saveSettings from '#operations/product-page/labels/api/save-settings'
 import { defaultBadgeSettings } from '#operations/product-page/labels/badge-settings'
-import { featuredCents } from '#operations/product-page/labels/featured-price'
+import { calculateFeaturedCents } from '#operations/product-page/labels/featured-price'
 import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { picture, serveMedia } from '#test/support/demo-media'
@@ -14,7 +14,7 @@ import { twoProducts } from '#test/support/platform'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'stickers lie over pictures, badges and the featured price stand beside, %i wide',
+  'stickers are over pictures, badges and the featured price next to them, %i wide',
   async (width) => {
     const { shop, page, open, faults, asked } = await demoShop(app, url, { width })
     await putProducts(shop.platform, [
@@ -110,7 +110,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     expect(await card.getByText('Frete grátis').count()).toBe(0)
     expect(await page.locator('[data-product-id="1001"]').getByText('Frete grátis').count()).toBe(1)
     expect(await card.getByText('Só 50').count()).toBe(0)
-    // One request for all, also of the product that shows nothing.
+    // One request for all, including the product that shows nothing.
     await page.locator('[data-product-id="1003"]').scrollIntoViewIfNeeded()
     await page.waitForTimeout(500)
     expect(asked.filter((each) => each.includes('/widgets?'))).toHaveLength(1)
@@ -123,7 +123,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
-test('the browser reckons the price of a variant as the server does', async () => {
+test("the browser calculates a variant's price as the server does", async () => {
   const module = new URL(
     '../../../../operations/product-page/labels/elements/featured-cents.js',
     import.meta.url,
@@ -140,7 +140,7 @@ test('the browser reckons the price of a variant as the server does', async () =
         minAmount,
       }
       const product = { exists: true, productId: '1', price: price.toFixed(2), variants: [] } as never
-      expect(inBrowser(settings, price)).toBe(featuredCents(settings, product))
+      expect(inBrowser(settings, price)).toBe(calculateFeaturedCents(settings, product))
     }),
   )
 })

@@ -27,7 +27,7 @@ const shown = async (shop: Shop, productId?: string) =>
     ?.items ?? []
 
 describe('a sticker', () => {
-  test('has defaults; sent back it is the same; what its kind has no use for is emptied', async () => {
+  test('a sticker has defaults; sent back it is unchanged; fields unused by its kind are emptied', async () => {
     const shop = await store(app)
     const sticker = await made(shop, { text: 'ignored', imageUrl: 'https://x.example/a.png' })
     expect(sticker).toEqual({
@@ -74,7 +74,7 @@ describe('a sticker', () => {
     expect(await create(await store(app), { ...preset, ...body })).toMatchObject(refused(400, field))
   })
 
-  test('stands by priority, then newest; a store has fifty', async () => {
+  test('stickers are sorted by priority, then newest; a store has at most fifty', async () => {
     const shop = await store(app)
     await made(shop, { name: 'first' })
     await made(shop, { name: 'off', isActive: false })
@@ -89,7 +89,7 @@ describe('a sticker', () => {
   })
 })
 
-test('the storefront shows those whose condition the product meets, while it does', async () => {
+test('the storefront shows stickers as long as the product meets their condition', async () => {
   const shop = await connectedStore(app)
   const product = (id: string, stock: number, more: object = {}) => ({
     id,
@@ -101,7 +101,7 @@ test('the storefront shows those whose condition the product meets, while it doe
     product('2002', 0),
     product('2003', 50, { compareAtPrice: 150 }),
   ])
-  // Named, so that they are in the mirror.
+  // Named by a sticker, so that the catalog cache has them.
   const ids = ['2001', '2002', '2003']
   await made(shop, { name: 'named', text: 'named', kind: 'text', scope: 'products', productIds: ids })
   for (const [condition, conditionValue] of [

@@ -8,7 +8,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'a look is seen, looked into and bought in one step, %i wide',
+  'a look is viewed, opened and bought in one step, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, { body: { isEnabled: true, title: 'Complete', buttonText: 'Levar tudo' } })
@@ -28,11 +28,11 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await shown.getByRole('heading', { name: 'Sala' }).waitFor()
     await shown.getByRole('button', { name: /Caneca/ }).click()
     await shown.getByLabel('Opção de Caneca').selectOption('2002')
-    // Of the chosen variant: 60,00, and twice 100,00.
+    // The chosen variant's price: 60,00, and twice 100,00.
     await shown.getByText('Total: R$ 260,00').waitFor()
     await expectAccessible(page)
     await page.waitForTimeout(1500)
-    // Pressed twice it is bought once.
+    // A double click buys it once.
     await shown.getByRole('button', { name: 'Levar tudo' }).dblclick()
     await shown.getByText('Tudo o que você escolheu está no carrinho').waitFor()
     expect(await page.locator('[data-cart-count]').textContent()).toBe('3')

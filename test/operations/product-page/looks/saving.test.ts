@@ -8,7 +8,7 @@ import listProblems from '#operations/product-page/looks/api/list-problems'
 import revalidateLook from '#operations/product-page/looks/api/revalidate-look'
 import saveLook from '#operations/product-page/looks/api/save-look'
 import saveSettings from '#operations/product-page/looks/api/save-settings'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { newId } from '#runtime/values/ids'
 import { type TestApp, testApp } from '#test/support/app'
@@ -26,11 +26,11 @@ beforeAll(async () => {
 
 const picture = 'https://cdn.example.com/look.jpg'
 
-/** A shop that also has `1003` (stock 10) and `1039` (sold out). */
+/** A store that also has `1003` (stock 10) and `1039` (sold out). */
 async function lookShop(options: Parameters<typeof discountStore>[1] = {}) {
   const shop = await discountStore(app, options)
-  await changeProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
-  await changeProduct(shop.platform, '1039', { name: 'Quadro', price: 50, stock: 0 })
+  await changeSandboxProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
+  await changeSandboxProduct(shop.platform, '1039', { name: 'Quadro', price: 50, stock: 0 })
   return shop
 }
 const lookBody = (change: object = {}) => ({
@@ -46,7 +46,7 @@ const create = async (shop: DiscountShop, change: object = {}) => {
 }
 
 describe('a look', () => {
-  test('has its defaults, its items as the platform has them, and their total', async () => {
+  test('a look has defaults, its items as on the platform, and their total', async () => {
     const shop = await lookShop()
     const look = await create(shop, {
       description: '',
@@ -67,7 +67,7 @@ describe('a look', () => {
     expect((await shop.call(listLooks)).body.data).toEqual([look])
   })
 
-  test('sent back unchanged changes nothing; a field left out stays', async () => {
+  test('a look sent back unchanged changes nothing; a field left out keeps its value', async () => {
     const shop = await lookShop()
     const look = await create(shop, { imageAlt: 'Uma sala' })
     await app.advance(1000)
@@ -89,7 +89,7 @@ describe('a look', () => {
     )
   })
 
-  test('what the platform does not answer writes nothing; what is saved already is not asked again', async () => {
+  test('a platform outage writes nothing; saved references are not checked again', async () => {
     const shop = await lookShop()
     const look = await create(shop)
     await shop.setDown(true)
@@ -101,7 +101,7 @@ describe('a look', () => {
     expect((await unconnected.call(saveLook, { body: lookBody() })).status).toBe(409)
   })
 
-  test('is the 200th at most', async () => {
+  test('a store has at most 200 looks', async () => {
     const shop = await lookShop()
     const { id } = await create(shop)
     expect((await shop.call(saveLook, { body: { id: newId(1), name: 'X' } })).status).toBe(404)
@@ -109,7 +109,7 @@ describe('a look', () => {
     expect((await shop.call(saveLook, { body: lookBody() })).status).toBe(409)
   })
 
-  test('is found by its product, its words, its health and whether it is on', async () => {
+  test('looks are found by product, search text, health and state', async () => {
     const shop = await lookShop()
     await create(shop, { name: 'Cozinha clara' })
     await create(shop, {
@@ -128,7 +128,7 @@ describe('a look', () => {
 })
 
 describe('health', () => {
-  test('a sold-out item degrades it; revalidated after new stock it is healthy', async () => {
+  test('a sold-out item degrades a look; revalidated after new stock it is healthy', async () => {
     const shop = await lookShop()
     const items = [{ productId: '1039' }, { productId: '1001' }, { productId: '1002' }]
     const look = await create(shop, { items })
@@ -145,7 +145,7 @@ describe('health', () => {
       ],
     })
     await app.advance(60_000)
-    await changeProduct(shop.platform, '1039', { stock: 5 })
+    await changeSandboxProduct(shop.platform, '1039', { stock: 5 })
     await shop.setDown(true)
     expect((await shop.call(revalidateLook, { params: { id: look.id } })).status).toBe(503)
     expect((await shop.call(listLooks)).body.data).toEqual([look])
@@ -156,7 +156,7 @@ describe('health', () => {
     expect((await shop.call(listProblems)).body).toMatchObject({ total: 0, summary: { healthy: 1 } })
   })
 
-  test('follows the catalog; each move to broken is told once', async () => {
+  test('health follows the catalog; each change to broken notifies once', async () => {
     const shop = await lookShop()
     const look = await create(shop)
     const notices = async () =>
@@ -169,7 +169,7 @@ describe('health', () => {
       return (await shop.call(listLooks)).body.data[0]
     }
     await app.advance(60_000)
-    await changeProduct(shop.platform, '1002', { isPublished: false })
+    await changeSandboxProduct(shop.platform, '1002', { isPublished: false })
     expect(await refreshAll()).toMatchObject({ health: 'broken', total: 220 })
     expect(await notices()).toHaveLength(1)
     await app.advance(60_000)
@@ -178,21 +178,21 @@ describe('health', () => {
     expect((await shop.call(revalidateLook, { params: { id: look.id } })).body.health).toBe('broken')
     expect(await notices()).toHaveLength(1)
     await app.advance(60_000)
-    await changeProduct(shop.platform, '1002', { isPublished: true })
+    await changeSandboxProduct(shop.platform, '1002', { isPublished: true })
     expect((await shop.call(revalidateLook, { params: { id: look.id } })).body.health).toBe('healthy')
     await app.advance(60_000)
-    await changeProduct(shop.platform, '1002', { isDeleted: true })
+    await changeSandboxProduct(shop.platform, '1002', { isDeleted: true })
     const [gone] = (await Promise.all(
       [1, 2, 3].map(() => shop.call(revalidateLook, { params: { id: look.id } })),
     )) as [Awaited<ReturnType<typeof shop.call>>]
     expect(gone.body).toMatchObject({ health: 'broken', total: 120 })
     expect(gone.body.items[1]).toMatchObject({ productId: '1002', status: 'missing', unitPrice: null })
     expect(await notices()).toHaveLength(2)
-    // What is gone already may be sent back.
+    // A deleted product that is already saved may be sent back.
     expect((await shop.call(saveLook, { body: { ...gone.body, name: 'Fica' } })).status).toBe(200)
   })
 
-  test('broken ones come first, then the oldest check', async () => {
+  test('broken looks come first, then the oldest check', async () => {
     const shop = await lookShop()
     const soldOut = { items: [{ productId: '1039' }, { productId: '1001' }, { productId: '1002' }] }
     await create(shop, { name: 'A', ...soldOut })
@@ -233,7 +233,7 @@ describe('settings and the home page', () => {
     expect(await bad([{ ...section, key: 'Não' }])).toContain('key')
   })
 
-  test('a look that is deleted leaves its sections, and an empty one goes', async () => {
+  test('a deleted look is removed from its sections, and an empty section is removed', async () => {
     const shop = await lookShop()
     const [a, b] = [await create(shop, { name: 'A' }), await create(shop, { name: 'B', isActive: false })]
     await shop.call(saveSettings, {
@@ -271,7 +271,7 @@ describe('settings and the home page', () => {
     expect((await shop.call(saveSettings, { body })).body).toEqual(body)
   })
 
-  test('shoppers see active looks on their pages, without what cannot be bought', async () => {
+  test('shoppers see active looks on their pages, without unavailable items', async () => {
     const shop = await lookShop()
     const items = [{ productId: '1039' }, { productId: '1001' }, { productId: '1002' }]
     const look = await create(shop, { items })
@@ -301,7 +301,7 @@ describe('settings and the home page', () => {
     expect(await page('product&productId=1001')).toBeUndefined()
   })
 
-  test('what shoppers see, click and put into the cart is counted for ever', async () => {
+  test('impressions, clicks and additions to the cart are counted for ever', async () => {
     const shop = await lookShop()
     const { id: resourceId } = await create(shop)
     const visitorId = someVisitor()

@@ -4,24 +4,24 @@ import revalidate from '#operations/product-page/looks/api/revalidate-look'
 import saveLook from '#operations/product-page/looks/api/save-look'
 import { revalidateLook } from '#operations/product-page/looks/looks'
 import type { EcommercePort } from '#operations/store/ecommerce/port'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { Throttled } from '#runtime/ports/errors'
 import { testApp } from '#test/support/app'
 import { copyRow } from '#test/support/copies'
 import { discountStore, replaceMethod } from '#test/support/discounts'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
 
-/** Who asks at once: when one of them is refused, the others may be on their way. */
+/** Concurrent callers: when one of them is refused, the calls of the others may be in flight. */
 const workers = 4
 type Method = 'getProducts' | 'listCategories' | 'searchProducts'
 
-/** Answers so many calls, then none until it has paused; counts who came although they were told to wait. */
+/** Answers a number of calls, then none until it has paused; counts calls during the pause. */
 function throttled(calls: number, pauseMs: number) {
-  const told = { throttled: 0, early: 0, answered: 0 }
+  const counts = { throttled: 0, early: 0, answered: 0 }
   let used = 0
   const resume = (): void => {
     used = 0
@@ -29,10 +29,10 @@ function throttled(calls: number, pauseMs: number) {
   const admit = (): void => {
     used += 1
     if (used <= calls) return
-    told.throttled += 1
+    counts.throttled += 1
     if (used === calls + 1) setTimeout(resume, pauseMs)
-    else if (used > calls + workers) told.early += 1
-    // Its own pause began before, and ends before.
+    else if (used > calls + workers) counts.early += 1
+    // Its own pause begins and ends earlier.
     throw new Throttled(pauseMs + 5)
   }
   const putBack = (['getProducts', 'listCategories', 'searchProducts'] as const).map((method: Method) => {
@@ -43,23 +43,23 @@ function throttled(calls: number, pauseMs: number) {
       try {
         return await answer(...parameters)
       } finally {
-        told.answered += 1
+        counts.answered += 1
       }
     }) as never)
   })
   const end = (): void => {
     for (const put of putBack) put()
   }
-  return { told, end }
+  return { told: counts, end }
 }
 
 const looksInAll = 150
 
 test.runIf(isFullSuite)(
-  'many looks against a platform that throttles: all are checked, and its limits are respected',
+  'many looks against a throttling platform: all are checked, and its limits are respected',
   async () => {
     const shop = await discountStore(app)
-    await changeProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
+    await changeSandboxProduct(shop.platform, '1003', { name: 'Bandeja', price: 80, stock: 10 })
     const { body: look } = await shop.call(saveLook, {
       body: {
         name: 'Sala',
@@ -72,10 +72,10 @@ test.runIf(isFullSuite)(
       json: ['content'],
       change: (at) => ({ name: `Sala ${at}` }),
     })
-    const ids = await rowsOf(shop, 'looks', ['id'])
+    const ids = await readRows(shop, 'looks', ['id'])
 
     await app.advance(60_000)
-    await changeProduct(shop.platform, '1003', { stock: 0 })
+    await changeSandboxProduct(shop.platform, '1003', { stock: 0 })
     const platform = throttled(60, 20)
     const waiting = ids.map(({ id }) => id)
     const ctx = await shop.context()
@@ -94,7 +94,7 @@ test.runIf(isFullSuite)(
   120_000,
 )
 
-test('a whole refresh waits as it is told, and asks no more than the pages of the catalog', async () => {
+test('a full refresh waits as requested, and calls once per page of the catalog', async () => {
   const shop = await discountStore(app)
   const platform = throttled(1, 20)
   await (await shop.context()).queue(productSnapshotsRefresh, {})
@@ -104,7 +104,7 @@ test('a whole refresh waits as it is told, and asks no more than the pages of th
   expect(platform.told.answered).toBe(2)
 })
 
-test('who would have to wait too long is told that the platform does not answer, and may try again', async () => {
+test('a call that would wait too long fails with 503 and may be retried', async () => {
   const shop = await discountStore(app)
   const items = [{ productId: '1001' }, { productId: '1002' }]
   const imageUrl = 'https://cdn.example.com/look.jpg'

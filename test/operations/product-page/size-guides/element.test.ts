@@ -32,7 +32,7 @@ interface Focusable {
 const hasFocus = (each: Focusable) => each.getRootNode().activeElement === each
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'the size guide opens, tells sizes in both units, and finds one, %i wide',
+  'the size guide opens, shows both units, and finds a size, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -97,11 +97,11 @@ test.skipIf(!hasChromium).each([1280, 390])(
 
 const module = new URL('../../../../operations/product-page/size-guides/elements/fit.js', import.meta.url)
 
-test('a size is found for who is within it, the larger one between two, and none above the largest', async () => {
-  const { fitOf, measuresOf } = await import(module.href)
-  expect(measuresOf(table).map(({ name }: { name: string }) => name)).toEqual(['Busto', 'Cintura'])
+test('a size is found for measures within it, the larger one between two, none above the largest', async () => {
+  const { findFit, findMeasures } = await import(module.href)
+  expect(findMeasures(table).map(({ name }: { name: string }) => name)).toEqual(['Busto', 'Cintura'])
   expect(
-    measuresOf({
+    findMeasures({
       columns: ['BR', 'US'],
       rows: [
         ['36', '8'],
@@ -109,9 +109,9 @@ test('a size is found for who is within it, the larger one between two, and none
       ],
     }),
   ).toEqual([])
-  expect(fitOf(table, { 1: null })).toBeNull()
-  expect(fitOf(table, { 1: 103 })).toMatchObject({ row: null })
-  expect(fitOf(table, { 1: 60 })).toMatchObject({ row: 0 })
+  expect(findFit(table, { 1: null })).toBeNull()
+  expect(findFit(table, { 1: 103 })).toMatchObject({ row: null })
+  expect(findFit(table, { 1: 60 })).toMatchObject({ row: 0 })
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 4, maxLength: 12 }),
@@ -122,7 +122,7 @@ test('a size is found for who is within it, the larger one between two, and none
         )
         const rows = edges.slice(1).map((edge, row) => [`S${row}`, `${edges[row]! + 1}–${edge} cm`])
         const row = at % rows.length
-        const found = fitOf({ columns: ['Size', 'Chest'], rows }, { 1: edges[row + 1] })
+        const found = findFit({ columns: ['Size', 'Chest'], rows }, { 1: edges[row + 1] })
         expect(found.row).toBe(row)
       },
     ),

@@ -3,7 +3,7 @@ import changeGuide from '#operations/product-page/size-guides/api/change-guide'
 import createGuide from '#operations/product-page/size-guides/api/create-guide'
 import deleteGuide from '#operations/product-page/size-guides/api/delete-guide'
 import listGuides from '#operations/product-page/size-guides/api/list-guides'
-import { switchedCell } from '#operations/product-page/size-guides/units'
+import { convertCell } from '#operations/product-page/size-guides/units'
 import { newId } from '#runtime/values/ids'
 import { type TestApp, testApp } from '#test/support/app'
 import { copyRow } from '#test/support/copies'
@@ -33,20 +33,20 @@ const create = async (shop: Shop, change: object = {}) => {
   return body
 }
 
-test('the other unit: exact, one decimal, half up', () => {
-  expect(switchedCell('88-92', 'cm')).toBe('34.6-36.2')
-  expect(switchedCell('88', 'cm')).toBe('34.6')
-  expect(switchedCell('62,5', 'cm')).toBe('24.6')
-  expect(switchedCell('25.4', 'cm')).toBe('10')
-  expect(switchedCell('até 10 (P)', 'in')).toBe('até 25.4 (P)')
-  expect(switchedCell('0,5', 'in')).toBe('1.3')
-  // 0.127 cm is 0.05 in exactly: up.
-  expect(switchedCell('0.127', 'cm')).toBe('0.1')
-  expect(switchedCell('único', 'cm')).toBe('único')
+test('conversion is exact, with one decimal, half up', () => {
+  expect(convertCell('88-92', 'cm')).toBe('34.6-36.2')
+  expect(convertCell('88', 'cm')).toBe('34.6')
+  expect(convertCell('62,5', 'cm')).toBe('24.6')
+  expect(convertCell('25.4', 'cm')).toBe('10')
+  expect(convertCell('até 10 (P)', 'in')).toBe('até 25.4 (P)')
+  expect(convertCell('0,5', 'in')).toBe('1.3')
+  // 0.127 cm is exactly 0.05 in: rounded up.
+  expect(convertCell('0.127', 'cm')).toBe('0.1')
+  expect(convertCell('único', 'cm')).toBe('único')
 })
 
 describe('a size guide', () => {
-  test('has its defaults; sent back unchanged it changes nothing', async () => {
+  test('a guide has defaults; sent back unchanged it changes nothing', async () => {
     const shop = await store(app)
     const guide = await create(shop)
     expect(guide).toMatchObject({
@@ -62,7 +62,7 @@ describe('a size guide', () => {
     expect((await shop.call(listGuides)).body.data).toEqual([changed.body])
   })
 
-  test('refuses a row of another length by its place, and a switch without a unit', async () => {
+  test('a row of the wrong length is refused with its place, and so is a unit switch without a unit', async () => {
     const shop = await store(app)
     const refused = async (change: object): Promise<string> => {
       const answer = await shop.call(createGuide, { body: { name: 'X', tables, ...change } })
@@ -86,7 +86,7 @@ describe('a size guide', () => {
     expect((await shop.call(changeGuide, { body: { id: guide.id, unit: 'none' } })).status).toBe(400)
   })
 
-  test('its instructions are cleaned, and cleaning again changes nothing', async () => {
+  test('instructions are cleaned, and cleaning is idempotent', async () => {
     const shop = await store(app)
     const html = '<p onclick=x>Meça<script>a()</script><a href="javascript:x">aqui</a></p>'
     const guide = await create(shop, { instructionsHtml: html })
@@ -100,7 +100,7 @@ describe('a size guide', () => {
     expect((await shop.call(changeGuide, { body: long })).status).toBe(400)
   })
 
-  test('is the 200th at most', async () => {
+  test('a store has at most 200 guides', async () => {
     const shop = await store(app)
     const guide = await create(shop)
     expect((await shop.call(changeGuide, { body: { id: newId(1), name: 'X' } })).status).toBe(404)
@@ -110,8 +110,8 @@ describe('a size guide', () => {
   })
 })
 
-describe('which guide a product has', () => {
-  test('by name before by category before all; then the one changed last', async () => {
+describe('the guide of a product', () => {
+  test('the choice is by name before category before all; then the latest change', async () => {
     const shop = await connectedStore(app)
     await setRows(shop, 'product_snapshots', { category_ids: ['301', '302'] }, { product_id: '1001' })
     const shown = async (productId: string) =>
@@ -133,7 +133,7 @@ describe('which guide a product has', () => {
     expect(await shown('sandbox-missing')).toEqual([])
   })
 
-  test('shoppers get it on the product’s page, in both units where they may switch', async () => {
+  test('shoppers get the guide on the product’s page, in both units if the switch is on', async () => {
     const shop = await connectedStore(app)
     await create(shop, { showUnitSwitch: true })
     const at = async (query: string) => (await visit(shop, `/widgets?page=${query}`)).body.sizeGuide

@@ -10,7 +10,7 @@ import type { Shop } from '#test/support/store'
 
 const { app, url } = await servedApp()
 
-/** Two processors may be busy. */
+/** Both processors may be busy. */
 
 const videos = [
   { videoUrl: video('one'), posterUrl: picture('one'), title: 'Em uso', linkedProductId: '1002' },
@@ -41,7 +41,7 @@ interface Focusable {
 const hasFocus = (each: Focusable) => each.getRootNode().activeElement === each
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'videos play while they are in view, are stopped, and lead to products, %i wide',
+  'videos play while in view, can be stopped, and link to products, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -57,7 +57,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const first = slider.locator('video').first()
     const playing = { paused: false, muted: true, loop: true, controls: false }
     await expect.poll(() => first.evaluate(state)).toEqual(playing)
-    // The one that cannot be played, and has no picture, is not there.
+    // The unplayable video without a picture is missing.
     await expect.poll(() => slider.locator('li').count()).toBe(6)
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
@@ -65,7 +65,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await expect.poll(() => first.evaluate(({ paused }: Player) => paused)).toBe(true)
     await slider.getByRole('button', { name: 'Anterior' }).click()
     await expect.poll(() => first.evaluate(({ paused }: Player) => paused)).toBe(false)
-    // While the list still glides, a click would scroll it itself, and the video away.
+    // While the list still scrolls, a click would stop it and move the video away.
     await expect.poll(() => slider.getByRole('button', { name: 'Anterior' }).isDisabled()).toBe(true)
     await slider.getByRole('button', { name: 'Pausar Em uso' }).click()
     await slider.getByRole('button', { name: 'Reproduzir Em uso' }).waitFor()
@@ -76,7 +76,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await page.evaluate("addEventListener('click', (event) => event.preventDefault())")
     await slider.getByRole('link', { name: 'Avental R$ 100,00' }).click()
     await expect.poll(() => figures(shop)).toEqual([1, 1])
-    // As stories: a dialog with one at a time, and the focus where it was.
+    // As stories: a dialog with one video at a time, which returns the focus.
     await save({ layout: 'stories', showControls: true, loop: false, placement: 'below-gallery' })
     await open('/products/1001')
     const stories = page.locator('[data-store-spot=below-gallery] store-video-slider')
@@ -93,7 +93,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await dialog.waitFor({ state: 'detached' })
     expect(await opener.evaluate(hasFocus)).toBe(true)
     await expect.poll(() => figures(shop)).toEqual([1, 2])
-    // Whoever wants no motion gets none.
+    // Reduced motion: nothing plays by itself.
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await save({ layout: 'carousel', showControls: false, placement: 'gallery' })
     await open('/products/1001')
@@ -112,7 +112,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 )
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'the home page has videos of its own, also one that floats, %i wide',
+  'the home page has its own videos, also a floating one, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await serveMedia(page)
@@ -122,7 +122,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const slider = page.locator('store-video-slider')
     await slider.getByRole('button', { name: 'Reproduzir Em uso' }).click()
     await slider.getByRole('button', { name: 'Pausar Em uso' }).waitFor()
-    // The shop's middle: after its products, and before what stands at the end.
+    // The middle of the page: after its products, before the elements at the end.
     const its = (await slider.boundingBox())!
     const grid = (await page.locator('.grid').boundingBox())!
     const end = (await page.locator('[data-store-spot=page-bottom]').boundingBox())!
@@ -152,7 +152,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await page.waitForTimeout(1500)
     expect(await slider.locator('video').count()).toBe(0)
     await expect.poll(counted).toEqual([1, 2])
-    // Of videos that are all gone nothing is left, and nothing goes wrong.
+    // If all videos are missing, the slider disappears without an error.
     await save({ layout: 'carousel', videos: [videos[2]], title: 'Em casa' })
     await open()
     await expect.poll(() => slider.evaluate((each: Hosting) => each.shadowRoot?.childElementCount)).toBe(0)

@@ -31,7 +31,7 @@ const setOutage = async (shop: Shop, isDown: boolean) => {
 }
 
 describe('the video slider of a product', () => {
-  test('is made and changed by its product; sent back it is the same', async () => {
+  test("a product's slider is created and changed; sent back it is unchanged", async () => {
     const shop = await connectedStore(app)
     const { status, body } = await save(shop, { productId: '1001', videos: [video] })
     expect(status).toBe(200)
@@ -63,7 +63,7 @@ describe('the video slider of a product', () => {
     expect((await remove(shop, '1001')).status).toBe(204)
   })
 
-  test('is one when two make it at once', async () => {
+  test('two concurrent creations make one slider', async () => {
     const shop = await connectedStore(app)
     const both = await Promise.all(
       ['A', 'B'].map((title) => save(shop, { productId: '1001', title, videos: [video] })),
@@ -85,7 +85,7 @@ describe('the video slider of a product', () => {
     expect((await shop.call(listSliders)).body.total).toBe(0)
   })
 
-  test('needs the platform for what is new alone', async () => {
+  test('only new references need the platform', async () => {
     const shop = await connectedStore(app)
     await save(shop, { productId: '1001', videos: [{ ...video, linkedProductId: '1002' }] })
     await setOutage(shop, true)
@@ -99,7 +99,7 @@ describe('the video slider of a product', () => {
 })
 
 describe('the video slider of the home page', () => {
-  test('has defaults until it is saved; without a video it cannot be on', async () => {
+  test('the home slider has defaults until it is saved; it cannot be enabled without a video', async () => {
     const shop = await connectedStore(app)
     const defaults = {
       title: null,
@@ -127,7 +127,7 @@ describe('the video slider of the home page', () => {
   })
 })
 
-test('the storefront shows each where it stands, and counts what is seen of it', async () => {
+test('the storefront shows each slider on its page, and counts its events', async () => {
   const shop = await connectedStore(app)
   const { body } = await save(shop, { productId: '1001', videos: [{ ...video, linkedProductId: '1002' }] })
   await home(shop, { isEnabled: true, videos: [video], title: 'Novidades' })

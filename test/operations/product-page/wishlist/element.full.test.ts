@@ -7,7 +7,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'a shopper wishes, leaves a contact, comes back and buys, %i wide',
+  'a shopper wishes, leaves a contact, returns and buys, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, {
@@ -28,7 +28,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const hearts = page.locator('[data-product-id="1002"] store-wishlist-button').getByRole('button')
     await hearts.waitFor()
     expect(await hearts.getAttribute('aria-pressed')).toBe('true')
-    // A page that the browser kept meanwhile, and one that did not hear of it before it is pressed.
+    // A page restored by the browser missed the change until it is clicked.
     const forget = `(() => {
       const kept = localStorage.getItem('storefront.wishes')
       localStorage.setItem('storefront.wishes', '[]')
@@ -45,14 +45,14 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const list = page.locator('store-wishlist')
     await list.getByText('Avental').waitFor()
     await expectAccessible(page)
-    // Pressed twice it is bought once.
+    // A double click buys it once.
     await list.getByRole('button', { name: 'Adicionar ao carrinho' }).dblclick()
     await list.getByText('Avental está no carrinho').waitFor()
     expect(await page.locator('[data-cart-count]').textContent()).toBe('1')
     await list.getByRole('button', { name: 'Remover Avental' }).click()
     await list.getByText('Sua lista de desejos está vazia').waitFor()
 
-    // Somebody else opens the list that was shared.
+    // Another person opens the shared list.
     await page.goto('about:blank')
     await open('/wishlist#wishes=1001,1002')
     await list.getByText('Caneca').waitFor()

@@ -7,7 +7,7 @@ import { dayMs } from '#runtime/durations'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { type TestApp, testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 import { type SentEvent, sendEvents, someVisitor, visit } from '#test/support/storefront'
 
 let app: TestApp
@@ -39,7 +39,7 @@ const analytics = async (shop: ConnectedShop, query: Record<string, string | num
 const totals = async (shop: ConnectedShop, query = {}) => (await analytics(shop, query)).totals
 
 describe('settings', () => {
-  test('have defaults, and shoppers get them once they are on', async () => {
+  test('settings have defaults, and shoppers get them once the wishlist is on', async () => {
     const shop = await wishShop()
     expect((await shop.call(getSettings)).body).toMatchObject({
       ...{ isEnabled: false, allowGuests: true, askContact: 'optional', contactFields: ['email'] },
@@ -54,8 +54,8 @@ describe('settings', () => {
   })
 })
 
-describe('what is wished for', () => {
-  test('two adds, a remove and a re-add', async () => {
+describe('wishes', () => {
+  test('two adds, a remove and a re-add are counted', async () => {
     const [shop, other] = [await wishShop(), await wishShop()]
     const visitorId = someVisitor()
     const events = [add('1001'), add('1002'), remove('1001'), add('1001')]
@@ -65,12 +65,12 @@ describe('what is wished for', () => {
       ...{ addsToCart: 0, purchases: 0, revenue: 0 },
     })
     expect((await totals(other)).adds).toBe(0)
-    // What is there already, and what is not there, count nothing.
+    // Adding a wished product and removing a missing one count nothing.
     await sendEvents(shop, [add('1002'), add('1001', '2001'), remove('1003')], { visitorId })
     expect(await totals(shop)).toMatchObject({ adds: 4, removes: 1, activeItems: 3 })
   })
 
-  test('an event that comes twice counts once; unknown products and stores without the plan count nothing', async () => {
+  test('a duplicate event counts once; unknown products and stores without the plan count nothing', async () => {
     const shop = await wishShop()
     const visitorId = someVisitor()
     const once = { ...add('1001'), id: crypto.randomUUID() }
@@ -80,11 +80,11 @@ describe('what is wished for', () => {
     expect(await totals(shop)).toMatchObject({ adds: 1, removes: 1, activeItems: 0 })
     const starter = await wishShop({ plan: 'starter' })
     expect((await sendEvents(starter, [add('1001')])).status).toBe(204)
-    const kept = await rowsOf(starter, 'wishes', ['id'])
+    const kept = await readRows(starter, 'wishes', ['id'])
     expect(kept).toEqual([])
   })
 
-  test('200 items are the most that a visitor has', async () => {
+  test('a visitor has at most 200 wishes', async () => {
     const shop = await wishShop()
     const visitorId = someVisitor()
     await app.database.root
@@ -105,7 +105,7 @@ describe('what is wished for', () => {
     expect(await totals(shop)).toMatchObject({ adds: 201, removes: 1, activeItems: 200 })
   })
 
-  test('two tabs at once add a product once', async () => {
+  test('two tabs that add a product at once add it once', async () => {
     const shop = await wishShop()
     const visitorId = someVisitor()
     await Promise.all(Array.from({ length: 6 }, () => sendEvents(shop, [add('1001')], { visitorId })))
@@ -114,7 +114,7 @@ describe('what is wished for', () => {
 })
 
 describe('analytics', () => {
-  test('days of the store’s zone, zeros included; products by adds, then those wished now', async () => {
+  test('days are in the store’s time zone, zeros included; products are sorted by adds, then by current wishes', async () => {
     const shop = await wishShop()
     await app.setClock('2026-11-21T02:30:00.000Z')
     const [a, b] = [someVisitor(), someVisitor()]
@@ -150,7 +150,7 @@ describe('analytics', () => {
     expect((await shop.call(exportWishlist, { query })).status).toBe(400)
   })
 
-  test('a purchase: of the contact, of the product, after the add, within 30 days, once an order and product', async () => {
+  test('a purchase counts for the contact and product, after the add, within 30 days, once per order and product', async () => {
     const shop = await wishShop()
     const visitorId = someVisitor()
     const ana = { email: 'Ana@Example.com', phone: '11 98888-7777' }
@@ -188,7 +188,7 @@ describe('analytics', () => {
 describe('the export', () => {
   const mails = (shop: ConnectedShop) => listSandboxMail(app.database.root as never, { to: shop.email })
 
-  test('one mail, a row a contact, harmless, nobody without one', async () => {
+  test('the export is one email with one row per contact, without formulas, and skips visitors without a contact', async () => {
     const shop = await wishShop()
     const [a, b] = [someVisitor(), someVisitor()]
     await sendEvents(shop, [add('1002'), add('1001'), contact({ email: 'ana@example.com', name: '=1+1' })], {
@@ -206,20 +206,20 @@ describe('the export', () => {
     await app.drainJobs()
     const [mail, ...others] = await mails(shop)
     expect(others).toEqual([])
-    expect(csvOf(mail!).split('\r\n').slice(0, -1)).toEqual([
+    expect(readCsv(mail!).split('\r\n').slice(0, -1)).toEqual([
       '\ufeffemail,phone,name,products,productCount,firstAddedAt,lastAddedAt,consent',
       `ANA@example.com,,'=1+1,"Avental; Caneca",2,2026-11-20T09:00:00-03:00,2026-11-20T09:01:00-03:00,false`,
     ])
   })
 
-  test('of a range: who last added something in it', async () => {
+  test('a date range filters by the last add', async () => {
     const shop = await wishShop()
     await sendEvents(shop, [add('1001'), contact({ phone: '11 98888-7777' })])
     await app.advance(3 * dayMs)
     await sendEvents(shop, [add('1001'), contact({ email: 'bia@example.com' })])
     await shop.call(exportWishlist, { query: { startDate: '2026-11-19', endDate: '2026-11-21' } })
     await app.drainJobs()
-    const rows = csvOf((await mails(shop))[0]!)
+    const rows = readCsv((await mails(shop))[0]!)
       .split('\r\n')
       .slice(1, -1)
     expect(rows).toHaveLength(1)
@@ -227,5 +227,5 @@ describe('the export', () => {
   })
 })
 
-const csvOf = ({ attachments }: Awaited<ReturnType<typeof listSandboxMail>>[number]): string =>
+const readCsv = ({ attachments }: Awaited<ReturnType<typeof listSandboxMail>>[number]): string =>
   Buffer.from(attachments[0]!.content).toString()

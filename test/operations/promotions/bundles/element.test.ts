@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import listBundles from '#operations/promotions/bundles/api/list-bundles'
-import { bundleOff } from '#operations/store/ecommerce/quote-rules'
+import { computeBundleDiscount } from '#operations/store/ecommerce/quote-rules'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import { post } from '#test/support/numbers'
@@ -10,7 +10,7 @@ import { post } from '#test/support/numbers'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'a bundle is chosen, put into the cart and told of; what is sold out is not sold, %i wide',
+  'a bundle is chosen, added to the cart and tracked; a sold-out one is not sold, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const made = await shop.call(createBundle, {
@@ -28,7 +28,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await bundle.getByText('Você economiza R$ 22,00').waitFor()
     await bundle.getByText('No máximo 2 por pedido.').waitFor()
     expect(await bundle.getByRole('link').allTextContents()).toEqual(['Avental'])
-    // It follows the page until the shopper chooses within.
+    // It follows the page's variant until the shopper chooses one in the bundle.
     await page.locator('select[name=variantId]').selectOption('2002')
     await bundle.getByText('R$ 144,00').waitFor()
     await bundle.getByLabel('Opção de Caneca').selectOption('2001')
@@ -74,7 +74,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
-test('the browser takes off a bundle what the checkout does', async () => {
+test('the browser computes the discount of a bundle like the checkout', async () => {
   const file = '../../../../operations/promotions/bundles/elements/bundle-math.js'
   const inBrowser = await import(new URL(file, import.meta.url).href)
   const cents = fc.bigInt({ min: 1n, max: 99_999_999n })
@@ -90,7 +90,10 @@ test('the browser takes off a bundle what the checkout does', async () => {
     fc.property(discount, cents, ({ discountType, discountValue }, regular) => {
       const value = discountType === 'percentage' ? String(discountValue) : discountValue.toFixed(2)
       expect(inBrowser.bundleOff({ discountType, discountValue }, regular)).toBe(
-        bundleOff({ discountType, value } as Parameters<typeof bundleOff>[0], regular),
+        computeBundleDiscount(
+          { discountType, value } as Parameters<typeof computeBundleDiscount>[0],
+          regular,
+        ),
       )
     }),
   )

@@ -5,8 +5,8 @@ import listBundles from '#operations/promotions/bundles/api/list-bundles'
 import setActive from '#operations/promotions/bundles/api/set-bundle-active'
 import updateBundle from '#operations/promotions/bundles/api/update-bundle'
 import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
-import { deliveriesOf } from '#operations/store/ecommerce/sandbox-webhooks'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { buildWebhookDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
 import { type TestApp, testApp } from '#test/support/app'
 import { type DiscountShop, discountStore, minute } from '#test/support/discounts'
 import { refused } from '#test/support/refused'
@@ -40,16 +40,20 @@ const combo = (change: object = {}) => ({
   ...change,
 })
 /** The platform changes a product, and its webhook arrives. */
-async function changed(shop: DiscountShop, id: string, change: Parameters<typeof changeProduct>[2]) {
-  const product = await changeProduct(shop.platform, id, change)
-  for (const { url, headers, body } of await deliveriesOf(shop.platform, 'product.updated', product)) {
+async function changed(shop: DiscountShop, id: string, change: Parameters<typeof changeSandboxProduct>[2]) {
+  const product = await changeSandboxProduct(shop.platform, id, change)
+  for (const { url, headers, body } of await buildWebhookDeliveries(
+    shop.platform,
+    'product.updated',
+    product,
+  )) {
     await app.fetch(new Request(url, { method: 'POST', headers, body }), { ip: '127.0.0.1' })
   }
   await app.drainJobs()
 }
 
 describe('bundles', () => {
-  test('after an outage the same key is good for the same request, once what was begun is over', async () => {
+  test('after an outage the same key works for the same request, once the started write is over', async () => {
     const shop = await bundleStore()
     const { id } = (await shop.call(createBundle, { body: combo() })).body
     const remove = () =>
@@ -65,7 +69,7 @@ describe('bundles', () => {
     expect([removed.status, removed.headers.get('idempotency-replayed')]).toEqual([204, null])
   })
 
-  test('has the prices of its items, and is sent back as it was read', async () => {
+  test('a bundle has the prices of its items and can be sent back as read', async () => {
     const shop = await bundleStore()
     const { status, body } = await shop.call(createBundle, { body: combo() })
     expect(status).toBe(201)
@@ -110,7 +114,7 @@ describe('bundles', () => {
     expect(emptied.body.description).toBeNull()
   })
 
-  test('fixed and price come off as they say, in whole cents', async () => {
+  test('the types fixed and price are applied in whole cents', async () => {
     const shop = await bundleStore()
     const fixed = await shop.call(createBundle, {
       body: combo({ discountType: 'fixed', discountValue: 39.85, isActive: false }),
@@ -129,7 +133,7 @@ describe('bundles', () => {
     expect(rounded.body).toMatchObject({ discountAmount: 79.93, bundlePrice: 159.87 })
   })
 
-  test('what cannot be a bundle is refused by its field', async () => {
+  test('an invalid bundle is refused by its field', async () => {
     const shop = await bundleStore()
     for (const [change, message] of [
       [{ items: [{ productId: 'cup' }] }, /^items: .*2 units/],
@@ -153,21 +157,21 @@ describe('bundles', () => {
     expect(down.status).toBe(503)
   })
 
-  test('items that sell out, are hidden or vanish are seen; the merchant is told once', async () => {
+  test('sold-out, hidden or deleted items are detected; the merchant is notified once', async () => {
     const shop = await bundleStore()
     const { body } = await shop.call(createBundle, { body: combo() })
     const now = async () => (await shop.call(listBundles)).body.data[0]
-    const told = async () =>
+    const countNotifications = async () =>
       (await shop.request('GET', '/notifications')).body.data.filter(
         (each: { type: string }) => each.type === 'bundle-unavailable',
       ).length
     await changed(shop, 'cup', { stock: 0 })
     expect(await now()).toMatchObject({ availability: 'out-of-stock', regularPrice: 239.8 })
-    expect(await told()).toBe(0)
+    expect(await countNotifications()).toBe(0)
     await changed(shop, 'cup', { isPublished: false })
     expect(await now()).toMatchObject({ availability: 'unavailable', regularPrice: 239.8 })
     expect((await now()).items[0].status).toBe('unpublished')
-    expect(await told()).toBe(1)
+    expect(await countNotifications()).toBe(1)
     await changed(shop, 'cup', { isDeleted: true })
     expect(await now()).toMatchObject({
       availability: 'unavailable',
@@ -176,9 +180,9 @@ describe('bundles', () => {
       bundlePrice: null,
     })
     expect((await now()).items[0]).toMatchObject({ status: 'missing', unitPrice: null, name: 'Cup' })
-    expect(await told()).toBe(1)
+    expect(await countNotifications()).toBe(1)
 
-    // Read and sent back it is what it was; a discount that cannot be checked is refused.
+    // Sent back as read it does not change; a discount that cannot be checked is refused.
     const back = await shop.call(updateBundle, {
       params: { id: body.id },
       body: { ...(await now()), maxPerOrder: 2 },
@@ -195,7 +199,7 @@ describe('bundles', () => {
     expect(await shop.held()).toEqual([])
   })
 
-  test('a discount that the price has come down to cannot be activated', async () => {
+  test('a discount that is no longer below the price cannot be activated', async () => {
     const shop = await bundleStore()
     const { body } = await shop.call(createBundle, {
       body: combo({ discountType: 'price', discountValue: 200, isActive: false }),
@@ -207,13 +211,13 @@ describe('bundles', () => {
       regularPrice: 169.8,
       discountAmount: 0,
     })
-    // Not changed, it is not checked: the rest of the bundle can be.
+    // An unchanged discount is not checked: the rest of the bundle can change.
     expect((await shop.call(updateBundle, { params: { id: body.id }, body: { title: 'T' } })).status).toBe(
       200,
     )
   })
 
-  test('is found by the product that it holds', async () => {
+  test('a bundle is found by its product', async () => {
     const shop = await bundleStore()
     await shop.call(createBundle, { body: combo() })
     await shop.call(createBundle, {

@@ -6,7 +6,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'what is missing for a gift, the gift, and another one to claim, %i wide',
+  'the missing amount for a gift, the gift, and another one to claim, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     const both = { combinesWith: { gifts: true }, gift: { productId: '1002' } }
@@ -32,7 +32,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await open('/cart')
     await own.getByText('Faltam R$ 40,00 para Avental').waitFor()
     await expectAccessible(page)
-    // The platform puts it into the cart by itself; the shopper takes it out, and may have it back.
+    // The platform adds it by itself; the shopper removes it and can add it again.
     await page.evaluate(
       `localStorage.setItem('shop.${shop.slug}', JSON.stringify({ lines: [{ variantId: '2001', quantity: 1 }], code: null }))`,
     )
@@ -48,7 +48,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await own.getByText('Avental: é seu!').waitFor()
     await row.waitFor()
 
-    // A platform that leaves it to us, and a gift that is claimed.
+    // A platform that leaves adding to us, and a gift to claim.
     await page.evaluate('sessionStorage.clear()')
     await page.evaluate(`
       window.asked = []
@@ -85,14 +85,12 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
-test.skipIf(!hasChromium)(
-  'what the cart does not earn any more goes out again, and what was bought stays',
-  async () => {
-    const { shop, page, open, faults } = await demoShop(app, url)
-    const body = { name: 'Brinde', minAmount: 100, gift: { productId: '1002' } }
-    expect((await shop.call(createGift, { body })).status).toBe(201)
-    await open('/cart')
-    await page.evaluate(`
+test.skipIf(!hasChromium)('a gift that is no longer earned is removed, and bought units stay', async () => {
+  const { shop, page, open, faults } = await demoShop(app, url)
+  const body = { name: 'Brinde', minAmount: 100, gift: { productId: '1002' } }
+  expect((await shop.call(createGift, { body })).status).toBe(201)
+  await open('/cart')
+  await page.evaluate(`
       window.asked = []
       for (const name of ['add-to-cart', 'remove-from-cart'])
         document.addEventListener('storefront:' + name, (event) => {
@@ -100,54 +98,53 @@ test.skipIf(!hasChromium)(
           window.asked.push([name, event.detail.items, event.detail.origin.widget])
           event.detail.respondWith(Promise.resolve())
         }, true)`)
-    const own = page.locator('store-cart-gifts')
-    await own.getByText('100').waitFor()
-    const mug = (total: number) => ({ productId: '1001', variantId: '2001', quantity: 1, total })
-    const apron = (total: number, quantity = 1) => ({ productId: '1002', variantId: '2003', quantity, total })
-    const cartOf = (...items: { total: number }[]) => {
-      const detail = { total: items.reduce((sum, each) => sum + each.total, 0), items }
-      return page.evaluate(`(async () => {
+  const own = page.locator('store-cart-gifts')
+  await own.getByText('100').waitFor()
+  const mug = (total: number) => ({ productId: '1001', variantId: '2001', quantity: 1, total })
+  const apron = (total: number, quantity = 1) => ({ productId: '1002', variantId: '2003', quantity, total })
+  const cartOf = (...items: { total: number }[]) => {
+    const detail = { total: items.reduce((sum, each) => sum + each.total, 0), items }
+    return page.evaluate(`(async () => {
         window.storefrontCart = ${JSON.stringify(detail)}
         document.dispatchEvent(new CustomEvent('storefront:cart', { detail: window.storefrontCart }))
         await new Promise((resolve) => setTimeout(resolve, 100))
       })()`)
-    }
-    const asked = () => page.evaluate<unknown[]>('window.asked')
-    const one = [{ productId: '1002', variantId: '2003', quantity: 1 }]
-    const added = ['add-to-cart', one, 'cart-gift']
-    const removed = ['remove-from-cart', one, 'cart-gift']
-    // What is earned is told in the shop's currency, of which this cart says nothing.
-    await page.evaluate(`
+  }
+  const asked = () => page.evaluate<unknown[]>('window.asked')
+  const one = [{ productId: '1002', variantId: '2003', quantity: 1 }]
+  const added = ['add-to-cart', one, 'cart-gift']
+  const removed = ['remove-from-cart', one, 'cart-gift']
+  // Amounts are in the shop's currency, which this cart does not give.
+  await page.evaluate(`
       window.storefrontCart = ${JSON.stringify({ currency: 'USD', total: 120, items: [mug(120)] })}
       document.dispatchEvent(new CustomEvent('storefront:cart', { detail: window.storefrontCart }))`)
-    await own.getByText('100').waitFor({ state: 'detached' })
-    expect([await asked(), await own.getByRole('group').count()]).toEqual([[], 0])
-    await cartOf(mug(120))
-    await expect.poll(asked).toEqual([added])
-    await cartOf(mug(120), apron(0))
-    // Not free any more, it would count for itself, and be paid for.
-    await cartOf(mug(60), apron(100))
-    await expect.poll(asked).toEqual([added, removed])
-    await own.getByText('40').waitFor()
-    await cartOf(mug(60), apron(100))
-    await cartOf(mug(60))
-    expect(await asked()).toHaveLength(2)
+  await own.getByText('100').waitFor({ state: 'detached' })
+  expect([await asked(), await own.getByRole('group').count()]).toEqual([[], 0])
+  await cartOf(mug(120))
+  await expect.poll(asked).toEqual([added])
+  await cartOf(mug(120), apron(0))
+  // No longer free, it would count towards its own minimum and be charged.
+  await cartOf(mug(60), apron(100))
+  await expect.poll(asked).toEqual([added, removed])
+  await own.getByText('40').waitFor()
+  await cartOf(mug(60), apron(100))
+  await cartOf(mug(60))
+  expect(await asked()).toHaveLength(2)
 
-    // Earned anew; beside one that is paid for, of which the shop lets go the free one by itself.
-    await cartOf(mug(120))
-    await expect.poll(asked).toEqual([added, removed, added])
-    await cartOf(mug(120), apron(0), apron(100))
-    await cartOf(mug(20), apron(70))
-    await own.getByText('10').waitFor()
-    expect(await asked()).toHaveLength(3)
+  // Earned again, next to a paid one; the shop removes the free one by itself.
+  await cartOf(mug(120))
+  await expect.poll(asked).toEqual([added, removed, added])
+  await cartOf(mug(120), apron(0), apron(100))
+  await cartOf(mug(20), apron(70))
+  await own.getByText('10').waitFor()
+  expect(await asked()).toHaveLength(3)
 
-    // What the shopper takes out stays out.
-    await cartOf(mug(120))
-    await expect.poll(asked).toEqual([added, removed, added, added])
-    await cartOf(mug(120), apron(0))
-    await cartOf(mug(120))
-    await own.getByRole('button').waitFor()
-    expect(await asked()).toHaveLength(4)
-    expect(faults).toEqual([])
-  },
-)
+  // A gift that the shopper removed is not added again.
+  await cartOf(mug(120))
+  await expect.poll(asked).toEqual([added, removed, added, added])
+  await cartOf(mug(120), apron(0))
+  await cartOf(mug(120))
+  await own.getByRole('button').waitFor()
+  expect(await asked()).toHaveLength(4)
+  expect(faults).toEqual([])
+})

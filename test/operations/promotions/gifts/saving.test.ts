@@ -6,7 +6,7 @@ import updateGift from '#operations/promotions/gifts/api/update-gift'
 import { discountsSync } from '#operations/promotions/handles'
 import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { recordUsage } from '#operations/store/ecommerce/sandbox-discounts'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { type TestApp, testApp } from '#test/support/app'
 import { discountStore } from '#test/support/discounts'
 import { refused } from '#test/support/refused'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 
 describe('cart gifts', () => {
-  test('the only variant is filled in; of several one is asked for; another product clears the old one', async () => {
+  test('a single variant is filled in, several need a choice, another product clears the old variant', async () => {
     const shop = await discountStore(app)
     const { status, body } = await shop.call(createGift, { body: shop.gift() })
     expect(status).toBe(201)
@@ -64,7 +64,7 @@ describe('cart gifts', () => {
     expect((await shop.call(updateGift, { params, body: back.body })).body).toEqual(back.body)
   })
 
-  test('what cannot be given is refused by its field, and so is an unknown variable', async () => {
+  test('an invalid gift and an unknown variable are refused by their field', async () => {
     const shop = await discountStore(app)
     for (const [change, message] of [
       [{ gift: { productId: '1002', variantId: '2001' } }, /^gift\.variantId: .*2001/],
@@ -78,7 +78,7 @@ describe('cart gifts', () => {
     expect(await shop.held()).toEqual([])
   })
 
-  test('one out of stock is made, and seen to be so', async () => {
+  test('a gift out of stock can be created and shows its status', async () => {
     const shop = await discountStore(app)
     await putProducts(shop.platform, [
       { id: 'sold-out', name: 'Sold out', variants: [{ id: 'so-1', price: 10, stock: 0 }] },
@@ -90,7 +90,7 @@ describe('cart gifts', () => {
     expect(body.gift.status).toBe('out-of-stock')
   })
 
-  test('used up: exhausted, taken off by the sync, back with a higher limit', async () => {
+  test('a used-up gift is exhausted, removed by the sync, and back with a higher limit', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createGift, { body: shop.gift({ usageLimit: 50 }) })
     const params = { id: body.id }
@@ -116,7 +116,7 @@ describe('cart gifts', () => {
     expect(await shop.held()).toHaveLength(1)
   })
 
-  test('lowest amount first; at most 20 live; a vanished gift is not activated', async () => {
+  test('gifts are listed by lowest amount, at most 20 are live, a deleted product cannot be activated', async () => {
     const shop = await discountStore(app)
     for (let n = 20; n >= 1; n -= 1) {
       const { status } = await shop.call(createGift, {
@@ -129,7 +129,7 @@ describe('cart gifts', () => {
     expect(body.data.map((each: { minAmount: number }) => each.minAmount)).toEqual([10, 20, 30])
     const { id } = body.data[0]
     await shop.call(setActive, { params: { id }, body: { isActive: false } })
-    await changeProduct(shop.platform, '1002', { isDeleted: true })
+    await changeSandboxProduct(shop.platform, '1002', { isDeleted: true })
     const active = await shop.call(setActive, { params: { id }, body: { isActive: true } })
     expect(active).toMatchObject(refused(409, '1002'))
   })

@@ -8,8 +8,8 @@ import { untilWaiting } from '#test/support/waits'
 
 const app = await testApp()
 
-// The one holds the store and wants the rule, the other the rule and wants the store.
-test('a rule that is changed and deleted at once: neither is told of the other’s locks', async () => {
+// Lock order: one locks the store, then the rule; the other the rule, then the store.
+test('a rule changed and deleted at the same time causes no deadlock error', async () => {
   const shop = await store(app)
   const { id } = (await shop.call(createRule, { body: { name: 'Up to 3', maxInstallments: 3 } })).body
   const ctx = await shop.context()

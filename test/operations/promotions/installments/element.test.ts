@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import saveBadges from '#operations/product-page/labels/api/save-settings'
 import createRule from '#operations/promotions/installments/api/create-rule'
 import saveSettings from '#operations/promotions/installments/api/save-settings'
-import { optionsOf, ruleFor } from '#operations/promotions/installments/math'
+import { buildOptions, findRuleFor } from '#operations/promotions/installments/math'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import { runs } from '#test/support/suite'
@@ -87,13 +87,13 @@ test.skipIf(!hasChromium)(
     const tell = (name: string, detail: object) =>
       page.evaluate(`document.dispatchEvent(new CustomEvent('storefront:${name.toLowerCase()}', {
         detail: window.storefront${name} = ${JSON.stringify(detail)} }))`)
-    // 100 of the store's come to 18 of the shopper's.
+    // 100 in the store's currency are 18 in the shopper's.
     const product = { productId: '1002', variantId: '2003', price: 18 }
     await tell('Product', { ...product, currency: 'EUR' })
     await expect.poll(said).toEqual([false, false])
     await tell('Product', { ...product, price: 100, currency: 'BRL' })
     await expect.poll(said).toEqual([true, true])
-    // A theme that tells the currency of its cart alone.
+    // A theme that only gives the currency of its cart.
     await tell('Product', product)
     await tell('Cart', { total: 0, currency: 'EUR', items: [] })
     await expect.poll(said).toEqual([false, false])
@@ -104,7 +104,7 @@ test.skipIf(!hasChromium)(
   },
 )
 
-test('the browser reckons installments to the cent as the server does', async () => {
+test('the browser computes installments to the cent like the server', async () => {
   const file = '../../../../operations/promotions/installments/elements/installments-math.js'
   const inBrowser = await import(new URL(file, import.meta.url).href)
   const money = fc.integer({ min: 0, max: 99_999_999_999 }).map((cents) => cents / 100)
@@ -140,11 +140,11 @@ test('the browser reckons installments to the cent as the server does', async ()
         monthlyInterestRate: rule.monthlyInterestRate.toFixed(4),
         minInstallmentAmount: text(rule.minInstallmentAmount),
       }))
-      const rule = ruleFor(text(price), terms)
-      const its = inBrowser.ruleFor(price, given)
+      const rule = findRuleFor(text(price), terms)
+      const its = inBrowser.findRule(price, given)
       expect(its?.id).toBe(rule?.id)
-      expect(inBrowser.optionsOf(price, its)).toEqual(optionsOf(text(price), rule))
-      expect(inBrowser.optionsOf(String(price), its)).toEqual(inBrowser.optionsOf(price, its))
+      expect(inBrowser.buildOptions(price, its)).toEqual(buildOptions(text(price), rule))
+      expect(inBrowser.buildOptions(String(price), its)).toEqual(inBrowser.buildOptions(price, its))
     }),
     runs(300),
   )

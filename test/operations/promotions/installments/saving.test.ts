@@ -4,7 +4,7 @@ import createRule from '#operations/promotions/installments/api/create-rule'
 import deleteRule from '#operations/promotions/installments/api/delete-rule'
 import getInstallments from '#operations/promotions/installments/api/get-installments'
 import saveSettings from '#operations/promotions/installments/api/save-settings'
-import { optionsOf } from '#operations/promotions/installments/math'
+import { buildOptions } from '#operations/promotions/installments/math'
 import { type TestApp, testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
 import { store } from '#test/support/store'
@@ -26,8 +26,8 @@ const terms = (change: object = {}) => ({
 })
 
 describe('installments of an amount', () => {
-  test('500.00 in 6, 3 of them free, at 2.99 %', () => {
-    const options = optionsOf('500.00', terms())
+  test('500.00 in 6 installments, 3 interest-free, at 2.99 %', () => {
+    const options = buildOptions('500.00', terms())
     const of = (n: number) => options.find((each) => each.installments === n)
     expect(of(3)).toEqual({
       installments: 3,
@@ -42,13 +42,13 @@ describe('installments of an amount', () => {
     expect(options.map(({ installments }) => installments)).toEqual([1, 2, 3, 4, 5, 6])
   })
 
-  test('too small installments are left out, all at once never', () => {
+  test('too small installments are omitted, a single payment never', () => {
     const many = terms({ minInstallmentAmount: '50.00' })
-    expect(optionsOf('120.00', many).map((each) => each.installments)).toEqual([1, 2])
-    expect(optionsOf('10.00', many).map((each) => each.installments)).toEqual([1])
+    expect(buildOptions('120.00', many).map((each) => each.installments)).toEqual([1, 2])
+    expect(buildOptions('10.00', many).map((each) => each.installments)).toEqual([1])
     const free = terms({ maxInstallments: 12, interestFreeInstallments: 12, monthlyInterestRate: '0' })
     expect(
-      optionsOf('0.05', free).map(({ installments, amount, firstAmount }) => [
+      buildOptions('0.05', free).map(({ installments, amount, firstAmount }) => [
         installments,
         amount,
         firstAmount,
@@ -60,13 +60,13 @@ describe('installments of an amount', () => {
       [4, 0.01, 0.02],
       [5, 0.01, 0.01],
     ])
-    expect(optionsOf('99.90', null)).toMatchObject([{ installments: 1, total: 99.9 }])
+    expect(buildOptions('99.90', null)).toMatchObject([{ installments: 1, total: 99.9 }])
   })
 
-  test('every free option adds up to the amount', () => {
+  test('every interest-free option sums to the amount', () => {
     const free = terms({ maxInstallments: 36, interestFreeInstallments: 36, monthlyInterestRate: '0' })
     for (const amount of ['0.37', '99.99', '1234.56', '999999999.99']) {
-      for (const { installments, amount: each, firstAmount, total } of optionsOf(amount, free)) {
+      for (const { installments, amount: each, firstAmount, total } of buildOptions(amount, free)) {
         const cents = Math.round(firstAmount * 100) + (installments - 1) * Math.round(each * 100)
         expect(cents).toBe(Math.round(Number(amount) * 100))
         expect(total).toBe(Number(amount))
@@ -78,7 +78,7 @@ describe('installments of an amount', () => {
 describe('rules', () => {
   const card = { name: 'Card', maxInstallments: 3 }
 
-  test('ranges do not overlap while active; an amount uses the rule it falls in', async () => {
+  test('active ranges do not overlap; an amount uses the rule whose range contains it', async () => {
     const shop = await store(app)
     const first = await shop.call(createRule, { body: { ...card, minAmount: 0, maxAmount: 100 } })
     const second = await shop.call(createRule, { body: { ...card, name: 'More', minAmount: 100 } })
@@ -104,7 +104,7 @@ describe('rules', () => {
     expect(none.body.simulation).toMatchObject({ ruleId: null, options: [{ installments: 1, amount: 20 }] })
   })
 
-  test('what does not hold together is refused by its field', async () => {
+  test('an inconsistent rule is refused by its field', async () => {
     const shop = await store(app)
     for (const [change, message] of [
       [{ maxInstallments: 6, interestFreeInstallments: 3 }, /^monthlyInterestRate: must be above 0/],
@@ -122,7 +122,7 @@ describe('rules', () => {
     }
   })
 
-  test('of two that overlap, made at once, one is made; of 51 rules fifty', async () => {
+  test('two overlapping concurrent rules create one; 51 rules create fifty', async () => {
     const shop = await store(app)
     const both = await Promise.all([1, 2].map(() => shop.call(createRule, { body: card })))
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
@@ -133,7 +133,7 @@ describe('rules', () => {
     expect(another).toMatchObject(refused(409, '50'))
   })
 
-  test('a rule is sent back unchanged', async () => {
+  test('a rule can be sent back unchanged', async () => {
     const shop = await store(app)
     const { body } = await shop.call(createRule, {
       body: {

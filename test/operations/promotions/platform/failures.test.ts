@@ -1,4 +1,4 @@
-/** A platform that refuses, is silent, answers too late, or is called by a process that dies: no half is left. */
+/** A platform that refuses, does not answer or answers too late, and a process that crashes: no half-written discount. */
 
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
@@ -53,158 +53,153 @@ const kinds = [
   },
 ] as const
 
-describe.each(kinds)(
-  'what fails on the way to the platform: $kind',
-  ({ create, update, remove, list, body }) => {
-    const first = async (shop: DiscountShop) => (await shop.call(list)).body.data[0]
+describe.each(kinds)('a failed call to the platform: $kind', ({ create, update, remove, list, body }) => {
+  const first = async (shop: DiscountShop) => (await shop.call(list)).body.data[0]
 
-    test('a POST that is not answered makes nothing, and may be tried again at once', async () => {
-      const shop = await discountStore(app)
-      for (const _try of [1, 2]) {
-        const { status } = await shop.call(create, { body: body(shop, { name: 'X FAIL-DOWN' }) })
-        expect(status).toBe(503)
-        expect((await shop.call(list)).body.total).toBe(0)
-      }
-      // Stored there, and not answered: an hour later it is nowhere.
-      expect((await shop.call(create, { body: body(shop, { name: 'X FAIL-TIMEOUT' }) })).status).toBe(503)
-      expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
-      await app.advance(minute)
-      await app.drainJobs()
-      expect(await shop.heldTitles()).toEqual([])
-      expect((await shop.call(list)).body.total).toBe(0)
-    })
-
-    test('a refusal is told with its reason and leaves nothing behind', async () => {
-      const shop = await discountStore(app)
-      const answer = await shop.call(create, { body: body(shop, { name: 'X FAIL-REFUSE' }) })
-      expect(answer).toMatchObject(refused(409, 'The platform does not take a discount'))
-      const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
-      const renamed = await shop.call(update, {
-        params: { id: made.body.id },
-        body: { name: 'X FAIL-REFUSE' },
-      })
-      expect(renamed.status).toBe(409)
-      expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
-      // Nothing is under way: the next change goes through at once.
-      expect((await shop.call(update, { params: { id: made.body.id }, body: { name: 'Y' } })).status).toBe(
-        200,
-      )
-      expect(await shop.heldTitles()).toEqual(['Y'])
-    })
-
-    test('a platform that asks to slow down is 503, and the next try goes through at once', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
-      const params = { id: made.body.id }
-      expect((await shop.call(update, { params, body: { name: 'X FAIL-BUSY' } })).status).toBe(503)
-      expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
-      expect((await shop.call(update, { params, body: { name: 'Y' } })).status).toBe(200)
-    })
-
-    test('a PATCH whose answer is lost leaves the old one, pending, and the platform comes back to it', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-      const params = { id: made.body.id }
-      expect((await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })).status).toBe(503)
-      expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
-      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
-      const atOnce = await shop.call(update, { params, body: { name: 'B' } })
-      expect(atOnce).toMatchObject(refused(409, 'minute'))
-      expect((await shop.call(remove, { params })).status).toBe(409)
-      await app.advance(minute)
-      await app.drainJobs()
-      expect(await shop.held()).toMatchObject([{ revision: 3, spec: { title: 'A' } }])
-      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-      expect((await shop.call(update, { params, body: { name: 'B' } })).status).toBe(200)
-      expect(await shop.held()).toMatchObject([{ revision: 4, spec: { title: 'B' } }])
-    })
-
-    test('after a minute another change takes over, before the job has run', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-      const params = { id: made.body.id }
-      await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })
-      await app.advance(minute)
-      expect((await shop.call(update, { params, body: { name: 'C' } })).status).toBe(200)
-      await app.drainJobs()
-      expect(await shop.heldTitles()).toEqual(['C'])
-      expect(await first(shop)).toMatchObject({ name: 'C', syncStatus: 'synced' })
-    })
-
-    test('a process that dies in a POST leaves neither; its answer that comes too late changes nothing', async () => {
-      const shop = await discountStore(app)
-      const held = holdAnswer(app, 'putDiscount')
-      const late = shop.call(create, { body: body(shop, { name: 'A' }) })
-      await held.reached
-      expect(await shop.heldTitles()).toEqual(['A'])
-      expect((await shop.call(list)).body.total).toBe(0)
-      // The reservation holds its name for a minute.
-      expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(409)
-      await app.advance(minute)
-      await app.drainJobs()
-      await app.drainJobs()
-      expect(await shop.held()).toEqual([])
-      held.letGo()
-      expect((await late).status).toBe(503)
-      expect((await shop.call(list)).body.total).toBe(0)
-      expect(await shop.held()).toEqual([])
-      expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(201)
-    })
-
-    test('a process that dies in a DELETE leaves both; the second DELETE takes both away', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-      const params = { id: made.body.id }
-      const held = holdAnswer(app, 'removeDiscount')
-      const late = shop.call(remove, { params })
-      await held.reached
-      expect(await shop.held()).toEqual([])
-      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
-      await app.advance(minute)
-      await app.drainJobs()
-      expect(await shop.heldTitles()).toEqual(['A'])
-      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-      held.letGo()
-      expect((await late).status).toBe(503)
-      await app.drainJobs()
-      expect(await shop.heldTitles()).toEqual(['A'])
-      expect((await shop.call(remove, { params })).status).toBe(204)
-      expect(await shop.held()).toEqual([])
-    })
-
-    test('a removal that is not answered leaves both', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'X FAIL-REMOVE' }) })
-      expect((await shop.call(remove, { params: { id: made.body.id } })).status).toBe(503)
-      await app.advance(minute)
-      await app.drainJobs()
-      expect(await first(shop)).toMatchObject({ syncStatus: 'synced' })
-      expect(await shop.heldTitles()).toEqual(['X FAIL-REMOVE'])
-    })
-
-    test('while the platform stays down the job tries again, and the change waits', async () => {
-      const shop = await discountStore(app)
-      const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
-      await shop.setDown(true)
-      const { status } = await shop.call(update, {
-        params: { id: made.body.id },
-        body: { name: 'B', endsAt: '2027-01-01T00:00:00.000Z' },
-      })
+  test('an unanswered POST creates nothing and can be retried at once', async () => {
+    const shop = await discountStore(app)
+    for (const _try of [1, 2]) {
+      const { status } = await shop.call(create, { body: body(shop, { name: 'X FAIL-DOWN' }) })
       expect(status).toBe(503)
-      await app.advance(minute)
-      await app.drainJobs({ allowFailures: true })
-      expect(await first(shop)).toMatchObject({ name: 'A', endsAt: null })
-      await shop.setDown(false)
-      await app.advance(10 * minute)
-      await app.drainJobs()
-      expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
-      expect(await shop.held()).toMatchObject([{ spec: { title: 'A', endsAt: null } }])
-    })
-  },
-)
+      expect((await shop.call(list)).body.total).toBe(0)
+    }
+    // Stored there without an answer: an hour later it is gone.
+    expect((await shop.call(create, { body: body(shop, { name: 'X FAIL-TIMEOUT' }) })).status).toBe(503)
+    expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
+    await app.advance(minute)
+    await app.drainJobs()
+    expect(await shop.heldTitles()).toEqual([])
+    expect((await shop.call(list)).body.total).toBe(0)
+  })
 
-describe('two at once', () => {
-  test('a change while another is on its way is refused, and neither is lost', async () => {
+  test('a refusal is answered with its reason and leaves nothing behind', async () => {
+    const shop = await discountStore(app)
+    const answer = await shop.call(create, { body: body(shop, { name: 'X FAIL-REFUSE' }) })
+    expect(answer).toMatchObject(refused(409, 'The platform does not take a discount'))
+    const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
+    const renamed = await shop.call(update, {
+      params: { id: made.body.id },
+      body: { name: 'X FAIL-REFUSE' },
+    })
+    expect(renamed.status).toBe(409)
+    expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
+    // Nothing is under way: the next change goes through at once.
+    expect((await shop.call(update, { params: { id: made.body.id }, body: { name: 'Y' } })).status).toBe(200)
+    expect(await shop.heldTitles()).toEqual(['Y'])
+  })
+
+  test('a throttling platform is 503, and the next attempt succeeds at once', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'X' }) })
+    const params = { id: made.body.id }
+    expect((await shop.call(update, { params, body: { name: 'X FAIL-BUSY' } })).status).toBe(503)
+    expect(await first(shop)).toMatchObject({ name: 'X', syncStatus: 'synced' })
+    expect((await shop.call(update, { params, body: { name: 'Y' } })).status).toBe(200)
+  })
+
+  test('a PATCH whose answer is lost leaves the old state, pending, and the platform is brought back to it', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+    const params = { id: made.body.id }
+    expect((await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })).status).toBe(503)
+    expect(await shop.heldTitles()).toEqual(['X FAIL-TIMEOUT'])
+    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
+    const atOnce = await shop.call(update, { params, body: { name: 'B' } })
+    expect(atOnce).toMatchObject(refused(409, 'minute'))
+    expect((await shop.call(remove, { params })).status).toBe(409)
+    await app.advance(minute)
+    await app.drainJobs()
+    expect(await shop.held()).toMatchObject([{ revision: 3, spec: { title: 'A' } }])
+    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+    expect((await shop.call(update, { params, body: { name: 'B' } })).status).toBe(200)
+    expect(await shop.held()).toMatchObject([{ revision: 4, spec: { title: 'B' } }])
+  })
+
+  test('after a minute another change takes over, before the job has run', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+    const params = { id: made.body.id }
+    await shop.call(update, { params, body: { name: 'X FAIL-TIMEOUT' } })
+    await app.advance(minute)
+    expect((await shop.call(update, { params, body: { name: 'C' } })).status).toBe(200)
+    await app.drainJobs()
+    expect(await shop.heldTitles()).toEqual(['C'])
+    expect(await first(shop)).toMatchObject({ name: 'C', syncStatus: 'synced' })
+  })
+
+  test('a crash during a POST leaves nothing on either side; a late answer changes nothing', async () => {
+    const shop = await discountStore(app)
+    const held = holdAnswer(app, 'putDiscount')
+    const late = shop.call(create, { body: body(shop, { name: 'A' }) })
+    await held.reached
+    expect(await shop.heldTitles()).toEqual(['A'])
+    expect((await shop.call(list)).body.total).toBe(0)
+    // The reservation holds its name for a minute.
+    expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(409)
+    await app.advance(minute)
+    await app.drainJobs()
+    await app.drainJobs()
+    expect(await shop.held()).toEqual([])
+    held.letGo()
+    expect((await late).status).toBe(503)
+    expect((await shop.call(list)).body.total).toBe(0)
+    expect(await shop.held()).toEqual([])
+    expect((await shop.call(create, { body: body(shop, { name: 'a' }) })).status).toBe(201)
+  })
+
+  test('a crash during a DELETE leaves both sides; a second DELETE removes both', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+    const params = { id: made.body.id }
+    const held = holdAnswer(app, 'removeDiscount')
+    const late = shop.call(remove, { params })
+    await held.reached
+    expect(await shop.held()).toEqual([])
+    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'pending' })
+    await app.advance(minute)
+    await app.drainJobs()
+    expect(await shop.heldTitles()).toEqual(['A'])
+    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+    held.letGo()
+    expect((await late).status).toBe(503)
+    await app.drainJobs()
+    expect(await shop.heldTitles()).toEqual(['A'])
+    expect((await shop.call(remove, { params })).status).toBe(204)
+    expect(await shop.held()).toEqual([])
+  })
+
+  test('an unanswered removal leaves both sides', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'X FAIL-REMOVE' }) })
+    expect((await shop.call(remove, { params: { id: made.body.id } })).status).toBe(503)
+    await app.advance(minute)
+    await app.drainJobs()
+    expect(await first(shop)).toMatchObject({ syncStatus: 'synced' })
+    expect(await shop.heldTitles()).toEqual(['X FAIL-REMOVE'])
+  })
+
+  test('during an outage of the platform the job retries and the change waits', async () => {
+    const shop = await discountStore(app)
+    const made = await shop.call(create, { body: body(shop, { name: 'A' }) })
+    await shop.setDown(true)
+    const { status } = await shop.call(update, {
+      params: { id: made.body.id },
+      body: { name: 'B', endsAt: '2027-01-01T00:00:00.000Z' },
+    })
+    expect(status).toBe(503)
+    await app.advance(minute)
+    await app.drainJobs({ allowFailures: true })
+    expect(await first(shop)).toMatchObject({ name: 'A', endsAt: null })
+    await shop.setDown(false)
+    await app.advance(10 * minute)
+    await app.drainJobs()
+    expect(await first(shop)).toMatchObject({ name: 'A', syncStatus: 'synced' })
+    expect(await shop.held()).toMatchObject([{ spec: { title: 'A', endsAt: null } }])
+  })
+})
+
+describe('concurrent writes', () => {
+  test('a change during another one is refused, and neither is lost', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, { body: shop.promotion({ name: 'A' }) })
     const params = { id: made.body.id }
@@ -213,7 +208,7 @@ describe('two at once', () => {
     await held.reached
     expect((await shop.call(updatePromotion, { params, body: { maxSetsPerOrder: 2 } })).status).toBe(409)
     expect((await shop.call(setActive, { params, body: { isActive: false } })).status).toBe(409)
-    // Its new name is held too, and its old one is its own until it has the new.
+    // Its new name is reserved, and it keeps its old one until the change is saved.
     expect(
       (await shop.call(createPromotion, { body: shop.promotion({ name: 'b', isActive: false }) })).status,
     ).toBe(409)
@@ -222,7 +217,7 @@ describe('two at once', () => {
     expect(await shop.held()).toMatchObject([{ revision: 2, spec: { title: 'B' } }])
   })
 
-  test('of twenty POSTs of one name one is made', async () => {
+  test('twenty concurrent POSTs with one name create one', async () => {
     const shop = await discountStore(app)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => shop.call(createPromotion, { body: shop.promotion() })),
@@ -233,7 +228,7 @@ describe('two at once', () => {
   })
 })
 
-describe('what a platform may answer besides', () => {
+describe('other answers of a platform', () => {
   test('a refusal that names a field is a 400', async () => {
     const shop = await discountStore(app)
     const restore = replaceMethod(app, 'putDiscount', async () => {
@@ -244,7 +239,7 @@ describe('what a platform may answer besides', () => {
     expect(answer).toMatchObject(refused(400, /^buyQuantity: must be at most 10 on this platform$/))
   })
 
-  test('a kind that it cannot apply, and more than it takes, are told before anything is written', async () => {
+  test('an unsupported kind and an exceeded limit are refused before anything is written', async () => {
     const shop = await discountStore(app)
     const restoreKinds = replaceMethod(app, 'discountCapabilities', async () => ({
       kinds: ['bundle'],
@@ -259,7 +254,7 @@ describe('what a platform may answer besides', () => {
     expect(await shop.held()).toHaveLength(1)
   })
 
-  test('a reconciliation that is refused is shown and told of once', async () => {
+  test('a refused reconciliation is shown, and notified once', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, { body: shop.promotion({ name: 'A' }) })
     await shop.call(updatePromotion, { params: { id: made.body.id }, body: { name: 'X FAIL-TIMEOUT' } })
@@ -285,7 +280,7 @@ describe('what a platform may answer besides', () => {
     expect(await shop.heldTitles()).toEqual(['A'])
   })
 
-  test('an answer after ten seconds is none', async () => {
+  test('an answer after ten seconds counts as none', async () => {
     const shop = await discountStore(app)
     const restore = replaceMethod(app, 'putDiscount', () => new Promise(() => undefined))
     // Ten seconds pass in a tenth of one.

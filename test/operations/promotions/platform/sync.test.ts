@@ -6,8 +6,8 @@ import createPromotion from '#operations/promotions/promotions/api/create-promot
 import listPromotions from '#operations/promotions/promotions/api/list-promotions'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
 import updatePromotion from '#operations/promotions/promotions/api/update-promotion'
-import { entitlementChanged } from '#operations/store/door'
 import { putDiscount, recordUsage, removeDiscount } from '#operations/store/ecommerce/sandbox-discounts'
+import { notifyEntitlementChanged } from '#operations/store/index'
 import { Refused } from '#runtime/ports/errors'
 import { type TestApp, testApp } from '#test/support/app'
 import { type DiscountShop, discountStore, holdAnswer, minute, replaceMethod } from '#test/support/discounts'
@@ -25,7 +25,7 @@ const sync = async (shop: DiscountShop) => {
 const first = async (shop: DiscountShop) => (await shop.call(listPromotions)).body.data[0]
 
 describe('discounts-sync', () => {
-  test('puts what is missing, mends what differs, removes what nobody made; twice changes nothing', async () => {
+  test('puts missing discounts, repairs different ones, removes orphans; a second run changes nothing', async () => {
     const shop = await discountStore(app)
     for (const name of ['A', 'B']) await shop.call(createPromotion, { body: shop.promotion({ name }) })
     const [a, b] = await shop.held()
@@ -40,7 +40,7 @@ describe('discounts-sync', () => {
     expect(await shop.held()).toEqual(before)
   })
 
-  test('clears what ended, and what is switched on again comes back', async () => {
+  test('removes ended discounts and puts reactivated ones back', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, {
       body: shop.promotion({ endsAt: '2026-11-20T13:00:00.000Z' }),
@@ -55,7 +55,7 @@ describe('discounts-sync', () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
   })
 
-  test('reads how often each was used', async () => {
+  test('reads the usage of each discount', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion() })
     await recordUsage(shop.platform, `promotion:${body.id}`, {
@@ -71,7 +71,7 @@ describe('discounts-sync', () => {
     })
   })
 
-  test('plan and subscription: taken off where they do not allow it, back when they do', async () => {
+  test('removes discounts that plan or subscription do not allow, and puts them back later', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, { body: shop.promotion({ name: 'A' }) })
     await shop.call(createBundle, { body: shop.bundle() })
@@ -84,7 +84,7 @@ describe('discounts-sync', () => {
         .where('store_id', '=', shop.id)
         .execute()
       await app.services.accessChanged(shop.id)
-      await (await shop.context()).transaction((tx) => entitlementChanged(tx))
+      await (await shop.context()).transaction((tx) => notifyEntitlementChanged(tx))
       await app.drainJobs()
     }
     await subscribed({ plan_id: 'starter' })
@@ -102,7 +102,7 @@ describe('discounts-sync', () => {
     expect(await shop.held()).toHaveLength(3)
   })
 
-  test('what the platform refuses is failed, told of once, and tried again', async () => {
+  test('a discount that the platform refuses is failed, notified once, and retried', async () => {
     const shop = await discountStore(app)
     await shop.call(createPromotion, { body: shop.promotion() })
     const [held] = await shop.held()
@@ -123,7 +123,7 @@ describe('discounts-sync', () => {
     expect(await first(shop)).toMatchObject({ syncStatus: 'synced', syncError: null })
   })
 
-  test('leaves alone what is on its way', async () => {
+  test('skips discounts with a write under way', async () => {
     const shop = await discountStore(app)
     const held = holdAnswer(app, 'putDiscount')
     const slow = shop.call(createPromotion, { body: shop.promotion() })
@@ -135,7 +135,7 @@ describe('discounts-sync', () => {
     expect(await shop.held()).toHaveLength(1)
   })
 
-  test('a change whose job was given up is taken up again', async () => {
+  test('requeues a change whose job was given up', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion({ name: 'A' }) })
     await shop.call(updatePromotion, { params: { id: body.id }, body: { name: 'B FAIL-TIMEOUT' } })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import createSticker from '#operations/product-page/labels/api/create-sticker'
 import createPromotion from '#operations/promotions/promotions/api/create-promotion'
 import saveSettings from '#operations/promotions/promotions/api/save-settings'
-import { applyQuantity, sumOf, type Unit } from '#operations/store/ecommerce/quote-rules'
+import { applyQuantity, sumDiscount, type Unit } from '#operations/store/ecommerce/quote-rules'
 import { putCategories, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
 import { hasChromium, servedApp } from '#test/support/browser'
@@ -14,7 +14,7 @@ import { runs } from '#test/support/suite'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'a promotion over the picture, beside the price and in the cart, with the time that is left, %i wide',
+  'a promotion over the picture, next to the price and in the cart, with the remaining time, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await putCategories(shop.platform, [{ id: '301', name: 'Cozinha' }])
@@ -117,7 +117,7 @@ test.skipIf(!hasChromium)(
     await cart.waitFor({ state: 'attached' })
     const free = { ...line, quantity: 1, total: 0 }
     const whole = 'Economia de R$ 100,00.'
-    // One line less its discount, as text or as a number; and split, as Shopify does.
+    // A line less its discount, as text or number; and split lines, as Shopify does.
     await expectSaved({ items: [{ ...line, total: 200, unitPrice: 100 }] }, whole)
     await expectSaved({ items: [{ ...line, total: '200.00', unitPrice: '100.00' }] }, whole)
     const split = [
@@ -125,7 +125,7 @@ test.skipIf(!hasChromium)(
       { ...free, unitPrice: 100 },
     ]
     await expectSaved({ items: split }, whole)
-    // What the checkout says is believed, also that it gives something else.
+    // The checkout's answer takes precedence, even if it gives another discount.
     const given = [{ title: 'Leve 3', amount: 99.9 }]
     await expectSaved({ items: split, discounts: given }, 'Economia de R$ 99,90.')
     await tell({ items: split, discounts: [{ title: 'Outro', amount: 50 }] })
@@ -134,7 +134,7 @@ test.skipIf(!hasChromium)(
   },
 )
 
-test('the browser counts sets as the checkout does', async () => {
+test('the browser counts sets like the checkout', async () => {
   const file = '../../../../operations/promotions/promotions/elements/promotion-math.js'
   const inBrowser = await import(new URL(file, import.meta.url).href)
   const terms = fc
@@ -169,11 +169,11 @@ test('the browser counts sets as the checkout does', async () => {
       )
       const spec = { ...promotion, scope: 'all', categoryIds: [], productIds: [], excludedProductIds: [] }
       const applied = applyQuantity(spec as never, units)
-      const { saved, sets } = inBrowser.progressOf(
+      const { saved, sets } = inBrowser.computeProgress(
         promotion,
         lines.map(({ cents, ...each }) => ({ ...each, total: (cents * each.quantity) / 100 })),
       )
-      expect(Math.round(saved * 100)).toBe(Number(applied ? sumOf(applied.off) : 0n))
+      expect(Math.round(saved * 100)).toBe(Number(applied ? sumDiscount(applied.off) : 0n))
       expect(sets * promotion.buyQuantity).toBe(applied?.units.size ?? 0)
     }),
     runs(300),

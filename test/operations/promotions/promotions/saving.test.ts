@@ -7,7 +7,7 @@ import saveSettings from '#operations/promotions/promotions/api/save-settings'
 import setActive from '#operations/promotions/promotions/api/set-promotion-active'
 import updatePromotion from '#operations/promotions/promotions/api/update-promotion'
 import { putCategory } from '#operations/store/ecommerce/sandbox-catalog'
-import { changeProduct } from '#operations/store/ecommerce/sandbox-product-change'
+import { changeSandboxProduct } from '#operations/store/ecommerce/sandbox-product-change'
 import { type TestApp, testApp } from '#test/support/app'
 import { discountStore } from '#test/support/discounts'
 import { refused } from '#test/support/refused'
@@ -22,7 +22,7 @@ const at = '2026-11-20T12:00:00.000Z'
 const tomorrow = '2026-11-21T12:00:00.000Z'
 
 describe('promotions', () => {
-  test('made, named once, paused twice, deleted', async () => {
+  test('a promotion is created with a unique name, paused twice and deleted', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, {
       body: { name: ' Leve 3 ', buyQuantity: 3, payQuantity: 2 },
@@ -73,7 +73,7 @@ describe('promotions', () => {
     expect((await shop.call(deletePromotion, { params: { id } })).status).toBe(204)
   })
 
-  test('a label names the percentage below 100; a read is sent back and changes nothing', async () => {
+  test('the label contains a percentage below 100; sending back a read changes nothing', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, {
       body: shop.promotion({
@@ -100,7 +100,7 @@ describe('promotions', () => {
     expect(await shop.held()).toMatchObject([{ revision: 2, spec: { maxSetsPerOrder: 2 } }])
   })
 
-  test('a paused one is nowhere on the platform, and is renamed without it', async () => {
+  test('a paused promotion is not on the platform and is renamed without it', async () => {
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion({ isActive: false }) })
     expect(body).toMatchObject({ status: 'paused', syncStatus: 'none', syncedAt: null })
@@ -113,7 +113,7 @@ describe('promotions', () => {
     await shop.setDown(false)
   })
 
-  test('products and categories must exist when they enter, and may be gone when sent back', async () => {
+  test('products and categories must exist when added, and may be gone when sent back', async () => {
     const shop = await discountStore(app)
     await putCategory(shop.platform, { id: '301', name: 'Casa' })
     const targeted = (change: object) =>
@@ -124,7 +124,7 @@ describe('promotions', () => {
     expect(status).toBe(201)
     expect(body).toMatchObject({ productIds: ['1001'], categoryIds: [] })
 
-    await changeProduct(shop.platform, '1001', { isDeleted: true })
+    await changeSandboxProduct(shop.platform, '1001', { isDeleted: true })
     const back = await shop.call(updatePromotion, {
       params: { id: body.id },
       body: { ...body, maxSetsPerOrder: 3 },
@@ -135,14 +135,14 @@ describe('promotions', () => {
     expect(gone).toMatchObject(refused(409, 'products'))
   })
 
-  test('a store without a platform is told so', async () => {
+  test('a store without a platform gets a clear refusal', async () => {
     const shop = await store(app)
     const body = { name: 'a', buyQuantity: 3, payQuantity: 2 }
     expect((await shop.call(createPromotion, { body })).status).toBe(409)
     expect((await shop.call(createPromotion, { body: { ...body, isActive: false } })).status).toBe(201)
   })
 
-  test('ended at its instant; pause, then a later end, then active again', async () => {
+  test('a promotion ends at endsAt, and a later end makes it active again', async () => {
     await app.setClock(at)
     const shop = await discountStore(app)
     const { body } = await shop.call(createPromotion, { body: shop.promotion({ endsAt: tomorrow }) })
@@ -167,7 +167,7 @@ describe('promotions', () => {
     expect(await shop.held()).toMatchObject([{ spec: { endsAt: '2026-11-22T12:00:00.000Z' } }])
   })
 
-  test('dates that cross, that are past and that do not exist are refused by their field', async () => {
+  test('crossed, past and invalid dates are refused by their field', async () => {
     await app.setClock(at)
     const shop = await discountStore(app)
     const made = (change: object) => shop.call(createPromotion, { body: shop.promotion(change) })
@@ -180,7 +180,7 @@ describe('promotions', () => {
     })
   })
 
-  test('at most 25 are live, also of ten at once; two activations make one discount', async () => {
+  test('at most 25 are live, even with ten concurrent writes; two activations create one discount', async () => {
     const shop = await discountStore(app)
     for (let n = 1; n <= 24; n += 1) {
       expect((await shop.call(createPromotion, { body: shop.promotion({ name: `P${n}` }) })).status).toBe(201)
@@ -211,7 +211,7 @@ describe('promotions', () => {
     expect(tooMany).toMatchObject(refused(409, '25'))
   })
 
-  test('the list is newest first, found by part of the name, and by status', async () => {
+  test('the list is newest first and filtered by part of the name and by status', async () => {
     const shop = await discountStore(app)
     for (const name of ['Café da manhã', 'Almoço']) {
       await shop.call(createPromotion, { body: shop.promotion({ name, isActive: name === 'Almoço' }) })

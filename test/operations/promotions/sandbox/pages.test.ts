@@ -1,4 +1,4 @@
-/** The sandbox's own addresses: what the platform holds, what a cart comes to, products that change. */
+/** The sandbox's own pages: discounts of the platform, the quote of a cart, changes of products. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import createBundle from '#operations/promotions/bundles/api/create-bundle'
 import listBundles from '#operations/promotions/bundles/api/list-bundles'
@@ -25,7 +25,7 @@ const call = async (path: string, body?: object) => {
 }
 
 describe('the sandbox platform', () => {
-  test('holds what was made, by the id or slug of the store, and quotes a cart by it', async () => {
+  test('holds created discounts, by the id or slug of the store, and quotes a cart with them', async () => {
     const shop = await discountStore(app)
     const made = await shop.call(createPromotion, {
       body: shop.promotion({ buyQuantity: 2, payQuantity: 1 }),
@@ -48,7 +48,7 @@ describe('the sandbox platform', () => {
     expect(unknown).toMatchObject(refused(400, 'nope'))
   })
 
-  test('a product is made, changed and deleted; its webhook reaches the bundles that hold it', async () => {
+  test('creates, changes and deletes a product; its webhook reaches its bundles', async () => {
     const shop = await discountStore(app)
     const made = await call(`${shop.id}/products/new-1`, { name: 'New' })
     expect(made.body).toMatchObject({

@@ -12,11 +12,11 @@ import createImageUpload from '#operations/reviews/reviews/api/create-image-uplo
 import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'
 import { fetchPicture } from '#operations/reviews/reviews/public-fetch'
-import { isPublicAddress, NotFetched } from '#runtime/http/public-fetch'
+import { FetchFailed, isPublicAddress } from '#runtime/http/public-fetch'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { rowsOf } from '#test/support/rows'
+import { readRows } from '#test/support/rows'
 
 const app = await testApp()
 await app.setClock('2026-05-01T12:00:00.000Z')
@@ -37,7 +37,7 @@ mesmo";2026-03-10;x
 `
 
 describe('POST /product-reviews/import', () => {
-  test('good rows go in, each bad one is named; the same file again adds nothing', async () => {
+  test('valid rows are imported, each invalid one is reported; importing the file again adds nothing', async () => {
     const shop = await reviewShop(app)
     const answer = await send(shop, six)
     expect([answer.status, answer.body.rows]).toEqual([202, 6])
@@ -77,7 +77,7 @@ describe('POST /product-reviews/import', () => {
     expect(await shop.mails('ana@example.com')).toEqual([])
   })
 
-  test('an odd character is its row’s fault; lines are counted as an editor shows them', async () => {
+  test('an invalid character fails only its row; line numbers match an editor', async () => {
     const shop = await reviewShop(app)
     const rows = [
       '1001,5,Ana,"one\r\ntwo\r\nthree"',
@@ -100,7 +100,7 @@ describe('POST /product-reviews/import', () => {
     expect(odd).toMatchObject(refused(400, 'csv: its header must not contain control characters'))
   })
 
-  test('what every column takes', async () => {
+  test('every column is validated', async () => {
     const shop = await reviewShop(app)
     const header =
       'sku,product_handle,rating,reviewer_name,reviewer_email,body,review_date,reply,verified,status,title'
@@ -140,7 +140,7 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     })
   })
 
-  test('faults of the whole file are told at once', async () => {
+  test('errors of the whole file are answered at once', async () => {
     const shop = await reviewShop(app)
     const message = async (csv: string) => {
       const { status, body } = await send(shop, csv)
@@ -158,13 +158,13 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     expect((await send(shop, 'product_id,rating,reviewer_name\n1001,5,A\n', 'rejected')).status).toBe(400)
   })
 
-  test('a worker killed after 200 of 450 rows: 450 once each, the counts exact', async () => {
+  test('after a worker was killed at 200 of 450 rows, all 450 are imported once with exact counts', async () => {
     const shop = await reviewShop(app)
     const rows = Array.from({ length: 450 }, (_none, n) => `1001,${1 + (n % 5)},Person ${n},Text ${n}`)
     const csv = `product_id,rating,reviewer_name,text\n${rows.join('\n')}\n`
     const ctx = await shop.context()
     const { jobId } = await importReviews(ctx, { csv, status: 'approved' })
-    // The worker goes once the first page is committed.
+    // The worker dies after the first page is committed.
     let looks = 0
     const signal = {
       throwIfAborted: () => {
@@ -174,7 +174,7 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     } as AbortSignal
     await expect(runImport(ctx, jobId, signal)).rejects.toThrow('killed')
     expect((await shop.call(listReviews)).body.total).toBe(200)
-    // And what another, slower, worker still holds of the first page changes nothing.
+    // A slower worker that still holds the first page changes nothing.
     await app.drainJobs()
     expect((await shop.call(listReviews)).body.total).toBe(450)
     expect(await imported(shop)).toMatchObject([
@@ -184,7 +184,7 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     expect(await imported(shop)).toHaveLength(1)
   })
 
-  test('the same file twice at once adds its reviews once', async () => {
+  test('importing the same file twice concurrently adds its reviews once', async () => {
     const shop = await reviewShop(app)
     await Promise.all([send(shop, six), send(shop, six)])
     await app.drainJobs()
@@ -193,7 +193,7 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     expect(both.map((each) => each.failed)).toEqual([2, 2])
   })
 
-  test('pictures: own uploads are kept, what cannot be had is left out and told', async () => {
+  test('own uploads stay; pictures that cannot be fetched are left out with a notice', async () => {
     const shop = await reviewShop(app)
     const png = Buffer.from('89504e470d0a1a0a', 'hex')
     const upload = (
@@ -219,13 +219,13 @@ CAN-1,,4,Gia,,${'x'.repeat(5001)},,,,,
     const [notice] = await shop.notices('review-images-failed')
     expect(notice!.message).toContain('https://127.0.0.1/a.png: it is at no public address')
     expect((await shop.call(deleteReview, { params: { reviewId: body.data[0].id } })).status).toBe(204)
-    const uses = await rowsOf(shop, 'file_uses', ['owner'])
+    const uses = await readRows(shop, 'file_uses', ['owner'])
     expect(uses).toEqual([])
   })
 })
 
-describe('pictures of the internet', () => {
-  test('addresses within are refused, in every form', () => {
+describe('pictures of other hosts', () => {
+  test('private addresses are refused in every form', () => {
     for (const address of [
       '127.0.0.1',
       '10.1.2.3',
@@ -250,7 +250,7 @@ describe('pictures of the internet', () => {
       expect(isPublicAddress(address)).toBe(true)
   })
 
-  test('a picture, one that is too large, one that leads within, one that is no picture', async () => {
+  test('a picture is fetched; a too large one, a redirect to a private address and another file type fail', async () => {
     const server = createServer((request, response) => {
       const path = request.url!
       if (path === '/inside') response.writeHead(302, { location: 'https://127.0.0.1/secret' }).end()
@@ -262,7 +262,7 @@ describe('pictures of the internet', () => {
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    // The picture's server, in the place of the internet.
+    // A local server stands in for the internet.
     const local = ((url: URL, options: object, answer: never) =>
       get(`http://127.0.0.1:${port}${url.pathname}`, options, answer)) as unknown as typeof https.get
     const fetch = (path: string) =>
@@ -272,7 +272,7 @@ describe('pictures of the internet', () => {
       await expect(fetch('/large')).rejects.toThrow('more than 10 MiB')
       await expect(fetch('/page')).rejects.toThrow('no JPEG')
       await expect(fetch('/inside')).rejects.toThrow('no public address')
-      await expect(fetchPicture('https://localhost:1/a.png')).rejects.toBeInstanceOf(NotFetched)
+      await expect(fetchPicture('https://localhost:1/a.png')).rejects.toBeInstanceOf(FetchFailed)
       await expect(fetchPicture('https://localhost:1/a.png')).rejects.toThrow('no public address')
       await expect(fetchPicture('http://images.example/a.png')).rejects.toThrow('https')
     } finally {
@@ -281,7 +281,7 @@ describe('pictures of the internet', () => {
   })
 })
 
-test('the inbox shows the reviews of a contact, by phone', async () => {
+test('the inbox shows the reviews of a contact by phone', async () => {
   const shop = await reviewShop(app)
   const phone = '+5511988886666'
   const ctx = await shop.context()

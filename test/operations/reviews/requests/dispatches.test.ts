@@ -7,7 +7,7 @@ import { newId } from '#runtime/values/ids'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { deleteRows, rowsOf } from '#test/support/rows'
+import { deleteRows, readRows } from '#test/support/rows'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp()
@@ -17,18 +17,18 @@ const items = [
   { variantId: '2004', quantity: 1 },
 ]
 let customers = 0
-/** A customer that no other test has asked. */
-function somebody() {
+/** A customer that no other test uses. */
+function createCustomer() {
   customers += 1
   return { name: `Rui ${customers}`, email: `rui${customers}@example.com`, phone: null }
 }
 
-/** Delivered at half past eleven in the night of the 10th, in São Paulo. */
-async function delivered(input: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
+/** An order delivered on the 10th at 23:30 in São Paulo. */
+async function deliverOrder(input: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
   await app.setClock('2026-03-01T12:00:00.000Z')
   const shop = await reviewShop(app)
   await shop.settings(settings)
-  const customer = somebody()
+  const customer = createCustomer()
   const order = await shop.sell({ customer, items, ...input })
   await app.setClock('2026-03-11T02:30:00.000Z')
   const change = await shop.resell(order, { fulfillmentStatus: 'delivered' })
@@ -46,8 +46,8 @@ const send = async (at: string): Promise<void> => {
 }
 
 describe('planning', () => {
-  test('two dispatches for three items, one of them free, seven days after the local day', async () => {
-    const { shop } = await delivered()
+  test('three items, one of them free, give two dispatches seven days after the local day', async () => {
+    const { shop } = await deliverOrder()
     const rows = await shop.dispatches()
     expect(rows.map((row) => [row.product_id, row.status, row.scheduled_at.toISOString()])).toEqual([
       ['1002', 'scheduled', '2026-03-17T13:00:00.000Z'],
@@ -58,8 +58,8 @@ describe('planning', () => {
     expect(body.data[0]).toMatchObject({ channel: 'email', reason: null, sentAt: null, remindersSent: 0 })
   })
 
-  test('the same webhooks again, at once, and a status that goes back plan nothing more', async () => {
-    const { shop, order } = await delivered()
+  test('repeated and concurrent webhooks and a reverted status plan nothing more', async () => {
+    const { shop, order } = await deliverOrder()
     await Promise.all([shop.deliver(order), shop.deliver(order)])
     await shop.deliver(order)
     await app.drainJobs()
@@ -70,11 +70,11 @@ describe('planning', () => {
     expect(await shop.dispatches()).toHaveLength(2)
   })
 
-  test('orders that reached the trigger before requests were turned on are never asked', async () => {
+  test('orders that reached the trigger before requests were turned on are never asked about', async () => {
     await app.setClock('2026-03-01T12:00:00.000Z')
     const shop = await reviewShop(app)
     await shop.settings({ request: { isEnabled: false } })
-    const order = await shop.sell({ customer: somebody() })
+    const order = await shop.sell({ customer: createCustomer() })
     await shop.resell(order, { fulfillmentStatus: 'delivered' })
     await app.advance(60_000)
     await shop.settings({ request: { isEnabled: true } })
@@ -84,16 +84,16 @@ describe('planning', () => {
     expect(await shop.dispatches()).toEqual([])
   })
 
-  test('the hourly look finds what no event brought', async () => {
-    const { shop } = await delivered()
+  test('the hourly scan finds orders without an event', async () => {
+    const { shop } = await deliverOrder()
     await deleteRows(shop, 'review_dispatches')
     await app.advance(3_700_000)
     await app.drainJobs()
     expect(await shop.dispatches()).toHaveLength(2)
   })
 
-  test('the dearest items first, up to the most that are asked about', async () => {
-    const { shop } = await delivered(
+  test('the most expensive items come first, up to the limit per order', async () => {
+    const { shop } = await deliverOrder(
       {
         items: [
           { variantId: '2002', quantity: 1 },
@@ -107,8 +107,8 @@ describe('planning', () => {
     expect(rows.map((row) => row.variant_id)).toEqual(['2001', '2003'])
   })
 
-  test('without an email there is nobody to ask', async () => {
-    const { shop } = await delivered({ customer: { name: 'Leo', phone: '+5511977776666' } })
+  test('without an email the request is skipped', async () => {
+    const { shop } = await deliverOrder({ customer: { name: 'Leo', phone: '+5511977776666' } })
     const rows = await shop.dispatches()
     expect(rows.map((row) => [row.status, row.reason])).toEqual([
       ['skipped', 'no-contact'],
@@ -118,8 +118,8 @@ describe('planning', () => {
 })
 
 describe('sending', () => {
-  test('one email for both items; cancelling one that is sent is a conflict', async () => {
-    const { shop, customer } = await delivered()
+  test('both items share one email; cancelling a sent request is a conflict', async () => {
+    const { shop, customer } = await deliverOrder()
     await send('2026-03-17T12:59:30.000Z')
     expect(await shop.mails(customer.email)).toEqual([])
     await send('2026-03-17T13:01:00.000Z')
@@ -141,12 +141,12 @@ describe('sending', () => {
       failed: 1,
       data: [{ status: 'sent', error: { code: 'conflict' } }],
     })
-    const ledger = await rowsOf(shop, 'message_ledger', ['source', 'channel', 'email'])
+    const ledger = await readRows(shop, 'message_ledger', ['source', 'channel', 'email'])
     expect(ledger).toEqual([{ source: 'review-request', channel: 'email', email: customer.email }])
   })
 
-  test('an order that was refunded meanwhile is skipped, and no email leaves', async () => {
-    const { shop, order, customer } = await delivered()
+  test('a request for an order refunded in the meantime is skipped without an email', async () => {
+    const { shop, order, customer } = await deliverOrder()
     await app.advance(1000)
     await shop.resell(order, { paymentStatus: 'refunded' })
     expect((await shop.dispatches()).map((row) => [row.status, row.reason])).toEqual([
@@ -157,8 +157,8 @@ describe('sending', () => {
     expect(await shop.mails(customer.email)).toEqual([])
   })
 
-  test('requests turned off meanwhile are skipped; by hand they leave', async () => {
-    const { shop, customer } = await delivered()
+  test('requests turned off in the meantime are skipped, but can be sent manually', async () => {
+    const { shop, customer } = await deliverOrder()
     await shop.settings({ request: { isEnabled: false } })
     const [first, second] = await shop.dispatches()
     const sent = await shop.call(sendDispatchesNow, { body: { ids: [first!.id] } })
@@ -179,16 +179,16 @@ describe('sending', () => {
     ])
   })
 
-  test('a product that is gone is not asked about', async () => {
-    const { shop, customer } = await delivered({ items: [{ variantId: '2001', quantity: 1 }] })
+  test('a deleted product is not asked about', async () => {
+    const { shop, customer } = await deliverOrder({ items: [{ variantId: '2001', quantity: 1 }] })
     await deleteRows(shop, 'sandbox_objects', { kind: 'product', id: '1001' })
     await send('2026-03-17T13:01:00.000Z')
     expect((await shop.dispatches()).map((row) => row.reason)).toEqual(['product-gone'])
     expect(await shop.mails(customer.email)).toEqual([])
   })
 
-  test('nobody is asked about a product again within 90 days', async () => {
-    const { shop, customer } = await delivered({ items: [{ variantId: '2003', quantity: 1 }] })
+  test('a customer is not asked about a product again within 90 days', async () => {
+    const { shop, customer } = await deliverOrder({ items: [{ variantId: '2003', quantity: 1 }] })
     await send('2026-03-17T13:01:00.000Z')
     const again = await shop.sell({ customer, items: [{ variantId: '2003', quantity: 1 }] })
     await shop.resell(again, { fulfillmentStatus: 'delivered' })
@@ -198,8 +198,8 @@ describe('sending', () => {
     ])
   })
 
-  test('an address that the mail server refuses fails, and can be sent by hand again', async () => {
-    const { shop } = await delivered({ customer: { name: 'Eva', email: 'eva+bounce@example.com' } })
+  test('a request to a refused address fails and can be sent again manually', async () => {
+    const { shop } = await deliverOrder({ customer: { name: 'Eva', email: 'eva+bounce@example.com' } })
     await send('2026-03-17T13:01:00.000Z')
     const [row] = await shop.dispatches()
     expect(row).toMatchObject({ status: 'failed', reason: 'recipient-refused' })
@@ -218,8 +218,8 @@ describe('sending', () => {
     ])
   })
 
-  test('a mail server that does not answer is tried again under the same key', async () => {
-    const { shop } = await delivered({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
+  test('a mail server that does not answer is retried with the same key', async () => {
+    const { shop } = await deliverOrder({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
     await send('2026-03-17T13:01:00.000Z')
     expect((await shop.dispatches()).map((row) => row.status)).toEqual(['sending', 'sending'])
     for (const minutes of [2, 6, 16, 61]) {
@@ -235,8 +235,8 @@ describe('sending', () => {
   test.each([
     ['order-cancelled', cancelOrders],
     ['product-gone', deleteProducts],
-  ] as const)('what changed between two tries is judged again: %s', async (reason, change) => {
-    const { shop } = await delivered({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
+  ] as const)('eligibility is checked again before a retry: %s', async (reason, change) => {
+    const { shop } = await deliverOrder({ customer: { name: 'Eva', email: 'eva+down@example.com' } })
     await send('2026-03-17T13:01:00.000Z')
     await change(shop)
     await app.advance(120_000)
@@ -247,8 +247,8 @@ describe('sending', () => {
     ])
   })
 
-  test('reminders: one message an order, up to the most, none once it is reviewed', async () => {
-    const { shop, customer } = await delivered(
+  test('an order gets one reminder at a time, up to the limit, and none once it is reviewed', async () => {
+    const { shop, customer } = await deliverOrder(
       {},
       { reminder: { isEnabled: true, delayDays: 5, maxReminders: 2 } },
     )
@@ -276,14 +276,14 @@ describe('sending', () => {
   })
 })
 
-describe('cancelling and sending by hand', () => {
+describe('cancelling and sending manually', () => {
   test.runIf(isFullSuite)(
-    'at once, twenty times: each is cancelled without an email, or sent with one',
+    'concurrently, twenty times: each request is cancelled without an email or sent with one',
     async () => {
       await app.setClock('2026-03-01T12:00:00.000Z')
       const shop = await reviewShop(app)
       await shop.settings({})
-      const people = Array.from({ length: 20 }, somebody)
+      const people = Array.from({ length: 20 }, createCustomer)
       for (const customer of people) {
         const order = await shop.place({ customer, items: [{ variantId: '2003', quantity: 1 }] })
         await shop.deliver(await shop.change(order, { fulfillmentStatus: 'delivered' }))
@@ -309,8 +309,8 @@ describe('cancelling and sending by hand', () => {
     },
   )
 
-  test('all of them, or those that are named: what is not there is told', async () => {
-    const { shop } = await delivered()
+  test('all or named requests can be cancelled; unknown ids are reported', async () => {
+    const { shop } = await deliverOrder()
     const unknown = newId(1)
     expect((await shop.call(cancelDispatches, { body: {} })).status).toBe(400)
     expect((await shop.call(sendDispatchesNow, { body: { all: true, ids: [unknown] } })).status).toBe(400)
@@ -327,8 +327,8 @@ describe('cancelling and sending by hand', () => {
     expect(body.data.map((row: { productName: string }) => row.productName)).toEqual(['Avental'])
   })
 
-  test('one that may not leave any more is skipped, though none could be queued', async () => {
-    const { shop, customer } = await delivered({ items: [{ variantId: '2003', quantity: 1 }] })
+  test('an ineligible request is skipped even if none could be queued', async () => {
+    const { shop, customer } = await deliverOrder({ items: [{ variantId: '2003', quantity: 1 }] })
     await shop.review({ productId: '1002', email: customer.email, verified: true })
     const [row] = await shop.dispatches()
     expect(await shop.call(sendDispatchesNow, { body: { ids: [row!.id] } })).toMatchObject(

@@ -1,7 +1,7 @@
-/** Requests by messaging: quota, opt-outs, failures told later, workers that died. */
+/** Requests by messaging: quota, opt-outs, late failures, killed workers. */
 import { describe, expect, test } from 'vitest'
-import { optOuts } from '#operations/messaging/door'
-import { sandboxOf } from '#operations/messaging/provider/sandbox'
+import { optOuts } from '#operations/messaging/index'
+import { getSandbox } from '#operations/messaging/provider/sandbox'
 import sendDispatchesNow from '#operations/reviews/requests/api/send-dispatches-now'
 import { connectNumber } from '#scripts/seed/connect-number'
 import { type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
@@ -13,7 +13,7 @@ const items = [
   { variantId: '2001', quantity: 1 },
   { variantId: '2003', quantity: 1 },
 ]
-const outbox = (shop: ReviewShop) => sandboxOf(app.services.adapters.messaging).outbox(shop.id)
+const outbox = (shop: ReviewShop) => getSandbox(app.services.adapters.messaging).outbox(shop.id)
 const cycle = (shop: ReviewShop) =>
   app.database.root
     .selectFrom('usage_cycles')
@@ -21,7 +21,7 @@ const cycle = (shop: ReviewShop) =>
     .where('store_id', '=', shop.id)
     .executeTakeFirstOrThrow()
 
-async function delivered(customer: Record<string, unknown>, settings: Record<string, unknown> = {}) {
+async function deliverOrder(customer: Record<string, unknown>, settings: Record<string, unknown> = {}) {
   await app.setClock('2026-03-10T12:00:00.000Z')
   const shop = await reviewShop(app)
   await connectNumber(await shop.context(), { type: 'qr', phone: '+5511400010001' })
@@ -39,8 +39,8 @@ const statuses = async (shop: ReviewShop) =>
   (await shop.dispatches()).map((row) => [row.channel, row.status, row.reason])
 
 describe('by messaging', () => {
-  test('one message an order, one unit, its link', async () => {
-    const shop = await delivered({ name: 'Ana Souza', email: 'ana@example.com', phone: '+5511988887777' })
+  test('an order gets one message with its link, which uses one unit', async () => {
+    const shop = await deliverOrder({ name: 'Ana Souza', email: 'ana@example.com', phone: '+5511988887777' })
     await send()
     const messages = await outbox(shop)
     expect(messages).toHaveLength(1)
@@ -53,8 +53,8 @@ describe('by messaging', () => {
     expect(await shop.mails('ana@example.com')).toEqual([])
   })
 
-  test('who opted out is asked by email; with messaging alone, not at all', async () => {
-    const shop = await delivered({ name: 'Ana', phone: '+5511988887701' })
+  test('an opted-out customer is asked by email; with messaging only, not at all', async () => {
+    const shop = await deliverOrder({ name: 'Ana', phone: '+5511988887701' })
     await optOuts.add(await shop.context(), '+5511988887702', 'manual')
     const plan = async (customer: Record<string, unknown>) => {
       const order = await shop.place({ customer, items: [{ variantId: '2001', quantity: 1 }] })
@@ -73,8 +73,8 @@ describe('by messaging', () => {
     ])
   })
 
-  test('a quota that is used up: by email where there is one, else skipped', async () => {
-    const both = await delivered({ name: 'Ana', email: 'quota@example.com', phone: '+5511988887703' })
+  test('without quota a request falls back to email, or is skipped without one', async () => {
+    const both = await deliverOrder({ name: 'Ana', email: 'quota@example.com', phone: '+5511988887703' })
     await setRows(both, 'usage_cycles', { used: 100_000 })
     const [row] = await both.dispatches()
     const byHand = await both.call(sendDispatchesNow, { body: { ids: [row!.id] } })
@@ -87,7 +87,7 @@ describe('by messaging', () => {
     ])
     expect(await both.mails('quota@example.com')).toHaveLength(1)
 
-    const phoneOnly = await delivered({ name: 'Ana', phone: '+5511988887704' })
+    const phoneOnly = await deliverOrder({ name: 'Ana', phone: '+5511988887704' })
     await setRows(phoneOnly, 'usage_cycles', { used: 100_000 })
     await send()
     expect(await statuses(phoneOnly)).toEqual([
@@ -96,8 +96,8 @@ describe('by messaging', () => {
     ])
   })
 
-  test('a phone that is not on the network fails; its unit goes back', async () => {
-    const shop = await delivered({ name: 'Ana', phone: '+5511988880001' })
+  test('a phone that is not on the network fails and its unit is released', async () => {
+    const shop = await deliverOrder({ name: 'Ana', phone: '+5511988880001' })
     await send()
     expect(await statuses(shop)).toEqual([
       ['messaging', 'failed', 'not-on-network'],
@@ -106,8 +106,8 @@ describe('by messaging', () => {
     expect(await cycle(shop)).toMatchObject({ used: 0, reserved: 0 })
   })
 
-  test('a delivery that fails later fails the request; by hand it leaves again under a key of its own', async () => {
-    const shop = await delivered({ name: 'Ana', phone: '+5511988880002' })
+  test('a late delivery failure fails the request; sending it manually uses a new key', async () => {
+    const shop = await deliverOrder({ name: 'Ana', phone: '+5511988880002' })
     await send()
     await app.advance(5_000)
     await app.drainJobs()
@@ -124,8 +124,8 @@ describe('by messaging', () => {
     expect(await cycle(shop)).toMatchObject({ used: 2, reserved: 0 })
   })
 
-  test('while its number is not connected it waits for it, for a day; then it fails, and says so', async () => {
-    const shop = await delivered({ name: 'Ana', phone: '+5511988887705' })
+  test('while the number is disconnected a request waits for a day, then fails with a reason', async () => {
+    const shop = await deliverOrder({ name: 'Ana', phone: '+5511988887705' })
     await setRows(shop, 'messaging_connections', { status: 'disconnected' })
     await send()
     expect((await statuses(shop)).map(([, status]) => status)).toEqual(['sending', 'sending'])

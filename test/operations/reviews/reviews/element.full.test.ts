@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newToken } from '#operations/reviews/requests/links'
+import { createToken } from '#operations/reviews/requests/links'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'
 import saveSettings from '#operations/reviews/settings/api/save-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
@@ -17,7 +17,7 @@ const picture = {
   ),
 }
 const place = 'GPS -23.5505 -46.6333'
-/** As a phone would have it: with where it was taken. */
+/** A picture with location metadata, like a phone's. */
 const taken = { ...picture, buffer: Buffer.concat([picture.buffer, Buffer.from(place)]) }
 
 async function save({ shop }: DemoShop, settings: Record<string, unknown>) {
@@ -35,7 +35,7 @@ async function write({ shop }: DemoShop, rating: number, name: string) {
 }
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'stars lead to the reviews, which are read, turned, sorted, and one is written with a picture, %i wide',
+  'stars link to the reviews, which can be read, paged and sorted, and one is written with a picture, %i wide',
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page, open, faults, asked } = demo
@@ -110,7 +110,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       status: 'approved',
       images: [{ url: expect.any(String) }],
     })
-    // Everybody may read it.
+    // The picture is public.
     const stored = await app.fetch(new Request(written.images[0].url))
     expect(Buffer.from(await stored.arrayBuffer())).toEqual(picture.buffer)
     expect(faults).toEqual([])
@@ -118,7 +118,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 )
 
 test.skipIf(!hasChromium)(
-  'who has no order is told how; the link of one opens the form; a second review is refused in words',
+  'a shopper without an order sees a hint; a link opens the form; a second review shows an error',
   async () => {
     const demo = await demoShop(app, url, { width: 390, locale: 'es' })
     const { shop, page, open } = demo
@@ -136,7 +136,7 @@ test.skipIf(!hasChromium)(
     })
     const ctx = await shop.context()
     const { id } = await ctx.db.selectFrom('orders').select('id').executeTakeFirstOrThrow()
-    const { token, row } = newToken(ctx, id)
+    const { token, row } = createToken(ctx, id)
     await ctx.db.insertInto('review_tokens').values(row).execute()
     await open(`/products/1001?review_token=${token}`)
     const form = reviews.getByRole('dialog')

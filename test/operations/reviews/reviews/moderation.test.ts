@@ -1,4 +1,4 @@
-/** Moderation, one by one and in bulk; lists, figures and export (reviews, rules 4 and 9). */
+/** Moderation, single and in bulk; lists, metrics and export (reviews, rules 4 and 9). */
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import bulkModerate from '#operations/reviews/reviews/api/bulk-moderate'
@@ -26,7 +26,7 @@ const change = (shop: ReviewShop, operation: Operation, reviewId: string, body: 
   shop.call(operation, { params: { reviewId }, body })
 
 describe('moderation', () => {
-  test('approve, feature, reject', async () => {
+  test('a review can be approved, featured and rejected', async () => {
     const shop = await reviewShop(app)
     await shop.settings({})
     const [one, two] = [await shop.review(), await shop.review()]
@@ -49,7 +49,7 @@ describe('moderation', () => {
     expect((await change(shop, moderateReview, newId(1), { status: 'approved' })).status).toBe(404)
   })
 
-  test('in bulk: each on its own, in the order given', async () => {
+  test('bulk moderation handles each review independently, in the given order', async () => {
     const shop = await reviewShop(app)
     const pending = await shop.review()
     const approved = await shop.review({ status: 'approved' })
@@ -70,7 +70,7 @@ describe('moderation', () => {
     expect([none.status, none.body.updated]).toEqual([200, 0])
   })
 
-  test('two moderators at once: one has moved it, the other has a conflict', async () => {
+  test('one of two concurrent moderators succeeds, the other gets a conflict', async () => {
     const shop = await reviewShop(app)
     const ids = await Promise.all(Array.from({ length: 12 }, () => shop.review()))
     const [first, second] = await Promise.all([
@@ -86,7 +86,7 @@ describe('moderation', () => {
     expect(both.map((answer) => answer.status).sort()).toEqual([200, 409])
   })
 
-  test('verified, images, reply; the same again changes nothing', async () => {
+  test('verified, images and reply can be set; setting equal values changes nothing', async () => {
     const shop = await reviewShop(app)
     const id = await shop.review()
     expect((await change(shop, verifyReview, id, { verified: true })).body).toMatchObject({
@@ -110,7 +110,7 @@ describe('moderation', () => {
     expect((await change(shop, replyToReview, id, { text: '' })).status).toBe(400)
   })
 
-  test('a deleted review is gone', async () => {
+  test('a deleted review is not found', async () => {
     const shop = await reviewShop(app)
     const params = { reviewId: await shop.review() }
     expect((await shop.call(deleteReview, { params })).status).toBe(204)
@@ -119,7 +119,7 @@ describe('moderation', () => {
 })
 
 describe('the list', () => {
-  test('filters, search without accents, sorting', async () => {
+  test('the list filters, searches without accents and sorts', async () => {
     const shop = await reviewShop(app)
     const at = (day: number) => new Date(Date.UTC(2026, 2, day, 12))
     const a = await shop.review({
@@ -157,7 +157,7 @@ describe('the list', () => {
     expect((await shop.call(listReviews, { query: { status: 'nope' } })).status).toBe(400)
   })
 
-  test('the home page counts those that wait and shows the newest', async () => {
+  test('the home page counts pending reviews and shows the newest', async () => {
     const shop = await reviewShop(app)
     await shop.review({ status: 'approved' })
     const newest = await shop.review()
@@ -168,8 +168,8 @@ describe('the list', () => {
   })
 })
 
-describe('the figures', () => {
-  test('40 requests in March, 6 of their buyers reviewed by today', async () => {
+describe('metrics', () => {
+  test('the response rate counts reviews by today: 6 of 40 requests in March', async () => {
     const shop = await reviewShop(app)
     const march = (day: number) => new Date(Date.UTC(2026, 2, day, 15))
     await app.database.root
@@ -229,7 +229,7 @@ describe('the figures', () => {
 })
 
 describe('the export', () => {
-  test('as the list filters, emailed to the member; it can be imported again', async () => {
+  test('the export uses the filters of the list, is emailed to the member, and can be imported again', async () => {
     const shop = await reviewShop(app)
     await shop.review({ rating: 5, status: 'approved', text: '=SUM(1;2)\nduas linhas' })
     await shop.review({ rating: 1 })

@@ -1,4 +1,4 @@
-/** Averages and orders that shoppers see (reviews, rule 11). */
+/** Averages and sort orders for shoppers (reviews, rule 11). */
 import { expect, test } from 'vitest'
 import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import moderateReview from '#operations/reviews/reviews/api/moderate-review'
@@ -8,7 +8,7 @@ import { visit } from '#test/support/storefront'
 
 const app = await testApp({ storefrontReadsIp: 10_000, storefrontWritesIp: 10_000 })
 
-test('averages of the product and of the cards follow each review at once', async () => {
+test('averages on product pages and cards update with each review at once', async () => {
   const shop = await reviewShop(app)
   await shop.settings({ autoPublish: { mode: 'all', verifiedOnly: false } })
   const shown = async () => {
@@ -37,7 +37,7 @@ test('averages of the product and of the cards follow each review at once', asyn
   expect((await shown())[1]).toEqual({})
 })
 
-test("a shopper may read them in another order than the widget's", async () => {
+test("a shopper may choose another sort order than the widget's", async () => {
   const shop = await reviewShop(app)
   await shop.settings({ widget: { sort: 'lowest' } })
   for (const rating of [3, 5, 1]) await shop.review({ rating, status: 'approved' })

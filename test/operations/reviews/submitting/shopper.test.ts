@@ -1,14 +1,14 @@
-/** What shoppers write (reviews, rules 2 and 11). */
+/** Reviews by shoppers (reviews, rules 2 and 11). */
 import { describe, expect, test } from 'vitest'
 import deleteReview from '#operations/reviews/reviews/api/delete-review'
 import listReviews from '#operations/reviews/reviews/api/list-reviews'
 import moderateReview from '#operations/reviews/reviews/api/moderate-review'
-import { reviewedOrders } from '#operations/reviews/reviews/for-others'
+import { findReviewedOrders } from '#operations/reviews/reviews/integrations'
 import updateStore from '#operations/store/profile/api/update-store'
-import { type ReviewShop, reviewShop, tokenOf } from '#test/operations/reviews/shop'
+import { findToken, type ReviewShop, reviewShop } from '#test/operations/reviews/shop'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { rowsOf, setRows } from '#test/support/rows'
+import { readRows, setRows } from '#test/support/rows'
 import { visit } from '#test/support/storefront'
 
 const app = await testApp({
@@ -36,14 +36,14 @@ async function openShop(settings: Record<string, unknown> = {}): Promise<ReviewS
   return shop
 }
 
-/** Delivered, asked about at once; answers the link's token. */
-async function asked(shop: ReviewShop, customer: Record<string, unknown>): Promise<string> {
+/** Delivers an order, sends its request at once and returns the link's token. */
+async function requestReview(shop: ReviewShop, customer: Record<string, unknown>): Promise<string> {
   const order = await shop.place({ customer, items: [{ variantId: '2001', quantity: 1 }] })
   await shop.deliver(await shop.change(order, { fulfillmentStatus: 'delivered' }))
   await app.drainJobs()
   await app.setClock('2026-04-01T13:01:00.000Z')
   await app.drainJobs()
-  return tokenOf((await shop.mails(customer.email as string))[0]!)
+  return findToken((await shop.mails(customer.email as string))[0]!)
 }
 const only = async (shop: ReviewShop) => {
   const { body } = await shop.call(listReviews)
@@ -52,10 +52,10 @@ const only = async (shop: ReviewShop) => {
 }
 
 describe('through the link of a request', () => {
-  test('is verified, its dispatch reviewed, no reminder follows; the same email from the widget is refused', async () => {
+  test('a review by link is verified, ends the reminders, and blocks a second one from the widget by the same email', async () => {
     const shop = await openShop({ reminder: { isEnabled: true, delayDays: 1 } })
     const customer = { name: 'Ana Souza', email: 'ana1@example.com', phone: '+5511988887777' }
-    const token = await asked(shop, customer)
+    const token = await requestReview(shop, customer)
     const answer = await write(shop, { productId: '1001', rating: 5, text: 'Linda', token })
     expect([answer.status, answer.body]).toEqual([201, { status: 'pending' }])
     const review = await only(shop)
@@ -78,9 +78,9 @@ describe('through the link of a request', () => {
     expect(await shop.mails(customer.email)).toHaveLength(1)
   })
 
-  test('again, it replaces what was written; a rejected one cannot be changed; a deleted one is not asked for', async () => {
+  test('a second review by link replaces the first; a rejected one cannot be changed; a deleted one is not requested again', async () => {
     const shop = await openShop({ autoPublish: { mode: 'rating', minRating: 4 } })
-    const token = await asked(shop, { name: 'Bia', email: 'bia1@example.com' })
+    const token = await requestReview(shop, { name: 'Bia', email: 'bia1@example.com' })
     expect((await write(shop, { productId: '1001', rating: 5, token })).body).toEqual({ status: 'approved' })
     expect((await write(shop, { productId: '1001', rating: 2, text: 'Quebrou', token })).body).toEqual({
       status: 'pending',
@@ -95,22 +95,22 @@ describe('through the link of a request', () => {
     expect((await write(shop, { productId: '1001', rating: 5, token })).status).toBe(409)
     expect((await shop.call(deleteReview, { params: { reviewId: review.id } })).status).toBe(204)
     expect(await shop.dispatches()).toMatchObject([{ status: 'reviewed', review_id: null }])
-    const [{ id }] = (await rowsOf(shop, 'orders', ['id'])) as [{ id: string }]
+    const [{ id }] = (await readRows(shop, 'orders', ['id'])) as [{ id: string }]
     await app.advance(1000)
     await shop.resell({ id }, { fulfillmentStatus: 'delivered' })
     expect(await shop.dispatches()).toHaveLength(1)
   })
 
-  test('a form that is sent twice, at once too, is one review that waits, told of once', async () => {
+  test('a form submitted twice, also concurrently, creates one pending review and one notice', async () => {
     const shop = await openShop({ autoPublish: { mode: 'rating', minRating: 4 } })
-    const token = await asked(shop, { name: 'Dia', email: 'dia1@example.com' })
+    const token = await requestReview(shop, { name: 'Dia', email: 'dia1@example.com' })
     const send = (rating: number) => write(shop, { productId: '1001', rating, token })
     const answers = await Promise.all([send(2), send(2), send(2)])
     expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201])
     await app.advance(60_000)
     await send(1)
     expect(await shop.notices('review-pending')).toHaveLength(1)
-    // Published, and changed into one that waits: that is news.
+    // Published, then changed into a pending one: that creates a notice.
     await send(5)
     await send(1)
     expect(await shop.notices('review-pending')).toHaveLength(2)
@@ -120,9 +120,9 @@ describe('through the link of a request', () => {
     expect(await shop.notices('review-pending')).toHaveLength(3)
   })
 
-  test('a product of another order, a forged token, one that is 181 days old', async () => {
+  test('a product of another order, a forged token and an expired token are refused', async () => {
     const shop = await openShop()
-    const token = await asked(shop, { name: 'Cia', email: 'cia1@example.com' })
+    const token = await requestReview(shop, { name: 'Cia', email: 'cia1@example.com' })
     const other = await write(shop, { productId: '1002', rating: 5, token })
     expect(other).toMatchObject(refused(400, 'productId: is not part of this order'))
     expect((await write(shop, { productId: '1001', rating: 5, token: 'forged' })).status).toBe(400)
@@ -131,9 +131,9 @@ describe('through the link of a request', () => {
     expect((await visit(shop, `/reviews/form?token=${token}`)).status).toBe(404)
   })
 
-  test('a person sends its form without scripts', async () => {
+  test('the form works without scripts', async () => {
     const shop = await openShop()
-    const token = await asked(shop, { name: 'Dia "D" Lima', email: 'dia1@example.com' })
+    const token = await requestReview(shop, { name: 'Dia "D" Lima', email: 'dia1@example.com' })
     const form = await visit(shop, `/reviews/form?token=${token}`)
     expect(form.body).toMatchObject({
       name: 'Dia "D" Lima',
@@ -154,7 +154,7 @@ describe('through the link of a request', () => {
 })
 
 describe('on a product page', () => {
-  test('publishes by rule: verified, rating, images, blocked words', async () => {
+  test('publishing follows the rules: verified, rating, images, blocked words', async () => {
     const shop = await openShop({
       autoPublish: { mode: 'rating', minRating: 4, verifiedOnly: false, blockedWords: ['Péssimo'] },
     })
@@ -170,7 +170,7 @@ describe('on a product page', () => {
     expect(body.data.map((row: { moderatedBy: string }) => row.moderatedBy)).toEqual(['auto', 'auto'])
   })
 
-  test('a buyer`s email typed by a stranger is not verified until the button of the link is pressed', async () => {
+  test('a review under a buyer`s email is not verified until the button behind the link is pressed', async () => {
     const shop = await openShop({ autoPublish: { mode: 'all' } })
     const email = 'buyer@example.com'
     await shop.sell({ customer: { name: 'Buyer', email }, items: [{ variantId: '2002', quantity: 1 }] })
@@ -178,7 +178,7 @@ describe('on a product page', () => {
     await app.drainJobs()
     expect(await only(shop)).toMatchObject({ verified: false, status: 'pending', orderNumber: null })
     const [mail] = await shop.mails(email)
-    const token = encodeURIComponent(tokenOf(mail!))
+    const token = encodeURIComponent(findToken(mail!))
     const page = await visit(shop, `/reviews/confirm?token=${token}`, { headers: html })
     expect(page.text).toContain('<button>')
     expect(await only(shop)).toMatchObject({ verified: false })
@@ -194,14 +194,14 @@ describe('on a product page', () => {
     expect((await visit(shop, `/reviews/confirm?token=${token}`, { body: {} })).status).toBe(200)
   })
 
-  test('a buyer`s email typed by a stranger neither skips their request nor locks their link', async () => {
+  test('a stranger`s review under a buyer`s email neither skips their request nor blocks their link', async () => {
     const shop = await openShop()
     const email = 'victim@example.com'
     expect((await write(shop, { ...opinion, text: 'Horrível', email })).status).toBe(201)
     const strangers = await only(shop)
-    // As a merchant would: the buyer's word must not go with it.
+    // The merchant rejects the stranger's review; the buyer's own must not be lost with it.
     expect((await moderate(shop, strangers.id, 'rejected')).status).toBe(200)
-    const token = await asked(shop, { name: 'Vic', email })
+    const token = await requestReview(shop, { name: 'Vic', email })
     expect(await shop.dispatches()).toMatchObject([{ status: 'sent', reason: null }])
     expect((await write(shop, { productId: '1001', rating: 5, text: 'Linda', token })).status).toBe(201)
     expect(await only(shop)).toMatchObject({
@@ -212,12 +212,12 @@ describe('on a product page', () => {
       source: 'request',
       reply: null,
     })
-    // What is the buyer's own stays rejected.
+    // A rejected review of the buyer stays rejected.
     expect((await moderate(shop, strangers.id, 'rejected')).status).toBe(200)
     expect((await write(shop, { productId: '1001', rating: 5, token })).status).toBe(409)
   })
 
-  test('nor does it stand in the way of an automation that asks', async () => {
+  test('a stranger`s review does not block an automation that asks for reviews', async () => {
     const shop = await openShop()
     const email = 'asked@example.com'
     const order = await shop.sell({
@@ -225,19 +225,21 @@ describe('on a product page', () => {
       items: [{ variantId: '2001', quantity: 1 }],
     })
     await write(shop, { ...opinion, email })
-    expect((await reviewedOrders(await shop.context(), [order.id])).get(order.id)).not.toBe('not-eligible')
+    expect((await findReviewedOrders(await shop.context(), [order.id])).get(order.id)).not.toBe(
+      'not-eligible',
+    )
     await setRows(shop, 'product_reviews', { verified: true, verified_source: 'confirmed-email' })
-    expect((await reviewedOrders(await shop.context(), [order.id])).get(order.id)).toBe('not-eligible')
+    expect((await findReviewedOrders(await shop.context(), [order.id])).get(order.id)).toBe('not-eligible')
   })
 
-  test('who never bought it gets no email', async () => {
+  test('an address without a purchase gets no email', async () => {
     const shop = await openShop()
     await write(shop, { ...opinion, email: 'nobody@example.com' })
     await app.drainJobs()
     expect(await shop.mails('nobody@example.com')).toEqual([])
   })
 
-  test('what the form does not take', async () => {
+  test('content that the form does not allow is refused', async () => {
     const shop = await openShop({ form: { requireText: true, allowImages: false } })
     const message = async (body: Record<string, unknown>) =>
       (await write(shop, { ...opinion, ...body })).body.error?.message
@@ -256,7 +258,7 @@ describe('on a product page', () => {
     ['en', ['not taken here', 'at most 2', 'not uploaded here']],
     ['pt-BR', ['não são aceitas aqui', 'no máximo 2', 'não foi enviada por aqui']],
     ['es', ['no se aceptan aquí', 'como máximo 2', 'no se subió aquí']],
-  ])('what is wrong with pictures is said in %s on a page, to scripts as ever', async (locale, words) => {
+  ])('picture errors are in %s on a page, and unchanged for scripts', async (locale, words) => {
     const shop = await openShop({ form: { allowImages: false } })
     expect((await shop.call(updateStore, { body: { locale } })).status).toBe(200)
     const elsewhere = (count: number) =>
@@ -267,21 +269,21 @@ describe('on a product page', () => {
       expect(answer.status).toBe(400)
       return answer
     }
-    const told = [(await answered(1, html)).text]
+    const errors = [(await answered(1, html)).text]
     await shop.settings({ form: { allowImages: true, maxImages: 2 } })
-    told.push((await answered(3, html)).text, (await answered(1, html)).text)
-    for (const [n, each] of told.entries()) expect(each).toContain(words[n])
+    errors.push((await answered(3, html)).text, (await answered(1, html)).text)
+    for (const [n, each] of errors.entries()) expect(each).toContain(words[n])
     expect((await answered(3)).body.error.message).toBe('imageUrls: must have at most 2')
     expect((await answered(1)).body.error.message).toBe('imageUrls.0: was not uploaded here')
   })
 
-  test('a machine that fills in the hidden field learns nothing, and nothing is kept', async () => {
+  test('a bot that fills in the hidden field gets a normal answer, and nothing is stored', async () => {
     const shop = await openShop()
     expect((await write(shop, { ...opinion, website: 'https://spam.example' })).status).toBe(201)
     expect((await shop.call(listReviews)).body.total).toBe(0)
   })
 
-  test('pictures: uploaded here, held until somebody looks, hidden with one call', async () => {
+  test('pictures must be uploaded here, hold the review for moderation, and can be hidden', async () => {
     const shop = await openShop({ autoPublish: { mode: 'all', verifiedOnly: false } })
     const png = Buffer.from('89504e470d0a1a0a', 'hex')
     const upload = await visit(shop, '/reviews/upload-url', {
@@ -297,7 +299,7 @@ describe('on a product page', () => {
     expect((await only(shop)).images).toMatchObject([{ url: fileUrl }])
   })
 
-  test('off, or not in the plan: nothing is there', async () => {
+  test('while reviews are off or not in the plan, the pages are 404', async () => {
     const shop = await openShop({ isEnabled: false })
     expect((await write(shop, opinion)).status).toBe(404)
     expect((await visit(shop, '/products/1001/reviews')).status).toBe(404)
@@ -306,7 +308,7 @@ describe('on a product page', () => {
 })
 
 describe('GET /products/:productId/reviews', () => {
-  test('approved ones in the order of the widget, nothing private', async () => {
+  test('approved reviews are listed in the order of the widget, without private fields', async () => {
     const shop = await openShop({ widget: { perPage: 2 } })
     const at = (day: number) => new Date(Date.UTC(2026, 2, day))
     await shop.review({ rating: 4, status: 'approved', reviewedAt: at(1), name: 'Ana Souza Lima' })

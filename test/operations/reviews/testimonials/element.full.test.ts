@@ -7,7 +7,7 @@ import { demoShop, expectAccessible } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'testimonials turn by themselves, by buttons and keys, and can be stopped, %i wide',
+  'testimonials rotate automatically, by buttons and by keys, and can be stopped, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     for (const n of [1, 2, 3, 4, 5]) {
@@ -40,7 +40,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await box.getByRole('button', { name: 'Anterior' }).click()
     await turned(after)
 
-    // Held by the pointer over it, it does not turn though it may.
+    // Hovering pauses the rotation.
     await box.getByRole('button', { name: 'Girar sozinho' }).click()
     await page.waitForTimeout(700)
     const held = await at()

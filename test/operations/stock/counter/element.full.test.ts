@@ -8,7 +8,7 @@ import { post } from '#test/support/numbers'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'few are left of the variant that is chosen, %i wide',
+  'the counter shows the stock of the chosen variant, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveSettings, { body: { isEnabled: true, threshold: 10 } })
@@ -22,7 +22,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
       page.evaluate(
         `document.dispatchEvent(new CustomEvent('storefront:product', { detail: { productId: 1001, variantId: ${variantId} } }))`,
       )
-    // There are more of the other one.
+    // The other variant has more stock.
     await tell(2002)
     await counter.getByText('3').waitFor({ state: 'detached' })
     await tell(2001)
@@ -31,7 +31,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
   },
 )
 
-test.skipIf(!hasChromium)('a card says how few are left of all its variants together', async () => {
+test.skipIf(!hasChromium)('a card shows the stock of all its variants together', async () => {
   const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
   const body = { isEnabled: true, threshold: 10, showInProductList: true }
   await shop.call(saveSettings, { body })
@@ -46,7 +46,7 @@ test.skipIf(!hasChromium)('a card says how few are left of all its variants toge
   const counter = page.locator('[data-product-id="1001"] store-stock-counter')
   await counter.getByText(String(2 * variants.length)).waitFor()
   await expectAccessible(page)
-  // On the page itself it is of the variant that is chosen.
+  // On the product page it counts the chosen variant.
   await open('/products/1001')
   await page.locator('store-stock-counter').first().getByText('2').waitFor()
   expect(faults).toEqual([])

@@ -7,8 +7,8 @@ import getMetrics from '#operations/stock/subscriptions/api/get-metrics'
 import getOverview from '#operations/store/dashboard/api/get-overview'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { rowsOf, setRows } from '#test/support/rows'
-import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'
+import { readRows, setRows } from '#test/support/rows'
+import { makeEmail, makePhone, type StockShop, stockShop } from '#test/support/stock'
 
 const app = await testApp({ storefrontAcceptedIp: 1000 })
 await app.setClock('2026-11-20T12:00:00.000Z')
@@ -21,10 +21,10 @@ async function asked(shop: StockShop, contact: object): Promise<string> {
   return (await shop.all()).at(-1).id
 }
 
-describe('one alert, now', () => {
-  test('goes whatever the stock is, once', async () => {
+describe('an alert sent by hand', () => {
+  test('is sent once, whatever the stock is', async () => {
     const shop = await stockShop(app)
-    const id = await asked(shop, { email: mailOf(1) })
+    const id = await asked(shop, { email: makeEmail(1) })
     const answers = await Promise.all([send(shop, id), send(shop, id)])
     expect(answers.map((each) => each.status).sort()).toEqual([202, 409])
     expect(answers.find((each) => each.status === 202)!.body).toEqual({
@@ -36,22 +36,22 @@ describe('one alert, now', () => {
     await app.drainJobs()
     expect(await shop.one(id)).toMatchObject({ status: 'sent', sentAt: '2026-11-20T12:00:00.000Z' })
     expect((await send(shop, id)).status).toBe(409)
-    expect((await shop.left()).map((each) => [each.to, each.calls])).toEqual([[mailOf(1), 1]])
+    expect((await shop.listSent()).map((each) => [each.to, each.calls])).toEqual([[makeEmail(1), 1]])
   })
 
-  test('brings nobody a link that somebody else typed for a name', async () => {
+  test('contains no link that somebody typed as a name', async () => {
     const shop = await stockShop(app)
     for (const [n, name] of ['Ganhe em https://a.example/premio', 'Ana Souza'].entries()) {
-      await send(shop, await asked(shop, { name, email: mailOf(n + 1) }))
+      await send(shop, await asked(shop, { name, email: makeEmail(n + 1) }))
     }
     await app.drainJobs()
-    const texts = (await shop.left()).map(({ text }) => text)
+    const texts = (await shop.listSent()).map(({ text }) => text)
     expect(texts).toHaveLength(2)
     expect(texts.join()).not.toContain('a.example')
     expect(texts.join()).toContain('Ana Souza')
   })
 
-  test('one that failed goes again, under another key', async () => {
+  test('is sent again under another key after a failure', async () => {
     const shop = await stockShop(app)
     const id = await asked(shop, { phone: '+5511930000001' })
     expect((await send(shop, id)).status).toBe(202)
@@ -60,7 +60,7 @@ describe('one alert, now', () => {
     expect(await shop.usage()).toEqual({ used: 0, reserved: 0 })
     expect((await send(shop, id)).status).toBe(202)
     await app.drainJobs()
-    const keys = await rowsOf(shop, 'sandbox_messages', ['idempotency_key'])
+    const keys = await readRows(shop, 'sandbox_messages', ['idempotency_key'])
     expect(keys).toEqual([])
 
     const late = await asked(shop, { phone: '+5511930000002' })
@@ -71,41 +71,41 @@ describe('one alert, now', () => {
     expect(await shop.one(late)).toMatchObject({ status: 'failed', reason: 'undelivered' })
     expect((await send(shop, late)).status).toBe(202)
     await app.drainJobs()
-    expect((await shop.left()).map((each) => each.key).sort()).toEqual([`st_${late}_1`, `st_${late}_2`])
-    // The same person counts once.
+    expect((await shop.listSent()).map((each) => each.key).sort()).toEqual([`st_${late}_1`, `st_${late}_2`])
+    // A person counts once.
     expect(await shop.usage()).toEqual({ used: 1, reserved: 0 })
   })
 
-  test('is refused where nothing can carry it, and nothing changes', async () => {
+  test('is refused without a usable connection, and nothing changes', async () => {
     const shop = await stockShop(app, { connection: null })
-    const id = await asked(shop, { phone: phoneOf(1) })
+    const id = await asked(shop, { phone: makePhone(1) })
     expect(await send(shop, id)).toMatchObject(refused(409, /connected/))
     expect(await shop.one(id)).toMatchObject({ status: 'waiting' })
     const other = await stockShop(app, { connection: 'official' })
-    const theirs = await asked(other, { phone: phoneOf(1) })
+    const theirs = await asked(other, { phone: makePhone(1) })
     expect((await send(other, theirs)).status).toBe(409)
 
     const qr = await stockShop(app)
-    const mine = await asked(qr, { phone: phoneOf(2) })
+    const mine = await asked(qr, { phone: makePhone(2) })
     await qr.save({ allowPhones: false })
     expect((await send(qr, mine)).status).toBe(409)
     await qr.save({ allowPhones: true })
-    await qr.call(addOptOut, { body: { phone: phoneOf(2) } })
+    await qr.call(addOptOut, { body: { phone: makePhone(2) } })
     expect((await send(qr, mine)).status).toBe(409)
-    const third = await asked(qr, { phone: phoneOf(3) })
+    const third = await asked(qr, { phone: makePhone(3) })
     await setRows(qr, 'usage_cycles', { message_limit: 0 })
     expect((await send(qr, third)).status).toBe(403)
     expect(await qr.one(third)).toMatchObject({ status: 'waiting' })
     expect(await qr.usage()).toEqual({ used: 0, reserved: 0 })
-    // An email needs no message of the quota, nor alerts that are on.
-    const mail = await asked(qr, { email: mailOf(9) })
+    // An email needs neither quota nor enabled alerts.
+    const mail = await asked(qr, { email: makeEmail(9) })
     await qr.save({ isEnabled: false })
     expect((await send(qr, mail)).status).toBe(202)
     await app.drainJobs()
     expect(await qr.one(mail)).toMatchObject({ status: 'sent' })
   })
 
-  test('who failed and asked again waits in the new subscription', async () => {
+  test('is refused for a failed subscription whose shopper has subscribed again', async () => {
     const shop = await stockShop(app)
     const id = await asked(shop, { email: 'a+bounce@example.com' })
     await send(shop, id)
@@ -122,7 +122,7 @@ describe('orders', () => {
   const conversions = async (shop: StockShop, query: Record<string, string> = {}) =>
     (await shop.call(getConversions, { query: { sourceType: 'stock-notification', ...query } })).body
 
-  test('within seven days, of that product, are those of the alert', async () => {
+  test('within seven days and of that product are attributed to the alert', async () => {
     const shop = await stockShop(app)
     const one = await asked(shop, { email: 'one@example.com' })
     const two = await asked(shop, { email: 'two@example.com' })
@@ -169,7 +169,7 @@ describe('orders', () => {
     })
   })
 
-  test('two alerts and one order are one conversion; the click token alone is enough', async () => {
+  test('count as one conversion for two alerts; the click token alone is enough', async () => {
     const shop = await stockShop(app)
     const first = await asked(shop, { email: 'ana@example.com' })
     const second = await asked(shop, { phone: '+5511988887777' })
@@ -187,7 +187,7 @@ describe('orders', () => {
     const third = await asked(shop, { email: 'carla@example.com' })
     await send(shop, third)
     await app.drainJobs()
-    const mail = (await shop.left()).find((each) => each.to === 'carla@example.com')!
+    const mail = (await shop.listSent()).find((each) => each.to === 'carla@example.com')!
     const clickToken = /mk=([\w-]+)/.exec(mail.text)![1]!
     await app.advance(1000)
     const order = await shop.sell({
@@ -199,10 +199,10 @@ describe('orders', () => {
     expect(await shop.one(third)).toMatchObject({ convertedOrderId: order.id })
   })
 
-  test('the dashboard counts requests, deleted ones too', async () => {
+  test('do not change the requests on the dashboard, which include deleted ones', async () => {
     const shop = await stockShop(app)
-    await asked(shop, { email: mailOf(1) })
-    const id = await asked(shop, { email: mailOf(2) })
+    await asked(shop, { email: makeEmail(1) })
+    const id = await asked(shop, { email: makeEmail(2) })
     await shop.call(deleteSubscription, { params: { notificationId: id } })
     const overview = await shop.call(getOverview, { query: { period: '24h' } })
     expect(overview.body.metrics.stockAlertRequests.value).toBe(2)

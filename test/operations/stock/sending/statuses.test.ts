@@ -1,25 +1,25 @@
-/** What becomes of alerts once they left, or may have: by a callback, late, or never. */
+/** Alerts after they were or may have been sent: with a status, a late status, or none. */
 import { expect, test } from 'vitest'
-import { optOuts } from '#operations/messaging/door'
-import { alerts } from '#operations/stock/sending/lane'
-import { runWave } from '#operations/stock/sending/waves'
+import { optOuts } from '#operations/messaging/index'
+import { runRollout } from '#operations/stock/sending/batch-rollout'
+import { alerts } from '#operations/stock/sending/outbox-source'
 import deleteSubscription from '#operations/stock/subscriptions/api/delete-subscription'
 import { phoneKey } from '#runtime/values/phone'
 import { testApp } from '#test/support/app'
 import { post } from '#test/support/numbers'
-import { rowsOf } from '#test/support/rows'
-import { mailOf, phoneOf, type StockShop, stockShop } from '#test/support/stock'
+import { readRows } from '#test/support/rows'
+import { makeEmail, makePhone, type StockShop, stockShop } from '#test/support/stock'
 
 const app = await testApp({ storefrontAcceptedIp: 1000 })
 await app.setClock('2026-11-20T12:00:00.000Z')
 const hour = 3_600_000
 
-/** One that a worker died with after its call, and that nobody heard of for a day. */
-async function lost(contact: object): Promise<{ shop: StockShop; id: string }> {
+/** An alert whose worker died after its call, a day without a status. */
+async function makeIndeterminate(contact: object): Promise<{ shop: StockShop; id: string }> {
   const shop = await stockShop(app)
   expect((await shop.ask(contact)).status).toBe(201)
   await post(app, `/sandbox/api/ecommerce/${shop.id}/variants/3001/stock`, { stock: 9 })
-  await runWave(await shop.context(), '3001', new AbortController().signal)
+  await runRollout(await shop.context(), '3001', new AbortController().signal)
   const { id } = (await shop.all())[0]
   const called = app.database.root.updateTable('stock_subscriptions').set({ called_at: app.clock.now() })
   await called.where('id', '=', id).execute()
@@ -29,7 +29,7 @@ async function lost(contact: object): Promise<{ shop: StockShop; id: string }> {
   return { shop, id }
 }
 
-async function tell(shop: StockShop, messageId: string, status: 'delivered' | 'failed', attempt = 1) {
+async function reportStatus(shop: StockShop, messageId: string, status: 'delivered' | 'failed', attempt = 1) {
   const ctx = await shop.context()
   const failed = status === 'failed'
   await ctx.transaction((tx) =>
@@ -47,9 +47,9 @@ async function tell(shop: StockShop, messageId: string, status: 'delivered' | 'f
   )
 }
 
-async function counted(shop: StockShop) {
-  const ledger = await rowsOf(shop, 'message_ledger', ['channel', 'status'])
-  const touches = await rowsOf(shop, 'attribution_touches', ['channel', 'voided_at'])
+async function readCounts(shop: StockShop) {
+  const ledger = await readRows(shop, 'message_ledger', ['channel', 'status'])
+  const touches = await readRows(shop, 'attribution_touches', ['channel', 'voided_at'])
   return {
     ledger: ledger.map((each) => `${each.channel} ${each.status}`),
     touches: touches.map((each) => `${each.channel}${each.voided_at ? ' void' : ''}`),
@@ -57,55 +57,58 @@ async function counted(shop: StockShop) {
   }
 }
 
-test('one of which nobody knows whether it left counts; a callback proves it, once, and it may bring orders', async () => {
-  const { shop, id } = await lost({ phone: phoneOf(1) })
+test('an indeterminate alert counts; a status proves it, once, and it may bring orders', async () => {
+  const { shop, id } = await makeIndeterminate({ phone: makePhone(1) })
   const usage = { used: 1, reserved: 0 }
-  expect(await counted(shop)).toMatchObject({ ledger: ['messaging failed'], touches: [], usage })
-  await tell(shop, id, 'delivered', 2)
+  expect(await readCounts(shop)).toMatchObject({ ledger: ['messaging failed'], touches: [], usage })
+  await reportStatus(shop, id, 'delivered', 2)
   expect(await shop.one(id)).toMatchObject({ status: 'failed' })
-  for (let i = 0; i < 2; i += 1) await tell(shop, id, 'delivered')
+  for (let i = 0; i < 2; i += 1) await reportStatus(shop, id, 'delivered')
   expect(await shop.one(id)).toMatchObject({
     status: 'sent',
     reason: null,
     sentAt: '2026-11-20T12:00:00.000Z',
     deliveredAt: expect.any(String),
   })
-  expect(await counted(shop)).toMatchObject({ touches: ['messaging'], usage })
-  // Delivered wins.
-  await tell(shop, id, 'failed')
+  expect(await readCounts(shop)).toMatchObject({ touches: ['messaging'], usage })
+  // `delivered` wins.
+  await reportStatus(shop, id, 'failed')
   expect(await shop.one(id)).toMatchObject({ status: 'sent', reason: null })
 })
 
-test('whose contact was erased meanwhile is counted no other way', async () => {
-  const { shop, id } = await lost({ phone: phoneOf(2) })
-  const before = await counted(shop)
+test('an alert is counted the same after its contact was erased', async () => {
+  const { shop, id } = await makeIndeterminate({ phone: makePhone(2) })
+  const before = await readCounts(shop)
   expect((await shop.call(deleteSubscription, { params: { notificationId: id } })).status).toBe(204)
-  await tell(shop, id, 'delivered')
-  expect(await counted(shop)).toEqual(before)
+  await reportStatus(shop, id, 'delivered')
+  expect(await readCounts(shop)).toEqual(before)
 })
 
-test('an email of which nobody knows whether it left counts as failed, and brings no order', async () => {
-  const { shop } = await lost({ email: mailOf(3) })
+test('an indeterminate email counts as failed, and brings no order', async () => {
+  const { shop } = await makeIndeterminate({ email: makeEmail(3) })
   const usage = { used: 0, reserved: 0 }
-  expect(await counted(shop)).toEqual({ ledger: ['email failed'], touches: [], usage })
+  expect(await readCounts(shop)).toEqual({ ledger: ['email failed'], touches: [], usage })
 })
 
-test('who stopped it is opted out, in the words of subscriptions', async () => {
+test('a recipient who stopped messages is opted out, with the reason of subscriptions', async () => {
   const shop = await stockShop(app)
-  await shop.ask({ phone: phoneOf(4) })
+  await shop.ask({ phone: makePhone(4) })
   await shop.restock(9)
   const { id } = (await shop.all())[0]
-  await tell(shop, id, 'failed')
+  await reportStatus(shop, id, 'failed')
   expect(await shop.one(id)).toMatchObject({ status: 'failed', reason: 'opted-out' })
-  const key = phoneKey(phoneOf(4))
-  expect([...(await optOuts.among(await shop.context(), [key]))]).toEqual([key])
-  expect(await counted(shop)).toMatchObject({ touches: ['messaging void'], usage: { used: 1, reserved: 0 } })
+  const key = phoneKey(makePhone(4))
+  expect([...(await optOuts.findOptedOut(await shop.context(), [key]))]).toEqual([key])
+  expect(await readCounts(shop)).toMatchObject({
+    touches: ['messaging void'],
+    usage: { used: 1, reserved: 0 },
+  })
 })
 
-test('a mail server that puts off some addresses holds up no other', async () => {
+test('a mail server that defers some addresses delays no others', async () => {
   const shop = await stockShop(app)
   for (let n = 0; n < 20; n += 1) await shop.ask({ email: `${n}+down@example.com` })
-  for (let n = 0; n < 3; n += 1) await shop.ask({ email: mailOf(n) })
+  for (let n = 0; n < 3; n += 1) await shop.ask({ email: makeEmail(n) })
   await shop.restock(null)
   const statuses = (await shop.all()).map((row) => row.status)
   expect(statuses).toEqual([...Array(20).fill('sending'), ...Array(3).fill('sent')])

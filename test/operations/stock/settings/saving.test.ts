@@ -32,7 +32,7 @@ const webhooks = async (shop: Shop) =>
     .execute()
 
 describe('settings of stock alerts', () => {
-  test('If-Match is of the save, whatever is noted of the webhook before it', async () => {
+  test('If-Match refers to the save, not to the webhook registration before it', async () => {
     const shop = await connectedStore(app)
     await save(shop, { allowPhones: true })
     const tag = (await shop.call(getSettings)).headers.get('etag')!
@@ -110,7 +110,7 @@ describe('settings of stock alerts', () => {
     expect((await save(shop, { officialapiTemplateId: 4711 })).body.officialapiTemplateStatus).toBeNull()
   })
 
-  test('the onboarding turns them on, and the webhook follows', async () => {
+  test('onboarding turns them on, and the webhook follows', async () => {
     const shop = await connectedStore(app)
     const answer = await shop.call(activateFeatures, { body: { features: ['stock-alerts'] } })
     expect(answer.status).toBe(200)
@@ -118,7 +118,7 @@ describe('settings of stock alerts', () => {
     expect(await read(shop)).toMatchObject({ isEnabled: true, webhookRegistered: true })
   })
 
-  test('what a merchant typed is no HTML and no script in the email', async () => {
+  test('the merchant texts are escaped in the email', async () => {
     const shop = await stockShop(app)
     await shop.save({
       templateEmail: {
@@ -154,7 +154,7 @@ describe('settings of stock alerts', () => {
 describe('the stock counter', () => {
   const saveIt = (shop: Shop, body: unknown) => shop.call(saveCounter, { body })
 
-  test('its bounds, its scope and what the platform does not know', async () => {
+  test('has limits and a scope, and refuses unknown products', async () => {
     const shop = await stockShop(app)
     const defaults = (await shop.call(getCounter)).body
     expect(defaults).toMatchObject({ isEnabled: false, threshold: 10, scope: 'all', updatedAt: null })
@@ -174,7 +174,7 @@ describe('the stock counter', () => {
     expect((await saveIt(shop, { productIds: ['2000', 'unmet'] })).status).toBe(503)
   })
 
-  test('shows what few are left of, as the mirror knows it', async () => {
+  test('shows low stock as cached', async () => {
     const shop = await stockShop(app)
     await saveIt(shop, { isEnabled: true, threshold: 7, text: 'Só {{stock}} de {{productName}}' })
     const widgetOf = async (productId: string) =>

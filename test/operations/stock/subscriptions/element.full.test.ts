@@ -9,7 +9,7 @@ import { post } from '#test/support/numbers'
 const { app, url } = await servedApp()
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'who finds it sold out leaves an email on its card, and a phone on its page, %i wide',
+  'a shopper leaves an email on a sold-out card, and a phone on the product page, %i wide',
   async (width) => {
     const { shop, page, open, faults, asked } = await demoShop(app, url, { width })
     const body = {
@@ -92,7 +92,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     )
     const { body: metrics } = await shop.call(getMetrics)
     expect(metrics).toMatchObject({ subscribers: 2, waiting: 2 })
-    // What was cut off, and what was refused, is what the browser itself tells of.
+    // The browser itself logs the aborted and the refused request.
     expect(faults.filter((each) => !each.startsWith('Failed to load resource'))).toEqual([])
   },
 )

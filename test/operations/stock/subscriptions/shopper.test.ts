@@ -10,14 +10,14 @@ import listSubscriptions from '#operations/stock/subscriptions/api/list-subscrip
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
-import { mailOf, phoneOf, stockShop } from '#test/support/stock'
+import { makeEmail, makePhone, stockShop } from '#test/support/stock'
 import { visit } from '#test/support/storefront'
 
 const app = await testApp()
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 describe('a shopper', () => {
-  test('leaves an email or a phone on what is sold out, once', async () => {
+  test('subscribes to a sold-out variant by email or phone, once', async () => {
     const shop = await stockShop(app)
     const first = await shop.ask({ email: ' Ana@Example.com ', name: 'Ana' })
     expect([first.status, first.body]).toEqual([
@@ -27,7 +27,7 @@ describe('a shopper', () => {
     const again = await shop.ask({ email: 'ana@example.com' })
     expect(again).toMatchObject(refused(409, 'Você já está na lista.'))
     expect((await shop.ask({ phone: '(11) 98888-7777' })).status).toBe(201)
-    // Without its ninth digit it is the same number.
+    // Without the ninth digit it is the same number.
     expect((await shop.ask({ phone: '+551188887777' })).status).toBe(409)
     const inStock = await shop.ask({ variantId: '3002', email: 'a@example.com' })
     expect([inStock.status, inStock.body.error.code]).toEqual([409, 'conflict'])
@@ -64,10 +64,10 @@ describe('a shopper', () => {
     expect(JSON.stringify(rows)).not.toMatch(/token|claim/i)
   })
 
-  test('finds no form where alerts or a channel are off, and the trap keeps nothing', async () => {
+  test('sees no form while alerts or a channel are off, and the honeypot stores nothing', async () => {
     const shop = await stockShop(app, { settings: { allowPhones: false } })
-    expect((await shop.ask({ phone: phoneOf(1) })).status).toBe(400)
-    expect((await shop.ask({ email: mailOf(1), website: 'http://x' })).status).toBe(201)
+    expect((await shop.ask({ phone: makePhone(1) })).status).toBe(400)
+    expect((await shop.ask({ email: makeEmail(1), website: 'http://x' })).status).toBe(201)
     expect(await shop.all()).toEqual([])
     const { stockAlerts } = (await visit(shop, '/widgets?page=product&productId=2000')).body
     expect(stockAlerts).toMatchObject({
@@ -84,45 +84,46 @@ describe('a shopper', () => {
       modalDescription: '',
     })
     await shop.save({ isEnabled: false })
-    expect((await shop.ask({ email: mailOf(1) })).status).toBe(404)
+    expect((await shop.ask({ email: makeEmail(1) })).status).toBe(404)
     expect((await visit(shop, '/widgets?page=product&productId=2000')).body.stockAlerts).toBeUndefined()
   })
 
-  test('asks ten times a minute from one address, not more', async () => {
+  test('can subscribe ten times a minute from one address, not more', async () => {
     const shop = await stockShop(app)
     const statuses: number[] = []
-    for (let n = 0; n < 11; n += 1) statuses.push((await shop.ask({ email: mailOf(n) }, '10.99.0.1')).status)
+    for (let n = 0; n < 11; n += 1)
+      statuses.push((await shop.ask({ email: makeEmail(n) }, '10.99.0.1')).status)
     expect(statuses).toEqual([...Array(10).fill(201), 429])
   })
 
-  test('goes to the list of the email provider when the merchant wants it', async () => {
+  test('is added to the list of the email provider if the merchant wants it', async () => {
     const shop = await stockShop(app)
     await connectMailingList(await shop.context(), 'sandbox', { token: 'x', listId: 'sandbox-main' })
-    await shop.ask({ email: mailOf(1), name: 'Ana' })
+    await shop.ask({ email: makeEmail(1), name: 'Ana' })
     await shop.save({ isMailproviderEnabled: true })
-    await shop.ask({ email: mailOf(2), name: 'Bia' })
-    await shop.ask({ phone: phoneOf(2) })
+    await shop.ask({ email: makeEmail(2), name: 'Bia' })
+    await shop.ask({ phone: makePhone(2) })
     await app.drainJobs()
     expect(await sandboxMembers(app.database.root, shop.id)).toEqual([
-      { email: mailOf(2), name: 'Bia', phone: null, tags: ['back-in-stock'] },
+      { email: makeEmail(2), name: 'Bia', phone: null, tags: ['back-in-stock'] },
     ])
   })
 })
 
-describe('who waits', () => {
+describe('a subscription', () => {
   test('is listed, filtered, exported and deleted', async () => {
     const shop = await stockShop(app)
     const formula = '=HYPERLINK("http://x")'
-    await shop.ask({ email: mailOf(1), name: formula })
+    await shop.ask({ email: makeEmail(1), name: formula })
     await app.advance(1000)
-    await shop.ask({ phone: phoneOf(2), name: 'Bia <script>' })
+    await shop.ask({ phone: makePhone(2), name: 'Bia <script>' })
     await app.advance(1000)
-    await shop.ask({ email: mailOf(3), source: 'product-list' })
+    await shop.ask({ email: makeEmail(3), source: 'product-list' })
     const list = async (query: Record<string, string> = {}) =>
       (await shop.call(listSubscriptions, { query })).body
     const page = await list({ limit: '2' })
     expect(page).toMatchObject({ page: 1, limit: 2, total: 3 })
-    expect(page.data.map((row: { email: string | null }) => row.email)).toEqual([mailOf(3), null])
+    expect(page.data.map((row: { email: string | null }) => row.email)).toEqual([makeEmail(3), null])
     const ids = async (query: Record<string, string>) =>
       (await list(query)).data.map((row: { id: string }) => row.id)
     const [one, two, three] = (await shop.all()).map((row) => row.id)
@@ -145,8 +146,8 @@ describe('who waits', () => {
       .where('id', '=', three)
       .executeTakeFirstOrThrow()
     expect(erased).toEqual({ email: null, phone: null, name: null, contact_key: null })
-    // Free to ask again.
-    expect((await shop.ask({ email: mailOf(3) })).status).toBe(201)
+    // The shopper can subscribe again.
+    expect((await shop.ask({ email: makeEmail(3) })).status).toBe(201)
 
     const asked = await shop.call(exportSubscriptions, { query: { search: 'lum' } })
     expect([asked.status, asked.body.email]).toEqual([202, shop.email])

@@ -31,7 +31,7 @@ const catalog = async () => {
 }
 
 describe('GET /ecomplatform/products', () => {
-  test('answers products as the platform has them, searched, filtered, sorted and paged', async () => {
+  test('returns the platform’s products, searched, filtered, sorted and paged', async () => {
     const shop = await catalog()
     const answer = await shop.call(listProducts, { query: { search: 'AGATA' } })
     expect(answer.status).toBe(200)
@@ -88,7 +88,7 @@ describe('GET /ecomplatform/products', () => {
 })
 
 describe('GET /ecomplatform/categories', () => {
-  test('lists the tree, searched without case or accents', async () => {
+  test('lists the tree, searched ignoring case and accents', async () => {
     const shop = await catalog()
     const answer = await shop.call(listCategories)
     expect(answer.status).toBe(200)
@@ -108,7 +108,7 @@ describe('GET /ecomplatform/categories', () => {
 })
 
 describe('connecting', () => {
-  test('refuses a provider this server has not and credentials the platform does not take', async () => {
+  test('refuses an unknown provider and invalid credentials', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     await expect(connectEcommerce(ctx, 'nowhere', {})).rejects.toMatchObject({
@@ -123,7 +123,7 @@ describe('connecting', () => {
     expect((await shop.call(listProducts)).status).toBe(409)
   })
 
-  test('seals the credentials: no text of them is in the database', async () => {
+  test('seals the credentials: the database contains no plain text of them', async () => {
     const shop = await store(app)
     await connectEcommerce(await shop.context(), 'sandbox', { token: 'a-very-secret-token' })
     const rows = await app.database.query<{ text: string }>(

@@ -1,8 +1,8 @@
-/** What is promised of a coupon is what the platform's code gives. */
+/** A promised coupon must match the platform's code. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { differenceOf, holds } from '#operations/store/connections/coupons'
+import { findDifference, isUsableAt } from '#operations/store/connections/coupons'
 import type { CouponTerms } from '#operations/store/ecommerce/port'
 
 const ten: CouponTerms = {
@@ -14,12 +14,12 @@ const ten: CouponTerms = {
 }
 
 test('a code with the same terms, or more generous limits, keeps the promise', () => {
-  expect(differenceOf(ten, ten)).toBeNull()
-  expect(differenceOf(ten, { ...ten, value: '10' })).toBeNull()
-  expect(differenceOf({ ...ten, minimumAmount: '50.00' }, ten)).toBeNull()
-  expect(differenceOf({ ...ten, usageLimit: 1 }, ten)).toBeNull()
+  expect(findDifference(ten, ten)).toBeNull()
+  expect(findDifference(ten, { ...ten, value: '10' })).toBeNull()
+  expect(findDifference({ ...ten, minimumAmount: '50.00' }, ten)).toBeNull()
+  expect(findDifference({ ...ten, usageLimit: 1 }, ten)).toBeNull()
   const [end, whole] = ['2026-12-01T02:59:59.999Z', '2026-12-01T02:59:59.000Z']
-  expect(differenceOf({ ...ten, endsAt: end }, { ...ten, endsAt: whole })).toBeNull()
+  expect(findDifference({ ...ten, endsAt: end }, { ...ten, endsAt: whole })).toBeNull()
 })
 
 test.each<[string, CouponTerms | null, RegExp]>([
@@ -30,18 +30,18 @@ test.each<[string, CouponTerms | null, RegExp]>([
   ['uses', { ...ten, usageLimit: 100 }, /may be used 100 times in all$/],
   ['end', { ...ten, endsAt: '2026-12-01T00:00:00.000Z' }, /ends at 2026-12-01/],
   ['kind', null, /is another kind of discount$/],
-])('one with another %s does not', (_name, terms, fault) => {
-  expect(differenceOf(ten, terms)).toMatch(fault)
+])('a code with another %s breaks the promise', (_name, terms, fault) => {
+  expect(findDifference(ten, terms)).toMatch(fault)
 })
 
-test('a coupon holds to the last instant of its end', () => {
+test('a coupon is usable up to the last instant', () => {
   const end = new Date('2026-12-01T02:59:59.999Z')
-  expect(holds(null, end)).toBe(true)
-  expect(holds(end, end)).toBe(true)
-  expect(holds(end.toISOString(), new Date(end.getTime() + 1))).toBe(false)
+  expect(isUsableAt(null, end)).toBe(true)
+  expect(isUsableAt(end, end)).toBe(true)
+  expect(isUsableAt(end.toISOString(), new Date(end.getTime() + 1))).toBe(false)
 })
 
-test('no other file but the adapters asks the platform for a coupon', async () => {
+test('only coupons.ts and the adapters call ensureCoupon', async () => {
   const root = join(import.meta.dirname, '../../../../operations')
   const asking: string[] = []
   for (const file of await readdir(root, { recursive: true })) {

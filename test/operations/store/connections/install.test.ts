@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connectEcommerce, disconnect, ecommerce } from '#operations/store/connections/connections'
-import { installLink } from '#operations/store/connections/install'
-import { health } from '#operations/store/door'
+import { connectEcommerce, disconnect, findEcommerce } from '#operations/store/connections/connections'
+import { buildInstallLink } from '#operations/store/connections/install'
 import type { EcommercePort } from '#operations/store/ecommerce/port'
-import { publication } from '#operations/storefront/door'
+import { health } from '#operations/store/index'
 import { productSnapshotsRefresh } from '#operations/storefront/handles'
+import { publication } from '#operations/storefront/index'
 import { shopify } from '#test/ports/shopify'
 import { fillCart, placeOrder } from '#test/ports/shopify-stand-in/orders'
 import { app as shopifyApp } from '#test/ports/shopify-stand-in/tokens'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => platform.standIn.close())
 
-/** As Shopify leads the owner back, who followed the link. */
+/** The redirect from Shopify after the owner followed the link. */
 async function comeBack(link: string, changes: Record<string, string> = {}): Promise<Response> {
   const url = new URL(link)
   const query: Record<string, string> = {
@@ -40,7 +40,7 @@ async function comeBack(link: string, changes: Record<string, string> = {}): Pro
   return app.fetch(new Request(`${url.searchParams.get('redirect_uri')}?${text}&hmac=${hmac}`))
 }
 
-/** A new one: what was connected before is older than it. */
+/** A fresh link, newer than any existing connection. */
 async function link(): Promise<string> {
   const ctx = await shop.context()
   const before = new Date(app.clock.ms() - 60_000)
@@ -50,12 +50,12 @@ async function link(): Promise<string> {
     .where('port', '=', 'ecommerce')
     .where('connected_at', 'is not', null)
     .execute()
-  return installLink(ctx, 'shopify', domain)
+  return buildInstallLink(ctx, 'shopify', domain)
 }
-const connection = async () => ecommerce(await shop.context())
+const connection = async () => findEcommerce(await shop.context())
 
 describe('a shop whose owner follows a link', () => {
-  test('is connected to the store of the link, and the page says what is left to do', async () => {
+  test('is connected to the store of the link, and the page shows the remaining step', async () => {
     const answer = await comeBack(await link())
     expect(answer.status).toBe(200)
     expect(await answer.text()).toContain(`activateAppId=${shopifyApp.clientId}/loader`)
@@ -72,7 +72,7 @@ describe('a shop whose owner follows a link', () => {
     await app.drainJobs()
   })
 
-  test('by nobody else’s link, no other shop, no old link, and none twice', async () => {
+  test('is not connected by another store’s link, for another shop, by an expired link, or by a used one', async () => {
     const mine = await link()
     const elsewhere = await comeBack(mine, { shop: 'other.myshopify.com' })
     expect(elsewhere.status).toBe(403)
@@ -94,14 +94,14 @@ describe('a shop whose owner follows a link', () => {
     )
   })
 
-  test('with less than is needed nothing is kept; who refuses there is told', async () => {
+  test('with missing permissions or without consent nothing is stored', async () => {
     const less = await comeBack(await link(), { code: platform.standIn.desk.agree(['read_products']) })
     expect([less.status, await less.text()]).toEqual([400, expect.stringContaining('read_customers')])
     expect((await comeBack(await link(), { code: '' })).status).toBe(400)
     expect((await connection())!.connectedAt.getTime()).toBeLessThan(app.clock.ms())
   })
 
-  test('what runs out is renewed once by all that hold it, and kept sealed', async () => {
+  test('expiring credentials are renewed once for all holders, and stored sealed', async () => {
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
     const before = platform.standIn.desk.refreshes
@@ -119,7 +119,7 @@ describe('a shop whose owner follows a link', () => {
     expect(settings).not.toHaveProperty('renewal')
   })
 
-  test('a process that died in its turn loses it', async () => {
+  test('the renewal lease of a crashed process expires', async () => {
     const ctx = await shop.context()
     await app.advance(58 * 60_000)
     const until = new Date(app.clock.ms() - 1).toISOString()
@@ -134,32 +134,32 @@ describe('a shop whose owner follows a link', () => {
 })
 
 describe('the loader in its theme', () => {
-  const stateOf = async () => publication.stateOf(await shop.context())
+  const readState = async () => publication.readState(await shop.context())
 
-  test('is live once the storefront asked, by the block or by hand, and not for ever', async () => {
+  test('is installed once the storefront requested it, and not for ever', async () => {
     await app.drainJobs()
-    const waiting = await stateOf()
+    const waiting = await readState()
     expect(waiting.state).toBe('not-installed')
     expect(waiting.message).toMatch(/^Switch it on in your theme, and save: https:.*activateAppId=/)
     await visit(shop, '/loader.js', { headers: { 'user-agent': 'curl/8' } })
-    expect((await stateOf()).state).toBe('not-installed')
+    expect((await readState()).state).toBe('not-installed')
     await visit(shop, '/loader.js?via=embed', { headers: { 'user-agent': 'Mozilla/5.0' } })
-    await expect.poll(async () => (await stateOf()).state).toBe('installed')
-    expect(await stateOf()).toMatchObject({ lastSeenAt: app.clock.now(), message: null, scriptId: null })
+    await expect.poll(async () => (await readState()).state).toBe('installed')
+    expect(await readState()).toMatchObject({ lastSeenAt: app.clock.now(), message: null, scriptId: null })
     await app.advance(4 * 24 * 3_600_000)
-    expect((await stateOf()).state).toBe('not-installed')
+    expect((await readState()).state).toBe('not-installed')
     await visit(shop, '/loader.js', { headers: { 'user-agent': 'Mozilla/5.0' } })
-    await expect.poll(async () => (await stateOf()).state).toBe('installed')
+    await expect.poll(async () => (await readState()).state).toBe('installed')
   })
 
-  test('a script tag of before goes once the block asks', async () => {
-    // An app of before, which may see its tags.
+  test('an old script tag is removed once the block requests the loader', async () => {
+    // An older app, which may read its tags.
     await connectEcommerce(await shop.context(), 'shopify', platform.store.credentials)
-    const src = (await stateOf()).scriptUrl
+    const src = (await readState()).scriptUrl
     platform.shop.scripts.push({ id: 7, src, created_at: platform.shop.now() })
     await (await shop.context()).transaction(publication.publish)
     await app.drainJobs()
-    expect(await stateOf()).toMatchObject({ state: 'installed', scriptId: '7' })
+    expect(await readState()).toMatchObject({ state: 'installed', scriptId: '7' })
     await app.advance(2 * 3_600_000)
     await visit(shop, '/loader.js?via=embed', { headers: { 'user-agent': 'Mozilla/5.0' } })
     await expect
@@ -168,22 +168,22 @@ describe('the loader in its theme', () => {
         return platform.shop.scripts.length
       })
       .toBe(0)
-    expect(await stateOf()).toMatchObject({ state: 'installed', scriptId: null })
+    expect(await readState()).toMatchObject({ state: 'installed', scriptId: null })
   })
 })
 
-test('a shop that was connected before the block was there is told of the loader by itself', async () => {
+test('a shop connected before the block existed gets the loader’s URL automatically', async () => {
   const ctx = await shop.context()
   await connectEcommerce(ctx, 'shopify', platform.store.credentials)
   await app.drainJobs()
   platform.shop.metafields.length = 0
   await ctx.queue(productSnapshotsRefresh, {})
   await app.drainJobs()
-  const src = (await publication.stateOf(ctx)).scriptUrl
+  const src = (await publication.readState(ctx)).scriptUrl
   expect(platform.shop.metafields).toMatchObject([{ namespace: 'storefront', key: 'loader', value: src }])
 })
 
-describe('what Shopify tells the app', () => {
+describe('Shopify’s webhooks to the app', () => {
   const url = 'https://api.example.com/hooks/ecommerce/shopify'
   const tell = (topic: string, body: object, secret = shopifyApp.clientSecret, to = url) => {
     const text = JSON.stringify(body)
@@ -198,13 +198,13 @@ describe('what Shopify tells the app', () => {
     return app.fetch(new Request(to, { method: 'POST', headers, body: text }))
   }
   const shopId = 690_933_842
-  const asked = (more: object) => ({ shop_id: shopId, shop_domain: domain, ...more })
+  const privacyBody = (more: object) => ({ shop_id: shopId, shop_domain: domain, ...more })
   const ana = { id: 5001, email: 'ana@example.com', phone: '+5511988887777' }
   const notices = async () => {
     const { db } = await shop.context()
     return db.selectFrom('notifications').select(['type', 'message']).execute()
   }
-  const lost = (all: { type: string }[]) => all.filter(({ type }) => type === 'connection-lost')
+  const lossNotices = (all: { type: string }[]) => all.filter(({ type }) => type === 'connection-lost')
   const names = async () => {
     const { db } = await shop.context()
     const rows = await Promise.all([
@@ -218,14 +218,14 @@ describe('what Shopify tells the app', () => {
     return JSON.stringify(rows)
   }
 
-  test('is heard with its signature alone, and of shops that are ours', async () => {
-    const body = asked({ customer: ana, orders_to_redact: [] })
+  test('are accepted only with a valid signature and for known shops', async () => {
+    const body = privacyBody({ customer: ana, orders_to_redact: [] })
     expect((await tell('customers/redact', body, 'another secret')).status).toBe(401)
     expect(await (await tell('customers/redact', { ...body, shop_id: 1 })).json()).toEqual({ received: 0 })
     expect((await tell('customers/redact', { note: 'nothing' })).status).toBe(401)
   })
 
-  test('who asks for their data is told to the merchant; who is redacted is known no more', async () => {
+  test('a data request notifies the merchant, and a redaction erases the customer', async () => {
     const theirs = placeOrder(platform.shop, { customerId: '5001', variantId: '2001', quantity: 1 })
     const others = placeOrder(platform.shop, { customerId: '5002', variantId: '2001', quantity: 1 })
     fillCart(platform.shop, { customerId: '5001', variantId: '2001', quantity: 1 })
@@ -235,14 +235,14 @@ describe('what Shopify tells the app', () => {
     expect(await names()).toContain('ana@example.com')
     await tell(
       'customers/data_request',
-      asked({ customer: ana, orders_requested: [theirs.id], data_request: { id: 9 } }),
+      privacyBody({ customer: ana, orders_requested: [theirs.id], data_request: { id: 9 } }),
     )
     await app.drainJobs()
     expect(await notices()).toContainEqual({
       type: 'customer-data-requested',
       message: expect.stringMatching(new RegExp(`^ana@example.com asked.*${theirs.id}`)),
     })
-    await tell('customers/redact', asked({ customer: ana, orders_to_redact: [theirs.id] }))
+    await tell('customers/redact', privacyBody({ customer: ana, orders_to_redact: [theirs.id] }))
     await app.drainJobs()
     expect(JSON.stringify(await notices())).not.toContain('ana@example.com')
     const after = await names()
@@ -253,7 +253,7 @@ describe('what Shopify tells the app', () => {
     expect(kept).toHaveLength(1)
   })
 
-  test('a deleted order counts no more', async () => {
+  test('a deleted order does not count any more', async () => {
     const order = placeOrder(platform.shop, { customerId: '5002', variantId: '2001', quantity: 1 })
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
@@ -268,46 +268,50 @@ describe('what Shopify tells the app', () => {
     expect(row).toEqual({ status: 'cancelled', cancelled_at: app.clock.now() })
   })
 
-  test('the app removed ends the connection, and is told; a connection made since stays', async () => {
+  test('an uninstallation ends the connection and notifies; a newer connection stays', async () => {
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
     await app.advance(1000)
     await tell('app/uninstalled', { id: shopId, updated_at: '2020-01-01T00:00:00Z' })
     await app.drainJobs()
     expect(await connection()).toBeNull()
-    expect(lost(await notices())).toHaveLength(1)
-    await tell('shop/redact', asked({}))
+    expect(lossNotices(await notices())).toHaveLength(1)
+    await tell('shop/redact', privacyBody({}))
     await app.advance(60_000)
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
-    await tell('shop/redact', asked({ again: true }))
+    await tell('shop/redact', privacyBody({ again: true }))
     await app.drainJobs()
     expect(await connection()).not.toBeNull()
     expect((await notices()).map(({ type }) => type)).toContain('connection-back')
   })
 
-  test('is told once, where a call heard of it before the webhook came', async () => {
+  test('an uninstallation notifies once, even if a call failed before the webhook came', async () => {
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
     await app.advance(2 * 3_600_000)
-    const before = lost(await notices()).length
+    const before = lossNotices(await notices()).length
     const { connectedAt } = (await connection())!
-    const heard = {
-      is: 'lost',
+    const lostEvent = {
+      kind: 'lost',
       code: 'app-removed',
       message: 'The app is gone',
       remedy: 'Connect it',
     } as const
     await (await shop.context()).transaction((tx) =>
-      health.moveConnection(tx, { port: 'ecommerce', part: '', provider: 'shopify', connectedAt }, heard),
+      health.applyHealthEvent(
+        tx,
+        { port: 'ecommerce', part: '', provider: 'shopify', connectedAt },
+        lostEvent,
+      ),
     )
     await tell('app/uninstalled', { id: shopId, name: 'once more' })
     await app.drainJobs()
     expect(await connection()).toBeNull()
-    expect(lost(await notices()).length - before).toBe(1)
+    expect(lossNotices(await notices()).length - before).toBe(1)
   })
 
-  test('the app removed from a shop of before ends nothing of the shop of now', async () => {
+  test('an uninstallation at a previous shop does not end the current connection', async () => {
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
     await app.advance(1000)
@@ -322,7 +326,7 @@ describe('what Shopify tells the app', () => {
     expect(await connection()).toBeNull()
   })
 
-  test('a shop that left for good is forgotten with its shoppers', async () => {
+  test('the shoppers of a shop that left for good are erased', async () => {
     placeOrder(platform.shop, { customerId: '5002', variantId: '2001', quantity: 1 })
     expect((await comeBack(await link())).status).toBe(200)
     await app.drainJobs()
@@ -332,15 +336,15 @@ describe('what Shopify tells the app', () => {
     await app.advance(1000)
     await tell('app/uninstalled', { id: shopId })
     await app.drainJobs()
-    await tell('shop/redact', asked({ last: true }))
+    await tell('shop/redact', privacyBody({ last: true }))
     await app.drainJobs()
     expect(await known()).toEqual([])
   })
 })
 
-test('a shop whose app was removed may be another store’s next; what is asked of its shoppers is asked of both', async () => {
+test('a disconnected shop can be connected to another store, and data requests reach both stores', async () => {
   const other = await store(app)
-  const theirs = async () => installLink(await other.context(), 'shopify', domain)
+  const theirs = async () => buildInstallLink(await other.context(), 'shopify', domain)
   expect((await comeBack(await link())).status).toBe(200)
   await app.drainJobs()
   const refused = await comeBack(await theirs())
@@ -349,7 +353,7 @@ test('a shop whose app was removed may be another store’s next; what is asked 
   await app.advance(1000)
   expect((await comeBack(await theirs())).status).toBe(200)
   await app.drainJobs()
-  expect(await ecommerce(await other.context())).not.toBeNull()
+  expect(await findEcommerce(await other.context())).not.toBeNull()
   const text = JSON.stringify({
     shop_id: 690_933_842,
     shop_domain: domain,
@@ -363,27 +367,27 @@ test('a shop whose app was removed may be another store’s next; what is asked 
     'x-shopify-webhook-id': 'of two',
   }
   const url = 'https://api.example.com/hooks/ecommerce/shopify'
-  const told = () => app.fetch(new Request(url, { method: 'POST', headers, body: text }))
-  expect(await (await told()).json()).toEqual({ received: 2 })
-  expect((await told()).status).toBe(200)
+  const deliver = () => app.fetch(new Request(url, { method: 'POST', headers, body: text }))
+  expect(await (await deliver()).json()).toEqual({ received: 2 })
+  expect((await deliver()).status).toBe(200)
   await app.drainJobs()
   for (const each of [shop, other]) {
     const { db } = await each.context()
-    const heard = await db
+    const notified = await db
       .selectFrom('notifications')
       .select('message')
       .where('type', '=', 'customer-data-requested')
       .where('message', 'like', 'somebody%')
       .execute()
-    expect(heard).toHaveLength(1)
+    expect(notified).toHaveLength(1)
   }
 })
 
-test('there is no link where the server has no app', async () => {
+test('there is no link if the server has no app', async () => {
   const { port, standIn } = await shopify({ clock: app.clock })
   await standIn.close()
   ;(app.services.adapters.ecommerce as Record<string, EcommercePort>).shopify = port
-  const refused = shop.context().then((ctx) => installLink(ctx, 'shopify', domain))
+  const refused = shop.context().then((ctx) => buildInstallLink(ctx, 'shopify', domain))
   await expect(refused).rejects.toMatchObject({
     code: 'bad_request',
     message: expect.stringContaining('no app at shopify'),

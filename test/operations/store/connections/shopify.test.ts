@@ -36,7 +36,7 @@ const hook = (delivery: { headers: Headers; body: Uint8Array }) =>
   )
 
 describe('a store on Shopify', () => {
-  test('has what Shopify says of the shop, its credentials sealed', async () => {
+  test('has the facts of the shop from Shopify, and sealed credentials', async () => {
     const { db } = await shop.context()
     const row = await db.selectFrom('stores').selectAll().executeTakeFirstOrThrow()
     expect(row).toMatchObject({
@@ -55,7 +55,7 @@ describe('a store on Shopify', () => {
     expect(platform.shop.webhooks).toHaveLength(11)
   })
 
-  test('its orders, carts and products are mirrored', async () => {
+  test('its orders, carts and products are synced', async () => {
     const { db } = await shop.context()
     expect(await db.selectFrom('orders').select(['id', 'payment_status', 'total']).execute()).toEqual([
       { id: String(order.id), payment_status: 'paid', total: '119.80' },
@@ -67,7 +67,7 @@ describe('a store on Shopify', () => {
     expect(products.map(({ product_id }) => product_id).sort()).toEqual(['1001', '1002', '1003'])
   })
 
-  test('a signed delivery brings the change; the same twice is one event, another signature 401', async () => {
+  test('a signed delivery applies the change; a duplicate is one event, and a bad signature gets 401', async () => {
     refundOrder(platform.shop, order, 19.8)
     const url = `https://api.example.com/hooks/ecommerce/shopify/${shop.id}`
     const [delivery] = platform.standIn.deliveries('orders/updated', order, url)
@@ -84,7 +84,7 @@ describe('a store on Shopify', () => {
     expect(events).toEqual([{ kind: 'order.updated' }])
   })
 
-  test('a promotion is there; what Shopify cannot do is told in plain words', async () => {
+  test('a promotion is created, and an unsupported one is refused with a clear message', async () => {
     const body = { name: 'Leve 3', buyQuantity: 3, payQuantity: 2, scope: 'categories', categoryIds: ['302'] }
     const made = await shop.call(createPromotion, { body })
     expect(made).toMatchObject({ status: 201, body: { syncStatus: 'synced' } })
@@ -112,7 +112,7 @@ describe('a store on Shopify', () => {
     })
   })
 
-  test('the hourly sync reads how often it was used and mends what was changed there', async () => {
+  test('the hourly sync reads the usage and reverts changes made at Shopify', async () => {
     const [discount] = platform.shop.discounts
     discount!.asyncUsageCount = 7
     discount!.gets.percentage = 0.1

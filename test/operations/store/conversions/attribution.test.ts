@@ -6,7 +6,7 @@ import {
   type Touch,
   voidTouches,
 } from '#operations/store/conversions/attribution'
-import { changedHours } from '#operations/store/conversions/attribution-hours'
+import { changeHours } from '#operations/store/conversions/attribution-hours'
 import getDashboard from '#operations/store/dashboard/api/get-dashboard'
 import { orderAttribute } from '#operations/store/handles'
 import { upsertOrders } from '#operations/store/orders/orders'
@@ -15,33 +15,33 @@ import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
-const heard: (ConversionChange & { storeId: string; source: string })[] = []
-const hears = (source: string) => [
+const recorded: (ConversionChange & { storeId: string; source: string })[] = []
+const recordChanges = (source: string) => [
   async (ctx: Context, changes: readonly ConversionChange[]) => {
-    for (const change of changes) heard.push({ ...change, storeId: ctx.store.id, source })
+    for (const change of changes) recorded.push({ ...change, storeId: ctx.store.id, source })
   },
 ]
 const app = await testApp(
   {},
   {
-    wiring: {
+    extensions: {
       conversionsChanged: {
-        automation: hears('automation'),
-        'messaging-campaign': hears('messaging-campaign'),
-        newsletter: hears('newsletter'),
-        'stock-notification': hears('stock-notification'),
+        automation: recordChanges('automation'),
+        'messaging-campaign': recordChanges('messaging-campaign'),
+        newsletter: recordChanges('newsletter'),
+        'stock-notification': recordChanges('stock-notification'),
       },
     },
   },
 )
 await app.setClock('2026-11-20T15:00:00.000Z')
-const heardBy = (shop: ConnectedShop) =>
-  heard
+const readChanges = (shop: ConnectedShop) =>
+  recorded
     .filter((each) => each.storeId === shop.id)
     .map(({ source, before, after }) => [source, before?.status ?? null, after?.status ?? null])
 
 const phone = '+5511988887777'
-const aTouch = (change: Partial<Touch>): Touch => ({
+const buildTouch = (change: Partial<Touch>): Touch => ({
   sourceType: 'messaging-campaign',
   sourceId: newId(app.clock.ms()),
   sourceName: 'Black Friday',
@@ -53,18 +53,18 @@ const aTouch = (change: Partial<Touch>): Touch => ({
   ...change,
 })
 const touch = async (shop: ConnectedShop, ...touches: Partial<Touch>[]): Promise<Touch[]> => {
-  const made = touches.map(aTouch)
+  const made = touches.map(buildTouch)
   const ctx = await shop.context()
   await ctx.transaction((tx) => recordTouches(tx, made))
   return made
 }
 const conversions = async (shop: ConnectedShop) =>
   (await shop.context()).db.selectFrom('conversions').selectAll().orderBy('order_id').execute()
-const sourceOf = async (shop: ConnectedShop) => (await conversions(shop)).map((each) => each.source_type)
+const readSources = async (shop: ConnectedShop) => (await conversions(shop)).map((each) => each.source_type)
 const customer = { name: 'Ana', phone }
 const placedAt = '2026-11-15T12:00:00.000Z'
 
-describe('which touch an order came from', () => {
+describe('attribution to the last touch', () => {
   const campaign = {
     sourceType: 'messaging-campaign',
     touchedAt: new Date('2026-11-10T12:00:00.000Z'),
@@ -76,7 +76,7 @@ describe('which touch an order came from', () => {
     touchedAt: new Date('2026-11-14T12:00:00.000Z'),
   } as const
 
-  test('the last touch has it', async () => {
+  test('an order is attributed to the last touch', async () => {
     const shop = await connectedStore(app)
     const [, made] = await touch(shop, campaign, automation)
     const order = await shop.sell({ customer, placedAt })
@@ -100,7 +100,7 @@ describe('which touch an order came from', () => {
         customer: { id: order.customer.id, name: 'Ana', email: null, phone },
       },
     ])
-    expect(heardBy(shop)).toEqual([['automation', null, 'confirmed']])
+    expect(readChanges(shop)).toEqual([['automation', null, 'confirmed']])
   })
 
   test('exactly 120 hours are within the window, a millisecond more is not', async () => {
@@ -116,7 +116,7 @@ describe('which touch an order came from', () => {
     ])
   })
 
-  test('of touches at one instant: automation, campaign, stock alert, newsletter; then the greater id', async () => {
+  test('touches at the same instant rank automation, campaign, stock alert, newsletter, then by greater id', async () => {
     const shop = await connectedStore(app)
     const touchedAt = new Date('2026-11-15T11:00:00.000Z')
     const all = ['newsletter', 'stock-notification', 'messaging-campaign', 'automation'] as const
@@ -128,14 +128,14 @@ describe('which touch an order came from', () => {
       )
       await shop.sell({ customer: { email: email.toUpperCase() }, placedAt })
     }
-    expect(await sourceOf(shop)).toEqual([...all])
+    expect(await readSources(shop)).toEqual([...all])
     const [, later] = await touch(shop, { touchedAt }, { touchedAt })
     const order = await shop.sell({ customer, placedAt })
     const last = (await conversions(shop)).find((each) => each.order_id === order.id)
     expect(last?.message_id).toBe(later!.messageId)
   })
 
-  test('a phone in either spelling, the own coupon or the click token find it; another person does not', async () => {
+  test('a touch matches by phone in either spelling, its own coupon or click token, not for another person', async () => {
     const shop = await connectedStore(app)
     await touch(shop, { phone: '+551188887777' })
     await touch(shop, { phone: null, couponCode: 'ANA-10' }, { phone: null, clickToken: 'click-9' })
@@ -151,7 +151,7 @@ describe('which touch an order came from', () => {
     ])
   })
 
-  test('a touch of a product needs that product, any variant of it', async () => {
+  test('a touch with a product needs an order of that product, in any variant', async () => {
     const shop = await connectedStore(app)
     await touch(shop, { sourceType: 'stock-notification', productId: '1001' })
     await shop.sell({ customer, placedAt, items: [{ variantId: '2003', quantity: 1 }] })
@@ -159,11 +159,11 @@ describe('which touch an order came from', () => {
     expect((await conversions(shop)).map((each) => each.order_id)).toEqual(['9002'])
   })
 
-  test('the hours are those that held when the order was placed', async () => {
+  test('the attribution window is the one in force when the order was placed', async () => {
     const shop = await connectedStore(app)
     await touch(shop, { touchedAt: new Date('2026-11-10T12:00:00.000Z') })
     const ctx = await shop.context()
-    const stored = changedHours({}, { messagingCampaignHours: 24 }, new Date('2026-11-14T12:00:00.000Z'))
+    const stored = changeHours({}, { messagingCampaignHours: 24 }, new Date('2026-11-14T12:00:00.000Z'))
     await ctx.db
       .updateTable('stores')
       .set({ attribution: JSON.stringify(stored) })
@@ -173,7 +173,7 @@ describe('which touch an order came from', () => {
     expect((await conversions(shop)).map((each) => each.order_id)).toEqual(['9001'])
   })
 
-  test('a message has one touch however often it is recorded; another store has its own', async () => {
+  test('recording a message twice makes one touch, and touches of another store do not count', async () => {
     const shop = await connectedStore(app)
     const other = await connectedStore(app)
     const [made] = await touch(shop, {})
@@ -187,7 +187,7 @@ describe('which touch an order came from', () => {
   })
 })
 
-describe('what becomes of a conversion', () => {
+describe('a conversion over time', () => {
   const totals = async (shop: ConnectedShop) => {
     const query = { startDate: '2026-11-15', endDate: '2026-11-15' }
     const { body } = await shop.call(getDashboard, { query })
@@ -196,7 +196,7 @@ describe('what becomes of a conversion', () => {
   const status = async (shop: ConnectedShop) =>
     (await conversions(shop)).map((each) => [each.status, each.revenue])
 
-  test('it follows its order, on the day that was placed', async () => {
+  test('it follows the status of its order, on the day the order was placed', async () => {
     const shop = await connectedStore(app)
     await touch(shop, {})
     const order = await shop.sell({
@@ -218,7 +218,7 @@ describe('what becomes of a conversion', () => {
     expect(await totals(shop)).toEqual([0, 0, 0, 0])
     await shop.resell(order, { status: 'cancelled' })
     expect(await status(shop)).toEqual([['refunded', '0.00']])
-    expect(heardBy(shop)).toEqual([
+    expect(readChanges(shop)).toEqual([
       ['messaging-campaign', null, 'pending'],
       ['messaging-campaign', 'pending', 'confirmed'],
       ['messaging-campaign', 'confirmed', 'partially-refunded'],
@@ -226,7 +226,7 @@ describe('what becomes of a conversion', () => {
     ])
   })
 
-  test('a cancelled or voided order counts no more, and counts again when it is reopened', async () => {
+  test('a cancelled or voided order does not count, and counts again when it is reopened', async () => {
     const shop = await connectedStore(app)
     await touch(shop, {})
     const order = await shop.sell({ customer, placedAt })
@@ -241,7 +241,7 @@ describe('what becomes of a conversion', () => {
     expect(await status(shop)).toEqual([['pending', '100.00']])
   })
 
-  test('it keeps its source when a later touch or other hours would give another', async () => {
+  test('it keeps its source even if a later touch or other hours would change it', async () => {
     const shop = await connectedStore(app)
     await touch(shop, {})
     const order = await shop.sell({ customer, placedAt })
@@ -251,11 +251,11 @@ describe('what becomes of a conversion', () => {
       .set({ attribution: JSON.stringify({ messagingCampaignHours: 1 }) })
       .execute()
     await shop.resell(order, { fulfillmentStatus: 'shipped' })
-    expect(await sourceOf(shop)).toEqual(['messaging-campaign'])
-    expect(heardBy(shop)).toEqual([['messaging-campaign', null, 'confirmed']])
+    expect(await readSources(shop)).toEqual(['messaging-campaign'])
+    expect(readChanges(shop)).toEqual([['messaging-campaign', null, 'confirmed']])
   })
 
-  test('a failed message gives its order to the touch before, or to nobody, for good', async () => {
+  test('when a message fails, its order goes to the previous touch or to none, permanently', async () => {
     const shop = await connectedStore(app)
     const [first, last] = await touch(
       shop,
@@ -274,10 +274,10 @@ describe('what becomes of a conversion', () => {
     await ctx.transaction((tx) => voidTouches(tx, [first!.messageId!]))
     await app.drainJobs()
     expect(await conversions(shop)).toEqual([])
-    await ctx.transaction((tx) => recordTouches(tx, [aTouch({ ...first! })]))
+    await ctx.transaction((tx) => recordTouches(tx, [buildTouch({ ...first! })]))
     await shop.resell(order, { fulfillmentStatus: 'shipped' })
     expect(await conversions(shop)).toEqual([])
-    expect(heardBy(shop)).toEqual([
+    expect(readChanges(shop)).toEqual([
       ['automation', null, 'confirmed'],
       ['automation', 'confirmed', null],
       ['messaging-campaign', null, 'confirmed'],
@@ -299,7 +299,7 @@ describe('what becomes of a conversion', () => {
     expect(await conversions(shop)).toEqual([])
   })
 
-  test('the same order attributed by several at once has one conversion', async () => {
+  test('concurrent attribution of an order makes one conversion', async () => {
     const shop = await connectedStore(app)
     await touch(shop, {})
     const order = await shop.place({ customer, placedAt })
@@ -309,6 +309,6 @@ describe('what becomes of a conversion', () => {
     for (let i = 0; i < 3; i += 1) await ctx.queue(orderAttribute, { orderIds: [order.id] })
     await app.drainJobs()
     expect(await conversions(shop)).toHaveLength(1)
-    expect(heardBy(shop)).toEqual([['messaging-campaign', null, 'confirmed']])
+    expect(readChanges(shop)).toEqual([['messaging-campaign', null, 'confirmed']])
   })
 })

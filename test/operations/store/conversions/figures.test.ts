@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { changedHours, hoursAt, hoursOf } from '#operations/store/conversions/attribution-hours'
+import { changeHours, findHoursAt, withDefaultHours } from '#operations/store/conversions/attribution-hours'
 import { spreadRefund } from '#operations/store/conversions/refunds'
-import { percentOf } from '#runtime/values/money'
+import { toPercent } from '#runtime/values/money'
 
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
 
@@ -10,10 +10,10 @@ describe('refunds by line', () => {
     expect(spreadRefund(lines('10.00', '10.00', '10.00'), '0.01')).toEqual(['0.01', '0.00', '0.00'])
     expect(spreadRefund(lines('10.00', '10.00', '10.00'), '20.00')).toEqual(['6.67', '6.67', '6.66'])
   })
-  test('a whole refund with its shipping ends at the lines', () => {
+  test('a full refund including shipping refunds the lines only up to their totals', () => {
     expect(spreadRefund(lines('120.00', '60.00'), '200.00')).toEqual(['120.00', '60.00'])
   })
-  test('what the platform said of lines stays, and only the rest is spread', () => {
+  test('amounts that the platform assigned to lines stay, and only the rest is spread', () => {
     const some = [
       { total: '120.00', refundedTotal: '120.00' },
       { total: '60.00', refundedTotal: '0.00' },
@@ -21,7 +21,7 @@ describe('refunds by line', () => {
     expect(spreadRefund(some, '120.00')).toEqual(['120.00', '0.00'])
     expect(spreadRefund(some, '150.00')).toEqual(['120.00', '30.00'])
   })
-  test('free lines and large amounts', () => {
+  test('free lines and large amounts are handled', () => {
     expect(spreadRefund(lines('0.00', '0.00'), '5.00')).toEqual(['0.00', '0.00'])
     expect(spreadRefund(lines('999999999999.99', '0.01'), '999999999999.99')).toEqual([
       '999999999999.98',
@@ -32,24 +32,24 @@ describe('refunds by line', () => {
 })
 
 test('percentages round halves away from zero and are null over nothing', () => {
-  expect(percentOf(1n, 3n, 1)).toBe(33.3)
-  expect(percentOf(1n, 8n, 2)).toBe(12.5)
-  expect(percentOf(125n, 100_000n, 2)).toBe(0.13)
-  expect(percentOf(-125n, 100_000n, 2)).toBe(-0.13)
-  expect(percentOf(1n, 0n, 1)).toBeNull()
+  expect(toPercent(1n, 3n, 1)).toBe(33.3)
+  expect(toPercent(1n, 8n, 2)).toBe(12.5)
+  expect(toPercent(125n, 100_000n, 2)).toBe(0.13)
+  expect(toPercent(-125n, 100_000n, 2)).toBe(-0.13)
+  expect(toPercent(1n, 0n, 1)).toBeNull()
 })
 
 describe('attribution hours', () => {
   const now = new Date('2026-11-20T12:00:00.000Z')
-  test('new hours hold for orders placed later', () => {
-    const stored = changedHours({}, { automationHours: 24 }, now)
-    const hours = (at: string) => hoursAt(stored, new Date(at)).automationHours
+  test('new hours apply to orders placed later', () => {
+    const stored = changeHours({}, { automationHours: 24 }, now)
+    const hours = (at: string) => findHoursAt(stored, new Date(at)).automationHours
     expect(hours('2026-11-20T12:00:00.000Z')).toBe(120)
     expect(hours('2026-11-20T12:00:00.001Z')).toBe(24)
-    const again = changedHours(stored, { automationHours: 48 }, new Date('2026-11-21T12:00:00.000Z'))
-    expect(hoursAt(again, new Date('2026-11-01T00:00:00.000Z')).automationHours).toBe(120)
-    expect(hoursAt(again, new Date('2026-11-21T00:00:00.000Z')).automationHours).toBe(24)
-    expect(hoursOf(again)).toEqual({
+    const again = changeHours(stored, { automationHours: 48 }, new Date('2026-11-21T12:00:00.000Z'))
+    expect(findHoursAt(again, new Date('2026-11-01T00:00:00.000Z')).automationHours).toBe(120)
+    expect(findHoursAt(again, new Date('2026-11-21T00:00:00.000Z')).automationHours).toBe(24)
+    expect(withDefaultHours(again)).toEqual({
       automationHours: 48,
       messagingCampaignHours: 120,
       newsletterHours: 168,
@@ -58,6 +58,6 @@ describe('attribution hours', () => {
   })
   test('the same hours sent back change nothing', () => {
     const stored = { automationHours: 24 }
-    expect(changedHours(stored, { automationHours: 24, newsletterHours: 168 }, now)).toBe(stored)
+    expect(changeHours(stored, { automationHours: 24, newsletterHours: 168 }, now)).toBe(stored)
   })
 })

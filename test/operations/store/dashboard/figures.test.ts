@@ -62,7 +62,7 @@ describe('GET /dashboard', () => {
   const counts = async (shop: Shop, days: string[]) =>
     Promise.all(days.map(async (each) => (await day(shop, each)).recoveredOrders))
 
-  test('the channels add up to the totals; what is unpaid, cancelled or in another currency is not in them', async () => {
+  test('the channels add up to the totals, without unpaid, cancelled and foreign-currency orders', async () => {
     const shop = await connectedStore(app)
     await touch(shop, '2026-11-18T12:00:00.000Z', { sourceType: 'automation' })
     await shop.sell({ customer, placedAt: '2026-11-18T13:00:00.000Z' })
@@ -98,7 +98,7 @@ describe('GET /dashboard', () => {
     })
   })
 
-  test('a day ends with the last millisecond of the zone, and another zone moves it', async () => {
+  test('a day ends with the last millisecond in the zone, and another zone moves it', async () => {
     const shop = await connectedStore(app)
     await touch(shop, '2026-11-19T12:00:00.000Z')
     await shop.sell({ customer, placedAt: '2026-11-20T02:59:59.999Z' })
@@ -126,7 +126,7 @@ describe('GET /dashboard/overview', () => {
     return answer.body
   }
 
-  test('7 days to Friday 15:00 beside the 7 before, cut at the same hour', async () => {
+  test('7 days to Friday 15:00 are compared with the previous 7, cut at the same hour', async () => {
     const shop = await connectedStore(app)
     const body = await overview(shop)
     expect(body).toMatchObject({
@@ -149,7 +149,7 @@ describe('GET /dashboard/overview', () => {
     ])
   })
 
-  test('counts each instant in its bucket, and leaves out what lies between the periods', async () => {
+  test('counts each instant in its bucket, and leaves out instants between the periods', async () => {
     const shop = await connectedStore(app)
     for (const at of [
       '2026-11-07T02:59:59.999Z', // before both
@@ -174,7 +174,7 @@ describe('GET /dashboard/overview', () => {
     }
   })
 
-  test('money, carts, the rate of messages and the channels, beside the period before', async () => {
+  test('revenue, carts, conversion rate and channels are compared with the previous period', async () => {
     const shop = await connectedStore(app)
     const cart = { sourceType: 'automation', automationType: 'abandoned-cart', sourceName: 'Carts' } as const
     await touch(shop, '2026-11-10T12:00:00.000Z', cart)
@@ -236,7 +236,7 @@ describe('GET /dashboard/overview', () => {
     expect(body.recentReviews).toEqual([])
   })
 
-  test('24 hours are hours of the zone, the last the current one, beside the same hours of the day before', async () => {
+  test('24 hours are hours of the zone up to now, compared with the same hours of the previous day', async () => {
     await app.setClock('2026-11-20T18:20:30.000Z')
     const shop = await connectedStore(app, { timezone: 'Asia/Kolkata', country: 'IN', currency: 'INR' })
     for (const at of [
@@ -287,7 +287,7 @@ describe('GET /dashboard/overview', () => {
     }
   })
 
-  test('pending items are counted within the plan, and notifications of their reader', async () => {
+  test('pending items are counted within the plan, and notifications per reader', async () => {
     const wait = async (shop: Shop) => {
       const ctx = await shop.context()
       const at = { created_at: ctx.now(), updated_at: ctx.now() }

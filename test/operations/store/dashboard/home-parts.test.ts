@@ -1,14 +1,14 @@
-/** What sections have on the home page, in an app with a wiring of its own. */
+/** Parts of other sections on the home page, in an app with its own extensions. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import getOverview from '#operations/store/dashboard/api/get-overview'
-import { instantOf, jsonObject } from '#runtime/database/json'
-import type { Given } from '#runtime/wiring'
+import { isoInstant, jsonObject } from '#runtime/database/json'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
-// Any table of a store may stand in for one that another section brings.
-const wiring: Given = {
+// Any tenant table can stand in for another section's table.
+const extensions: SectionExtensions = {
   pending: {
     'conversations-unread': {
       feature: 'inbox',
@@ -37,7 +37,7 @@ const wiring: Given = {
                 rating: sql`5`,
                 text: 'o.note',
                 status: sql`'approved'`,
-                createdAt: instantOf('o.created_at'),
+                createdAt: isoInstant('o.created_at'),
               }).as('review'),
             )
             .as('r'),
@@ -45,10 +45,10 @@ const wiring: Given = {
         .select(sql`coalesce(json_agg(r.review), '[]')`.as('reviews')),
   },
 }
-const app = await testApp({}, { wiring })
+const app = await testApp({}, { extensions })
 await app.setClock('2026-11-20T18:00:00.000Z')
 
-test('sections have their counts and lists in the one answer, where the plan has their feature', async () => {
+test('the answer includes counts and lists of sections whose feature is in the plan', async () => {
   const overviewOn = async (plan: string) => {
     const shop = await store(app, { plan })
     const ctx = await shop.context()

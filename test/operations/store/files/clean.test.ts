@@ -16,7 +16,7 @@ describe('files-clean', () => {
     (await app.database.root.selectFrom('files').select('id').where('id', '=', id).execute()).length === 1
   const file = { contentType: 'text/plain', visibility: 'private' as const }
 
-  test('deletes what is past its date and what nothing has used for a day, and keeps what is used', async () => {
+  test('deletes expired files and files unused for a day, and keeps used ones', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const put = (fileName: string, expiresAt?: Date) =>
@@ -51,7 +51,7 @@ describe('files-clean', () => {
     expect(filesClean.spec.everySeconds).toBe(3600)
   })
 
-  test('a use is let go of however the id of its owner is spelled', async () => {
+  test('a use is released whatever the case of its owner’s id', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const { url } = await files.put(ctx, 'test', { ...file, fileName: 'a.txt', content: Buffer.from('a') })
@@ -64,7 +64,7 @@ describe('files-clean', () => {
     expect(await uses()).toEqual([])
   })
 
-  test('finishes what a run began that died between storage and row', async () => {
+  test('finishes a run that crashed between storage and row', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const made = await files.put(ctx, 'test', {

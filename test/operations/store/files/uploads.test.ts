@@ -1,8 +1,8 @@
 /** Upload URLs and the uses of files, on this server's disk and on S3-compatible storage. */
 
 import { afterAll, describe, expect, test } from 'vitest'
-import { files } from '#operations/store/door'
 import { cleanFiles } from '#operations/store/files/clean'
+import { files } from '#operations/store/index'
 import { type Context, SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { s3Storage } from '#runtime/ports/storage/s3'
@@ -21,23 +21,26 @@ const image = {
   maxBytes: 2 * 1024 * 1024,
   visibility: 'public',
 } as const
-const wiring = { uploads: { 'test-images': image, 'test-others': image } }
+const extensions = { uploads: { 'test-images': image, 'test-others': image } }
 
 const png = { fileName: 'Photo 1.PNG', contentType: 'image/png', size: 5 }
 
 async function onDisk() {
-  const app = await testApp({ publicUrl: 'https://api.example.com' }, { wiring })
+  const app = await testApp({ publicUrl: 'https://api.example.com' }, { extensions })
   const upload = (url: string, init: RequestInit) => Promise.resolve(app.fetch(new Request(url, init)))
   return { app, upload }
 }
 
 async function onS3() {
   const standIn = await s3StandIn(account)
-  // As the operator's bucket has it, for what shoppers see.
+  // Like an operator's bucket with public files.
   standIn.setup.policy = /./
   const url = new URL(standIn.endpoint)
   const login = `${account.accessKeyId}:${encodeURIComponent(account.secretAccessKey)}`
-  const app = await testApp({ storageUrl: `s3://${login}@${url.host}/${account.bucket}?tls=off` }, { wiring })
+  const app = await testApp(
+    { storageUrl: `s3://${login}@${url.host}/${account.bucket}?tls=off` },
+    { extensions },
+  )
   afterAll(standIn.close)
   const upload = (address: string, init: RequestInit) => fetch(address, init)
   return { app, upload }
@@ -63,7 +66,7 @@ describe.each([
       ),
     )
 
-  test('an upload URL takes what was announced, and the file is there', async () => {
+  test('an upload URL accepts the announced file, which is then stored', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const made = await files.createUpload(ctx, 'test-images', png)
@@ -79,7 +82,7 @@ describe.each([
     expect(app.services.adapters.storage.owns('https://example.com/a.png')).toBe(false)
   })
 
-  test('a type or a size that the purpose does not allow is refused', async () => {
+  test('a type or size not allowed for the purpose is refused', async () => {
     const ctx = await (await store(app)).context()
     const create = (change: object) => files.createUpload(ctx, 'test-images', { ...png, ...change })
     await expect(create({ contentType: 'image/svg+xml' })).rejects.toThrow(
@@ -95,7 +98,7 @@ describe.each([
     }
   })
 
-  test('a use keeps a file; 24 hours after the last one is gone it is deleted', async () => {
+  test('a used file is kept, and deleted 24 hours after its last use is removed', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const [kept, dropped] = [await uploaded(ctx), await uploaded(ctx)]
@@ -103,25 +106,25 @@ describe.each([
     await use(ctx, 'thing:2', kept)
     await app.advance(25 * hourMs)
     await clean(app)
-    expect(await urlsOf(ctx)).toEqual([kept, dropped].sort())
+    expect(await readUrls(ctx)).toEqual([kept, dropped].sort())
     await use(ctx, 'thing:1', kept)
     await app.advance(23 * hourMs)
     await clean(app)
-    expect(await urlsOf(ctx)).toEqual([kept, dropped].sort())
+    expect(await readUrls(ctx)).toEqual([kept, dropped].sort())
     await app.advance(hourMs)
     await clean(app)
-    expect(await urlsOf(ctx)).toEqual([kept])
+    expect(await readUrls(ctx)).toEqual([kept])
     await use(ctx, 'thing:1')
     await app.advance(25 * hourMs)
     await clean(app)
-    expect(await urlsOf(ctx)).toEqual([kept])
+    expect(await readUrls(ctx)).toEqual([kept])
     await use(ctx, 'thing:2')
     await app.advance(24 * hourMs)
     await clean(app)
-    expect(await urlsOf(ctx)).toEqual([])
+    expect(await readUrls(ctx)).toEqual([])
   })
 
-  test('what cannot be used is refused by its field, and changes no use', async () => {
+  test('an unusable file is refused by its field, and changes no use', async () => {
     const [shop, other] = [await store(app), await store(app)]
     const [ctx, theirs] = [await shop.context(), await other.context()]
     const fine = await uploaded(ctx)
@@ -143,22 +146,22 @@ describe.each([
     expect(uses).toEqual([{ owner: 'thing:1' }])
   })
 
-  test('a file that is being used while it is cleaned is kept, or refused', async () => {
+  test('a file that is used while it is cleaned is either kept or refused', async () => {
     const ctx = await (await store(app)).context()
     const url = await uploaded(ctx)
     await app.advance(25 * hourMs)
     const [used] = await Promise.allSettled([use(ctx, 'thing:1', url), clean(app)])
-    const isThere = (await urlsOf(ctx)).length === 1
+    const isThere = (await readUrls(ctx)).length === 1
     expect(isThere).toBe(used.status === 'fulfilled')
   })
 })
 
 const clean = (app: TestApp) =>
   cleanFiles(new SystemContext(app.services, app.services.log, 'test'), new AbortController().signal)
-const urlsOf = async (ctx: Context): Promise<string[]> =>
+const readUrls = async (ctx: Context): Promise<string[]> =>
   (await ctx.db.selectFrom('files').select('url').execute()).map((row) => row.url).sort()
 
-test('an address is one of a storage however it is written', async () => {
+test('a URL belongs to a storage in any spelling', async () => {
   const storage = await s3Storage({
     url: 's3://a:b@s3.example.com/bucket?publicUrl=https://cdn.example.com/x',
   })

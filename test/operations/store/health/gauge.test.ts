@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { health } from '#operations/store/door'
+import { health } from '#operations/store/index'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 
@@ -8,9 +8,9 @@ const lines = async (): Promise<string[]> => {
   const answer = await app.fetch(new Request('http://localhost/metrics'), { ip: '127.0.0.1' })
   return (await answer.text()).split('\n').filter((line) => line.startsWith('connections{'))
 }
-const heard = { is: 'lost', code: 'gone', message: 'It is gone', remedy: 'Connect it' } as const
+const lost = { kind: 'lost', code: 'gone', message: 'It is gone', remedy: 'Connect it' } as const
 
-test('connections are counted by port and state, of no store by itself', async () => {
+test('connections are counted by port and state, without a store label', async () => {
   const [one] = [await connectedStore(app), await connectedStore(app)]
   expect(await lines()).toEqual(['connections{port="ecommerce",state="connected"} 2'])
   const ctx = await one.context()
@@ -19,13 +19,13 @@ test('connections are counted by port and state, of no store by itself', async (
     .select(['provider', 'connected_at'])
     .where('port', '=', 'ecommerce')
     .executeTakeFirstOrThrow()
-  const about = { port: 'ecommerce', part: '', provider, connectedAt } as const
-  await ctx.transaction((tx) => health.moveConnection(tx, about, heard))
+  const connection = { port: 'ecommerce', part: '', provider, connectedAt } as const
+  await ctx.transaction((tx) => health.applyHealthEvent(tx, connection, lost))
   expect((await lines()).sort()).toEqual([
     'connections{port="ecommerce",state="connected"} 1',
     'connections{port="ecommerce",state="lost"} 1',
   ])
-  // Of another connection since: it says nothing of this one.
+  // The store was reconnected: earlier health does not count.
   const now = new Date(app.clock.ms() + 1000)
   await ctx.db.updateTable('connections').set({ connected_at: now }).where('port', '=', 'ecommerce').execute()
   expect(await lines()).toEqual(['connections{port="ecommerce",state="connected"} 2'])

@@ -13,16 +13,16 @@ import { connectNumber } from '#scripts/seed/connect-number'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
-/** Stores whose popup is on, and since when; what was turned on in the test's own way, which may fail. */
+/** When the popup of a store was turned on; stores activated by the test's own activator, which may fail. */
 const popups = new Map<string, Date>()
 const turnedOn: string[] = []
 let failing = false
 const app = await testApp(
   {},
   {
-    wiring: {
+    extensions: {
       evidence: { popup: async (ctx) => popups.get(ctx.store.id) ?? null },
-      switches: {
+      featureActivators: {
         newsletter: {
           async activate(ctx) {
             expect(ctx.inTransaction).toBe(true)
@@ -86,7 +86,7 @@ describe('GET /onboarding', () => {
     })
   })
 
-  test('follows what the store has, step by step, and keeps when it was complete', async () => {
+  test('follows the state of the store step by step, and records when it was completed', async () => {
     const shop = await store(app)
     const at = async (): Promise<string> => {
       await app.advance(60_000)
@@ -119,7 +119,7 @@ describe('GET /onboarding', () => {
     expect(await record()).toBeNull()
   })
 
-  test('the step of the team is done by a second member or a pending invitation', async () => {
+  test('the team step is done with a second member or a pending invitation', async () => {
     const shop = await store(app)
     expect(await step(shop, 'team')).toMatchObject({ isDone: false })
     const body = { email: `guest@${shop.slug}.example.com`, role: 'agent' }
@@ -134,7 +134,7 @@ describe('GET /onboarding', () => {
     expect(await step(shop, 'team')).toMatchObject({ isDone: false })
   })
 
-  test('the step of the plan is done once it was paid', async () => {
+  test('the plan step is done after the first payment', async () => {
     const shop = await store(app)
     expect(await step(shop, 'plan')).toMatchObject({ isDone: false })
     const ctx = await shop.context()
@@ -142,7 +142,7 @@ describe('GET /onboarding', () => {
     expect(await step(shop, 'plan')).toMatchObject({ isDone: true, doneAt: expect.any(String) })
   })
 
-  test('the step of the popup is done when its section says so', async () => {
+  test('the popup step is done when its section says so', async () => {
     const shop = await store(app)
     expect(await step(shop, 'popup')).toMatchObject({ isDone: false })
     const since = new Date('2026-11-01T00:00:00.000Z')
@@ -153,7 +153,7 @@ describe('GET /onboarding', () => {
 })
 
 describe('POST /onboarding', () => {
-  test('keeps what is left out; the same again changes nothing', async () => {
+  test('keeps omitted answers, and the same answers again change nothing', async () => {
     const shop = await store(app)
     const first = await save(shop, { goals: ['grow-contacts', 'recover-carts'], notes: 'Two\nlines' })
     expect(first.status).toBe(200)
@@ -174,7 +174,7 @@ describe('POST /onboarding', () => {
     expect((await save(shop, { goals: [] })).body.steps[1]).toMatchObject({ id: 'answers', isDone: false })
   })
 
-  test('recommends what the goals ask for, within the plan', async () => {
+  test('recommends features for the goals, within the plan', async () => {
     const shop = await store(app, { plan: 'starter' })
     const { body } = await save(shop, {
       goals: ['support-customers', 'raise-order-value', 'recover-carts', 'bring-back-visitors'],
@@ -196,7 +196,7 @@ describe('POST /onboarding', () => {
 })
 
 describe('POST /onboarding/activate-features', () => {
-  test('turns on through the switch of the section, again without harm, and records', async () => {
+  test('turns features on through their activators, idempotently, and records them', async () => {
     const shop = await store(app)
     const first = await activate(shop, ['newsletter', 'statistics'])
     expect(first.status).toBe(200)
@@ -212,7 +212,7 @@ describe('POST /onboarding/activate-features', () => {
     expect(turnedOn.filter((id) => id === shop.id)).toEqual([shop.id, shop.id])
   })
 
-  test('skips what lacks its platform or number, and turns the rest on', async () => {
+  test('skips features without their platform or number, and turns the rest on', async () => {
     const shop = await store(app)
     const { body } = await activate(shop, ['inbox', 'wishlist', 'stock-alerts'])
     expect(body).toMatchObject({
@@ -230,14 +230,14 @@ describe('POST /onboarding/activate-features', () => {
     expect((await activate(shop, ['inbox'])).body.activated).toEqual(['inbox'])
   })
 
-  test('one that the plan lacks: 403, and nothing is turned on', async () => {
+  test('a feature outside the plan is a 403, and nothing is turned on', async () => {
     const shop = await store(app, { plan: 'starter' })
     const { status, body } = await activate(shop, ['reviews', 'inbox', 'wishlist'])
     expect([status, body.error.message]).toEqual([403, expect.stringContaining('inbox, wishlist')])
     expect((await read(shop)).activatedFeatures).toEqual([])
   })
 
-  test('is undone as a whole when a section cannot turn on', async () => {
+  test('is rolled back if a section fails', async () => {
     const shop = await store(app)
     failing = true
     expect((await activate(shop, ['reviews', 'exchanges'])).status).toBe(503)
@@ -254,7 +254,7 @@ describe('POST /onboarding/activate-features', () => {
     expect([status, body.error.message]).toEqual([400, expect.stringContaining(message)])
   })
 
-  test('all twenty-four at once', async () => {
+  test('all twenty-four features can be activated together', async () => {
     const shop = await store(app)
     const { features } = (await shop.call(getStore)).body.plan
     expect(features).toHaveLength(24)

@@ -1,14 +1,14 @@
-/** A zone is one thing to JavaScript, which knows when something is due, and to the database, which counts the days. */
+/** A time zone must mean the same to JavaScript, which computes due times, and to the database, which groups by day. */
 import { IANAZone } from 'luxon'
 import { expect, test } from 'vitest'
 import { isTimezone } from '#operations/store/profile/locality'
 import { createStore } from '#scripts/admin/create-store'
 import { testApp } from '#test/support/app'
 
-/** Winter and summer, of a year of which every edition of the zones says the same. */
+/** Winter and summer of a year on which all versions of the time zone database agree. */
 const instants = ['2021-01-15T12:00:00Z', '2021-07-15T12:00:00Z']
 
-test('a name that is an abbreviation to the database is refused, or the same to both', async () => {
+test('an abbreviation known to the database is refused, unless it means the same to both', async () => {
   const { database } = await testApp()
   const rows = await database.query<{ name: string; minutes: number[] }>(
     `select abbrev as name, array(
@@ -25,13 +25,13 @@ test('a name that is an abbreviation to the database is refused, or the same to 
   expect(differing).toEqual([])
 })
 
-test('abbreviations of which only JavaScript knows are refused', () => {
-  const letters = Array.from({ length: 26 }, (_none, n) => String.fromCharCode(65 + n))
-  const all = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
+test('abbreviations known only to JavaScript are refused', () => {
+  const alphabet = Array.from({ length: 26 }, (_none, n) => String.fromCharCode(65 + n))
+  const all = alphabet.flatMap((a) => alphabet.flatMap((b) => alphabet.map((c) => a + b + c)))
   expect(all.filter(isTimezone)).toEqual(['EST', 'GMT', 'HST', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC'])
 })
 
-test('no store begins in a zone that the database has no name for', async () => {
+test('a store cannot be created in a zone unknown to the database', async () => {
   const { database, services } = await testApp()
   const timezone = 'Canada/East-Saskatchewan'
   expect(isTimezone(timezone)).toBe(true)

@@ -2,35 +2,35 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import * as events from '#operations/store/provider-events/accept'
 import { applyDueEvents } from '#operations/store/provider-events/apply'
 import { type Context, SystemContext } from '#runtime/context'
-import type { Given } from '#runtime/wiring'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
-/** What was applied, in the order of it: store, and the names that the events carry. */
+/** Applied events in order: the store, and the events' names. */
 let applied: { storeId: string; names: unknown[] }[] = []
 let refuse: (name: unknown) => boolean = () => false
 let unplaced: (name: unknown) => boolean = () => false
-const nameOf = (event: events.StoredEvent): unknown => (event.data as { name: unknown }).name
+const readName = (event: events.StoredEvent): unknown => (event.data as { name: unknown }).name
 
-const wiring: Given = {
+const extensions: SectionExtensions = {
   providerEvents: {
-    'test:told': [
+    'test:changed': [
       async (ctx, given) => {
-        // Written in the transaction: gone with it.
+        // Written in the transaction, so rolled back with it.
         await ctx.db
           .updateTable('stores')
           .set({ phone: String(given.length) })
           .execute()
-        if (given.some((event) => refuse(nameOf(event)))) throw new Error('This one is odd')
-        applied.push({ storeId: ctx.store.id, names: given.map(nameOf) })
+        if (given.some((event) => refuse(readName(event)))) throw new Error('This one is odd')
+        applied.push({ storeId: ctx.store.id, names: given.map(readName) })
       },
     ],
     'test:unplaced': [
-      async (_ctx, given) => given.filter((event) => unplaced(nameOf(event))).map((event) => event.id),
+      async (_ctx, given) => given.filter((event) => unplaced(readName(event))).map((event) => event.id),
     ],
   },
 }
-const app = await testApp({}, { wiring })
+const app = await testApp({}, { extensions })
 const start = '2026-11-20T12:00:00.000Z'
 await app.setClock(start)
 const system = new SystemContext(app.services, app.services.log, 'test')
@@ -40,11 +40,11 @@ beforeEach(async () => {
   refuse = () => false
   unplaced = () => false
   await app.database.root.deleteFrom('provider_events').execute()
-  // Forward, as clocks go: what runs by the clock is due again.
+  // Advances the clock, so that periodic jobs are due again.
   await app.advance(7_200_000)
 })
 
-const event = (storeId: string | null, name: string, kind = 'told'): events.IncomingEvent => ({
+const event = (storeId: string | null, name: string, kind = 'changed'): events.IncomingEvent => ({
   key: `${kind}:${name}`,
   kind,
   occurredAt: start,
@@ -66,7 +66,7 @@ const queued = async (): Promise<number> => {
   )
   return row!.jobs
 }
-const phoneOf = async (ctx: Context): Promise<string | null> =>
+const readPhone = async (ctx: Context): Promise<string | null> =>
   (await ctx.db.selectFrom('stores').select('phone').executeTakeFirstOrThrow()).phone
 
 describe('accepting', () => {
@@ -84,7 +84,7 @@ describe('accepting', () => {
     expect(applied.slice(1)).toEqual([{ storeId: shop.id, names: ['c'] }])
   })
 
-  test('text that the database cannot hold is mended', async () => {
+  test('text that the database cannot store is sanitized', async () => {
     const shop = await store(app)
     await accept(event(shop.id, 'null \0 and half \ud83d'))
     await app.drainJobs()
@@ -101,7 +101,7 @@ describe('accepting', () => {
 })
 
 describe('applying', () => {
-  test('each store has its own, oldest first', async () => {
+  test('events are applied per store, oldest first', async () => {
     const one = await store(app)
     const other = await store(app)
     await accept(event(one.id, '1'), event(other.id, '2'), event(one.id, '3'))
@@ -112,7 +112,7 @@ describe('applying', () => {
     ])
   })
 
-  test('kinds that nobody knows, and stores that are gone, are done with', async () => {
+  test('events of unknown kinds and of deleted stores are marked as applied', async () => {
     const shop = await store(app)
     await accept(event(shop.id, 'a', 'surprise'), event(crypto.randomUUID(), 'b'), event(null, 'c'))
     await app.drainJobs()
@@ -121,27 +121,27 @@ describe('applying', () => {
       expect(each).toMatchObject({ applied_at: app.clock.now(), attempts: 0 })
   })
 
-  test('what throws spoils nobody else, leaves nothing behind, and comes again later', async () => {
+  test('a failing event affects no other, is rolled back, and is retried later', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     refuse = (name) => name === '5'
     await accept(...Array.from({ length: 9 }, (_, index) => event(shop.id, String(index))))
     await app.drainJobs()
     expect(applied.flatMap((each) => each.names).sort()).toEqual(['0', '1', '2', '3', '4', '6', '7', '8'])
-    expect(await phoneOf(ctx)).not.toBe('9')
+    expect(await readPhone(ctx)).not.toBe('9')
     const left = (await stored()).filter((each) => each.applied_at === null)
-    expect(left).toMatchObject([{ key: 'told:5', attempts: 1, failure: 'This one is odd' }])
+    expect(left).toMatchObject([{ key: 'changed:5', attempts: 1, failure: 'This one is odd' }])
 
     await app.advance(999)
     await applyDueEvents(system, new AbortController().signal)
-    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({ attempts: 1 })
+    expect((await stored()).find((each) => each.key === 'changed:5')).toMatchObject({ attempts: 1 })
     await app.advance(251)
     await app.drainJobs()
-    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({ attempts: 2 })
+    expect((await stored()).find((each) => each.key === 'changed:5')).toMatchObject({ attempts: 2 })
     refuse = () => false
     await app.advance(2_250)
     await app.drainJobs()
-    expect((await stored()).find((each) => each.key === 'told:5')).toMatchObject({
+    expect((await stored()).find((each) => each.key === 'changed:5')).toMatchObject({
       attempts: 2,
       failure: null,
       applied_at: app.clock.now(),
@@ -149,7 +149,7 @@ describe('applying', () => {
     expect(applied.at(-1)).toEqual({ storeId: shop.id, names: ['5'] })
   })
 
-  test('what nobody can place is tried for an hour, then dropped', async () => {
+  test('an unplaced event is retried for an hour, then dropped', async () => {
     const shop = await store(app)
     unplaced = (name) => name === 'lost' || name === 'early'
     await accept(
@@ -184,7 +184,7 @@ describe('applying', () => {
     })
   })
 
-  test('what has no job any more is found by the clock', async () => {
+  test('an event without a job is found periodically', async () => {
     const shop = await store(app)
     await accept(event(shop.id, 'a'))
     await app.database.query(`delete from pgboss.job where data->>'job' = 'provider-event-apply'`, [])

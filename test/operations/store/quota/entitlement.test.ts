@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { canWriteAt, statusAt } from '#operations/store/plans'
-import { entitlementOf, statusOf } from '#operations/store/quota/entitlement'
+import { readEntitlement, statusSql } from '#operations/store/quota/entitlement'
 import { dayMs } from '#runtime/durations'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
 const app = await testApp()
 const at = Date.parse('2026-11-20T12:00:00.000Z')
-/** Each instant: none, long before, the very one, a millisecond on each side, 90 days before and next to it. */
+/** Offsets: none, long before, the instant itself, a millisecond on each side, and around 90 days before. */
 const instants = [null, -200 * dayMs, -90 * dayMs - 1, -90 * dayMs, -90 * dayMs + 1, -1, 0, 1]
 
-test('the database says of a subscription what the code says, at every edge', async () => {
+test('the SQL status of a subscription equals the code’s at every edge', async () => {
   await app.setClock(new Date(at))
   const shop = await store(app)
   const ctx = await shop.context()
@@ -30,25 +30,25 @@ test('the database says of a subscription what the code says, at every edge', as
       await ctx.db.updateTable('subscriptions').set(row).execute()
       const found = await ctx.db
         .selectFrom('subscriptions as b')
-        .select(statusOf(ctx.now()).as('status'))
+        .select(statusSql(ctx.now()).as('status'))
         .executeTakeFirstOrThrow()
       const expected = statusAt(row, at)
       seen.add(expected)
       expect([status, offset, found.status]).toEqual([status, offset, expected])
-      const entitlement = await entitlementOf(ctx)
+      const entitlement = await readEntitlement(ctx)
       expect(entitlement).toMatchObject({ status: expected, canWrite: canWriteAt(expected), planId: 'scale' })
     }
   }
   expect([...seen].sort()).toEqual(['active', 'cancelled', 'ended', 'past-due', 'paused', 'trialing'])
 })
 
-test('features are those of the plan', async () => {
+test('the features are those of the plan', async () => {
   const shop = await store(app, { plan: 'starter' })
   const ctx = await shop.context()
-  const { features } = await entitlementOf(ctx)
+  const { features } = await readEntitlement(ctx)
   expect([features.has('messaging'), features.has('inbox')]).toEqual([true, false])
   await sql`update subscriptions set plan_id = 'growth' where store_id = ${shop.id}`.execute(
     app.database.root,
   )
-  expect((await entitlementOf(ctx)).features.has('inbox')).toBe(true)
+  expect((await readEntitlement(ctx)).features.has('inbox')).toBe(true)
 })

@@ -29,21 +29,21 @@ async function shopWith(limit?: number): Promise<{ shop: Shop; ctx: Context }> {
   if (limit !== undefined) await ctx.db.updateTable('usage_cycles').set({ message_limit: limit }).execute()
   return { shop, ctx }
 }
-const cyclesOf = (ctx: Context) =>
+const readCycles = (ctx: Context) =>
   ctx.db
     .selectFrom('usage_cycles')
     .select(['starts_at', 'ends_at', 'message_limit', 'used', 'reserved'])
     .orderBy('starts_at')
     .execute()
-const noticesOf = async (ctx: Context) => {
+const readNotices = async (ctx: Context) => {
   const found = await ctx.db.selectFrom('notifications').select('type').orderBy('id').execute()
   return found.map((each) => each.type).filter((type) => type.startsWith('quota-'))
 }
-const ledgerOf = (ctx: Context) =>
+const readLedger = (ctx: Context) =>
   ctx.db.selectFrom('message_ledger').selectAll().orderBy('message_id').execute()
 
 describe('reserving', () => {
-  test('20 at once for the last 5 units: 5 have one, 15 are told how many are left', async () => {
+  test('20 concurrent reservations of the last 5 units: 5 succeed, 15 get an error with the rest', async () => {
     const { ctx } = await shopWith(5)
     const answers = await Promise.allSettled(
       Array.from({ length: 20 }, () => metering.reserve(ctx, 1, 'direct')),
@@ -54,39 +54,39 @@ describe('reserving', () => {
       code: 'forbidden',
       message: 'Not enough messages left in this cycle: 1 is needed and 0 are left',
     })
-    expect(await metering.usage(ctx)).toEqual({ limit: 5, used: 0, reserved: 5, remaining: 0 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 5, used: 0, reserved: 5, remaining: 0 })
   })
 
-  test('a reservation of 10 with 5 left takes nothing', async () => {
+  test('a reservation of 10 with 5 remaining reserves nothing', async () => {
     const { ctx } = await shopWith(5)
     await expect(metering.reserve(ctx, 10, 'messaging-campaign')).rejects.toMatchObject({
       message: 'Not enough messages left in this cycle: 10 are needed and 5 are left',
     })
-    expect(await metering.usage(ctx)).toEqual({ limit: 5, used: 0, reserved: 0, remaining: 5 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 5, used: 0, reserved: 0, remaining: 5 })
     expect(await ctx.db.selectFrom('usage_reservations').select('id').execute()).toEqual([])
   })
 
-  test('a reservation is undone with its transaction', async () => {
+  test('a reservation is rolled back with its transaction', async () => {
     const { ctx } = await shopWith(5)
     const undone = ctx.transaction(async (tx) => {
       await metering.reserve(tx, 5, 'direct')
       throw new Error('undone')
     })
     await expect(undone).rejects.toThrow('undone')
-    expect((await metering.usage(ctx)).remaining).toBe(5)
+    expect((await metering.readUsage(ctx)).remaining).toBe(5)
   })
 
-  test('a reservation grows as far as its cycle allows, and shrinks', async () => {
+  test('a reservation can grow within its cycle, and shrink', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 4, 'messaging-campaign')
     await metering.reserve(ctx, 3, 'direct')
     await metering.resize(ctx, id, 7)
-    expect((await metering.usage(ctx)).reserved).toBe(10)
+    expect((await metering.readUsage(ctx)).reserved).toBe(10)
     await expect(metering.resize(ctx, id, 8)).rejects.toMatchObject({
       message: 'Not enough messages left in this cycle: 8 are needed and 7 are left',
     })
     await metering.resize(ctx, id, 2)
-    expect(await metering.usage(ctx)).toMatchObject({ reserved: 5, remaining: 5 })
+    expect(await metering.readUsage(ctx)).toMatchObject({ reserved: 5, remaining: 5 })
   })
 })
 
@@ -98,8 +98,8 @@ describe('committing and releasing', () => {
     await metering.commit(ctx, id, sent)
     await metering.commit(ctx, id, [...sent, row()])
     await Promise.all([metering.commit(ctx, id, sent), metering.commit(ctx, id, sent)])
-    expect(await metering.usage(ctx)).toEqual({ limit: 10, used: 4, reserved: 1, remaining: 5 })
-    const ledger = await ledgerOf(ctx)
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 10, used: 4, reserved: 1, remaining: 5 })
+    const ledger = await readLedger(ctx)
     expect(ledger).toHaveLength(4)
     expect(ledger[0]).toMatchObject({
       channel: 'messaging',
@@ -111,46 +111,46 @@ describe('committing and releasing', () => {
     })
   })
 
-  test('an unknown outcome counts, as failed', async () => {
+  test('an indeterminate outcome counts, as failed', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 1, 'direct')
     await metering.commit(ctx, id, [row({ status: 'failed' })])
-    expect(await metering.usage(ctx)).toMatchObject({ used: 1, reserved: 0 })
-    expect(await ledgerOf(ctx)).toMatchObject([{ status: 'failed', failed_at: app.clock.now() }])
+    expect(await metering.readUsage(ctx)).toMatchObject({ used: 1, reserved: 0 })
+    expect(await readLedger(ctx)).toMatchObject([{ status: 'failed', failed_at: app.clock.now() }])
   })
 
-  test('units that were not used are given back, and never more than were held', async () => {
+  test('unused units are released, never more than were reserved', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 5, 'messaging-campaign')
     await metering.commit(ctx, id, rows(2))
     await metering.release(ctx, id, 3)
     await metering.release(ctx, id, 3)
-    expect(await metering.usage(ctx)).toEqual({ limit: 10, used: 2, reserved: 0, remaining: 8 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 10, used: 2, reserved: 0, remaining: 8 })
   })
 
-  test('a message that leaves after its unit was given back counts all the same', async () => {
+  test('a message sent after its unit was released still counts', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 1, 'direct')
     const other = await metering.reserve(ctx, 2, 'direct')
     await metering.release(ctx, id, 1)
     await metering.commit(ctx, id, rows(1))
-    expect(await metering.usage(ctx)).toEqual({ limit: 10, used: 1, reserved: 2, remaining: 7 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 10, used: 1, reserved: 2, remaining: 7 })
     await metering.commit(ctx, other, rows(2))
-    expect(await metering.usage(ctx)).toEqual({ limit: 10, used: 3, reserved: 0, remaining: 7 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 10, used: 3, reserved: 0, remaining: 7 })
   })
 
   test('emails are in the ledger and free', async () => {
     const { ctx } = await shopWith(10)
     const mail = row({ channel: 'email', source: 'newsletter', phone: null, email: 'Ana@Example.com' })
-    await metering.record(ctx, [mail])
-    await metering.record(ctx, [mail])
-    expect((await metering.usage(ctx)).used).toBe(0)
-    expect(await ledgerOf(ctx)).toMatchObject([
+    await metering.recordEmails(ctx, [mail])
+    await metering.recordEmails(ctx, [mail])
+    expect((await metering.readUsage(ctx)).used).toBe(0)
+    expect(await readLedger(ctx)).toMatchObject([
       { channel: 'email', email: 'ana@example.com', phone_key: null },
     ])
   })
 
-  test('many senders at once leave exact sums', async () => {
+  test('concurrent senders leave exact sums', async () => {
     const { ctx } = await shopWith(200)
     await Promise.all(
       Array.from({ length: 20 }, async (_, sender) => {
@@ -159,27 +159,27 @@ describe('committing and releasing', () => {
         await metering.release(ctx, id, sender % 2 === 0 ? 2 : 1)
       }),
     )
-    expect(await metering.usage(ctx)).toEqual({ limit: 200, used: 80, reserved: 10, remaining: 110 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 200, used: 80, reserved: 10, remaining: 110 })
   })
 
   test('one notification at 80 % and one at 100 % of a cycle', async () => {
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 10, 'messaging-campaign')
     await metering.commit(ctx, id, rows(7))
-    expect(await noticesOf(ctx)).toEqual([])
+    expect(await readNotices(ctx)).toEqual([])
     await metering.commit(ctx, id, rows(1))
     await metering.commit(ctx, id, rows(1))
-    expect(await noticesOf(ctx)).toEqual(['quota-80'])
+    expect(await readNotices(ctx)).toEqual(['quota-80'])
     await metering.commit(ctx, id, rows(1))
-    expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
-    // A larger plan moves both marks; the cycle has had its notices.
+    expect(await readNotices(ctx)).toEqual(['quota-80', 'quota-100'])
+    // A larger plan moves both thresholds, but the cycle has had its notifications.
     await ctx.db.updateTable('usage_cycles').set({ message_limit: 20 }).execute()
     const more = await metering.reserve(ctx, 10, 'messaging-campaign')
     await metering.commit(ctx, more, rows(10))
-    expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
+    expect(await readNotices(ctx)).toEqual(['quota-80', 'quota-100'])
   })
 
-  test('notifications come again in the next cycle, however many cross the mark at once', async () => {
+  test('each cycle notifies once, however many sends cross the threshold concurrently', async () => {
     await app.setClock('2027-01-10T12:00:00.000Z')
     const { ctx } = await shopWith(10)
     const useUp = async () => {
@@ -188,19 +188,19 @@ describe('committing and releasing', () => {
       await Promise.all(rows(10).map((row) => ctx.transaction((tx) => metering.commit(tx, id, [row]))))
     }
     await useUp()
-    expect(await noticesOf(ctx)).toEqual(['quota-80', 'quota-100'])
+    expect(await readNotices(ctx)).toEqual(['quota-80', 'quota-100'])
     await app.setClock('2027-02-10T12:00:00.000Z')
     await metering.release(ctx, await metering.reserve(ctx, 1, 'direct'), 1)
     await useUp()
-    expect((await noticesOf(ctx)).sort()).toEqual(['quota-100', 'quota-100', 'quota-80', 'quota-80'])
+    expect((await readNotices(ctx)).sort()).toEqual(['quota-100', 'quota-100', 'quota-80', 'quota-80'])
   })
 })
 
 describe('the ledger', () => {
-  test("is read along an index by the provider's id and by phone", async () => {
+  test("is read with an index by the provider's id and by phone", async () => {
     const { ctx } = await shopWith()
     for (let batch = 0; batch < 10; batch += 1) {
-      await metering.record(
+      await metering.recordEmails(
         ctx,
         rows(1000).map((row, i) => ({
           ...row,
@@ -235,7 +235,7 @@ describe('cycles', () => {
       await app.setClock(at)
       await metering.reserve(ctx, 1, 'direct')
     }
-    const cycles = await cyclesOf(ctx)
+    const cycles = await readCycles(ctx)
     expect(
       cycles.map((each) => [each.starts_at.toISOString(), each.ends_at.toISOString(), each.reserved]),
     ).toEqual([
@@ -246,30 +246,30 @@ describe('cycles', () => {
     expect(cycles.map((each) => each.message_limit)).toEqual([1000, 1000, 1000])
   })
 
-  test('a reservation of before the turn counts in its own cycle', async () => {
+  test('a reservation of the previous cycle counts in that cycle', async () => {
     await app.setClock('2027-05-10T12:00:00.000Z')
     const { ctx } = await shopWith(10)
     const id = await metering.reserve(ctx, 10, 'messaging-campaign')
     await metering.commit(ctx, id, rows(4))
     await app.setClock('2027-06-10T12:00:00.000Z')
-    expect(await metering.usage(ctx)).toEqual({ limit: 1000, used: 0, reserved: 0, remaining: 1000 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 1000, used: 0, reserved: 0, remaining: 1000 })
     await metering.commit(ctx, id, rows(4))
     await metering.release(ctx, id, 1)
     const later = await metering.reserve(ctx, 3, 'direct')
     await metering.commit(ctx, later, rows(2))
-    expect(await cyclesOf(ctx)).toMatchObject([
+    expect(await readCycles(ctx)).toMatchObject([
       { used: 8, reserved: 1, message_limit: 10 },
       { used: 2, reserved: 1, message_limit: 1000 },
     ])
     await expect(metering.resize(ctx, id, 4)).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  test('20 at once at the turn open one cycle', async () => {
+  test('20 concurrent reservations at the start of a cycle open one cycle', async () => {
     await app.setClock('2027-07-10T12:00:00.000Z')
     const { ctx } = await shopWith()
     await app.setClock('2027-08-10T12:00:00.000Z')
     await Promise.all(Array.from({ length: 20 }, () => metering.reserve(ctx, 1, 'direct')))
-    expect(await cyclesOf(ctx)).toMatchObject([{ reserved: 0 }, { reserved: 20, used: 0 }])
+    expect(await readCycles(ctx)).toMatchObject([{ reserved: 0 }, { reserved: 20, used: 0 }])
   })
 
   test('a trial is one cycle of 200 messages over 14 days, and nothing after it', async () => {
@@ -281,11 +281,11 @@ describe('cycles', () => {
     await expect(metering.reserve(ctx, 1, 'direct')).rejects.toMatchObject({ code: 'forbidden' })
     await app.setClock('2027-09-15T08:00:00.000Z')
     await expect(metering.reserve(ctx, 1, 'direct')).rejects.toMatchObject({ code: 'forbidden' })
-    expect(await metering.usage(ctx)).toEqual({ limit: 0, used: 0, reserved: 0, remaining: 0 })
-    expect(await cyclesOf(ctx)).toHaveLength(1)
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 0, used: 0, reserved: 0, remaining: 0 })
+    expect(await readCycles(ctx)).toHaveLength(1)
   })
 
-  test('a plan that begins within the trial counts anew', async () => {
+  test('a plan that starts within the trial starts a new count', async () => {
     const shop = await store(app, { plan: null })
     const ctx = await shop.context()
     await metering.reserve(ctx, 200, 'messaging-campaign')
@@ -295,7 +295,7 @@ describe('cycles', () => {
       .set({ plan_id: 'growth', status: 'active', anchor_at: app.clock.now() })
       .execute()
     await metering.reserve(ctx, 201, 'messaging-campaign')
-    expect(await metering.usage(ctx)).toEqual({ limit: 10_000, used: 0, reserved: 201, remaining: 9_799 })
+    expect(await metering.readUsage(ctx)).toEqual({ limit: 10_000, used: 0, reserved: 201, remaining: 9_799 })
   })
 })
 
@@ -307,7 +307,7 @@ describe('statuses', () => {
     await metering.commit(ctx, id, [message])
     const at = (seconds: number) => new Date(message.sentAt.getTime() + seconds * 1000)
     const apply = (changes: [metering.StatusChange['status'], number][], failureCode?: FailedAs) =>
-      metering.status(
+      metering.recordStatus(
         ctx,
         changes.map(([next, seconds]) => ({
           messageId: message.messageId,
@@ -317,7 +317,7 @@ describe('statuses', () => {
         })),
       )
     const now = async () => {
-      const [found] = await ledgerOf(ctx)
+      const [found] = await readLedger(ctx)
       const { status: current, delivered_at, read_at, failed_at, failure_code } = found!
       return [current, delivered_at, read_at, failed_at, failure_code]
     }
@@ -340,7 +340,7 @@ describe('statuses', () => {
     expect(await now()).toEqual(['read', at(2), at(2), null, null])
   })
 
-  test('a batch may hold several statuses in any order, and one twice', async () => {
+  test('a batch may contain several statuses in any order, and duplicates', async () => {
     const { at, apply, now } = await sent()
     await apply([
       ['read', 2],

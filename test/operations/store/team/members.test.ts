@@ -7,7 +7,7 @@ import createInvitation from '#operations/store/team/api/create-invitation'
 import getTeam from '#operations/store/team/api/get-team'
 import removeMember from '#operations/store/team/api/remove-member'
 import revokeInvitation from '#operations/store/team/api/revoke-invitation'
-import { tokenOf } from '#operations/store/team/invitations'
+import { invitationToken } from '#operations/store/team/invitations'
 import invitationEmailJob from '#operations/store/team/jobs/invitation-email'
 import { weekMs } from '#runtime/durations'
 import { listSandboxMail } from '#runtime/ports/mail/sandbox'
@@ -17,7 +17,7 @@ import { freshDatabase, testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 
 const { database } = await freshDatabase()
-/** Who was removed, as sections hear it; of these stores one of them cannot let go. */
+/** Removed members as sections are notified of them; in stores of `holding` a section throws. */
 const removed: { storeId: string; userId: string }[] = []
 const holding = new Set<string>()
 const app = await testApp(
@@ -25,7 +25,7 @@ const app = await testApp(
   {
     database,
     shared: true,
-    wiring: {
+    extensions: {
       memberRemoved: [
         async (ctx, userId) => {
           if (holding.has(ctx.store.id)) throw new Error('a section fails')
@@ -35,10 +35,10 @@ const app = await testApp(
     },
   },
 )
-/** Another instance on the same database, with what it remembers. */
+/** Another instance on the same database, with its own cache. */
 const other = await testApp({}, { database, shared: true })
 // Before the first of the two closes the database.
-afterAll(() => app.gateway.keys.writeUses())
+afterAll(() => app.gateway.keys.flushUses())
 
 const invite = (shop: Shop, email: string, role: Role = 'member', key?: string) =>
   shop.call(createInvitation, { body: { email, role }, ...(key ? { key } : {}) })
@@ -64,14 +64,14 @@ const use = (shop: Shop, key: string, on = app) =>
   })
 
 describe('GET /stores/team', () => {
-  test('lists owners first, then by name, with what their keys do', async () => {
+  test('lists owners first, then by name, with their active keys and last activity', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const shop = await store(app)
     const agent = await shop.person('agent')
     const member = await shop.person('member')
     await shop.key_(['platform:read'], member.email)
     await use(shop, member.key)
-    await app.gateway.keys.writeUses()
+    await app.gateway.keys.flushUses()
     const { members, invitations } = await team(shop, agent.key)
     expect(invitations).toEqual([])
     expect(members).toEqual([
@@ -99,7 +99,7 @@ describe('GET /stores/team', () => {
 })
 
 describe('an invitation', () => {
-  test('is unique by email without case, revoked once, and its link dies with it', async () => {
+  test('is unique by email ignoring case, and revoked once, which invalidates its link', async () => {
     const shop = await store(app)
     const address = `New@${shop.slug}.example.com`
     const first = await invite(shop, address, 'agent')
@@ -133,13 +133,13 @@ describe('an invitation', () => {
     expect((await invite(shop, address)).status).toBe(409)
   })
 
-  test('its email leaves once; neither a job nor the database holds the token', async () => {
+  test('its email is sent once, and neither a job nor the database contains the token', async () => {
     const shop = await store(app)
     const address = `once@${shop.slug}.example.com`
     const { body } = await invite(shop, address)
     const link = await linkTo(address)
     const token = link.split('/').at(-1)!
-    expect(token).toBe(tokenOf(app.services.settings, body.id))
+    expect(token).toBe(invitationToken(app.services.settings, body.id))
     const [row] = await database.query<{ token_hash: string }>(
       'select token_hash from invitations where id = $1',
       [body.id],
@@ -164,7 +164,7 @@ describe('an invitation', () => {
     ['pt-BR', 'Entre para a equipe de', 'Aceitar o convite', 'Boas-vindas à equipe', 'não está mais aberto'],
     ['es-MX', 'Únete al equipo de', 'Aceptar la invitación', 'Te damos la bienvenida', 'ya no está abierta'],
   ])(
-    'its email and its pages are in the language of a store of %s',
+    'its email and its pages are in the language of the store (%s)',
     async (locale, title, button, welcome, dead) => {
       const shop = await store(app, { locale })
       const address = `speaks@${shop.slug}.example.com`
@@ -184,7 +184,7 @@ describe('an invitation', () => {
     },
   )
 
-  test('revoked before its email left, none leaves', async () => {
+  test('revoked before its email is sent, no email is sent', async () => {
     const shop = await store(app)
     const address = `never@${shop.slug}.example.com`
     const { body } = await invite(shop, address)
@@ -193,7 +193,7 @@ describe('an invitation', () => {
     expect(await listSandboxMail(database.root as never, { to: address, limit: 1 })).toEqual([])
   })
 
-  test('lasts seven days to the millisecond, then blocks nothing', async () => {
+  test('is valid for seven days to the millisecond, then does not block a new one', async () => {
     const shop = await store(app)
     const address = `late@${shop.slug}.example.com`
     const { body } = await invite(shop, address)
@@ -209,7 +209,7 @@ describe('an invitation', () => {
     expect((await invite(shop, address)).status).toBe(201)
   })
 
-  test('of two at once to one email one is made', async () => {
+  test('two concurrent invitations of the same email make one', async () => {
     const shop = await store(app)
     for (let round = 0; round < 5; round += 1) {
       const address = `twice-${round}@${shop.slug}.example.com`
@@ -218,7 +218,7 @@ describe('an invitation', () => {
     }
   })
 
-  test('is refused for a member, for a full team, and outside its bounds', async () => {
+  test('is refused for a member, for a full team, and for invalid input', async () => {
     const shop = await store(app)
     expect((await invite(shop, shop.email.toUpperCase())).status).toBe(409)
     for (const [body, field] of [
@@ -244,7 +244,7 @@ describe('an invitation', () => {
     expect((await Promise.all(last)).map((answer) => answer.status).sort()).toEqual([201, 409])
   })
 
-  test('whose email keeps failing is told to who made it', async () => {
+  test('if its email keeps failing, the inviter is notified', async () => {
     const shop = await store(app)
     const { body } = await invite(shop, `lost@${shop.slug}.example.com`)
     const ctx = await shop.context()
@@ -255,7 +255,7 @@ describe('an invitation', () => {
 })
 
 describe('accepting', () => {
-  test('a new person joins with the name of the form, and the store is told', async () => {
+  test('a new person joins with the name of the form, and the store is notified', async () => {
     const shop = await store(app)
     const address = `form@${shop.slug}.example.com`
     await invite(shop, address, 'agent')
@@ -291,7 +291,7 @@ describe('accepting', () => {
     expect((await team(second)).members.at(-1)).toMatchObject({ userId: shop.userId, name: 'Olivia Owner' })
   })
 
-  test('of two at once one accepts', async () => {
+  test('only one of two concurrent calls accepts', async () => {
     const shop = await store(app)
     const address = `race@${shop.slug}.example.com`
     await invite(shop, address)
@@ -301,7 +301,7 @@ describe('accepting', () => {
     expect((await team(shop)).members).toHaveLength(2)
   })
 
-  test('a link that nobody was sent leads nowhere, and texts of others are harmless', async () => {
+  test('an unknown link answers 404, and texts of others are escaped', async () => {
     for (const token of ['x', 'x'.repeat(43), '..%2f']) {
       expect((await open(`http://localhost/invitations/${token}`)).status).toBe(404)
     }
@@ -318,7 +318,7 @@ describe('accepting', () => {
 })
 
 describe('removing a member', () => {
-  test('ends their keys on every instance before the answer is out', async () => {
+  test('revokes their keys on every instance before the response', async () => {
     const shop = await store(app)
     const marco = await shop.person('member')
     expect((await use(shop, marco.key, other)).status).toBe(200)
@@ -337,7 +337,7 @@ describe('removing a member', () => {
     expect((await team(shop)).members).toHaveLength(1)
   })
 
-  test('is undone as a whole when a section cannot let go', async () => {
+  test('is rolled back if a section fails', async () => {
     const shop = await store(app)
     const marco = await shop.person('member')
     holding.add(shop.id)
@@ -346,7 +346,7 @@ describe('removing a member', () => {
     expect((await team(shop)).members).toHaveLength(2)
   })
 
-  test('may be taken back with an invitation; the old keys stay dead', async () => {
+  test('can be undone with an invitation, but the old keys stay revoked', async () => {
     const shop = await store(app)
     const marco = await shop.person('member')
     await remove(shop, marco.userId)
@@ -356,7 +356,7 @@ describe('removing a member', () => {
     expect((await use(shop, marco.key)).status).toBe(401)
   })
 
-  test('spares the last owner, oneself included', async () => {
+  test('is refused for the last owner, also by themselves', async () => {
     const shop = await store(app)
     const answer = await remove(shop, shop.userId)
     expect([answer.status, answer.body.error.message]).toEqual([409, expect.stringContaining('last owner')])

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import type { WebhookTopic } from '#operations/store/ecommerce/port'
 import { putCategories, putProduct, putProducts } from '#operations/store/ecommerce/sandbox-catalog'
-import { deliveriesOf } from '#operations/store/ecommerce/sandbox-webhooks'
-import { snapshots } from '#operations/storefront/door'
-import type { Given } from '#runtime/wiring'
+import { buildWebhookDeliveries } from '#operations/store/ecommerce/sandbox-webhooks'
+import { snapshots } from '#operations/storefront/index'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore, twoProducts } from '#test/support/platform'
 import { deleteRows } from '#test/support/rows'
 import { store } from '#test/support/store'
 import { visit } from '#test/support/storefront'
 
-const told: { storeId: string; ids: string[] }[] = []
-const wiring: Given = {
+const notified: { storeId: string; ids: string[] }[] = []
+const extensions: SectionExtensions = {
   productsChanged: [
     async (ctx, ids) => {
-      if (!ctx.inTransaction) throw new Error('Listeners are told in the transaction')
-      told.push({ storeId: ctx.store.id, ids: [...ids] })
+      if (!ctx.inTransaction) throw new Error('Listeners run in the transaction')
+      notified.push({ storeId: ctx.store.id, ids: [...ids] })
     },
   ],
   widgets: {
@@ -28,13 +28,13 @@ const wiring: Given = {
     },
   },
 }
-const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
+const app = await testApp({ storefrontReadsIp: 10_000 }, { extensions })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
-const toldOf = (shop: ConnectedShop): string[][] =>
-  told.filter((each) => each.storeId === shop.id).map((each) => each.ids)
+const listNotified = (shop: ConnectedShop): string[][] =>
+  notified.filter((each) => each.storeId === shop.id).map((each) => each.ids)
 const find = async (shop: ConnectedShop, ...ids: string[]) => snapshots.find(await shop.context(), ids)
-const mirror = (shop: ConnectedShop) =>
+const readCacheState = (shop: ConnectedShop) =>
   app.database.root
     .selectFrom('catalog_mirrors')
     .selectAll()
@@ -43,7 +43,10 @@ const mirror = (shop: ConnectedShop) =>
 
 async function deliver(shop: ConnectedShop, topic: WebhookTopic, id: string): Promise<void> {
   const updatedAt = app.clock.now().toISOString()
-  for (const { url, headers, body } of await deliveriesOf(shop.platform, topic, { id, updatedAt })) {
+  for (const { url, headers, body } of await buildWebhookDeliveries(shop.platform, topic, {
+    id,
+    updatedAt,
+  })) {
     await app.fetch(new Request(url, { method: 'POST', headers, body }), { ip: '127.0.0.1' })
   }
   await app.drainJobs()
@@ -63,8 +66,8 @@ const outage = async (shop: ConnectedShop, mode: 'up' | 'down') => {
   )
 }
 
-describe('the mirror of the catalog', () => {
-  test('is read whole when a store is connected', async () => {
+describe('the catalog cache', () => {
+  test('the whole catalog is read when a store is connected', async () => {
     const shop = await connectedStore(app)
     const found = await find(shop, '1001', '1002', '1003')
     expect([...found.keys()].sort()).toEqual(['1001', '1002'])
@@ -81,11 +84,11 @@ describe('the mirror of the catalog', () => {
       { variantId: '2001', sku: 'CAN-1', price: '120.00', stock: 50, isAvailable: true },
       { variantId: '2002', sku: 'CAN-2', price: '60.00', stock: 50, isAvailable: true },
     ])
-    expect(toldOf(shop)).toEqual([['1001', '1002']])
-    expect(await mirror(shop)).toMatchObject({ revision: 1 })
+    expect(listNotified(shop)).toEqual([['1001', '1002']])
+    expect(await readCacheState(shop)).toMatchObject({ revision: 1 })
   })
 
-  test('reads more pages than one, and categories with all above them', async () => {
+  test('several pages are read, and categories with all their ancestors', async () => {
     const shop = await connectedStore(app)
     await putCategories(shop.platform, [
       { id: '301', name: 'Casa' },
@@ -111,17 +114,17 @@ describe('the mirror of the catalog', () => {
     expect((await find(shop, 'p249')).get('p249')!.categoryIds.sort()).toEqual(['301', '302'])
   })
 
-  test('a pass that finds nothing new writes nothing and tells nobody', async () => {
+  test('a read without changes writes nothing and notifies nobody', async () => {
     const shop = await connectedStore(app)
-    const before = await mirror(shop)
+    const before = await readCacheState(shop)
     await sixHours()
-    const after = await mirror(shop)
+    const after = await readCacheState(shop)
     expect(after.revision).toBe(before.revision)
     expect(after.read_at!.getTime()).toBeGreaterThan(before.read_at!.getTime())
-    expect(toldOf(shop)).toHaveLength(1)
+    expect(listNotified(shop)).toHaveLength(1)
   })
 
-  test('what a pass does not meet exists no more, and exists again once it is back', async () => {
+  test('a product missing from a read no longer exists, and exists again once it is back', async () => {
     const shop = await connectedStore(app)
     const row = () =>
       app.database.root
@@ -135,18 +138,18 @@ describe('the mirror of the catalog', () => {
     await sixHours()
     const gone = (await find(shop, '1002')).get('1002')
     expect(gone).toMatchObject({ name: 'Avental', exists: false })
-    expect(snapshots.statusOf(gone)).toBe('missing')
-    expect(toldOf(shop).at(-1)).toEqual(['1002'])
+    expect(snapshots.getStatus(gone)).toBe('missing')
+    expect(listNotified(shop).at(-1)).toEqual(['1002'])
     await app.database.root
       .insertInto('sandbox_objects')
       .values({ ...saved, data: JSON.stringify(saved.data) })
       .execute()
     await sixHours()
     expect((await find(shop, '1002')).get('1002')).toMatchObject({ exists: true })
-    expect(toldOf(shop).at(-1)).toEqual(['1002'])
+    expect(listNotified(shop).at(-1)).toEqual(['1002'])
   })
 
-  test('a product that changed is read at once, and only it is told of', async () => {
+  test('a changed product is read immediately, and only it is notified', async () => {
     const shop = await connectedStore(app)
     await app.advance(1000)
     await putProduct(shop.platform, { ...twoProducts[0]!, name: 'Caneca azul' })
@@ -155,11 +158,11 @@ describe('the mirror of the catalog', () => {
     const found = await find(shop, '1001', '1002')
     expect(found.get('1001')!.name).toBe('Caneca azul')
     expect(found.get('1002')!.name).toBe('Avental')
-    expect(toldOf(shop).at(-1)).toEqual(['1001'])
-    expect((await mirror(shop)).revision).toBe(2)
+    expect(listNotified(shop).at(-1)).toEqual(['1001'])
+    expect((await readCacheState(shop)).revision).toBe(2)
   })
 
-  test('stock is told of by variant: the product is read', async () => {
+  test('a stock event names a variant: its product is read', async () => {
     const shop = await connectedStore(app)
     await app.advance(1000)
     const [mug] = twoProducts
@@ -170,12 +173,12 @@ describe('the mirror of the catalog', () => {
     await deliver(shop, 'stock.updated', '2002')
     const found = (await find(shop, '1001')).get('1001')!
     expect(found.stock).toBe(0)
-    expect(snapshots.statusOf(found)).toBe('out-of-stock')
-    expect(snapshots.statusOf(found, '2001')).toBe('out-of-stock')
-    expect(snapshots.statusOf(found, '9999')).toBe('missing')
+    expect(snapshots.getStatus(found)).toBe('out-of-stock')
+    expect(snapshots.getStatus(found, '2001')).toBe('out-of-stock')
+    expect(snapshots.getStatus(found, '9999')).toBe('missing')
   })
 
-  test('an older word never replaces a newer one', async () => {
+  test('older data never replaces newer data', async () => {
     const shop = await connectedStore(app)
     await app.advance(10_000)
     await putProduct(shop.platform, { ...twoProducts[0]!, name: 'Newer' })
@@ -189,7 +192,7 @@ describe('the mirror of the catalog', () => {
     expect((await find(shop, '1001')).get('1001')!.name).toBe('Newer')
   })
 
-  test('the storefront shows a change, and has another ETag', async () => {
+  test('the storefront shows a change with another ETag', async () => {
     const shop = await connectedStore(app)
     const before = await visit(shop, '/widgets')
     expect(before.body.testCatalog).toBe('Caneca')
@@ -203,7 +206,7 @@ describe('the mirror of the catalog', () => {
     expect(after.body.testCatalog).toBe('Caneca azul')
   })
 
-  test('a platform that does not answer leaves all as it was', async () => {
+  test('a platform outage changes nothing', async () => {
     const shop = await connectedStore(app)
     await outage(shop, 'down')
     await app.advance(6 * 3_600_000 + 1000)
@@ -216,8 +219,8 @@ describe('the mirror of the catalog', () => {
   })
 })
 
-describe('products and categories that somebody names', () => {
-  test('are known by the mirror, without asking', async () => {
+describe('products and categories named by a body', () => {
+  test('ids in the cache are accepted without a call', async () => {
     const shop = await connectedStore(app)
     await outage(shop, 'down')
     const found = await snapshots.requireProducts(await shop.context(), ['1001', '1002'], 'productIds')
@@ -225,7 +228,7 @@ describe('products and categories that somebody names', () => {
     await outage(shop, 'up')
   })
 
-  test('are asked for once where the mirror does not have them', async () => {
+  test('ids missing from the cache are looked up once', async () => {
     const shop = await connectedStore(app)
     await putProduct(shop.platform, { id: '1003', name: 'Bule', variants: [{ id: '2004', price: 80 }] })
     const found = await snapshots.requireProducts(await shop.context(), ['1001', '1003'], 'productIds')
@@ -235,7 +238,7 @@ describe('products and categories that somebody names', () => {
     await outage(shop, 'up')
   })
 
-  test('that the platform does not have are refused, named', async () => {
+  test('ids unknown to the platform are refused and named', async () => {
     const shop = await connectedStore(app)
     const ctx = await shop.context()
     await expect(snapshots.requireProducts(ctx, ['1001', 'sandbox-missing'], 'items')).rejects.toMatchObject({
@@ -248,7 +251,7 @@ describe('products and categories that somebody names', () => {
     })
   })
 
-  test('a category is known by the platform, or by a product in it', async () => {
+  test('a category is known by the platform, or by a cached product in it', async () => {
     const shop = await connectedStore(app)
     await putCategories(shop.platform, [
       { id: '301', name: 'Casa' },
@@ -269,7 +272,7 @@ describe('products and categories that somebody names', () => {
     await outage(shop, 'up')
   })
 
-  test('need a platform, and never ask it inside a transaction', async () => {
+  test('a lookup needs a platform, and never runs inside a transaction', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     await expect(snapshots.requireProducts(ctx, ['1001'], 'productIds')).rejects.toMatchObject({
@@ -280,14 +283,14 @@ describe('products and categories that somebody names', () => {
     ).rejects.toThrow("transaction: 'own'")
   })
 
-  test('read live: the mirror learns what changed and what is gone', async () => {
+  test('a live read updates the cache with changes and deletions', async () => {
     const shop = await connectedStore(app)
     await app.advance(1000)
     await putProduct(shop.platform, { ...twoProducts[0]!, name: 'Caneca azul', isPublished: false })
     await deleteRows(shop, 'sandbox_objects', { kind: 'product', id: '1002' })
     const found = await snapshots.readLive(await shop.context(), ['1001', '1002', '1099'])
-    expect(snapshots.statusOf(found.get('1001'))).toBe('unpublished')
-    expect(snapshots.statusOf(found.get('1002'))).toBe('missing')
+    expect(snapshots.getStatus(found.get('1001'))).toBe('unpublished')
+    expect(snapshots.getStatus(found.get('1002'))).toBe('missing')
     expect(found.has('1099')).toBe(false)
   })
 })

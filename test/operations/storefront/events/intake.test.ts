@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Counted, StorefrontEvent } from '#operations/storefront/door'
-import type { Given } from '#runtime/wiring'
+import type { Counted, StorefrontEvent } from '#operations/storefront/index'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { connectedStore } from '#test/support/platform'
 import { setRows } from '#test/support/rows'
@@ -12,7 +12,7 @@ const resources = new Map<string, Set<string>>()
 const counted: { storeId: string; counted: Counted[] }[] = []
 const applied: { storeId: string; events: StorefrontEvent[] }[] = []
 let failing = false
-const wiring: Given = {
+const extensions: SectionExtensions = {
   events: {
     look: {
       feature: 'shop-the-look',
@@ -33,7 +33,7 @@ const wiring: Given = {
     },
   },
 }
-const app = await testApp({}, { wiring })
+const app = await testApp({}, { extensions })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 async function shopWithLooks(options: Parameters<typeof store>[1] = {}): Promise<Shop> {
@@ -54,7 +54,7 @@ const kept = (shop: Shop) =>
 const impression = (resourceId: string) => ({ type: 'impression', widget: 'look', resourceId })
 
 describe('POST /storefront/:publicId/events', () => {
-  test('counts the event, the day and the resource', async () => {
+  test('an event, its day and its resource are counted', async () => {
     const shop = await shopWithLooks()
     const { status, text, headers } = await sendEvents(
       shop,
@@ -80,7 +80,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect((await kept(shop)).every((event) => event.device === 'mobile')).toBe(true)
   })
 
-  test('an event id counts once, whoever sends it again and in one call too', async () => {
+  test('an event id counts once, in repeated calls and within one call', async () => {
     const shop = await shopWithLooks()
     const click = { id: crypto.randomUUID(), type: 'click', widget: 'look', resourceId: 'look-1' }
     await sendEvents(shop, [click, { ...click, id: click.id.toUpperCase() }])
@@ -92,7 +92,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await daily(other)).toMatchObject([{ clicks: 1 }])
   })
 
-  test('an impression counts once a visitor, resource and half hour', async () => {
+  test('an impression counts once per visitor, resource and half hour', async () => {
     const shop = await shopWithLooks()
     await app.setClock('2026-11-20T12:29:59.000Z')
     const visitorId = someVisitor()
@@ -108,7 +108,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect((await daily(shop))[0]).toMatchObject({ impressions: 3, visitors: 2 })
   })
 
-  test('the day is that of the store, and a visitor counts once a day', async () => {
+  test("the day is the store's, and a visitor counts once a day", async () => {
     const shop = await shopWithLooks()
     const visitorId = someVisitor()
     await app.setClock('2026-11-21T02:30:00.000Z')
@@ -123,7 +123,7 @@ describe('POST /storefront/:publicId/events', () => {
     ])
   })
 
-  test("drops in silence: unknown resources, another store's, types and widgets that are not counted", async () => {
+  test("unknown resources, other stores' resources, and uncounted types and widgets are dropped silently", async () => {
     const [shop, other] = [await shopWithLooks(), await shopWithLooks()]
     resources.get(other.id)!.add('look-3')
     const { status } = await sendEvents(shop, [
@@ -140,13 +140,13 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await kept(other)).toEqual([])
   })
 
-  test('drops what the plan lacks', async () => {
+  test('events of features missing from the plan are dropped', async () => {
     const shop = await shopWithLooks({ plan: 'starter' })
     expect((await sendEvents(shop, [impression('look-1')])).status).toBe(204)
     expect(await kept(shop)).toEqual([])
   })
 
-  test('drops what a known bot sends, and a phone that is called like one is none', async () => {
+  test('events of known bots are dropped, but not those of a phone with a similar name', async () => {
     const shop = await shopWithLooks()
     const agents = [
       'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
@@ -164,7 +164,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await kept(shop)).toHaveLength(1)
   })
 
-  test('an id that a theme sends as a number is the text of it; one that a number cannot hold is refused', async () => {
+  test('a numeric id is stored as text; a number that cannot be exact is refused', async () => {
     const shop = await shopWithLooks()
     const visitorId = someVisitor()
     const click = { type: 'click', widget: 'look', resourceId: 'look-1' }
@@ -180,7 +180,7 @@ describe('POST /storefront/:publicId/events', () => {
     }
   })
 
-  test('refuses what has not the form, and an unknown store', async () => {
+  test('an invalid body and an unknown store are refused', async () => {
     const shop = await shopWithLooks()
     const event = { id: crypto.randomUUID(), type: 'click', widget: 'look', resourceId: 'look-1' }
     const visitorId = someVisitor()
@@ -202,7 +202,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect((await visit(shop, '/events', { body: {}, publicId: 'nobody' })).status).toBe(404)
   })
 
-  test('a product that is looked at or put into the cart is kept for any store that has it', async () => {
+  test('a product view or addition to the cart is stored for any store that has the product', async () => {
     const shop = await connectedStore(app, { plan: 'starter' })
     await sendEvents(shop, [
       { type: 'product-view', widget: 'page', productId: '1001' },
@@ -219,10 +219,10 @@ describe('POST /storefront/:publicId/events', () => {
       { type: 'cart-add', widget: 'look', resourceId: 'look-1', variantId: 'none' },
     ])
     expect(await types()).toEqual(['cart-add', 'product-view'])
-    // A variant alone is that of its product.
+    // A variant alone is assigned to its product.
     await sendEvents(shop, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
     expect((await kept(shop)).map((event) => event.product_id)).toEqual(['1001', '1001', '1001'])
-    // Another store has no such variant, and a product that is gone has none.
+    // Another store has no such variant, and a deleted product has none.
     const other = await store(app, { plan: 'starter' })
     await sendEvents(other, [{ type: 'cart-add', widget: 'page', variantId: '2001' }])
     expect(await kept(other)).toEqual([])
@@ -231,7 +231,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await kept(shop)).toHaveLength(3)
   })
 
-  test('hands wishes and contacts on, normalised; a contact that reaches nobody is dropped', async () => {
+  test('wishes and contacts are passed on, normalized; a contact without email and phone is dropped', async () => {
     const shop = await shopWithLooks()
     const contact = (given: object) => ({
       type: 'wishlist-contact',
@@ -267,7 +267,7 @@ describe('POST /storefront/:publicId/events', () => {
     expect(await daily(shop)).toEqual([])
   })
 
-  test('many at once in any order: nobody waits for ever, and nothing is lost', async () => {
+  test('concurrent batches in any order do not deadlock, and nothing is lost', async () => {
     const shop = await shopWithLooks()
     const click = (resourceId: string) => ({ type: 'click', widget: 'look', resourceId })
     const show = { type: 'impression', widget: 'promotion' }
@@ -300,7 +300,7 @@ describe('POST /storefront/:publicId/events', () => {
     ])
   })
 
-  test('60 calls a minute an address', async () => {
+  test('an address may call 60 times a minute', async () => {
     const shop = await shopWithLooks()
     const statuses = []
     for (let i = 0; i < 61; i += 1)
@@ -310,7 +310,7 @@ describe('POST /storefront/:publicId/events', () => {
   })
 })
 
-test('what is older than 35 days is dropped, the days stay', async () => {
+test('events older than 35 days are deleted, daily counters stay', async () => {
   await app.setClock('2026-11-22T12:00:00.000Z')
   const shop = await shopWithLooks()
   await sendEvents(shop, [impression('look-1')])

@@ -1,4 +1,4 @@
-/** Nothing of ours breaks a shop, and nothing of a shop breaks ours: shops as odd, strict or broken as there are. */
+/** Our scripts do not break a shop, and a shop does not break ours: odd, strict and broken shops. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
@@ -16,7 +16,7 @@ interface Control {
   textContent: string
   ariaLabel: string | null
 }
-const ariaOf = ({ localName, textContent, ariaLabel }: Control): string =>
+const describeControl = ({ localName, textContent, ariaLabel }: Control): string =>
   `${localName} ${ariaLabel ?? textContent}`.trim()
 
 async function shopWithBars(): Promise<{ shop: ConnectedShop; loader: string }> {
@@ -28,7 +28,7 @@ async function shopWithBars(): Promise<{ shop: ConnectedShop; loader: string }> 
 }
 
 const freeShipping = (page: Page) => page.getByText('Frete grátis acima de R$')
-const eventsOf = (shop: ConnectedShop) =>
+const readEvents = (shop: ConnectedShop) =>
   app.database.root
     .selectFrom('storefront_events')
     .select(['type', 'widget', 'product_id'])
@@ -41,7 +41,7 @@ const ordinary = (loader: string): string =>
 
 describe.skipIf(!hasChromium)('a shop', () => {
   const shops: Record<string, (loader: string) => ForeignPage> = {
-    'that allows scripts with a nonce alone, no styles, and asks for Trusted Types': (loader) => ({
+    'with a policy: only scripts with a nonce, no styles, and Trusted Types': (loader) => ({
       html: `<!doctype html><html><head>${head}<script nonce="abc" async src="${loader}"></script></head><body>A shop</body></html>`,
       headers: {
         'content-security-policy':
@@ -49,10 +49,10 @@ describe.skipIf(!hasChromium)('a shop', () => {
           connect-src ${url}; require-trusted-types-for 'script'; trusted-types 'none'`.replace(/\s+/g, ' '),
       },
     }),
-    'that loads the script twice, and in its head before there is a body': (loader) => ({
+    'that loads the script twice, in its head before there is a body': (loader) => ({
       html: `<!doctype html><html><head>${head}<script src="${loader}"></script><script src="${loader}"></script></head><body>A shop</body></html>`,
     }),
-    'whose fields are called as functions are': (loader) => ({
+    'with form fields named like DOM methods': (loader) => ({
       html: ordinary(loader).replace(
         'A shop',
         `<form action="/cart/add" id="odd">${[
@@ -67,10 +67,10 @@ describe.skipIf(!hasChromium)('a shop', () => {
           .join('')}</form>`,
       ),
     }),
-    'without a doctype, with elements never closed': (loader) => ({
+    'without a doctype, with unclosed elements': (loader) => ({
       html: `${head}<script async src="${loader}"></script><body><div><p>A shop<table><form><b><i>`,
     }),
-    'whose scripts have spoilt what scripts share': (loader) => ({
+    'with scripts that override shared objects': (loader) => ({
       html: ordinary(loader).replace(
         '<script async',
         `<script>Array.prototype.extra = () => 1; Object.prototype.more = 1; window.storefrontPage = null
@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium)('a shop', () => {
     )
   })
 
-  test('where nothing can be stored: all is shown, and the token goes on from page to page of its address', async () => {
+  test('without storage: everything is shown, and the token passes from page to page in the URL', async () => {
     const { loader } = await shopWithBars()
     const { page, faults } = await visitor()
     await page.addInitScript(`
@@ -115,7 +115,7 @@ describe.skipIf(!hasChromium)('a shop', () => {
     expect(faults).toEqual([])
   })
 
-  test('while we are down: the shop is as it was, the token is carried, and what was seen is told later', async () => {
+  test('while our API is down: the shop works, the token is carried, and events are sent later', async () => {
     const { shop, loader } = await shopWithBars()
     const { page, faults } = await visitor()
     let isDown = true
@@ -141,12 +141,12 @@ describe.skipIf(!hasChromium)('a shop', () => {
     await freeShipping(page).waitFor()
     expect(await page.locator('[name="attributes[mk]"]').getAttribute('value')).toBe('click-token')
     await expect
-      .poll(() => eventsOf(shop))
+      .poll(() => readEvents(shop))
       .toEqual([{ type: 'product-view', widget: 'page', product_id: '1001' }])
     await page.waitForFunction(`localStorage.getItem('storefront.events') === null`)
   })
 
-  test('with a banner for consent: nothing is stored or told before, and all is afterwards', async () => {
+  test('with a consent banner: nothing is stored or sent before consent, and everything after it', async () => {
     const { shop, loader } = await shopWithBars()
     const { page } = await visitor()
     const site = await foreignShop(() => ({
@@ -163,11 +163,11 @@ describe.skipIf(!hasChromium)('a shop', () => {
       window.storefront.tell('product-view', 'page', { productId: '1001' })
     `)
     await page.goto(`${site}/other`)
-    await expect.poll(async () => (await eventsOf(shop)).length).toBe(1)
+    await expect.poll(async () => (await readEvents(shop)).length).toBe(1)
     expect(await page.evaluate(`localStorage.getItem('storefront.visitor')`)).toMatch(/^[\w-]{36}$/)
   })
 
-  test('a shopper who takes consent back: what was stored is gone, nothing more is, and the next page knows', async () => {
+  test('a shopper who withdraws consent: stored data is deleted, nothing more is stored, and the next page knows', async () => {
     const { shop, loader } = await shopWithBars()
     const { page } = await visitor()
     const site = await foreignShop(() => ({ html: ordinary(loader) }))
@@ -191,10 +191,10 @@ describe.skipIf(!hasChromium)('a shop', () => {
     await page.evaluate(`window.storefront.tell('product-view', 'page', { productId: '1003' })`)
     expect(await page.evaluate(stored)).toEqual(left)
     expect(await page.evaluate(`sessionStorage.length`)).toBe(0)
-    expect(await eventsOf(shop)).toEqual([])
+    expect(await readEvents(shop)).toEqual([])
   })
 
-  test('what others wrote in our place is passed over, and what we kept there leaves', async () => {
+  test('entries of other scripts under our keys are ignored, and our own stored events are sent', async () => {
     const { shop, loader } = await shopWithBars()
     for (const spoilt of ['not json', '{"a":1}', '7', 'null']) {
       const { page, faults } = await visitor()
@@ -212,10 +212,10 @@ describe.skipIf(!hasChromium)('a shop', () => {
       JSON.stringify([null, 5, event]),
     )
     await page.goto(site)
-    await expect.poll(async () => (await eventsOf(shop)).length).toBe(1)
+    await expect.poll(async () => (await readEvents(shop)).length).toBe(1)
   })
 
-  test('too many at once, then trouble: no event is lost, nor overtaken by another that was kept', async () => {
+  test('too many events, then an outage: no event is lost or sent out of order', async () => {
     const { shop, loader } = await shopWithBars()
     const { page } = await visitor()
     const site = await foreignShop(() => ({ html: ordinary(loader) }))
@@ -241,12 +241,12 @@ describe.skipIf(!hasChromium)('a shop', () => {
     }
     await page.goto(`${site}/other`)
     await expect
-      .poll(async () => (await eventsOf(shop)).map((each) => each.product_id).sort())
+      .poll(async () => (await readEvents(shop)).map((each) => each.product_id).sort())
       .toEqual(products.toSorted())
     await expect.poll(() => page.evaluate(kept)).toEqual([])
   })
 
-  test('that changes its pages without loading them: the last look counts, however late an earlier one is answered', async () => {
+  test('that changes its pages without loading them: the last pass counts, however late an earlier one is answered', async () => {
     const { shop, loader } = await shopWithBars()
     const { page, faults } = await visitor()
     const site = await foreignShop(() => ({ html: ordinary(loader) }))
@@ -273,7 +273,7 @@ describe.skipIf(!hasChromium)('a shop', () => {
     expect(faults).toEqual([])
   })
 
-  test('neighbours stand in their order, whichever module comes first; products beyond fifty have theirs', async () => {
+  test('neighbours keep their order, whichever module loads first; products beyond fifty get theirs', async () => {
     const { shop, loader } = await shopWithBars()
     const { page } = await visitor()
     const cards = Array.from(
@@ -296,12 +296,12 @@ describe.skipIf(!hasChromium)('a shop', () => {
     const order = await page.evaluate<string[]>(
       `[...document.querySelectorAll('store-free-shipping-bar, store-action-bar')].map(({ localName }) => localName)`,
     )
-    const wired = app.services.wired.elements.map(({ tag }) => tag)
-    expect(order).toEqual(wired.filter((tag) => order.includes(tag)))
+    const registered = app.services.extensions.elements.map(({ tag }) => tag)
+    expect(order).toEqual(registered.filter((tag) => order.includes(tag)))
     expect(asked.sort((one, other) => other - one)).toEqual([50, 50, 20])
   })
 
-  test('whose product cards are one link each, or follow a press by a script: what is pressed in ours stays here', async () => {
+  test('with product cards that are links or click handlers: a click in our element stays in it', async () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()
@@ -310,21 +310,21 @@ describe.skipIf(!hasChromium)('a shop', () => {
     const site = await foreignShop(() => ({
       html: ordinary(loader).replace(
         'A shop',
-        // Both cards are near to be seen, however tall what is in them and above them becomes.
+        // Both cards stay near the viewport, whatever the height of their content.
         `<div style="height: 200px"></div><a href="/linked" data-product-id="1003" style="display:block">${card}</a>
         <div data-product-id="1002" onclick="location.href = '/scripted'">${card}</div><div style="height: 900px"></div>`,
       ),
     }))
     await page.goto(`${site}/categories/1`)
-    // The wish, and the bell of what is sold out.
+    // The wish button, and the stock alert's bell.
     const linked = page.locator('[data-product-id="1003"]')
     await linked.locator('store-stock-alert button').waitFor()
     await expect.poll(() => page.locator('[data-product-id] store-wishlist-button button').count()).toBe(2)
     const tried: string[] = []
-    // Themselves, not their places among others, which a dialog changes.
+    // The nodes themselves: their positions change with a dialog.
     const buttons = await page.locator('[data-product-id] :is(button, input, select)').elementHandles()
     for (const button of buttons) {
-      const label: string = await button.evaluate(ariaOf as never)
+      const label: string = await button.evaluate(describeControl as never)
       await button.click()
       const dialog = page.locator('dialog[open]')
       const isOpened = await dialog.waitFor({ timeout: 4000 }).then(
@@ -347,7 +347,7 @@ describe.skipIf(!hasChromium)('a shop', () => {
     expect(faults).toEqual([])
   })
 
-  test('whose policy lets nobody read HTML: its words are shown, and what stands beside it is as ever', async () => {
+  test('with a policy that forbids parsing HTML: the text is shown, and everything else works', async () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()
@@ -362,12 +362,12 @@ describe.skipIf(!hasChromium)('a shop', () => {
     await page.locator('store-content-blocks').first().waitFor({ state: 'attached' })
     await page.mouse.wheel(0, 2000)
     await page.locator('store-messaging-button [part~=tooltip]').waitFor()
-    // Told by effects, which run one after the other in the whole page.
-    await expect.poll(async () => (await eventsOf(shop)).length).toBeGreaterThan(0)
+    // Sent by effects, which run one after the other in the whole page.
+    await expect.poll(async () => (await readEvents(shop)).length).toBeGreaterThan(0)
     expect(faults.filter((fault) => !/Failed to load|TrustedTypePolicy|Trusted Type/.test(fault))).toEqual([])
   })
 
-  test('that looks again: what a shopper writes stays, nothing stands twice, and what was moved is drawn where it is', async () => {
+  test('that refreshes: typed text stays, nothing is duplicated, and a moved element is drawn in its new place', async () => {
     const { shop, loader } = await shopWithBars()
     await everythingOn(app, shop)
     const { page, faults } = await visitor()

@@ -1,8 +1,8 @@
-/** What a shop pays for us: bytes and requests, as the theme guide promises them. */
+/** Cost for a shop's pages: bytes and requests, as promised by the theme guide. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import saveFreeShipping from '#operations/bars/free-shipping/api/save-settings'
-import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
+import { buildLoader, buildModules } from '#operations/storefront/script/modules'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { serveMedia } from '#test/support/demo-media'
 import { demoShop } from '#test/support/demo-shop'
@@ -13,9 +13,9 @@ import { isFullSuite } from '#test/support/suite'
 const { app, url } = await servedApp()
 const kib = (bytes: { length: number }): number => bytes.length / 1024
 
-test('the first script has at most 5 KiB compressed, whatever the store is called', async () => {
-  const { wired } = app.services
-  const loader = loaderOf(wired, {
+test('the first script has at most 5 KiB compressed, for any store name', async () => {
+  const { extensions } = app.services
+  const loader = buildLoader(extensions, {
     base: `https://api.a-long-name-of-a-platform.example.com/storefront/${'x'.repeat(20)}`,
     modules: 'https://api.a-long-name-of-a-platform.example.com/elements/0123456789abcdef/',
     name: 'Ação & Emoção – Presentes, Decoração e Papelaria 🎁'.repeat(2),
@@ -26,8 +26,8 @@ test('the first script has at most 5 KiB compressed, whatever the store is calle
   expect(kib(await loader.body('gzip'))).toBeLessThan(5.6)
 })
 
-test('what draws elements has at most 12 KiB compressed, a module at most 6', async () => {
-  const { files } = modulesOf(app.services.wired)
+test('the element base has at most 12 KiB compressed, a module at most 6', async () => {
+  const { files } = buildModules(app.services.extensions)
   const sizes = new Map(
     await Promise.all(
       [...files].map(async ([name, file]): Promise<[string, number]> => [name, kib(await file.body('br'))]),
@@ -40,11 +40,11 @@ test('what draws elements has at most 12 KiB compressed, a module at most 6', as
 })
 
 test.runIf(isFullSuite)(
-  'script, modules and data are compressed, each asked for again by its name costs nothing',
+  'script, modules and data are compressed, and revalidation costs nothing',
   async () => {
     const shop = await connectedStore(app)
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
-    const { release } = modulesOf(app.services.wired)
+    const { release } = buildModules(app.services.extensions)
     const base = `/storefront/${shop.publicId}`
     for (const path of [
       `${base}/loader.js`,
@@ -70,7 +70,7 @@ test.runIf(isFullSuite)(
 )
 
 test.skipIf(!hasChromium)(
-  'a page asks once for its data, and only for the modules of what it shows',
+  'a page requests its data once, and only the modules of what it shows',
   async () => {
     const { shop, page, open, asked } = await demoShop(app, url)
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
@@ -87,46 +87,49 @@ test.skipIf(!hasChromium)(
   },
 )
 
-test.skipIf(!hasChromium)('popup and contact form are not asked for before somebody wants them', async () => {
-  const { shop, page, open, asked } = await demoShop(app, url)
-  const display = { delaySeconds: null, scrollPercent: null, teaserEnabled: true, teaserText: 'Ganhe 10%' }
-  for (const [path, body] of [
-    ['/newsletter/settings', { isEnabled: true, display }],
-    ['/contact-form/settings', { isEnabled: true, placement: 'floating' }],
-  ] as const) {
-    const method = path === '/newsletter/settings' ? 'POST' : 'PUT'
-    const saved = await shop.request(method, path, { body })
-    expect([path, saved.status]).toEqual([path, 200])
-  }
-  await open()
-  const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
-  await teaser.waitFor()
-  const opener = page.locator('store-contact-form').getByRole('button')
-  await opener.waitFor()
-  await page.waitForLoadState('networkidle')
-  const data = () =>
-    asked.flatMap((each) => {
-      const [, rest] = each.split(`/storefront/${shop.publicId}/`)
-      return rest ? [rest.split('?')[0]!] : []
-    })
-  expect(data()).toEqual(['loader.js', 'widgets'])
-  await teaser.click()
-  await page.getByRole('dialog').waitFor()
-  expect(data()).toEqual(['loader.js', 'widgets', 'newsletter'])
-  await page.keyboard.press('Escape')
-  await opener.click()
-  await page.getByRole('dialog').getByRole('textbox').first().fill('Ana')
-  await expect.poll(data).toContain('contact-form')
-  expect(data().filter((path) => path === 'contact-form')).toHaveLength(1)
-})
+test.skipIf(!hasChromium)(
+  'popup and contact form are not requested before a shopper needs them',
+  async () => {
+    const { shop, page, open, asked } = await demoShop(app, url)
+    const display = { delaySeconds: null, scrollPercent: null, teaserEnabled: true, teaserText: 'Ganhe 10%' }
+    for (const [path, body] of [
+      ['/newsletter/settings', { isEnabled: true, display }],
+      ['/contact-form/settings', { isEnabled: true, placement: 'floating' }],
+    ] as const) {
+      const method = path === '/newsletter/settings' ? 'POST' : 'PUT'
+      const saved = await shop.request(method, path, { body })
+      expect([path, saved.status]).toEqual([path, 200])
+    }
+    await open()
+    const teaser = page.getByRole('button', { name: 'Ganhe 10%' })
+    await teaser.waitFor()
+    const opener = page.locator('store-contact-form').getByRole('button')
+    await opener.waitFor()
+    await page.waitForLoadState('networkidle')
+    const data = () =>
+      asked.flatMap((each) => {
+        const [, rest] = each.split(`/storefront/${shop.publicId}/`)
+        return rest ? [rest.split('?')[0]!] : []
+      })
+    expect(data()).toEqual(['loader.js', 'widgets'])
+    await teaser.click()
+    await page.getByRole('dialog').waitFor()
+    expect(data()).toEqual(['loader.js', 'widgets', 'newsletter'])
+    await page.keyboard.press('Escape')
+    await opener.click()
+    await page.getByRole('dialog').getByRole('textbox').first().fill('Ana')
+    await expect.poll(data).toContain('contact-form')
+    expect(data().filter((path) => path === 'contact-form')).toHaveLength(1)
+  },
+)
 
 test.skipIf(!hasChromium)(
-  'who has seen a page of a kind sees no other of it jump, with everything on',
+  'the second view of a kind of page has no layout shift, with everything on',
   async () => {
     const { shop, page, open } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)
     await serveMedia(page)
-    // A script that the browser has kept comes before a shop's sheets, and those before our data.
+    // A cached script arrives before the shop's style sheets, and these before our data.
     const later = (glob: string, ms: number) =>
       page.route(glob, async (route) => {
         await new Promise((resolve) => setTimeout(resolve, ms))
@@ -153,7 +156,7 @@ test.skipIf(!hasChromium)(
       return page.evaluate<number>('shifts')
     }
     for (const path of ['', '/cart']) {
-      // Without room left for it much moves.
+      // Without reserved space the layout shifts a lot.
       expect(await shifted(path)).toBeGreaterThan(0.1)
       expect(await shifted(path)).toBeLessThan(0.1)
     }

@@ -1,4 +1,4 @@
-/** A phone with all on at once: what stands over the page leaves the page to the shopper. */
+/** A phone with everything on: elements over the page leave the page usable. */
 import { expect, test } from 'vitest'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { serveMedia } from '#test/support/demo-media'
@@ -7,7 +7,9 @@ import { everythingOn } from '#test/support/every-element'
 
 const { app, url } = await servedApp()
 
-/** In the page: shares of the window's height that stand under ours, and what of ours stands under something else. */
+/**
+ * Runs in the page: shares of the window's height covered by our elements, and our elements covered by something else.
+ */
 const covered = `(() => {
   const deepest = (x, y) => {
     let found = document.elementFromPoint(x, y)
@@ -33,7 +35,7 @@ const covered = `(() => {
   for (const host of document.querySelectorAll(fixed.split(', ').map((each) => each + ' *').join())) {
     for (const each of host.shadowRoot?.querySelectorAll('a, button') ?? []) {
       const { left, top, width, height } = each.getBoundingClientRect()
-      // An alert that there is no room for is not there.
+      // An alert without room is hidden.
       if (width === 0 || each.closest('.alerts')?.getBoundingClientRect().right < left + width / 2) continue
       count[host.localName] = (count[host.localName] ?? 0) + 1
       const found = deepest(left + width / 2, top + height / 2)
@@ -51,7 +53,7 @@ interface Covered {
 }
 
 test.skipIf(!hasChromium)(
-  'what stays covers a third of the height at most, with what passes three fifths, and each can be pressed',
+  'lasting elements cover at most a third of the height, with temporary ones three fifths, and each can be clicked',
   async () => {
     const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)

@@ -1,17 +1,17 @@
-/** Every element that is wired, in a shop that has all of them on: a new one is walked too, or this fails. */
+/** Every registered element, in a shop with all of them on: a new element must be visited here, or this test fails. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { serveMedia } from '#test/support/demo-media'
-import { demoShop, violationsOf } from '#test/support/demo-shop'
+import { demoShop, findViolations } from '#test/support/demo-shop'
 import { everythingOn } from '#test/support/every-element'
 
 const { app, url } = await servedApp()
-const { elements } = app.services.wired
-/** Those that a theme places by hand stand in the shop's head here, where they have no page of their own. */
+const { elements } = app.services.extensions
+/** Elements that a theme places by hand are in the shop's header here, unless they have a page of their own. */
 const byHand = elements.flatMap(({ tag, pages }) => (pages ? [] : [tag]))
 
-/** In the page: what is wrong with what is drawn, in words, and the tags of what has something to see. */
+/** Runs in the page: problems of the drawn elements in words, and the tags of elements that show something. */
 const look = `(() => {
   const wide = document.documentElement.clientWidth
   const wrong = new Set()
@@ -30,7 +30,7 @@ const look = `(() => {
     for (const each of host.shadowRoot.querySelectorAll('*')) {
       const box = each.getBoundingClientRect()
       const style = getComputedStyle(each)
-      // What is for ears alone, or for machines, is seen by nobody.
+      // Content for screen readers or bots alone is not visible.
       if (box.width === 0 || box.height === 0 || style.visibility === 'hidden' || style.clipPath !== 'none' || each.closest('.hidden, [aria-hidden=true], details:not([open]) > :not(summary)')) continue
       drawn.add(host.localName)
       const say = (what) => wrong.add(what + ': ' + named(host, each) + ' ' + [box.left, box.right, box.width, box.height].map(Math.round))
@@ -51,7 +51,7 @@ const look = `(() => {
   return { wrong: [...wrong], drawn: [...drawn] }
 })()`
 
-/** Where everything is, what moves by itself, and what would. */
+/** Positions, current motion, and motion that could start. */
 const motion = `(() => {
   const boxes = {}
   const moving = document.getAnimations().map((each) => each.animationName ?? each.transitionProperty)
@@ -80,8 +80,8 @@ interface Motion {
   moving: string[]
 }
 
-/** How many answers a page waits for. */
-function waitingOf(page: Page): () => number {
+/** Number of pending responses of a page. */
+function countPending(page: Page): () => number {
   let waiting = 0
   page.on('request', () => {
     waiting += 1
@@ -93,8 +93,8 @@ function waitingOf(page: Page): () => number {
   return () => waiting
 }
 
-/** All of the page has been near, what came meanwhile too, and has what it asked for. */
-async function settled(page: Page, waiting: () => number): Promise<void> {
+/** The whole page has been near the viewport, including late content, and all requests are answered. */
+async function waitUntilIdle(page: Page, waiting: () => number): Promise<void> {
   const walk = `(async () => {
     for (const tag of ${JSON.stringify(byHand)})
       if (!document.querySelector(tag)) document.querySelector('header').append(document.createElement(tag))
@@ -108,7 +108,7 @@ async function settled(page: Page, waiting: () => number): Promise<void> {
     return [...document.querySelectorAll('*')].reduce((sum, { shadowRoot }) =>
       sum + (shadowRoot?.querySelectorAll('*').length ?? 0), 0)
   })()`
-  // Until nothing is on its way, and half a second has brought nothing more.
+  // Until nothing is pending, and half a second has brought nothing more.
   for (let before = -1; ; ) {
     const now = await page.evaluate<number>(walk)
     if (now === before && waiting() <= 0) break
@@ -120,12 +120,12 @@ async function settled(page: Page, waiting: () => number): Promise<void> {
 const paths = ['', '/categories/301', '/products/1001', '/products/1003', '/cart', '/wishlist', '/contact']
 
 test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
-  'every element fits a window of 320 pixels, is to be pressed, read and left in peace, %s',
+  'every element fits a window of 320 pixels, is clickable, readable and calm, %s',
   async (dir) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width: 390 })
     await everythingOn(app, shop)
     await serveMedia(page)
-    const waiting = waitingOf(page)
+    const waiting = countPending(page)
     await page.setViewportSize({ width: 320, height: 720 })
     await page.emulateMedia({ reducedMotion: 'reduce' })
     await page.route('**/sandbox/shop/**', async (route) => {
@@ -145,17 +145,17 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
     const lookAt = async (where: string) => {
       const found = await page.evaluate<Looked>(look)
       for (const tag of found.drawn) drawn.add(tag)
-      found.wrong.push(...(await violationsOf(page)))
+      found.wrong.push(...(await findViolations(page)))
       wrong.push(...found.wrong.map((each) => `${where}: ${each}`))
     }
     for (const path of paths) {
       await open(path)
-      await settled(page, waiting)
+      await waitUntilIdle(page, waiting)
       const before = await page.evaluate<Motion>(motion)
       await page.waitForTimeout(1500)
       const after = await page.evaluate<Motion>(motion)
       for (const each of [...before.moving, ...after.moving]) wrong.push(`${path}: moves: ${each}`)
-      // What has come since is another thing; what was there is where it was.
+      // Later content is not compared; existing content must not have moved.
       const moved = Object.keys(before.boxes).filter(
         (name) => name in after.boxes && after.boxes[name] !== before.boxes[name],
       )
@@ -168,7 +168,7 @@ test.skipIf(!hasChromium).each(['ltr', 'rtl'])(
         if (opened.has(words)) continue
         opened.add(words)
         const name = `${path} ${words}`
-        // What hangs in a corner may lie over it: the shopper scrolls, and the test presses all the same.
+        // A corner element may cover it: a shopper would scroll, the test clicks all the same.
         await opener.evaluate(press)
         await page.locator('dialog[open]').waitFor()
         await lookAt(name)

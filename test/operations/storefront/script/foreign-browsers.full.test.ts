@@ -1,8 +1,8 @@
-/** Shops and browsers that do with a page what pages seldom expect: columns, another body, pages made ready, translations. */
+/** Shops and browsers that treat pages in unusual ways: columns, replaced bodies, prerendering, translations. */
 import { describe, expect, test } from 'vitest'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { everythingOn } from '#test/support/every-element'
-import { pageOf, seeAll, visitor } from '#test/support/foreign-page'
+import { renderPage, seeAll, visitor } from '#test/support/foreign-page'
 import { foreignShop } from '#test/support/foreign-shop'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
@@ -14,7 +14,7 @@ async function fullShop(): Promise<{ shop: ConnectedShop; loader: string }> {
   return { shop, loader: `${url}/storefront/${shop.publicId}/loader.js` }
 }
 
-const eventsOf = (shop: ConnectedShop) =>
+const readEvents = (shop: ConnectedShop) =>
   app.database.root
     .selectFrom('storefront_events')
     .select(['type', 'product_id'])
@@ -23,7 +23,7 @@ const eventsOf = (shop: ConnectedShop) =>
     .orderBy('happened_at')
     .execute()
 
-/** What of ours is drawn for which product. */
+/** Our elements, and the products that they are drawn for. */
 const shownFor = `[...new Set([...document.querySelectorAll('store-bundles, store-reviews, store-content-blocks')]
   .filter(({ shadowRoot }) => shadowRoot?.textContent).map(({ about }) => about))]`
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasChromium)('a body', () => {
     async (css) => {
       const { page, faults } = await visitor()
       const site = await foreignShop((path) => ({
-        html: pageOf(path, { loader: fullLoader, css: `body { ${css} } footer { min-height: 1500px }` }),
+        html: renderPage(path, { loader: fullLoader, css: `body { ${css} } footer { min-height: 1500px }` }),
       }))
       await page.goto(`${site}/other`)
       const chat = page.locator('store-messaging-button [part~=button]')
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium)('a body', () => {
       expect(y).toBeGreaterThan(top.height)
       expect(y + height).toBeLessThanOrEqual(bottom.y)
       expect(x).toBeGreaterThan(width / 2)
-      // Nothing of the theme's lies below what stands above its page.
+      // Nothing of the theme is below a strip at the top.
       const header = (await page.locator('header').boundingBox())!
       expect(header.y).toBeGreaterThanOrEqual(top.height)
       const font = `getComputedStyle(document.querySelector('store-free-shipping-bar')).fontFamily`
@@ -77,12 +77,12 @@ describe.skipIf(!hasChromium)('a body', () => {
   )
 })
 
-describe.skipIf(!hasChromium)('a phone on its side', () => {
+describe.skipIf(!hasChromium)('a phone in landscape', () => {
   const device = { viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true }
 
-  test('is one: strips leave it two thirds, what is in corners stands in a row and is not covered, and so after a turn', async () => {
+  test('is a phone: strips leave two thirds, corners form a row and are not covered, also after a rotation', async () => {
     const { page, faults } = await visitor(device)
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader: fullLoader }) }))
     await page.goto(`${site}/other`)
     const chat = page.locator('store-messaging-button [part~=button]')
     await chat.waitFor()
@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium)('a phone on its side', () => {
     expect(Math.abs(one.y + one.height - other.y - other.height)).toBeLessThan(60)
     expect(other.width).toBe(48)
     await page.setViewportSize({ width: 390, height: 844 })
-    // Both strips are less than a third of it.
+    // Both strips together are less than a third of it.
     await expect.poll(() => page.evaluate(sticky)).toBeGreaterThan(120)
     const covered = `[...document.querySelectorAll('[data-store-spot^=corner] *')].flatMap((host) =>
       [...host.shadowRoot?.querySelectorAll('.button, .opener, .teaser') ?? []].filter((each) => {
@@ -112,30 +112,30 @@ describe.skipIf(!hasChromium)('a phone on its side', () => {
 })
 
 describe.skipIf(!hasChromium)('a page', () => {
-  test('that is made ready before anybody opens it counts nothing and starts nothing; opened, it does', async () => {
+  test('a prerendered page counts nothing and starts nothing until it is opened', async () => {
     const { shop, loader } = await fullShop()
-    const before = (await eventsOf(shop)).length
+    const before = (await readEvents(shop)).length
     const { page, faults } = await visitor()
     await page.addInitScript(`
       let prerendering = true
       Object.defineProperty(document, 'prerendering', { get: () => prerendering })
       window.open_ = () => { prerendering = false; document.dispatchEvent(new Event('prerenderingchange')) }
     `)
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader }) }))
     await page.goto(`${site}/products/1002`)
     await page.waitForFunction('window.storefront')
-    // As long as events wait for each other, and a second.
+    // The delay of an event batch, and a second more.
     await page.waitForTimeout(3000)
-    expect((await eventsOf(shop)).length).toBe(before)
+    expect((await readEvents(shop)).length).toBe(before)
     expect(await page.evaluate(shownFor)).toEqual([])
     await page.evaluate('open_()')
     await page.getByText('Free shipping').waitFor()
-    await expect.poll(async () => (await eventsOf(shop)).at(-1)?.product_id).toBe('1002')
-    expect((await eventsOf(shop)).length).toBe(before + 1)
+    await expect.poll(async () => (await readEvents(shop)).at(-1)?.product_id).toBe('1002')
+    expect((await readEvents(shop)).length).toBe(before + 1)
     noFaults(faults)
   })
 
-  /** As Turbo goes from page to page: a new tag runs in the head, where the old one stays, then another body. */
+  /** As Turbo navigates: a new tag runs in the head, where the old one stays, then the body is replaced. */
   const visitBy = (path: string) => `(async () => {
     const text = await (await fetch('${path}')).text()
     const next = new DOMParser().parseFromString(text, 'text/html')
@@ -149,11 +149,11 @@ describe.skipIf(!hasChromium)('a page', () => {
     document.documentElement.replaceChild(document.adoptNode(next.body), document.body)
   })()`
 
-  test('whose body another takes the place of is looked at again: what is shown and counted is the new one’s, back too', async () => {
+  test('a page whose body is replaced is processed again: what is shown and counted is the new page’s, also when going back', async () => {
     const { shop, loader } = await fullShop()
-    const before = (await eventsOf(shop)).length
+    const before = (await readEvents(shop)).length
     const { page, faults } = await visitor()
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader }) }))
     await page.goto(`${site}/products/1001`)
     const isFor = (productId: string) =>
       expect.poll(() => page.evaluate<string[]>(`${seeAll}.then(() => ${shownFor})`)).toEqual([productId])
@@ -171,9 +171,9 @@ describe.skipIf(!hasChromium)('a page', () => {
     await page.evaluate(visitBy('/other'))
     await expect.poll(() => page.evaluate('[storefront.page, storefront.productId]')).toEqual(['other', null])
     await once()
-    await expect.poll(async () => (await eventsOf(shop)).length).toBe(before + 3)
+    await expect.poll(async () => (await readEvents(shop)).length).toBe(before + 3)
     expect(
-      (await eventsOf(shop))
+      (await readEvents(shop))
         .slice(before)
         .map(({ product_id }) => product_id)
         .sort(),
@@ -181,14 +181,14 @@ describe.skipIf(!hasChromium)('a page', () => {
     noFaults(faults)
   })
 
-  test('that loads the script by two tags heeds the one that says something, whichever runs first, and asks once for it', async () => {
+  test('a page with two tags of the script uses the one with attributes, whichever runs first, and requests its data once', async () => {
     const { page } = await visitor()
     const asked: string[] = []
     page.on('request', (request) => {
       if (request.url().includes('/widgets')) asked.push(request.url())
     })
     const head = `<script async src="${fullLoader}"></script>`
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader, main: head }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader: fullLoader, main: head }) }))
     await page.goto(`${site}/products/1001`)
     await page.getByText('Free shipping').waitFor()
     await expect.poll(() => page.evaluate('storefront.productId')).toBe('1001')
@@ -196,10 +196,10 @@ describe.skipIf(!hasChromium)('a page', () => {
     expect(asked.filter((each) => each.includes('productId=1001'))).toHaveLength(1)
   })
 
-  test('that is read from right to left: what is ours says its numbers where they belong', async () => {
+  test('a right-to-left page shows our numbers in the right places', async () => {
     const { page, faults } = await visitor()
     const site = await foreignShop((path) => ({
-      html: pageOf(path, { loader: fullLoader }).replace('<html>', '<html dir="rtl">'),
+      html: renderPage(path, { loader: fullLoader }).replace('<html>', '<html dir="rtl">'),
     }))
     await page.goto(`${site}/products/1001`)
     const alert = page.locator('store-alerts .words').filter({ hasText: /^\d+ views? in/ })
@@ -221,7 +221,7 @@ describe.skipIf(!hasChromium)('a page', () => {
 
   const texts = `Object.fromEntries([...document.querySelectorAll('*')].filter(({ shadowRoot }) => shadowRoot)
       .map((each) => [each.localName + ' ' + (each.getAttribute('placement') ?? ''), each.shadowRoot.textContent.replace(/[«»]/g, '')]))`
-  /** As browsers do it: a node of theirs in place of each text. */
+  /** As browsers do it: each text is replaced by a node of theirs. */
   const translate = `(() => {
     const within = (root) => {
       const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT)
@@ -251,9 +251,9 @@ describe.skipIf(!hasChromium)('a page', () => {
     tell('product', { productId: '1001', variantId: '2002', price: [75.5, 12, 980][${at}], isAvailable: true })
   })()`
 
-  test('that a browser has translated says what is true now, and neither twice nor what was', async () => {
+  test('a translated page shows current texts, neither twice nor outdated', async () => {
     const site = await foreignShop((path) => ({
-      html: pageOf(path, {
+      html: renderPage(path, {
         loader: fullLoader,
         main: `<store-promotions placement="cart"></store-promotions><store-cart-gifts></store-cart-gifts>
           <store-installments placement="cart"></store-installments>

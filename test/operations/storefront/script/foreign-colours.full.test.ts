@@ -1,10 +1,10 @@
-/** Themes and browsers with other colours than most: what nobody chose a colour for is read on any ground. */
+/** Themes and browsers with unusual colours: default colours are readable on any background. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import saveInstallments from '#operations/promotions/installments/api/save-settings'
 import { hasChromium, servedApp } from '#test/support/browser'
 import { everythingOn } from '#test/support/every-element'
-import { pageOf, seeAll, visitor } from '#test/support/foreign-page'
+import { renderPage, seeAll, visitor } from '#test/support/foreign-page'
 import { foreignShop } from '#test/support/foreign-shop'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 
@@ -14,7 +14,7 @@ const full: ConnectedShop = await connectedStore(app, { locale: 'en' })
 if (hasChromium) await everythingOn(app, full)
 const fullLoader = `${url}/storefront/${full.publicId}/loader.js`
 
-/** In the page: texts of ours in its flow whose colour is hardly seen on what lies below them. */
+/** Runs in the page: our texts in its flow with too little contrast to their background. */
 const hardlyRead = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   const partsOf = (colour) => {
@@ -52,7 +52,7 @@ const hardlyRead = `(() => {
 describe.skipIf(!hasChromium)('a dark theme', () => {
   const look = async (css: string): Promise<{ page: Page; faults: string[] }> => {
     const { page, faults } = await visitor()
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader, css }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader: fullLoader, css }) }))
     await page.goto(`${site}/products/1001`)
     await page.evaluate(seeAll)
     await page.locator('store-reviews').getByText('Customer reviews').waitFor()
@@ -63,14 +63,14 @@ describe.skipIf(!hasChromium)('a dark theme', () => {
   test.each([
     ['light', 'body { background: #fff; color: #222 }'],
     ['dark', 'body { background: #111; color: #eee }'],
-    ['of new colours', 'body { background: oklch(0.2 0.02 260); color: oklch(0.95 0.01 260) }'],
+    ['with new colour functions', 'body { background: oklch(0.2 0.02 260); color: oklch(0.95 0.01 260) }'],
   ])('(%s) can be read where nobody chose a colour', async (_name, css) => {
     const { page, faults } = await look(css)
     expect(await page.evaluate(hardlyRead)).toEqual([])
     expect(faults.filter((fault) => !/Failed to load resource/.test(fault))).toEqual([])
   })
 
-  test('what a merchant chose stays as it was chosen', async () => {
+  test('a colour chosen by the merchant stays', async () => {
     await full.call(saveInstallments, { body: { textColor: '#445566' } })
     const { page } = await look('body { background: #111; color: #eee }')
     await expect(
@@ -87,10 +87,10 @@ describe.skipIf(!hasChromium)('a dark theme', () => {
 })
 
 test.skipIf(!hasChromium)(
-  'who has all colours forced sees where buttons, bars, bubbles and dialogs begin, and one text in a field',
+  'with forced colours, buttons, bars, bubbles, dialogs and fields have visible edges',
   async () => {
     const { page } = await visitor({ forcedColors: 'active' })
-    const site = await foreignShop((path) => ({ html: pageOf(path, { loader: fullLoader }) }))
+    const site = await foreignShop((path) => ({ html: renderPage(path, { loader: fullLoader }) }))
     await page.goto(`${site}/other`)
     await page.locator('store-messaging-button [part~=button]').waitFor()
     await page.locator('store-free-shipping-bar [part~=bar]').waitFor()

@@ -1,4 +1,4 @@
-/** Themes that say of all boxes what was meant for theirs, or nothing of what ours need; and dialogs in what they hide. */
+/** Themes with styles for all boxes, or without styles that ours need; and dialogs inside hidden parents. */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import saveActions from '#operations/bars/actions/api/save-settings'
@@ -41,7 +41,7 @@ async function themed(css: string, gallery = picture): Promise<{ page: Page; fau
 }
 
 describe.skipIf(!hasChromium)('a theme', () => {
-  test('that gives all boxes of its page a height, a width and a side: a bar is as high as what it says, and goes across', async () => {
+  test('that sets height, width and float of all boxes: a bar is as high as its text, and as wide as the page', async () => {
     const { page, faults } = await themed(
       'html, body, body > div { height: 100%; margin: 0 } body > div { float: left; padding: 30px; max-width: 960px }',
     )
@@ -52,7 +52,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
     expect(faults).toEqual([])
   })
 
-  test('whose gallery is placed nowhere: the heart is in the corner of the picture, not of the window', async () => {
+  test('with a gallery that is not positioned: the heart is in the corner of the picture, not of the window', async () => {
     const { page } = await themed('')
     const heart = page.locator('store-wishlist-button').getByRole('button')
     await heart.waitFor()
@@ -65,8 +65,8 @@ describe.skipIf(!hasChromium)('a theme', () => {
 
   const mark = '<div data-store-spot="gallery"></div>'
   test.each([
-    ['has its picture later', '', ''],
-    ['has its picture later than a mark', '', mark],
+    ['loads its picture late', '', ''],
+    ['loads its picture after the mark', '', mark],
     ['has picture and mark in a link', '', `<a href="#big">${picture}${mark}</a>`],
     [
       'is hidden at first',
@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
   )
 
   test.each(['Tab', 'Shift+Tab'])(
-    'of many links: none that %s comes to lies below a bar of ours',
+    'with many links: none reached by %s is below one of our bars',
     async (key) => {
       const { page } = await themed('')
       await page.getByRole('link', { name: 'Offers' }).waitFor()
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
     },
   )
 
-  test('that hides what a dialog stands in: the page is the shopper’s again', async () => {
+  test("that hides a dialog's parent: the page is usable again", async () => {
     const { page } = await themed('.gone { display: none }')
     await page.getByRole('button', { name: 'Size guide' }).click()
     await page.getByRole('dialog').waitFor()
@@ -127,7 +127,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
     expect(await page.locator('#shop').textContent()).toBe('pressed')
   })
 
-  test('words marked with a mouse that is let go beside the dialog close nothing; a press beside it does', async () => {
+  test('a text selection that ends outside the dialog does not close it; a click outside does', async () => {
     const { page } = await themed('')
     await page.getByRole('button', { name: 'Size guide' }).click()
     const dialog = page.getByRole('dialog')
@@ -138,7 +138,7 @@ describe.skipIf(!hasChromium)('a theme', () => {
     await page.mouse.down()
     await page.mouse.move(x - 30, heading.y + 8, { steps: 5 })
     await page.mouse.up()
-    // Closed it would be by now.
+    // It would be closed by now.
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 100))')
     expect(await dialog.count()).toBe(1)
     await page.mouse.click(x - 30, heading.y + 8)

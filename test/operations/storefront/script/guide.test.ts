@@ -1,4 +1,4 @@
-/** The theme guide says what there is, and nothing else: its tables against the sources of what browsers run. */
+/** The theme guide is complete: its tables are compared with the sources that browsers run. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,25 +9,25 @@ import { wholeRegistry } from '#test/support/app'
 const root = join(import.meta.dirname, '../../../..')
 const client = join(root, 'operations/storefront/script/client')
 const guide = readFileSync(join(root, 'operations/storefront/THEMES.md'), 'utf8')
-const { wired } = await wholeRegistry()
+const { extensions } = await wholeRegistry()
 
-/** What a top-level name of a module has in it, and which names it uses. */
+/** A top-level name of a module: the parts in it, and the names that it uses. */
 interface Declared {
   parts: Set<string>
   attributes: Set<string>
   uses: Set<string>
-  /** Of an object, its own. */
+  /** The keys of an object literal. */
   keys: string[]
 }
 interface Module {
-  /** By name; `default` is what is drawn. */
+  /** By name; `default` is the element itself. */
   declared: Map<string, Declared>
   imports: Map<string, { file: string; name: string }>
 }
 
-/** Parts whose names are worked out: the expression, and what it may be. */
-const workedOut: Record<string, readonly string[]> = {
-  // Its type besides: the guide says so.
+/** Parts with computed names: the expression, and its possible values. */
+const computedParts: Record<string, readonly string[]> = {
+  // In addition to its type, which the guide mentions.
   'store-content-blocks.js type': [],
   'store-stickers.js kind': ['text', 'preset'],
   'store-video-slider.js layout': ['carousel', 'stories'],
@@ -36,28 +36,28 @@ const workedOut: Record<string, readonly string[]> = {
   'store-testimonials.js layout': ['list', 'grid'],
   'carousel.js part': ['previous', 'pause', 'next'],
 }
-const workedOutFound = new Set<string>()
+const computedPartsFound = new Set<string>()
 
-function wordsOf(node: ts.Expression, file: string): string[] {
+function listWords(node: ts.Expression, file: string): string[] {
   if (ts.isStringLiteralLike(node)) return node.text.split(/\s+/).filter(Boolean)
   if (ts.isConditionalExpression(node))
-    return [...wordsOf(node.whenTrue, file), ...wordsOf(node.whenFalse, file)]
-  if (ts.isParenthesizedExpression(node)) return wordsOf(node.expression, file)
+    return [...listWords(node.whenTrue, file), ...listWords(node.whenFalse, file)]
+  if (ts.isParenthesizedExpression(node)) return listWords(node.expression, file)
   if (ts.isTemplateExpression(node)) {
     const texts = [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)]
     return [
       ...texts.flatMap((text) => text.split(/\s+/).filter(Boolean)),
-      ...node.templateSpans.flatMap(({ expression }) => wordsOf(expression, file)),
+      ...node.templateSpans.flatMap(({ expression }) => listWords(expression, file)),
     ]
   }
   if (node.getText() === 'undefined' || node.getText() === 'null') return []
   const key = `${file.split('/').at(-1)} ${node.getText()}`
-  workedOutFound.add(key)
-  return [...(workedOut[key] ?? [`?${key}`])]
+  computedPartsFound.add(key)
+  return [...(computedParts[key] ?? [`?${key}`])]
 }
 
 const modules = new Map<string, Module>()
-function moduleOf(file: string): Module {
+function readModule(file: string): Module {
   const known = modules.get(file)
   if (known) return known
   const source = ts.createSourceFile(
@@ -78,19 +78,19 @@ function moduleOf(file: string): Module {
       }
       continue
     }
-    for (const [name, node] of declarationsOf(statement)) module.declared.set(name, look(node, file))
+    for (const [name, node] of listDeclarations(statement)) module.declared.set(name, inspect(node, file))
   }
   return module
 }
 
-function declarationsOf(statement: ts.Statement): [string, ts.Node][] {
+function listDeclarations(statement: ts.Statement): [string, ts.Node][] {
   if (ts.isExportAssignment(statement)) return [['default', statement.expression]]
   if (ts.isFunctionDeclaration(statement)) return [[statement.name?.text ?? 'default', statement]]
   if (!ts.isVariableStatement(statement)) return []
   return statement.declarationList.declarations.map((each) => [each.name.getText(), each])
 }
 
-function look(node: ts.Node, file: string): Declared {
+function inspect(node: ts.Node, file: string): Declared {
   const object = ts.isVariableDeclaration(node) ? node.initializer : node
   const keys =
     object && ts.isObjectLiteralExpression(object)
@@ -100,10 +100,10 @@ function look(node: ts.Node, file: string): Declared {
   const visit = (each: ts.Node): void => {
     if (ts.isIdentifier(each)) found.uses.add(each.text)
     if (ts.isPropertyAssignment(each) && each.name.getText() === 'part') {
-      for (const word of wordsOf(each.initializer, file)) found.parts.add(word)
+      for (const word of listWords(each.initializer, file)) found.parts.add(word)
     }
     if (ts.isShorthandPropertyAssignment(each) && each.name.text === 'part') {
-      for (const word of wordsOf(each.name, file)) found.parts.add(word)
+      for (const word of listWords(each.name, file)) found.parts.add(word)
     }
     if (ts.isCallExpression(each) && /\battribute$/.test(each.expression.getText()) && each.arguments[0]) {
       found.attributes.add((each.arguments[0] as ts.StringLiteral).text)
@@ -114,15 +114,15 @@ function look(node: ts.Node, file: string): Declared {
   return found
 }
 
-/** All that an element may come to, from what its module gives. */
-function reached(file: string): { parts: string[]; attributes: string[] } {
+/** Everything reachable from a module's default export. */
+function collectReachable(file: string): { parts: string[]; attributes: string[] } {
   const [parts, attributes] = [new Set<string>(), new Set<string>()]
   const seen = new Set<string>()
   const follow = (at: string, name: string): void => {
     if (seen.has(`${at} ${name}`)) return
     seen.add(`${at} ${name}`)
     if (!at.startsWith(join(root, 'operations'))) return
-    const { declared, imports } = moduleOf(at)
+    const { declared, imports } = readModule(at)
     const own = declared.get(name)
     if (!own) {
       const from = imports.get(name)
@@ -137,7 +137,7 @@ function reached(file: string): { parts: string[]; attributes: string[] } {
   return { parts: [...parts].sort(), attributes: [...attributes].sort() }
 }
 
-/** Rows of the table under a heading, by what stands in their first cell. */
+/** Rows of the table under a heading, by the text of their first cell. */
 function tableUnder(heading: string): Map<string, string[]> {
   const after = guide.slice(guide.indexOf(`\n${heading}\n`))
   const rows = /\n\|[^\n]*\n\|[-| ]+\n((?:\|[^\n]*\n)*)/.exec(after)?.[1] ?? ''
@@ -151,30 +151,33 @@ function tableUnder(heading: string): Map<string, string[]> {
       }),
   )
 }
-/** The first name of each that commas divide: what follows it are values and words. */
+/** The first name of each comma-separated entry; the rest are values and words. */
 const named = (cell = ''): string[] =>
   cell.split(', ').flatMap((each) => /`([a-z][a-z-]*)[^`]*`/.exec(each)?.[1] ?? [])
 
-const elements = wired.elements.map(({ tag, module }) => ({ tag, ...reached(fileURLToPath(module)) }))
+const elements = extensions.elements.map(({ tag, module }) => ({
+  tag,
+  ...collectReachable(fileURLToPath(module)),
+}))
 
 describe('elements', () => {
   const table = tableUnder('## Elements')
-  test('stand in the guide, each of them and no other', () => {
+  test('the guide lists each element and no other', () => {
     expect([...table.keys()].sort()).toEqual(elements.map(({ tag }) => tag).sort())
   })
   test.each(elements)('$tag: its attributes', ({ tag, attributes }) => {
-    const told = new Set(named(table.get(tag)?.[1]))
-    expect(attributes.filter((name) => !told.has(name))).toEqual([])
-    // The first script reads a product's id of any of them.
-    expect([...told].filter((name) => name !== 'product-id' && !attributes.includes(name))).toEqual([])
+    const listed = new Set(named(table.get(tag)?.[1]))
+    expect(attributes.filter((name) => !listed.has(name))).toEqual([])
+    // The first script reads `product-id` for every element.
+    expect([...listed].filter((name) => name !== 'product-id' && !attributes.includes(name))).toEqual([])
   })
   const parts = tableUnder('## Parts')
   test.each(elements)('$tag: its parts', ({ tag, parts: all }) => {
-    const told = [...(parts.get(tag)?.[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, part]) => part!)
-    expect([tag, told.sort()]).toEqual([tag, all])
+    const listed = [...(parts.get(tag)?.[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, part]) => part!)
+    expect([tag, listed.sort()]).toEqual([tag, all])
   })
-  test('what is worked out is still there', () => {
-    expect(Object.keys(workedOut).filter((key) => !workedOutFound.has(key))).toEqual([])
+  test('computed part names still exist', () => {
+    expect(Object.keys(computedParts).filter((key) => !computedPartsFound.has(key))).toEqual([])
   })
 })
 
@@ -185,40 +188,40 @@ const sources = [
   ]),
 ]
 const code = sources.map((file) => readFileSync(file, 'utf8')).join('\n')
-const allOf = (text: string, form: RegExp): string[] =>
+const findAll = (text: string, form: RegExp): string[] =>
   [...new Set([...text.matchAll(form)].map(([, name]) => name!))].sort()
 
-describe('what shop and elements tell each other', () => {
+describe('the interface between shop and elements', () => {
   test('events', () => {
-    // `storefront:` alone begins what the console is told.
+    // `storefront:` alone is the prefix of console warnings.
     const form = /\bstorefront:([a-z]+(?:-[a-z]+)*)\b/g
-    expect(allOf(guide, form)).toEqual(allOf(code, form))
+    expect(findAll(guide, form)).toEqual(findAll(code, form))
   })
   test('slots: there are none', () => {
     expect(code).not.toMatch(/h\(\s*'slot'/)
     expect(guide).toContain('No element has slots')
   })
   test('spots of pages and of cards', () => {
-    const { declared } = moduleOf(join(client, 'places.js'))
+    const { declared } = readModule(join(client, 'places.js'))
     const made = ['spots', 'cardSpots'].flatMap((name) => [...declared.get(name)!.keys])
-    const told = [...tableUnder('## Where elements stand').keys()]
-    // Corners and edges are made, and `floating` is where no place is.
-    expect(told.filter((name) => !/^(edge|corner)-|^-sticky$|^data-/.test(name)).sort()).toEqual(
+    const listed = [...tableUnder('## Where elements are placed').keys()]
+    // Corners and edges are created, and `floating` means no place.
+    expect(listed.filter((name) => !/^(edge|corner)-|^-sticky$|^data-/.test(name)).sort()).toEqual(
       made.filter((name) => name !== 'floating').sort(),
     )
   })
-  test('what a page leaves on its window', () => {
+  test('properties of window', () => {
     const form = /\bwindow\.(storefront[A-Z][A-Za-z]*)/g
     const own = ['storefrontLoaded']
-    const inCode = allOf(code, /\b(storefront[A-Z][A-Za-z]*)\b/g).filter((name) => !own.includes(name))
-    expect(allOf(guide, form)).toEqual(inCode)
+    const inCode = findAll(code, /\b(storefront[A-Z][A-Za-z]*)\b/g).filter((name) => !own.includes(name))
+    expect(findAll(guide, form)).toEqual(inCode)
   })
-  test('custom properties that a theme may set', () => {
+  test('custom properties for themes', () => {
     const form = /var\((--store-[a-z-]+)/g
-    expect(allOf(guide, /`(--store-[a-z-]+)`/g)).toEqual(allOf(code, form))
+    expect(findAll(guide, /`(--store-[a-z-]+)`/g)).toEqual(findAll(code, form))
   })
-  test('what the first script reads of its tag', () => {
+  test('attributes of the script tag', () => {
     const form = /\bsaid\('([a-z-]+)'[,)]/g
-    expect(allOf(guide, /^\| `data-([a-z-]+)/gm)).toEqual(allOf(code, form))
+    expect(findAll(guide, /^\| `data-([a-z-]+)/gm)).toEqual(findAll(code, form))
   })
 })

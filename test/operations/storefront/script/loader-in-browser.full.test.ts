@@ -13,7 +13,7 @@ import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
 
-/** A shop's own server, of another origin: every address answers one page with the loader. */
+/** A shop's own server, on another origin: every address answers one page with the loader. */
 async function shopSite(loader: string): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8')
@@ -32,7 +32,7 @@ async function shopSite(loader: string): Promise<string> {
 }
 
 test.skipIf(!hasChromium)(
-  'in a browser: bars, button and alerts are drawn on a shop of another origin, and told of',
+  'in a browser: bars, button and alerts are drawn on a shop of another origin, and counted',
   async () => {
     const shop = await connectedStore(app, { locale: 'pt-BR' })
     await shop.call(saveFreeShipping, { body: { isEnabled: true, threshold: 199 } })
@@ -54,7 +54,7 @@ test.skipIf(!hasChromium)(
     await shop.sell({ paymentStatus: 'paid' })
 
     const { page, asked, faults } = await openPage()
-    // Headless browsers are taken for bots.
+    // Headless browsers count as bots.
     await page.setExtraHTTPHeaders({ 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0' })
     const site = await shopSite(`${url}/storefront/${shop.publicId}/loader.js`)
     await page.goto(`${site}/products/caneca?mk=token`)
@@ -98,7 +98,7 @@ test.skipIf(!hasChromium)(
 )
 
 test.skipIf(!hasChromium)(
-  'in a browser: who subscribed in the popup gets out of it, by button, by key, and by the page behind it',
+  'in a browser: a subscriber unsubscribes by button, by keyboard, and by the page behind the link',
   async () => {
     const shop = await connectedStore(app, { locale: 'en' })
     const saved = await shop.call(saveSettings, {
@@ -120,7 +120,7 @@ test.skipIf(!hasChromium)(
     }
     const subscribe = async (email: string) => {
       await open()
-      // A form is no machine's two seconds after it was asked for.
+      // A form sent two seconds after it was loaded does not count as a bot's.
       await app.advance(2000)
       await page.getByLabel('Your email').fill(email)
       await page.getByRole('checkbox').check()
@@ -128,7 +128,7 @@ test.skipIf(!hasChromium)(
     }
     await subscribe('ana@example.com')
     await page.getByText('WELCOME10').waitFor()
-    // The merchant's own CSS reaches it, by the name it is known by.
+    // The merchant's own CSS applies, by the documented class name.
     const spacing = await page.evaluate(
       `getComputedStyle(document.querySelector('store-popup').shadowRoot.querySelector('dialog')).letterSpacing`,
     )
@@ -142,7 +142,7 @@ test.skipIf(!hasChromium)(
       'select key, status from idempotency_keys where store_id = $1 order by created_at',
       [shop.id],
     )
-    // One for each filling, of another site too.
+    // One key per filling, also from another site.
     expect(keys.map(({ key, status }) => [key.split(' ')[1], status])).toEqual([
       ['/newsletter/subscribers', 201],
       ['/newsletter/subscribers', 200],
@@ -161,7 +161,7 @@ test.skipIf(!hasChromium)(
 )
 
 test.skipIf(!hasChromium)(
-  'in a browser: a popup higher or wider than a phone has its fields and its way out within reach, in each layout',
+  'in a browser: a popup larger than a phone keeps its fields and its close button reachable, in each layout',
   async () => {
     const shop = await connectedStore(app, { locale: 'en' })
     const { page } = await openPage()

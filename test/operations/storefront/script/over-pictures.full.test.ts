@@ -1,4 +1,4 @@
-/** Whatever lies over a product's picture leaves the rest to be read and pressed. */
+/** Elements over a product's picture do not cover each other. */
 import { expect, test } from 'vitest'
 import createSticker from '#operations/product-page/labels/api/create-sticker'
 import saveWishlist from '#operations/product-page/wishlist/api/save-settings'
@@ -10,7 +10,7 @@ import { demoShop } from '#test/support/demo-shop'
 const { app, url } = await servedApp()
 const corners = ['top-left', 'top-right', 'bottom-left', 'bottom-right'] as const
 
-/** In the page: what lies over pictures, and which of it lies over each other, by what it says. */
+/** Runs in the page: elements over pictures that overlap each other, by their texts. */
 const overlapping = `(() => {
   const its = [...document.querySelectorAll('store-stickers, store-promotions[placement=label], store-wishlist-button[placement=corner]')]
     .flatMap((host) => [...host.shadowRoot.querySelectorAll('.sticker, .label, .wish')])
@@ -28,7 +28,7 @@ const overlapping = `(() => {
 })()`
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'stickers, labels of promotions and the heart stand beside each other in each corner, %i wide',
+  'stickers, promotion labels and the heart share each corner without overlapping, %i wide',
   async (width) => {
     const { shop, page, open, faults } = await demoShop(app, url, { width })
     await shop.call(saveWishlist, {

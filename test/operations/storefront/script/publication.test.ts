@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { connectEcommerce } from '#operations/store/connections/connections'
-import { changed, publication } from '#operations/storefront/door'
-import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
-import { testApp, withWiring } from '#test/support/app'
+import { markStorefrontChanged, publication } from '#operations/storefront/index'
+import { buildLoader, buildModules } from '#operations/storefront/script/modules'
+import { overrideExtensions, testApp } from '#test/support/app'
 import { type ConnectedShop, connectedStore } from '#test/support/platform'
 import { deleteRows } from '#test/support/rows'
 import { type Shop, store } from '#test/support/store'
@@ -16,8 +16,8 @@ import { isFullSuite } from '#test/support/suite'
 const app = await testApp({ storefrontReadsIp: 10_000 })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
-const save = async (shop: Shop) => (await shop.context()).transaction(changed)
-const stateOf = async (shop: Shop) => publication.stateOf(await shop.context())
+const save = async (shop: Shop) => (await shop.context()).transaction(markStorefrontChanged)
+const readState = async (shop: Shop) => publication.readState(await shop.context())
 const scripts = (shop: Shop) =>
   app.database.root
     .selectFrom('sandbox_objects')
@@ -33,7 +33,7 @@ const mode = (shop: ConnectedShop, mode: string) =>
     .execute()
 
 describe('the loader', () => {
-  test('is a script that runs, cached five minutes', async () => {
+  test('the loader is a script that runs, cached for five minutes', async () => {
     const shop = await store(app)
     const { status, text, headers } = await visit(shop, '/loader.js')
     expect(status).toBe(200)
@@ -46,7 +46,7 @@ describe('the loader', () => {
     expect((await visit(shop, '/loader.js', { publicId: 'nobody' })).status).toBe(404)
   })
 
-  test('knows the elements that sections wire, whose modules import what is served beside them', async () => {
+  test('it knows the registered elements, whose modules import only served files', async () => {
     const folder = join(app.dataDir, 'elements')
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'shared.js'), 'export const shared = 1\n')
@@ -56,8 +56,8 @@ describe('the loader', () => {
     )
     const module = pathToFileURL(join(folder, 'store-thing.js'))
     const element = { tag: 'store-thing', widget: 'things', module, pages: ['product', 'cart'] as const }
-    const { wired } = withWiring(app.registry, { elements: [element] })
-    const { release, files } = modulesOf(wired)
+    const { extensions } = overrideExtensions(app.registry, { elements: [element] })
+    const { release, files } = buildModules(extensions)
     const textOf = (name: string): string => files.get(name)!.text
     expect(textOf('store-thing.js')).toContain("from './elements.js'")
     expect(textOf('shared.js')).toContain('shared = 1')
@@ -69,13 +69,13 @@ describe('the loader', () => {
       locale: 'en',
       currency: 'USD',
     }
-    const text = loaderOf(wired, store).text
+    const text = buildLoader(extensions, store).text
     expect(() => new Function(text)).not.toThrow()
     expect(text).toContain('{"tag":"store-thing","widget":"things","pages":"product cart"}')
   })
 
-  test('a module is kept for ever under its release, and not at all under another; compressed as is wanted', async () => {
-    const { release } = modulesOf(app.services.wired)
+  test('a module is cached for ever under its release, and not at all under another; compressed on request', async () => {
+    const { release } = buildModules(app.services.extensions)
     const ask = (path: string, encoding = 'br') =>
       app.fetch(
         new Request(`${app.services.settings.publicUrl}${path}`, {
@@ -92,8 +92,8 @@ describe('the loader', () => {
     expect((await ask(`/elements/${release}/nothing.js`)).status).toBe(404)
   })
 
-  test('every element of ours is drawn from a widget that there is, and its module has a view', async () => {
-    const { elements, widgets } = app.services.wired
+  test('every element is drawn from an existing widget, and its module has a view', async () => {
+    const { elements, widgets } = app.services.extensions
     for (const { tag, widget, module } of elements) {
       expect(tag).toMatch(/^store-[a-z-]+$/)
       expect(Object.keys(widgets)).toContain(widget)
@@ -102,89 +102,89 @@ describe('the loader', () => {
     expect(new Set(elements.map(({ tag }) => tag)).size).toBe(elements.length)
   })
 
-  test('is put on the platform by the first change, and only by it', async () => {
+  test('it is installed on the platform by the first change, and only by it', async () => {
     const shop = await connectedStore(app)
-    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', scriptId: null, installedAt: null })
+    expect(await readState(shop)).toMatchObject({ state: 'not-installed', scriptId: null, installedAt: null })
     await save(shop)
-    expect(await stateOf(shop)).toMatchObject({ state: 'publishing' })
+    expect(await readState(shop)).toMatchObject({ state: 'publishing' })
     await app.drainJobs()
-    const state = await stateOf(shop)
+    const state = await readState(shop)
     expect(state).toMatchObject({ state: 'installed', installedAt: app.clock.now(), message: null })
     expect(await scripts(shop)).toMatchObject([{ data: { id: state.scriptId, src: state.scriptUrl } }])
     expect(state.scriptUrl).toMatch(new RegExp(`/storefront/${shop.publicId}/loader.js$`))
     await save(shop)
-    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+    expect(await readState(shop)).toMatchObject({ state: 'installed' })
     expect(await scripts(shop)).toHaveLength(1)
   })
 
-  test('that the merchant took away is not installed; publishing puts it there again', async () => {
+  test('a loader removed by the merchant is not installed; publishing installs it again', async () => {
     const shop = await connectedStore(app)
     await save(shop)
     await app.drainJobs()
     await deleteRows(shop, 'sandbox_objects', { kind: 'script' })
-    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', scriptId: null })
+    expect(await readState(shop)).toMatchObject({ state: 'not-installed', scriptId: null })
     await (await shop.context()).transaction(publication.publish)
     await app.drainJobs()
-    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+    expect(await readState(shop)).toMatchObject({ state: 'installed' })
   })
 
   test.runIf(isFullSuite)(
-    'fails with a reason when the platform never answers; the next change tries again',
+    'it fails with a reason if the platform never answers; the next change tries again',
     async () => {
       const shop = await connectedStore(app)
       await mode(shop, 'down')
       await save(shop)
-      for (let i = 0; i < 3; i += 1) await expect(stateOf(shop)).rejects.toThrow('down')
-      // It does not answer at all: that is waited for, for a day.
+      for (let i = 0; i < 3; i += 1) await expect(readState(shop)).rejects.toThrow('down')
+      // The platform does not answer for a day.
       await app.advance(24 * 3_600_000)
       for (let i = 0; i < 6; i += 1) {
         await app.drainJobs({ allowFailures: true })
         await app.advance(600_000)
       }
       await mode(shop, 'up')
-      const failed = await stateOf(shop)
+      const failed = await readState(shop)
       expect(failed.state).toBe('failed')
       expect(failed.message).toContain('did not answer')
       await save(shop)
       await app.drainJobs()
-      expect(await stateOf(shop)).toMatchObject({ state: 'installed', message: null })
+      expect(await readState(shop)).toMatchObject({ state: 'installed', message: null })
     },
   )
 
-  test('waits for a platform that is down, and goes on by itself', async () => {
+  test('it waits for a platform that is down, and continues by itself', async () => {
     const shop = await connectedStore(app)
     await mode(shop, 'down')
     await save(shop)
-    for (let i = 0; i < 3; i += 1) await expect(stateOf(shop)).rejects.toThrow('down')
+    for (let i = 0; i < 3; i += 1) await expect(readState(shop)).rejects.toThrow('down')
     await app.drainJobs({ allowFailures: true })
-    // Longer than all tries of the job would take.
+    // Longer than all retries of the job take.
     await app.advance(3_600_000)
     await app.drainJobs({ allowFailures: true })
     await mode(shop, 'up')
     await app.advance(70 * 60_000)
     await app.drainJobs()
-    expect(await stateOf(shop)).toMatchObject({ state: 'installed', message: null })
+    expect(await readState(shop)).toMatchObject({ state: 'installed', message: null })
   })
 
-  test('without a platform nothing is queued; connected later, it is put there', async () => {
+  test('without a platform nothing is queued; after connecting, it is installed', async () => {
     const shop = await store(app)
     await save(shop)
-    expect(await stateOf(shop)).toMatchObject({ state: 'not-installed', checkedAt: null })
+    expect(await readState(shop)).toMatchObject({ state: 'not-installed', checkedAt: null })
     await connectEcommerce(await shop.context(), 'sandbox', { token: 'sandbox' })
     await app.drainJobs()
-    expect(await stateOf(shop)).toMatchObject({ state: 'installed' })
+    expect(await readState(shop)).toMatchObject({ state: 'installed' })
   })
 
-  test('was last seen to the minute', async () => {
+  test('the last sighting is recorded to the minute', async () => {
     const shop = await store(app)
     const ctx = await shop.context()
     const first = app.clock.now()
-    await publication.seen(ctx)
+    await publication.recordSeen(ctx)
     await app.advance(59_000)
-    await publication.seen(ctx)
-    expect((await stateOf(shop)).lastSeenAt).toEqual(first)
+    await publication.recordSeen(ctx)
+    expect((await readState(shop)).lastSeenAt).toEqual(first)
     await app.advance(1000)
-    await publication.seen(ctx)
-    expect((await stateOf(shop)).lastSeenAt).toEqual(app.clock.now())
+    await publication.recordSeen(ctx)
+    expect((await readState(shop)).lastSeenAt).toEqual(app.clock.now())
   })
 })

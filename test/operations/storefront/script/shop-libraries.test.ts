@@ -1,7 +1,9 @@
-/** Shops whose libraries put their own in the place of what browsers have: ours is drawn, and turns, all the same. */
+/**
+ * Shops whose libraries override built-in functions of the browser: our elements are drawn and updated all the same.
+ */
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { loaderOf, modulesOf } from '#operations/storefront/script/modules'
+import { buildLoader, buildModules } from '#operations/storefront/script/modules'
 import { hasChromium, openPage, servedApp } from '#test/support/browser'
 import { serveMedia } from '#test/support/demo-media'
 import { everythingOn } from '#test/support/every-element'
@@ -10,7 +12,7 @@ import { connectedStore } from '#test/support/platform'
 
 const { app, url } = await servedApp()
 
-/** As Prototype.js, MooTools and Datejs have them: none does what the browser's does. `misled`: those of ours that called one. */
+/** As in Prototype.js, MooTools and Datejs: none does what the built-in does. `misled`: our scripts that called one. */
 const libraries = `
   window.misled = new Set()
   const theirs = (name, doing) => function (...given) {
@@ -28,11 +30,11 @@ const libraries = `
   window.Element.prototype = HTMLElement.prototype.__proto__
 `
 
-/** In the page: the elements that show something. */
+/** Runs in the page: the elements that show something. */
 const drawn = `[...new Set([...document.querySelectorAll('*')].flatMap(({ localName, shadowRoot }) =>
   [...(shadowRoot?.querySelectorAll('*') ?? [])].some((each) => each.getClientRects().length > 0) ? [localName] : []))].sort()`
 
-const pageOf = (loader: string, before: string) => `<!doctype html><html><head><title>Caneca</title>
+const renderPage = (loader: string, before: string) => `<!doctype html><html><head><title>Caneca</title>
   <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><script>${before}</script>
   <script async data-page="product" data-product-id="1001" src="${loader}"></script></head><body><main>
   <div class="product-gallery"><img src="https://cdn.example.com/a.png" width="300" height="200" alt=""></div>
@@ -41,7 +43,7 @@ const pageOf = (loader: string, before: string) => `<!doctype html><html><head><
   <store-testimonials></store-testimonials><store-contact-form></store-contact-form><store-wishlist></store-wishlist>
   </main></body></html>`
 
-async function openedBy(html: string): Promise<{ page: Page; faults: string[] }> {
+async function openShop(html: string): Promise<{ page: Page; faults: string[] }> {
   const { page, faults } = await openPage()
   page.on('console', (message) => {
     if (/storefront:/.test(message.text())) faults.push(message.text())
@@ -53,8 +55,8 @@ async function openedBy(html: string): Promise<{ page: Page; faults: string[] }>
   return { page, faults }
 }
 
-/** What is drawn once all of the page has been near. */
-const walked = (page: Page): Promise<string[]> =>
+/** Elements drawn after the whole page has been near the viewport. */
+const scrollThrough = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(async () => {
     for (let y = 0; y < document.documentElement.scrollHeight; y += 500) {
       scrollTo(0, y)
@@ -63,32 +65,32 @@ const walked = (page: Page): Promise<string[]> =>
     return ${drawn}
   })()`)
 
-describe.skipIf(!hasChromium)('beside libraries that spoil what scripts share', () => {
-  test('every element is drawn as beside none, asks nothing of them, and what turns is turned', async () => {
+describe.skipIf(!hasChromium)('libraries that override built-ins', () => {
+  test('every element is drawn as without them, calls none of them, and animations run', async () => {
     const shop = await connectedStore(app, { locale: 'pt-BR' })
     await everythingOn(app, shop)
     const loader = `${url}/storefront/${shop.publicId}/loader.js`
-    const plain = await openedBy(pageOf(loader, ''))
-    await expect.poll(async () => (await walked(plain.page)).length).toBeGreaterThan(17)
+    const plain = await openShop(renderPage(loader, ''))
+    await expect.poll(async () => (await scrollThrough(plain.page)).length).toBeGreaterThan(17)
     await plain.page.waitForTimeout(1500)
-    const wanted = await walked(plain.page)
-    const { page, faults } = await openedBy(pageOf(loader, libraries))
-    await expect.poll(() => walked(page)).toEqual(wanted)
+    const wanted = await scrollThrough(plain.page)
+    const { page, faults } = await openShop(renderPage(loader, libraries))
+    await expect.poll(() => scrollThrough(page)).toEqual(wanted)
     const testimonials = page.locator('store-testimonials')
     const track = testimonials.locator('[part=track]')
     await testimonials.locator('[part=next]').click()
     await expect.poll(() => track.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0)
-    // What is counted once it was seen for a second.
+    // Impressions count after one second.
     await page.waitForTimeout(1500)
     expect(await page.evaluate('[...misled]')).toEqual([])
     expect(faults.filter((fault) => !/Failed to load/.test(fault))).toEqual([])
   })
 })
 
-test('no script of ours asks libraries for what the browser was meant to do', () => {
-  const { wired } = app.services
+test('no script of ours calls what libraries may have overridden', () => {
+  const { extensions } = app.services
   const store = { base: url, modules: url, name: 'A shop', locale: 'en', currency: 'BRL' }
-  const scripts = [...modulesOf(wired).files, ['loader.js', loaderOf(wired, store)] as const]
+  const scripts = [...buildModules(extensions).files, ['loader.js', buildLoader(extensions, store)] as const]
   const theirs = /\bArray\.from\(|\bDate\.(?:parse|now)\b|\.scrollTo\(|\.entries\(\)|\bDocument\b/g
   const calls = scripts.flatMap(([name, { text }]) =>
     name.startsWith('preact') ? [] : (text.match(theirs) ?? []).map((call) => `${name}: ${call}`),

@@ -1,4 +1,4 @@
-/** A shopper's whole story, in a browser that is closed in between; what the API says of it at its end. */
+/** Whole stories of a shopper, in a browser that is closed in between, and the API's records at the end. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import getPopupMetrics from '#operations/capture/popup/api/get-metrics'
@@ -34,7 +34,7 @@ async function saved({ shop }: DemoShop, operation: Operation, body: object): Pr
   ])
 }
 
-/** Answers the number of the order. */
+/** Returns the number of the order. */
 async function checkOut(page: Page, open: (path: string) => Promise<unknown>, email: string) {
   await open('/checkout')
   await page.getByLabel('Nome').fill('Ana Souza')
@@ -48,7 +48,7 @@ async function checkOut(page: Page, open: (path: string) => Promise<unknown>, em
 }
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'who wished, came back and bought with a coupon: promotion, gift, order, conversion and wishes, %i wide',
+  'a shopper wishes, returns and buys with a coupon: promotion, gift, order, conversion and wishes, %i wide',
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page: first, open, faults } = demo
@@ -75,7 +75,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     const go = (path: string) => page.goto(`${url}/sandbox/shop/${shop.id}${path}`)
     const heart = page.locator('[data-product-id="1002"] store-wishlist-button').getByRole('button')
     await expect.poll(() => heart.getAttribute('aria-pressed')).toBe('true')
-    // The coupon is another address's: the order knows it by its code alone.
+    // The coupon belongs to another address: the order matches it by its code alone.
     await page.getByRole('button', { name: 'Ganhe 10%' }).click()
     await page.getByLabel('Seu e-mail').fill('noticias@example.com')
     await page.getByRole('dialog').getByRole('checkbox').check()
@@ -137,7 +137,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
 )
 
 test.skipIf(!hasChromium).each([1280, 390])(
-  'who asked to be told of stock follows the link, buys a bundle, and the order brings the token back, %i wide',
+  'a shopper follows a stock alert, buys a bundle, and the order brings the token back, %i wide',
   async (width) => {
     const demo = await demoShop(app, url, { width })
     const { shop, page: first, open, faults } = demo
@@ -168,7 +168,7 @@ test.skipIf(!hasChromium).each([1280, 390])(
     await bundle.getByText('Está tudo no seu carrinho.').waitFor()
     await go('/cart')
     await page.locator('[data-cart] th', { hasText: 'R$ 198,00' }).waitFor()
-    // Somebody else of the house pays.
+    // Another person of the household pays.
     const number = await checkOut(page, go, 'carlos@example.com')
 
     const { body: conversions } = await shop.call(listConversions, {

@@ -1,7 +1,7 @@
-/** The pages behind links, in a browser: within WCAG 2.2 AA, and as wide as the window that they are in. */
+/** Pages behind links, in a browser: they meet WCAG 2.2 AA and fit the window. */
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { unsubscribes } from '#operations/capture/door'
+import { unsubscribes } from '#operations/capture/index'
 import createPreview from '#operations/capture/popup/api/create-preview'
 import saveReviewSettings from '#operations/reviews/settings/api/save-settings'
 import createInvitation from '#operations/store/team/api/create-invitation'
@@ -19,7 +19,7 @@ const linkTo = async (to: string, path: string): Promise<string> => {
   return link.exec(mails.find(({ text }) => link.test(text))!.text)![0]
 }
 
-/** The links that a shopper, a payer and a new colleague are sent. */
+/** The links sent to a shopper, a payer and a new team member. */
 async function links(shop: ExchangeShop): Promise<Record<string, string>> {
   const order = await shop.delivered()
   await app.advance(3_660_000)
@@ -46,7 +46,7 @@ async function links(shop: ExchangeShop): Promise<Record<string, string>> {
   return {
     review: await linkTo(ana.email, '/reviews/form'),
     'dead-review': `${base}/reviews/form?token=nothing`,
-    unsubscribe: unsubscribes.link(await shop.context(), 'reviews', email),
+    unsubscribe: unsubscribes.buildLink(await shop.context(), 'reviews', email),
     popup: shown[0]!.body.hostedUrl,
     roulette: shown[1]!.body.hostedUrl,
     invitation: await linkTo(email, '/invitations/'),

@@ -1,4 +1,4 @@
-/** What a merchant may set for a widget has its effect: each field that shoppers' pages are given is read by its elements. */
+/** Every setting of a widget has an effect: each field sent to shoppers' pages is read by its elements. */
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,10 +10,10 @@ import { visit } from '#test/support/storefront'
 
 const app = await testApp()
 
-/** Settings that the server has applied already to what it gives, and what only names or explains the rest. */
+/** Settings that the server has already applied, and those that only name or explain others. */
 const applied: Record<string, readonly string[]> = {
   freeShippingBar: ['locale'],
-  // A countdown that has not begun is not given.
+  // A countdown that has not started is not sent.
   countdownBar: ['startsAt'],
   stickers: ['categoryIds', 'productIds', 'excludedProductIds', 'condition', 'conditionValue'],
   badges: [
@@ -25,44 +25,44 @@ const applied: Record<string, readonly string[]> = {
   wishlist: ['showCount'],
   promotions: ['isEnabled', 'categoryIds'],
   bundles: ['showOn'],
-  // The checkout's: a gift is earned whatever else the cart has.
+  // For the checkout: a gift is earned whatever else is in the cart.
   cartGifts: ['url', 'coupons', 'promotions'],
   installments: ['isEnabled', 'ruleId'],
   reviews: ['perPage', 'nameFormat', 'showVerifiedBadge', 'showImages'],
   testimonials: ['showRating', 'showPhoto'],
-  // The answer to the form says it; the other is an older name of `soldOutVariants`.
+  // Comes in the form's answer; the other is an older name of `soldOutVariants`.
   stockAlerts: ['successMessage', 'soldOutVariantIds'],
 }
-/** Given beside another widget's key, for the same element. */
+/** Sent under another widget's key, for the same element. */
 const beside: Record<string, string> = { newsletterRules: 'newsletter', contactFormSettings: 'contactForm' }
 
-/** Its text and those of the modules beside it, without what all elements share. */
-function textOf(path: string, seen = new Set<string>()): string {
+/** The text of an element and its own modules, without what all elements share. */
+function readModuleText(path: string, seen = new Set<string>()): string {
   if (seen.has(path) || ['elements.js', 'hooks.js', 'preact.js'].includes(basename(path))) return ''
   seen.add(path)
   const text = readFileSync(path, 'utf8')
   const others = [...text.matchAll(/\bfrom\s*'(\.\.?\/[^']+)'/g)]
-  return text + others.map(([, other]) => textOf(join(path, '..', other!), seen)).join('')
+  return text + others.map(([, other]) => readModuleText(join(path, '..', other!), seen)).join('')
 }
 
 const texts = new Map<string, string>()
-for (const { widget, module } of app.services.wired.elements)
-  texts.set(widget, (texts.get(widget) ?? '') + textOf(fileURLToPath(module)))
-/** `isFor` and `mount` of `elements.js` read these for all. */
+for (const { widget, module } of app.services.extensions.elements)
+  texts.set(widget, (texts.get(widget) ?? '') + readModuleText(fileURLToPath(module)))
+/** `isFor` and `mount` of `elements.js` read these for all elements. */
 const ofAll = new Set(['devices', 'pages', 'pageMode', 'pagePatterns', 'customCss'])
 
-function keysOf(value: unknown, found = new Set<string>()): Set<string> {
-  if (Array.isArray(value)) for (const each of value) keysOf(each, found)
+function collectKeys(value: unknown, found = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const each of value) collectKeys(each, found)
   else if (typeof value === 'object' && value !== null) {
     for (const [key, each] of Object.entries(value)) {
       found.add(key)
-      keysOf(each, found)
+      collectKeys(each, found)
     }
   }
   return found
 }
 
-test('every field of every widget is read by its elements, or was applied before', async () => {
+test('every field of every widget is read by its elements, or already applied', async () => {
   const shop = await connectedStore(app, { locale: 'pt-BR' })
   await everythingOn(app, shop)
   const unread = new Set<string>()
@@ -74,7 +74,7 @@ test('every field of every widget is read by its elements, or was applied before
       if (key === 'cards') continue
       const widget = beside[key] ?? key
       met.add(widget)
-      for (const field of keysOf(value)) {
+      for (const field of collectKeys(value)) {
         if (ofAll.has(field) || applied[key]?.includes(field)) continue
         if (!new RegExp(`\\b${field}\\b`).test(texts.get(widget) ?? '')) unread.add(`${key}: ${field}`)
       }

@@ -1,6 +1,6 @@
 /**
- * In the shopper's language: a store where everything is on and no text was changed says nothing in Brazil or in Mexico
- * as it says it in the United States, and every element has each of its words in every language.
+ * The shopper's language: in a store with everything on and only default texts, shoppers in Brazil and Mexico see no
+ * English, and every element has all its words in every language.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { alertTypes } from '#operations/bars/alerts/types'
 import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
-import { modulesOf } from '#operations/storefront/script/modules'
+import { buildModules } from '#operations/storefront/script/modules'
 import { testApp } from '#test/support/app'
 import { whenFileEnds } from '#test/support/closing'
 import { post } from '#test/support/numbers'
@@ -17,9 +17,9 @@ import { sendEvents, visit } from '#test/support/storefront'
 import { isFullSuite } from '#test/support/suite'
 
 const app = await testApp({ storefrontReadsIp: 10_000 })
-const wired = app.services.wired
+const extensions = app.services.extensions
 
-/** What the test itself writes, as a merchant would. */
+/** Prefix of the test's own texts, as a merchant would write them. */
 const own = '¶'
 const picture = 'https://cdn.example.com/a.png'
 
@@ -40,7 +40,7 @@ async function everythingOn(locale: string): Promise<ConnectedShop> {
   await save('PUT', '/contact-form/settings', on)
   await save('POST', '/messaging-button', { ...on, phone: '+5511988887777' })
   const items = [{ productId: '1001' }, { productId: '1002' }]
-  // What is sold out breaks a look of two.
+  // A sold-out product breaks a look of two.
   const bule = { id: '1003', name: 'Bule', variants: [{ id: '2004', sku: 'BUL-1', price: 80, stock: 50 }] }
   await putProducts(shop.platform, [bule])
   const pair = [{ productId: '1001' }, { productId: '1003' }]
@@ -116,8 +116,8 @@ const paths = [
   '/products/1001/reviews',
 ]
 
-/** Every text that a shopper's browser is given, by where it stands. */
-async function saidBy(shop: ConnectedShop): Promise<{ texts: Map<string, string>; widgets: Set<string> }> {
+/** All texts in the answers for a shopper's browser, by their path. */
+async function readTexts(shop: ConnectedShop): Promise<{ texts: Map<string, string>; widgets: Set<string> }> {
   const texts = new Map<string, string>()
   const widgets = new Set<string>()
   const walk = (value: unknown, at: string): void => {
@@ -138,7 +138,7 @@ async function saidBy(shop: ConnectedShop): Promise<{ texts: Map<string, string>
   return { texts, widgets }
 }
 
-/** Neither a member of a closed set, a colour, a length, an address, an id, an instant, nor what the test wrote. */
+/** Excludes enum values, colours, lengths, addresses, ids, instants and the test's own texts. */
 const isText = (text: string): boolean =>
   /\p{L}/u.test(text) &&
   !/^[a-z0-9-]+$/.test(text) &&
@@ -146,18 +146,18 @@ const isText = (text: string): boolean =>
   !/^\d{4}-\d\d-\d\dT/.test(text) &&
   !text.includes(own)
 
-/** What is the same in every language: names, codes and signs, tokens of forms, and kinds of fields. */
-const alike = [
+/** The same in every language: names, codes and symbols, form tokens, and field types. */
+const sharedTexts = [
   /^(Caneca|Avental|Bule|(CAN|AVE|BUL)-\d)$/,
   /^(BRL|America\/Sao_Paulo|Shop \d+|Phone|conflict|bad_request|above_buy_button)$/,
   /^\{\{label\}\}$/,
   /^[\w-]+\.[\w.-]+$/,
 ]
 
-const english = await everythingOn('en-US').then(saidBy)
+const english = await everythingOn('en-US').then(readTexts)
 
-test('each widget that there is was asked for', () => {
-  const known = Object.keys(wired.widgets)
+test('each existing widget was requested', () => {
+  const known = Object.keys(extensions.widgets)
   expect(known.length).toBeGreaterThanOrEqual(22)
   expect(known.filter((key) => !english.widgets.has(key))).toEqual([])
   const texts = [...english.texts.values()]
@@ -173,17 +173,17 @@ test('each widget that there is was asked for', () => {
 })
 
 test.runIf(isFullSuite).each(['pt-BR', 'es-MX'])(
-  'nothing that is built in is said in English to shoppers of %s',
+  'no built-in text is English for shoppers of %s',
   async (locale) => {
-    const { texts } = await everythingOn(locale).then(saidBy)
+    const { texts } = await everythingOn(locale).then(readTexts)
     const same = [...texts]
       .filter(([at, text]) => english.texts.get(at) === text && isText(text))
-      .filter(([, text]) => !alike.some((each) => each.test(text)))
+      .filter(([, text]) => !sharedTexts.some((each) => each.test(text)))
     expect(same).toEqual([])
   },
 )
 
-test('what a merchant reads stays as the pages say, and what he writes is said as it is', async () => {
+test('a merchant reads the texts as pages show them, and his own texts are shown as written', async () => {
   const shop = await everythingOn('pt-BR')
   const read = (path: string) => shop.request('GET', path).then(({ body }) => body)
   expect((await read('/wishlist/settings')).addText).toBe('Add to wishlist')
@@ -194,17 +194,17 @@ test('what a merchant reads stays as the pages say, and what he writes is said a
   expect(wishlist.settings).toMatchObject({ addText: 'Quero!', addedText: 'Na sua lista de desejos' })
 })
 
-/** The words of an element that are not settings: said in each language. */
+/** Words of an element that are not settings exist in each language. */
 const languages = ['en', 'pt-BR', 'es']
 /** Words that two languages share. */
 const shared = new Set(['No', 'Total', 'Video', 'Videos'])
 
-test('every element has each of its words in every language', async () => {
+test('every element has all its words in every language', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'elements-'))
   whenFileEnds(() => rm(folder, { recursive: true }))
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  const { files } = modulesOf(wired)
+  const { files } = buildModules(extensions)
   for (const [name, { text }] of files) await writeFile(join(folder, name), text)
   const names = [...files.keys()].filter((name) => name.startsWith('store-'))
   expect(names.length).toBeGreaterThan(20)

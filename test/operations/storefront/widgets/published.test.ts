@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { changed } from '#operations/storefront/door'
+import { markStorefrontChanged } from '#operations/storefront/index'
 import { publish } from '#operations/storefront/widgets/published'
-import type { Given } from '#runtime/wiring'
+import type { SectionExtensions } from '#runtime/extensions'
 import { testApp } from '#test/support/app'
 import { refused } from '#test/support/refused'
 import { setRows } from '#test/support/rows'
@@ -15,7 +15,7 @@ interface Shown {
 const shown = new Map<string, Shown>()
 let builds = 0
 let building: Promise<unknown> | undefined
-const wiring: Given = {
+const extensions: SectionExtensions = {
   widgets: {
     testBlocks: {
       feature: 'product-content',
@@ -36,12 +36,12 @@ const wiring: Given = {
     },
   },
 }
-const app = await testApp({ storefrontReadsIp: 10_000 }, { wiring })
+const app = await testApp({ storefrontReadsIp: 10_000 }, { extensions })
 await app.setClock('2026-11-20T12:00:00.000Z')
 
 const show = async (shop: Shop, each: Shown): Promise<void> => {
   shown.set(shop.id, each)
-  await (await shop.context()).transaction(changed)
+  await (await shop.context()).transaction(markStorefrontChanged)
 }
 const read = (shop: Shop, query = '', headers: Record<string, string> = {}) =>
   visit(shop, `/widgets${query}`, { headers })
@@ -54,7 +54,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
   })
 
-  test('shows what each section has, for the page that was asked for', async () => {
+  test("the answer has each section's widget for the requested page", async () => {
     const shop = await store(app)
     await show(shop, { value: 'Hello' })
     const home = await read(shop, '?page=home')
@@ -67,7 +67,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect((await read(shop)).body.testBlocks.page).toBe('other')
   })
 
-  test('shows what the cards of a list have, in whatever order they are named', async () => {
+  test('the answer has the cards of a list, in whatever order they are named', async () => {
     const shop = await store(app)
     const listed = await read(shop, '?page=category&cards=b,none,a,,b')
     expect(listed.body.cards).toEqual({
@@ -81,7 +81,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(tooMany).toMatchObject(refused(400, 'cards: may name 50 products'))
   })
 
-  test('ids called as what every object has are ids like others, and nobody else meets them', async () => {
+  test('an id named like an Object.prototype member is an ordinary id', async () => {
     const shop = await store(app)
     await show(shop, { value: 1 })
     const names = ['__proto__', 'constructor', 'prototype', 'toString']
@@ -93,20 +93,20 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  test('refuses a page there is none of, and what it does not know', async () => {
+  test('an unknown page and unknown parameters are refused', async () => {
     const shop = await store(app)
     expect((await read(shop, '?page=nowhere')).status).toBe(400)
     expect((await read(shop, '?pages=home')).body.error.message).toContain('pages')
   })
 
-  test('leaves out what shows nothing', async () => {
+  test('widgets that show nothing are left out', async () => {
     const shop = await store(app)
     const { body } = await read(shop)
     expect(body).not.toHaveProperty('testBlocks')
     expect(body.testWishes).toEqual({ on: true })
   })
 
-  test('leaves out what the plan lacks, and everything while the subscription may not write', async () => {
+  test('widgets missing from the plan are left out, and all of them while the subscription may not write', async () => {
     const shop = await store(app, { plan: 'starter' })
     await show(shop, { value: 'Hello' })
     const { body } = await read(shop)
@@ -118,7 +118,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect((await read(shop)).body).toHaveProperty('testBlocks')
   })
 
-  test('is built once for a revision, page and product, also for many who ask at once', async () => {
+  test('an answer is built once per revision, page and product, also for concurrent requests', async () => {
     const shop = await store(app)
     await show(shop, { value: 'One' })
     builds = 0
@@ -133,7 +133,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(builds).toBe(3)
   })
 
-  test('is not built again by who asks in any moment around the end of a build', async () => {
+  test('a request at any moment around the end of a build does not build again', async () => {
     const shop = await store(app)
     await show(shop, { value: 'One' })
     const ctx = await shop.context()
@@ -153,7 +153,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(builds).toBe(1)
   })
 
-  test('answers 304 while nothing changed, and a new ETag once something did', async () => {
+  test('an unchanged answer is 304, and a change has a new ETag', async () => {
     const shop = await store(app)
     await show(shop, { value: 'One' })
     const etag = (await read(shop)).headers.get('etag')!
@@ -168,7 +168,7 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(other.headers.get('etag')).not.toBe(etag)
   })
 
-  test('may be kept until the next schedule begins or ends, and is another from then on', async () => {
+  test('an answer is cached until the next schedule starts or ends, then rebuilt', async () => {
     const shop = await store(app)
     const now = app.clock.now()
     const at = new Date(now.getTime() + 20_000)
@@ -187,14 +187,14 @@ describe('GET /storefront/:publicId/widgets', () => {
     expect(after.headers.get('cache-control')).toContain('max-age=60')
   })
 
-  test('what is cut by a far schedule is kept a minute', async () => {
+  test('with a distant schedule change the answer is cached for a minute', async () => {
     const shop = await store(app)
     await show(shop, { value: 'Long', until: new Date(app.clock.ms() + 86_400_000) })
     expect((await read(shop)).headers.get('cache-control')).toContain('max-age=60')
   })
 })
 
-test('an address may read so many times a minute', async () => {
+test('an address may read a limited number of times a minute', async () => {
   const limited = await testApp({ storefrontReadsIp: 3 })
   const shop = await store(limited)
   const statuses: number[] = []

@@ -1,4 +1,4 @@
-/** Why a coupon cannot be redeemed. */
+/** The reasons against redeeming a coupon. */
 import { expect, test } from 'vitest'
 import validateCoupon from '#operations/subscription/billing/api/validate-coupon'
 import { testApp } from '#test/support/app'

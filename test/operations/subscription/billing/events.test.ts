@@ -1,4 +1,4 @@
-/** Provider events twice, late and out of order (subscription, rule 3), and work that died half-way. */
+/** Provider events that come twice, late and out of order (subscription, rule 3), and interrupted calls. */
 
 import { describe, expect, test } from 'vitest'
 import cancelSubscription from '#operations/subscription/billing/api/cancel-subscription'
@@ -20,7 +20,7 @@ const later = '2026-12-02T00:00:00.000Z'
 async function payer(planId = 'growth'): Promise<Billed & { agreementId: string }> {
   const me = await payerOf(app, { planId })
   const { id } = await me.read(getPreApproval)
-  // The provider's own clock is told by these tests.
+  // These tests set the provider's clock.
   await app.database.query('update sandbox_agreements set next_try_at = null where id = $1', [id])
   return { ...me, agreementId: id }
 }
@@ -87,7 +87,7 @@ const agreementOf = (me: Billed & { agreementId: string }, status: Agreement['st
 })
 
 describe('out of order', () => {
-  test('a retry that is told before its failure leaves the subscription active', async () => {
+  test('a retry whose event precedes that of the failure leaves the subscription active', async () => {
     const me = await payer()
     await app.setClock('2026-12-03T00:00:00.000Z')
     const failure = payment(me.agreementId, { status: 'rejected', failureReason: 'card-declined' })
@@ -103,7 +103,7 @@ describe('out of order', () => {
     expect(await me.notices()).not.toContain('payment-failed')
   })
 
-  test('grace is counted from the first failure, though the second is told first', async () => {
+  test('grace counts from the first failure, even if the event of the second comes first', async () => {
     const me = await payer()
     await app.setClock(later)
     const rejected = { status: 'rejected' as const }
@@ -116,7 +116,7 @@ describe('out of order', () => {
     })
   })
 
-  test('two renewals told in reverse never move the period back', async () => {
+  test('two renewals in reverse order never move the period back', async () => {
     const me = await payer()
     await app.setClock('2027-01-02T00:00:00.000Z')
     const second = '2027-01-01T00:00:00.000Z'
@@ -126,7 +126,7 @@ describe('out of order', () => {
     expect(await me.payments()).toHaveLength(3)
   })
 
-  test('older news of a payment change nothing', async () => {
+  test('an older event of a payment changes nothing', async () => {
     const me = await payer()
     await app.setClock('2026-12-03T00:00:00.000Z')
     const paid = payment(me.agreementId, { updatedAt: later })
@@ -136,9 +136,9 @@ describe('out of order', () => {
     expect((await me.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('a partial refund takes as much away once, whenever and however often it is told', async () => {
+  test('a partial refund is applied once, whenever and however often its event comes', async () => {
     const half = '2026-12-16T12:00:00.000Z'
-    const told = async (...order: ('paid' | 'part' | 'more')[]) => {
+    const deliverInOrder = async (...order: ('paid' | 'part' | 'more')[]) => {
       const me = await payer()
       await app.setClock(half)
       const paid = payment(me.agreementId)
@@ -154,34 +154,34 @@ describe('out of order', () => {
         .executeTakeFirstOrThrow()
       return { me, paid, unused: unusedAt(row, new Date(half)) }
     }
-    // 249.00 of December, of which half is used: 124.50 are held, 44.50 once 80.00 went back.
+    // Half of December's 249.00 is used: 124.50 remain, 44.50 after a refund of 80.00.
     for (const order of [
       ['paid', 'part', 'more'],
       ['part', 'paid', 'part', 'more', 'more'],
       ['more', 'part', 'paid'],
       ['paid', 'more', 'paid'],
     ] as const) {
-      const { me, unused } = await told(...order)
+      const { me, unused } = await deliverInOrder(...order)
       expect([order, unused, (await me.read(getSubscription)).status]).toEqual([order, 4450n, 'active'])
     }
-    const { me, paid } = await told('paid', 'more')
+    const { me, paid } = await deliverInOrder('paid', 'more')
     expect(await me.notices()).toContain('payment-refunded')
     expect((await me.payments())[0]).toMatchObject({ status: 'approved', amount: 249 })
-    // More than is left of the time: it is over, as after a refund of all of it.
+    // More than the rest of the period is worth: the period ends, as after a full refund.
     await pays(me, { ...paid, refundedAmount: '130.00', updatedAt: half })
     expect(await me.read(getSubscription)).toMatchObject({
       status: 'paused',
       pauseReason: 'provider',
       creditBalance: 0,
     })
-    // All of it, after a part: nothing is taken twice.
-    const { me: other, paid: whole } = await told('paid', 'more')
+    // A full refund after a partial one takes nothing twice.
+    const { me: other, paid: whole } = await deliverInOrder('paid', 'more')
     await pays(other, { ...whole, status: 'refunded', updatedAt: half })
     expect(await other.read(getSubscription)).toMatchObject({ status: 'paused', creditBalance: 0 })
     expect((await other.payments())[0]).toMatchObject({ status: 'refunded' })
   })
 
-  test('old news, and news of an agreement that was replaced, change nothing', async () => {
+  test('an old event, and an event of a replaced agreement, change nothing', async () => {
     const me = await payer()
     await app.setClock('2026-11-05T00:00:00.000Z')
     await tell(me, 'agreement', '2026-11-04T00:00:00.000Z', { agreement: agreementOf(me, 'authorized') })
@@ -232,7 +232,7 @@ describe('late', () => {
     expect(tasks).toHaveLength(1)
   })
 
-  test('a retry within the grace makes the subscription active, though it is told after it', async () => {
+  test('a retry within the grace reactivates the subscription, even if its event comes later', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { status: 'rejected' }))
@@ -242,7 +242,7 @@ describe('late', () => {
     await pays(me, payment(me.agreementId, { attempt: 4, createdAt: '2026-12-06T00:00:00.000Z' }))
     await app.advance(hourMs)
     await app.drainJobs()
-    // We had paused its agreement, which nobody lets go on: what is paid is the last.
+    // We had paused its agreement, and nobody resumes it: this period is the last.
     expect(await me.read(getSubscription)).toMatchObject({
       status: 'active',
       currentPeriodStart: due,
@@ -251,7 +251,7 @@ describe('late', () => {
     expect(await me.notices()).toContain('agreement-changed')
   })
 
-  test('what was paid beyond what was owed is credit', async () => {
+  test('an overpayment becomes credit', async () => {
     const me = await payer()
     await app.setClock(due)
     await pays(me, payment(me.agreementId, { amount: '260.10' }))
@@ -331,14 +331,14 @@ describe('half-way', () => {
     })
   })
 
-  test('until it is settled, nothing has changed and the same is refused', async () => {
+  test('until it is reconciled, nothing has changed and another request is refused', async () => {
     const me = await payer()
     await dying('cancelAgreement', () => me.post(cancelSubscription))
     expect((await me.read(getSubscription)).status).toBe('active')
     expect((await me.post(cancelSubscription)).status).toBe(409)
   })
 
-  test('a change that was never sent is dropped, and may be asked for again', async () => {
+  test('a change that was never sent is dropped and can be requested again', async () => {
     const me = await payer()
     const real = port.cancelAgreement
     port.cancelAgreement = never

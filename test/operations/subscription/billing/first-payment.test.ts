@@ -1,4 +1,4 @@
-/** A first payment, and what a checkout does to the rest (subscription, rules 9 and 10). */
+/** The first payment, and the effects of a checkout (subscription, rules 9 and 10). */
 
 import { describe, expect, test } from 'vitest'
 import createPreapproval from '#operations/subscription/billing/api/create-preapproval'
@@ -18,7 +18,7 @@ import { billed } from '#test/support/subscriber'
 const app = await testApp()
 
 describe('the first payment', () => {
-  test('a trial becomes a plan through coupons, a newer checkout and a declined card', async () => {
+  test('a trial becomes a paid plan despite coupons, a newer checkout and a declined card', async () => {
     await app.setClock('2026-11-20T12:00:00.000Z')
     const me = await billed(app)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -123,7 +123,7 @@ describe('the first payment', () => {
     expect((await me.post(createPreapproval, wanted)).status).toBe(409)
   })
 
-  test('a hook that comes again, or late, makes no second payment', async () => {
+  test('a repeated or late hook makes no second payment', async () => {
     const me = await billed(app)
     await me.subscribe({ planId: 'starter' })
     const before = await me.read(getSubscription)
@@ -150,7 +150,7 @@ describe('the first payment', () => {
     expect(await me.read(getSubscription)).toEqual(before)
   })
 
-  test('a checkout is finished once, and an expired one not at all, here and at the provider', async () => {
+  test('a checkout is completed once, and an expired one never, here and at the provider', async () => {
     const me = await billed(app)
     const { body } = await me.post(createPreapproval, { planId: 'growth' })
     expect(await me.pay(body.checkoutUrl)).toBe(303)
@@ -198,7 +198,7 @@ describe('the first payment', () => {
     expect((await me.shop.call(getPreApproval)).status).toBe(503)
   })
 
-  test('what cannot be done is refused by name', async () => {
+  test('an operation that the status forbids names the one to use', async () => {
     const me = await billed(app)
     const coupon = await me.post(createPreapproval, { planId: 'growth', couponCode: 'NOPE' })
     expect([coupon.status, coupon.body.error.message]).toEqual([
@@ -227,7 +227,7 @@ describe('the first payment', () => {
     })
   })
 
-  test('a coupon of another currency is valid for no plan, and names no amount', async () => {
+  test('a coupon of another currency is valid for no plan and answers no amount', async () => {
     const me = await billed(app, { plan: null, country: 'US', currency: 'USD' })
     for (const planId of [undefined, 'starter', 'growth', 'scale']) {
       const { body } = await me.post(validateCoupon, { code: 'FIRST50', planId, billingCycle: 'yearly' })

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { signatureHeader, signedHook } from '#operations/subscription/provider/sandbox-hooks'
-import { derivedKey } from '#runtime/secrets'
+import { signatureHeader, signHook } from '#operations/subscription/provider/sandbox-hooks'
+import { deriveKey } from '#runtime/secrets'
 import { type TestApp, testApp } from '#test/support/app'
 import { billingEvents, goodCard, openCheckout, pay, sandboxBillingOfShop } from '#test/support/billing'
 import { type Shop, store } from '#test/support/store'
@@ -23,7 +23,7 @@ const postJson = async (path: string, body: unknown) => {
   return { status: answer.status, body: await answer.json() }
 }
 
-/** A hook that the sandbox has yet to deliver: of a checkout that was paid behind our back. */
+/** An undelivered hook of the sandbox, for a paid checkout. */
 async function undelivered(shop: Shop) {
   const { providerCheckoutId } = await openCheckout(shop)
   const card = { cardNumber: goodCard, holder: 'Ana', expMonth: '12', expYear: '2031' }
@@ -43,7 +43,7 @@ describe('POST /hooks/billing/:provider', () => {
     expect((await billingEvents(shop))[0]!.applied_at).not.toBeNull()
   })
 
-  test('a signature that is missing, wrong or of another body is 401, and nothing is stored', async () => {
+  test('a missing or wrong signature is 401, and nothing is stored', async () => {
     const shop = await store(app, { plan: null })
     const { headers, body } = await undelivered(shop)
     const wrong = new Headers(headers)
@@ -61,9 +61,9 @@ describe('POST /hooks/billing/:provider', () => {
     expect(await billingEvents(shop)).toEqual([])
   })
 
-  test('a signed body of another form is 400, an unknown provider 404', async () => {
-    const secret = derivedKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
-    const { headers, body } = signedHook(secret, [{ key: 'a', kind: 'party' } as never])
+  test('a malformed signed body is 400, an unknown provider 404', async () => {
+    const secret = deriveKey(app.services.settings.secretKey, 'sandbox-billing').toString('hex')
+    const { headers, body } = signHook(secret, [{ key: 'a', kind: 'party' } as never])
     expect((await post('/hooks/billing/sandbox', Buffer.from(body), headers)).status).toBe(400)
     expect((await post('/hooks/billing/nobody', Buffer.from(body), headers)).status).toBe(404)
     expect((await post('/hooks/billing/constructor', Buffer.from(body), headers)).status).toBe(404)
@@ -71,7 +71,7 @@ describe('POST /hooks/billing/:provider', () => {
 })
 
 describe('the sandbox endpoints', () => {
-  test('the payer cancels at the provider, which tells it by its hook', async () => {
+  test('the payer cancels at the provider, which sends its hook', async () => {
     const shop = await store(app, { plan: null })
     const path = `/sandbox/api/billing/${shop.slug}/agreement`
     expect((await postJson(path, { status: 'paused' })).status).toBe(409)
@@ -85,7 +85,7 @@ describe('the sandbox endpoints', () => {
     expect((await postJson('/sandbox/api/billing/nobody/agreement', { status: 'paused' })).status).toBe(404)
   })
 
-  test('an outage lasts until it is over', async () => {
+  test('an outage lasts until it is switched off', async () => {
     const shop = await store(app, { plan: null })
     const { providerCheckoutId: id } = await openCheckout(shop)
     const path = `/sandbox/api/billing/${shop.id}/outage`

@@ -10,10 +10,10 @@ import getUsage from '#operations/subscription/reads/api/get-usage'
 import { billingStandIn } from '#test/ports/billing-stand-in'
 import { testApp } from '#test/support/app'
 import { type Billed, billed, startAt } from '#test/support/subscriber'
-import { standingClock } from '#test/support/test-clock'
+import { frozenClock } from '#test/support/test-clock'
 
 const account = { accessToken: 'APP_USR-1234', webhookSecret: 'a webhook secret' }
-const clock = standingClock()
+const clock = frozenClock()
 const standIn = await billingStandIn(account, clock)
 afterAll(() => standIn.close())
 const { host } = new URL(standIn.endpoint)
@@ -23,7 +23,7 @@ const app = await testApp({ billingUrl }, { clock })
 
 const idOf = (checkoutUrl: string): string => new URL(checkoutUrl).searchParams.get('preapproval_id')!
 
-/** Everything that the provider has to tell, through the hook. */
+/** Sends all pending events of the provider through the hook. */
 async function deliver(): Promise<number[]> {
   const statuses: number[] = []
   for (const { headers, body } of standIn.notifications()) {
@@ -57,7 +57,7 @@ async function payer(): Promise<Billed> {
   return me
 }
 
-test('the payer is the store’s preference, checked before anybody is sent away, and told again', async () => {
+test('the payer is the store’s preference, checked before the redirect and answered later', async () => {
   await startAt(app, '2026-11-01T00:00:00.000Z')
   const me = await billed(app)
   const prefer = (payerEmail: unknown) =>
@@ -76,7 +76,7 @@ test('the payer is the store’s preference, checked before anybody is sent away
   expect((await me.post(createPreapproval, { planId: 'starter' })).status).toBe(201)
   expect(standIn.bodies.at(-1)).toMatchObject({ payer_email: 'payer@mercado.example' })
   await prefer(null)
-  // The provider answers an empty one.
+  // The provider answers an empty email.
   expect((await me.read(getPreApproval)).payerEmail).toBe('payer@mercado.example')
   const own = await me.post(createPreapproval, { planId: 'starter' })
   expect(own.status).toBe(201)
@@ -91,7 +91,7 @@ test('an upgrade within the cycle is a checkout whose payment begins a new perio
   await app.setClock('2026-11-11T00:00:00.000Z')
   const wanted = { planId: 'growth' }
   const preview = await me.post(updatePlan, { ...wanted, preview: true })
-  // Two thirds of 99.00 are not used; the next month is paid whole.
+  // Two thirds of 99.00 are unused; the next month is paid in full.
   const proration = { credit: 66, charge: 249, amountDue: 183, currency: 'BRL' }
   expect(preview.body).toMatchObject({ outcome: 'checkout-required', checkout: null, proration })
   const { status, body } = await me.post(updatePlan, wanted)
@@ -109,14 +109,14 @@ test('an upgrade within the cycle is a checkout whose payment begins a new perio
     nextChargeAmount: 249,
   })
   expect(await me.read(getUsage)).toMatchObject({ cycleStart: '2026-11-11T00:00:00.000Z', limit: 10_000 })
-  // Made over the first amount, then told the one that follows; the old one is over.
+  // Created with the first amount, then updated to the recurring one; the old agreement is cancelled.
   expect(await me.read(getPreApproval)).toMatchObject({ amount: 249, status: 'authorized' })
   const { mercadopago } = app.services.adapters.billing
   expect((await mercadopago!.getAgreement(old)).status).toBe('cancelled')
   expect((await me.payments()).map((each) => each.amount)).toEqual([183, 99])
 })
 
-test('a downgrade within the cycle is told to the agreement at once, and needs no checkout', async () => {
+test('a downgrade within the cycle updates the agreement at once and needs no checkout', async () => {
   const me = await payer()
   const { body } = await me.post(updatePlan, { planId: 'growth' })
   await pays(body.checkout.checkoutUrl)
@@ -125,7 +125,7 @@ test('a downgrade within the cycle is told to the agreement at once, and needs n
   expect(await me.read(getPreApproval)).toMatchObject({ amount: 99 })
 })
 
-test('another cycle from the next period on is agreed to without a payment', async () => {
+test('another cycle from the next period on is authorized without a payment', async () => {
   const me = await payer()
   const yearly = await me.post(updatePlan, { billingCycle: 'yearly' })
   await pays(yearly.body.checkout.checkoutUrl)
@@ -137,7 +137,7 @@ test('another cycle from the next period on is agreed to without a payment', asy
   expect(await me.read(getPreApproval)).toMatchObject({ frequency: 1, startsAt: currentPeriodEnd })
 })
 
-test('changing the card is refused, and says that it is done at the provider', async () => {
+test('changing the card is refused with a hint to do it at the provider', async () => {
   const me = await payer()
   const { status, body } = await me.post(updateCard)
   expect([status, body.error.code]).toEqual([409, 'conflict'])

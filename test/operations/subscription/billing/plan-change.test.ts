@@ -25,7 +25,7 @@ const change = async (me: Billed, body: Record<string, unknown>) => {
 const agreement = (me: Billed) => me.read(getPreApproval)
 
 describe('an upgrade', () => {
-  test('an upgrade is previewed and charged by the day; a downgrade is scheduled, and can be taken back', async () => {
+  test('an upgrade is previewed and prorated; a downgrade is scheduled and can be dropped', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const before = await me.read(getSubscription)
@@ -78,7 +78,7 @@ describe('an upgrade', () => {
     expect((await me.post(updatePlan, { preview: true })).status).toBe(400)
   })
 
-  test('what was made with a larger plan is there again with the next one', async () => {
+  test('data of a feature that the plan lost is back with the next larger plan', async () => {
     const me = await payer({ planId: 'growth' })
     const list = await me.shop.call(createList, { body: { name: 'All' } })
     expect(list.status).toBe(201)
@@ -86,7 +86,7 @@ describe('an upgrade', () => {
     expect((await me.shop.call(createCampaign, { body })).status).toBe(201)
     await change(me, { planId: 'starter' })
     await app.setClock('2026-12-01T00:00:00.000Z')
-    // By the clock alone, before any job ran.
+    // Time-based, before any job ran.
     expect((await me.shop.call(listCampaigns)).status).toBe(403)
     expect(await me.read(getSubscription)).toMatchObject({
       planId: 'starter',
@@ -106,7 +106,7 @@ describe('an upgrade', () => {
     expect((await me.payments())[0]).toMatchObject({ amount: 150, kind: 'proration' })
   })
 
-  test('of three upgrades at once one is made and charged', async () => {
+  test('three concurrent upgrades make and charge one', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const answers = await Promise.all([1, 2, 3].map(() => me.post(updatePlan, { planId: 'growth' })))
@@ -132,7 +132,7 @@ describe('an upgrade', () => {
     ])
   })
 
-  test('a provider that is down has charged nothing, and may be asked again', async () => {
+  test('a provider that is down charges nothing, and the change can be retried', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.mode('down')
@@ -143,12 +143,12 @@ describe('an upgrade', () => {
     expect(await me.payments()).toHaveLength(2)
   })
 
-  test('a second upgrade within a period credits the plan that holds now', async () => {
+  test('a second upgrade within a period credits the current plan', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     await change(me, { planId: 'growth' })
     await app.setClock('2026-11-21T00:00:00.000Z')
-    // A third is left: of 249.00 and of 799.00.
+    // A third of the period is left: of 249.00 and of 799.00.
     expect((await change(me, { planId: 'scale', preview: true })).proration).toEqual({
       credit: 83,
       charge: 266.33,
@@ -157,7 +157,7 @@ describe('an upgrade', () => {
     })
   })
 
-  test('a coupon takes its part of the charge, and counts it', async () => {
+  test('a coupon reduces the charge and counts it', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const changed = await change(me, { planId: 'growth', couponCode: 'welcome10' })
@@ -175,7 +175,7 @@ describe('an upgrade', () => {
 })
 
 describe('another cycle', () => {
-  test('a yearly cycle begins when its checkout is paid, and changes nothing before', async () => {
+  test('a yearly cycle begins when its checkout is paid, not earlier', async () => {
     const me = await payer()
     await app.setClock('2026-11-11T00:00:00.000Z')
     const before = await me.read(getSubscription)
@@ -208,7 +208,7 @@ describe('another cycle', () => {
     expect((await app.services.adapters.billing.sandbox!.getAgreement(old)).status).toBe('cancelled')
   })
 
-  test('credit that is left over is taken off the next charges', async () => {
+  test('remaining credit reduces the next charges', async () => {
     const me = await payer({ planId: 'starter', billingCycle: 'yearly' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { checkout, proration } = await change(me, { planId: 'growth', billingCycle: 'monthly' })
@@ -235,7 +235,7 @@ describe('another cycle', () => {
     expect((await agreement(me)).amount).toBe(249)
   })
 
-  test('a downgrade to another cycle takes a new agreement that begins with the next period', async () => {
+  test('a downgrade to another cycle needs a new agreement that begins with the next period', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const changed = await change(me, { planId: 'starter', billingCycle: 'yearly' })
@@ -256,7 +256,7 @@ describe('another cycle', () => {
       nextChargeAmount: 990,
     })
     expect((await app.services.adapters.billing.sandbox!.getAgreement(old)).status).toBe('cancelled')
-    // The agreement is yearly now: the plan of today needs another one.
+    // The agreement is yearly now: the current plan needs a new one.
     const back = await change(me, { planId: 'growth', billingCycle: 'monthly', preview: true })
     expect(back).toMatchObject({ outcome: 'checkout-required', proration: { amountDue: 0 } })
     await app.setClock('2026-12-01T00:00:00.000Z')
@@ -270,7 +270,7 @@ describe('another cycle', () => {
     expect((await me.payments())[0]).toMatchObject({ amount: 990, planId: 'starter', billingCycle: 'yearly' })
   })
 
-  test('going back to the plan of today by a checkout leaves nothing scheduled', async () => {
+  test('returning to the current plan by a checkout leaves nothing scheduled', async () => {
     const me = await payer({ planId: 'growth' })
     const away = await change(me, { planId: 'starter', billingCycle: 'yearly' })
     await me.pay(away.checkout.checkoutUrl)
@@ -289,7 +289,7 @@ describe('another cycle', () => {
 })
 
 describe('elsewhere', () => {
-  test('a trial, or a store without a provider, pays for a plan by a checkout', async () => {
+  test('a trial and a store without a provider pay for a plan by a checkout', async () => {
     await startAt(app, '2026-11-01T00:00:00.000Z')
     const trial = await billed(app)
     expect((await trial.post(updatePlan, { billingCycle: 'yearly' })).status).toBe(400)
@@ -315,7 +315,7 @@ describe('elsewhere', () => {
     expect((await gift.payments()).map((each) => each.amount)).toEqual([249, 124.5])
   })
 
-  test('a smaller plan without a provider is scheduled, and charges nothing', async () => {
+  test('a smaller plan without a provider is scheduled without a charge', async () => {
     await startAt(app, '2027-01-01T00:00:00.000Z')
     const gift = await billed(app, { plan: 'growth' })
     expect(await change(gift, { planId: 'starter' })).toMatchObject({ outcome: 'scheduled' })

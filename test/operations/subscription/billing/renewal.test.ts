@@ -1,4 +1,4 @@
-/** Renewals, failures, pauses and endings: the states of a subscription, row by row. */
+/** Renewals, failures, pauses and endings: the state table of a subscription, row by row. */
 
 import { describe, expect, test } from 'vitest'
 import updateStore from '#operations/store/profile/api/update-store'
@@ -44,7 +44,7 @@ describe('a renewal', () => {
     expect(await me.payments()).toHaveLength(4)
   })
 
-  test('WELCOME10 lowers three charges, then the whole price is due', async () => {
+  test('WELCOME10 lowers three charges, then the full price is due', async () => {
     const me = await payer({ planId: 'growth', couponCode: 'WELCOME10' })
     for (const at of [due, '2027-01-01T00:00:00.000Z', '2027-02-01T00:00:00.000Z']) await moveTo(at)
     expect((await me.payments()).map((each) => each.amount)).toEqual([249, 224.1, 224.1, 224.1])
@@ -53,7 +53,7 @@ describe('a renewal', () => {
 })
 
 describe('a failed renewal', () => {
-  test('sends no email once it was paid', async () => {
+  test('sends no email if it was paid meanwhile', async () => {
     const me = await payer()
     const about = { paymentId: 'late', amount: '249.00', currency: 'BRL' }
     await (await me.shop.context()).queue(paymentFailedEmail, about)
@@ -64,7 +64,7 @@ describe('a failed renewal', () => {
     expect(mail).toEqual([])
   })
 
-  test('is paid by another card within the grace, and keeps its anchor', async () => {
+  test('is paid by a new card within the grace and keeps its anchor', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     expect(await me.read(getSubscription)).toMatchObject({
@@ -110,7 +110,7 @@ describe('a failed renewal', () => {
     expect(await me.read(getTrial)).toMatchObject({ paymentFailedRecently: false })
   })
 
-  test('after the last retry the new card is charged by us', async () => {
+  test('after the last retry we charge the new card', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     await moveTo('2026-12-02T00:00:00.000Z')
@@ -196,7 +196,7 @@ describe('a failed renewal', () => {
     expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'starter' })
   })
 
-  test('a downgrade holds at the end of the period although the charge fails', async () => {
+  test('a downgrade takes effect at the end of the period although the charge fails', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     expect((await me.post(updatePlan, { planId: 'starter' })).body.outcome).toBe('scheduled')
     await moveTo(due)
@@ -221,7 +221,7 @@ describe('at the provider', () => {
     expect(await me.payments()).toMatchObject([{ status: 'refunded', failureReason: 'chargeback' }])
     await app.drainJobs()
     expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
-    // The payer lets it go on at the provider, which brings nothing back here: nothing is charged for either.
+    // The payer resumes it at the provider, which restores nothing here, so nothing may be charged either.
     const { id } = await me.read(getPreApproval)
     await app.database.query(`update sandbox_agreements set status = 'authorized' where id = $1`, [id])
     await reconcile(await me.shop.context())
@@ -232,7 +232,7 @@ describe('at the provider', () => {
     expect(await me.read(getSubscription)).toMatchObject({ status: 'active', planId: 'starter' })
   })
 
-  test('a pause by the payer keeps what is paid for', async () => {
+  test('a pause by the payer keeps the paid period', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('paused')
@@ -251,7 +251,7 @@ describe('at the provider', () => {
     expect(await me.read(getSubscription)).toMatchObject({ status: 'paused', pauseReason: 'provider' })
   })
 
-  test('a cancellation by the payer holds to the end of the period', async () => {
+  test('a cancellation by the payer takes effect at the end of the period', async () => {
     const me = await payer()
     await app.advance(hourMs)
     await me.payerActs('cancelled')
@@ -268,7 +268,7 @@ describe('at the provider', () => {
 })
 
 describe('cancelling', () => {
-  test('keeps access to the end of the paid period, and credits what is left of it', async () => {
+  test('keeps access to the end of the paid period and credits the rest of it', async () => {
     const me = await payer({ planId: 'growth' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     await me.post(updatePlan, { planId: 'starter' })
@@ -325,7 +325,7 @@ describe('cancelling', () => {
     expect(await me.read(getUsage)).toMatchObject({ cycleStart: '2026-11-21T00:00:00.000Z' })
   })
 
-  test('of two at once one is refused', async () => {
+  test('refuses one of two concurrent cancellations', async () => {
     const me = await payer()
     const answers = await Promise.all([me.post(cancelSubscription), me.post(cancelSubscription)])
     expect(answers.map((each) => each.status).sort()).toEqual([200, 409])
@@ -343,7 +343,7 @@ describe('cancelling', () => {
     expect(await me.read(getTrial)).toMatchObject({ isTrial: false, isExpired: true })
   })
 
-  test('ends at once what is past due or paused', async () => {
+  test('ends a past-due or paused subscription at once', async () => {
     const me = await payer({ planId: 'growth' }, 'declinesLater')
     await moveTo(due)
     expect((await me.post(cancelSubscription)).body).toMatchObject({
@@ -359,7 +359,7 @@ describe('cancelling', () => {
   })
 })
 
-test('the clock alone ends a trial', async () => {
+test('a trial ends by time alone, without a job', async () => {
   await startAt(app, begun)
   const me = await billed(app)
   const notice = async () => (await me.notices()).filter((type) => type.startsWith('trial-'))

@@ -1,4 +1,4 @@
-/** Offers that hold no more, money that went back, and agreements that the payer left: each found by the model once. */
+/** Outdated offers, reversed payments, and agreements ended by the payer: regressions found by the model test. */
 
 import { describe, expect, test } from 'vitest'
 import * as metering from '#operations/store/quota/metering'
@@ -32,7 +32,7 @@ const due = '2026-12-01T00:00:00.000Z'
 
 const payer = (body: Record<string, unknown>, card?: CardName) => payerOf(app, body, card)
 const moveTo = (at: string) => moveToOf(app, at)
-/** The payer at a page that had not been closed at the provider yet. */
+/** The payer pays on a page that is not closed at the provider yet. */
 async function payBehind(me: Billed, url: string): Promise<void> {
   const id = new URL(url).pathname.split('/').at(-1)!
   const { query } = app.database
@@ -67,7 +67,7 @@ describe('a checkout left open', () => {
     expect((await me.read(getCheckoutResult)).status).toBe('cancelled')
   })
 
-  test('is refunded whole when it is paid all the same; plan, credit and coupon stay', async () => {
+  test('is refunded in full when it is paid anyway; plan, credit and coupon stay', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-11T00:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly', couponCode: 'WELCOME10' })
@@ -81,7 +81,7 @@ describe('a checkout left open', () => {
     expect(await me.notices()).toContain('payment-refunded')
   })
 
-  test('is closed by a renewal, whose payment it does not know', async () => {
+  test('is closed by a renewal, which changes its pricing basis', async () => {
     const me = await payer({ planId: 'starter' })
     await app.setClock('2026-11-30T23:00:00.000Z')
     const { body } = await me.post(updatePlan, { billingCycle: 'yearly' })
@@ -104,7 +104,7 @@ describe('a checkout left open', () => {
   })
 })
 
-describe('money that went back', () => {
+describe('a reversed payment', () => {
   test('a chargeback after cancelling ends the year at once, and leaves no credit', async () => {
     const me = await payer({ planId: 'growth', billingCycle: 'yearly' })
     await app.setClock('2026-11-03T00:00:00.000Z')
@@ -138,7 +138,7 @@ describe('money that went back', () => {
     expect(await me.read(getPreApproval)).toMatchObject({ status: 'paused' })
   })
 
-  test('an old payment that was used up takes nothing of what was paid since', async () => {
+  test('an old, used-up payment takes nothing from later payments', async () => {
     const me = await payer({ planId: 'starter' })
     await moveTo('2026-11-02T00:00:00.000Z')
     await me.post(cancelSubscription)
@@ -152,7 +152,7 @@ describe('money that went back', () => {
     })
   })
 
-  test('a chargeback that is told before its payment leaves nothing of it', async () => {
+  test('a chargeback whose event precedes its payment leaves nothing of it', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const { body } = await me.post(createPreapproval, { planId: 'growth' })
@@ -182,9 +182,9 @@ describe('money that went back', () => {
   })
 })
 
-describe('the payer’s own acts', () => {
+describe('actions of the payer', () => {
   test.each(['cancelled', 'paused'] as const)(
-    'past due, and its agreement %s: resuming pays and makes it active',
+    'past due with its agreement %s, it becomes active when resumed and paid',
     async (status) => {
       const me = await payer({ planId: 'growth' }, 'declinesLater')
       await moveTo(due)
@@ -217,13 +217,13 @@ describe('the payer’s own acts', () => {
   )
 
   test.each([true, false])(
-    'an agreement paused while active is resumed, whether its hook came (%s) or not',
+    'an agreement paused while active can be resumed, whether its hook came (%s) or not',
     async (isHeard) => {
       const me = await payer({ planId: 'growth' })
       await app.advance(60_000)
       if (isHeard) await me.payerActs('paused')
       else {
-        await sandbox.payerActs(me.shop.id, 'paused')
+        await sandbox.changeByPayer(me.shop.id, 'paused')
         await app.database.query(
           'update sandbox_billing_events set delivered_at = occurred_at where store_id = $1',
           [me.shop.id],
@@ -250,7 +250,7 @@ describe('the payer’s own acts', () => {
     },
   )
 
-  test('resuming keeps what is scheduled', async () => {
+  test('resuming keeps the scheduled change', async () => {
     const me = await payer({ planId: 'growth' })
     await me.post(updatePlan, { planId: 'starter' })
     await app.advance(60_000)
@@ -289,7 +289,7 @@ describe('the used quota', () => {
     sentAt,
   })
 
-  test('is taken over by cancelling and subscribing again, with what is on its way', async () => {
+  test('carries over when cancelling and subscribing again, including reservations', async () => {
     const me = await payer({ planId: 'starter' })
     const ctx = await me.shop.context()
     const held = await metering.reserve(ctx, 5, 'direct')
@@ -308,7 +308,7 @@ describe('the used quota', () => {
     expect(await me.read(getUsage)).toMatchObject({ used: 0, reserved: 0, remaining: 1000 })
   })
 
-  test('is taken over by another billing cycle; that of a trial lapses', async () => {
+  test('carries over to another billing cycle; that of a trial lapses', async () => {
     await startAt(app, begun)
     const me = await billed(app)
     const ctx = await me.shop.context()
@@ -324,7 +324,7 @@ describe('the used quota', () => {
   })
 })
 
-test('a coupon that is checked without a plan is valid where some plan takes it, and names those plans', async () => {
+test('a coupon checked without a plan is valid if any plan accepts it, and lists those plans', async () => {
   await startAt(app, begun)
   const me = await billed(app)
   const asked = async (body: object) => (await me.post(validateCoupon, body)).body

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe('GET {checkoutUrl}', () => {
-  test('shows plan, amount and a labelled form, and nothing from elsewhere', async () => {
+  test('shows plan, amount and a labelled form, and loads nothing external', async () => {
     const shop = await store(app, { plan: null })
     const { path } = await openCheckout(shop, { coupon: 'WELCOME10' })
     const answer = await visit(shop, path)
@@ -43,7 +43,7 @@ describe('GET {checkoutUrl}', () => {
     expect(html).not.toMatch(/https?:|<script|src=|url\(/)
   })
 
-  test('asks for a card alone where nothing is due now', async () => {
+  test('asks only for a card when nothing is due now', async () => {
     const shop = await store(app, { plan: null })
     const later = { firstAmount: '0.00', amount: '99.00', startsAt: '2026-12-01T00:00:00.000Z' }
     const { path } = await openCheckout(shop, later)
@@ -52,13 +52,13 @@ describe('GET {checkoutUrl}', () => {
     expect(html).toContain('<button>Save the card</button>')
   })
 
-  test('that nobody opened is 404', async () => {
+  test('answers 404 for an unknown checkout', async () => {
     const shop = await store(app, { plan: null })
     expect((await visit(shop, '/sandbox/checkout/sa_unknown')).status).toBe(404)
     expect((await pay(shop, '/sandbox/checkout/sa_unknown')).status).toBe(404)
   })
 
-  test('is 410 after 24 hours, once cancelled, and once a form was taken', async () => {
+  test('answers 410 after 24 hours, once cancelled, and once submitted', async () => {
     const shop = await store(app, { plan: null })
     const cancelled = await openCheckout(shop)
     await sandboxBillingOfShop(shop).cancelCheckout(cancelled.providerCheckoutId)
@@ -72,7 +72,7 @@ describe('GET {checkoutUrl}', () => {
 })
 
 describe('POST {checkoutUrl}', () => {
-  test('a good card leads to the return page, its result already applied', async () => {
+  test('a good card redirects to the return page with the result already applied', async () => {
     const shop = await store(app, { plan: null })
     const { path, checkoutId, providerCheckoutId } = await openCheckout(shop)
     const answer = await pay(shop, path)
@@ -105,7 +105,7 @@ describe('POST {checkoutUrl}', () => {
     expect(await billingEvents(shop)).toHaveLength(1)
   })
 
-  test('a declined card leads back to the return page, which says so', async () => {
+  test('a declined card redirects to the return page, which says so', async () => {
     const shop = await store(app, { plan: null })
     const { path } = await openCheckout(shop)
     const answer = await pay(shop, path, declinedCard)
@@ -113,7 +113,7 @@ describe('POST {checkoutUrl}', () => {
     expect(await (await visit(shop, answer.headers.get('location')!)).text()).toContain('declined')
   })
 
-  test('a faulty form is shown again, without the card number', async () => {
+  test('an invalid form is shown again without the card number', async () => {
     const shop = await store(app, { plan: null })
     const { path } = await openCheckout(shop)
     const form = { cardNumber: '4111111111111111', holder: '<b>"Ana"', expMonth: '13', expYear: '2031' }
@@ -168,7 +168,7 @@ describe('POST {checkoutUrl}', () => {
 })
 
 describe('GET /billing/return', () => {
-  test('asks the provider itself, and applies at once what no hook has told', async () => {
+  test('asks the provider and applies a result whose hook has not arrived', async () => {
     const shop = await store(app, { plan: null })
     const { providerCheckoutId } = await openCheckout(shop)
     const card = { cardNumber: goodCard, holder: 'Ana', expMonth: '12', expYear: '2031' }

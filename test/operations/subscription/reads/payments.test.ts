@@ -1,4 +1,4 @@
-/** The payments, walked while more are made. */
+/** Pages of payments while more are inserted. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import listPayments from '#operations/subscription/reads/api/list-payments'
@@ -10,7 +10,7 @@ const app = await testApp()
 const noon = '2026-11-20T12:00:00.000Z'
 await app.setClock(noon)
 
-/** One at this many microseconds after noon. */
+/** A payment at this many microseconds after noon. */
 async function paid(shop: Shop, microseconds: number, status = 'approved'): Promise<string> {
   const id = newId(Date.parse(noon))
   await sql`insert into payments (store_id, id, provider, provider_payment_id, status, kind, amount, currency, plan_id,
@@ -25,11 +25,11 @@ const list = async (shop: Shop, query: CallInput['query']) =>
   (await shop.call(listPayments, { query: query ?? {} })).body
 
 test.each([[{}], [{ status: 'approved,rejected' }]])(
-  'with %j: nobody twice, and all who were there',
+  'with %j, each existing payment is listed exactly once',
   async (filters) => {
     const shop = await store(app)
     const there: string[] = []
-    // Two of each microsecond: an instant cut to milliseconds would pass rows over.
+    // Two per microsecond: a cursor truncated to milliseconds would skip rows.
     for (let n = 0; n < 22; n += 1) there.push(await paid(shop, Math.floor(n / 2)))
     const met: string[] = []
     let cursor: string | null = null

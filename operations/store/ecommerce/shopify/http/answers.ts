@@ -1,7 +1,7 @@
-/** What Shopify answers instead of success, in our words. None of it has a token in it. */
+/** Maps Shopify's failures to port errors. Messages never contain a token. */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { cut } from '#runtime/values/cut'
+import { truncate } from '#runtime/values/truncate'
 import { BadCredentials } from './options.ts'
 
 export interface Answer {
@@ -10,7 +10,7 @@ export interface Answer {
   text: string
 }
 
-/** A write may have taken effect where no answer tells. */
+/** Without an answer a write may have taken effect. */
 const accepted = (isRead: boolean): 'no' | 'unknown' => (isRead ? 'no' : 'unknown')
 
 const noPermission = (why: string) =>
@@ -20,8 +20,7 @@ const noPermission = (why: string) =>
   )
 
 /**
- * What Shopify answers for a shop that nobody may use now: frozen for its bill, locked for what happened in it, gone.
- * It stays so until its owner acts.
+ * Status codes of a shop that cannot be used until its owner acts: unpaid, locked or gone.
  */
 const closedShops: Readonly<Record<number, { code: string; message: string; remedy: string }>> = {
   402: {
@@ -46,15 +45,15 @@ const closedShops: Readonly<Record<number, { code: string; message: string; reme
   },
 }
 
-const isOfPermission = (words: string): boolean => /scope|approval|permission|access denied/i.test(words)
+const isPermissionError = (words: string): boolean => /scope|approval|permission|access denied/i.test(words)
 
-/** Of an answer that is not 2xx. `names`: the call names an object, which may be unknown; else a 404 is of the shop. */
-export function failureOf({ status, headers, text }: Answer, isRead: boolean, names = true): Error {
+/** The error of a non-2xx answer. `names`: the call names an object that may not exist; otherwise a 404 means the shop. */
+export function toError({ status, headers, text }: Answer, isRead: boolean, names = true): Error {
   if (status === 401) {
     return new BadCredentials('Shopify does not take the access token of the store: connect it again')
   }
-  const words = wordsOf(text)
-  if (status === 403 && isOfPermission(words)) return noPermission(inBrackets(words))
+  const words = findErrorText(text)
+  if (status === 403 && isPermissionError(words)) return noPermission(inBrackets(words))
   if (status === 404 && names) return new Refused('not-found', 'Shopify knows no such object')
   const closed = closedShops[status]
   if (closed) return new AccessLost(closed.code, `${closed.message}${inBrackets(words)}`, closed.remedy)
@@ -65,7 +64,6 @@ export function failureOf({ status, headers, text }: Answer, isRead: boolean, na
   return refusal(words)
 }
 
-/** Shopify refused it, for this reason. */
 const refusal = (why: string): Refused =>
   new Refused('refused', `Shopify refused this${why ? `: ${why}` : ''}`)
 
@@ -80,9 +78,9 @@ interface GraphAnswer {
   }
 }
 
-/** The data of a GraphQL answer. Throws what its errors say; those of a mutation's input are in its data. */
-export function graphData(text: string, isRead: boolean): unknown {
-  const { data, errors, extensions } = jsonOf(text, isRead) as GraphAnswer
+/** The data of a GraphQL answer. Throws its errors; input errors of a mutation are part of the data. */
+export function parseGraphData(text: string, isRead: boolean): unknown {
+  const { data, errors, extensions } = parseJson(text, isRead) as GraphAnswer
   if (!errors || errors.length === 0) {
     if (data === undefined || data === null) {
       throw new Unavailable(accepted(isRead), 'Shopify answered nothing')
@@ -95,7 +93,7 @@ export function graphData(text: string, isRead: boolean): unknown {
   if (codes.includes('THROTTLED')) return throttled(extensions?.cost)
   if (codes.includes('ACCESS_DENIED')) throw noPermission(inBrackets(words))
   if (codes.includes('INTERNAL_SERVER_ERROR')) throw new Unavailable(accepted(isRead), 'Shopify failed')
-  // A shop that is closed, or a question that this version no longer understands: nothing was done.
+  // A closed shop, or a query that this version no longer supports: nothing was done.
   throw new Unavailable('no', `Shopify does not answer this: ${words}`)
 }
 
@@ -112,18 +110,18 @@ export interface UserError {
   code?: string | null
 }
 
-/** Throws `Refused` for what a mutation says is wrong with its input. */
+/** Throws `Refused` with the input errors of a mutation. */
 export function requireNoErrors(errors: readonly UserError[]): void {
   if (errors.length > 0) throw refusal(oneLine(errors.map(({ message }) => message).join('; ')))
 }
 
-/** Seconds, as Shopify writes them (`2.0`); one where it says nothing that can be read. */
+/** Parses seconds such as `2.0`; 1 second if the header is missing or invalid. */
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds * 1000) : 1000
 }
 
-export function jsonOf(text: string, isRead: boolean): unknown {
+export function parseJson(text: string, isRead: boolean): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -131,14 +129,14 @@ export function jsonOf(text: string, isRead: boolean): unknown {
   }
 }
 
-/** `{ errors: 'text' }` or `{ errors: { field: ['is wrong'] } }`, as one line. */
-function wordsOf(text: string): string {
+/** Joins `{ errors: 'text' }` or `{ errors: { field: ['is wrong'] } }` to one line. */
+function findErrorText(text: string): string {
   let errors: unknown
   try {
     const body = JSON.parse(text) as { errors?: unknown; error?: unknown; error_description?: unknown }
     errors = body.errors ?? body.error_description ?? body.error
   } catch {
-    // A page of something in between: its status says all there is to say.
+    // An HTML page of a proxy: only its status is useful.
     return ''
   }
   if (typeof errors === 'string') return oneLine(errors)
@@ -151,4 +149,4 @@ function wordsOf(text: string): string {
 }
 
 const inBrackets = (words: string): string => (words ? ` (${words})` : '')
-const oneLine = (text: string): string => cut(text.replace(/\s+/g, ' ').trim(), 200)
+const oneLine = (text: string): string => truncate(text.replace(/\s+/g, ' ').trim(), 200)

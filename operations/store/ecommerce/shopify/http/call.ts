@@ -1,10 +1,10 @@
-/** One call of Shopify's, whichever of its interfaces answers it. */
+/** One call of either API. */
 export interface Call {
   shop: string
   method: string
   path: string
   headers?: Record<string, string>
   body?: unknown
-  /** Nothing changes by it, however often it is asked. */
+  /** Has no side effects, so it can be retried. */
   isRead: boolean
 }

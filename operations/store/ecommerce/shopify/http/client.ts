@@ -1,8 +1,8 @@
-/** Requests to Shopify's Admin API: a time-out on each, waits for its buckets, retries where they are safe. */
+/** HTTP client of Shopify's Admin API, with timeouts, rate limit waits and safe retries. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { type Answer, failureOf, graphData, jsonOf } from './answers.ts'
+import { type Answer, parseGraphData, parseJson, toError } from './answers.ts'
 import type { Call } from './call.ts'
 import { Gate } from './gate.ts'
 import {
@@ -23,9 +23,9 @@ export interface RestRequest {
 }
 
 const retries = 2
-/** Failures after which nothing can have changed: nobody was reached. */
-const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
-/** The REST bucket of the smallest plan empties by two calls a second. */
+/** Connection errors after which nothing can have changed. */
+const unreachedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
+/** The REST bucket of the smallest plan leaks two calls per second. */
 const oneCallMs = 500
 
 export class ShopifyClient {
@@ -38,30 +38,29 @@ export class ShopifyClient {
       endpoint: (shop) => `https://${shop}`,
       timeoutMs: 10_000,
       retryDelayMs: 250,
-      pauseAtMostMs: 10_000,
+      maxPauseMs: 10_000,
       app: null,
       ...options,
     }
     this.#tokens = new Tokens(
-      (call) => this.#patiently(`${call.shop} token`, call),
-      (store) => this.credentialsOf(store),
+      (call) => this.#sendWithRetry(`${call.shop} token`, call),
+      (store) => this.parseCredentials(store),
       options.clock,
     )
   }
 
-  /** The credentials of a store, read. */
-  credentialsOf(store: ProviderStore) {
+  parseCredentials(store: ProviderStore) {
     return readCredentials(store.credentials, this.#options.domain, this.#options.app)
   }
 
-  /** What the server's app is given for a code. Throws `Refused` for one that is no longer good. */
+  /** Exchanges an authorization code for the server's app. Throws `Refused` for an expired code. */
   install(shop: string, app: ShopifyApp, code: string) {
     return this.#tokens.install(shop, app, code)
   }
 
   /**
-   * Answers the JSON, and the `page_info` of the next page or null. Throws `Refused`, `Throttled`, `Unavailable`; a
-   * write is sent once, unless it surely was not taken.
+   * Returns the JSON, and the `page_info` of the next page or null. Throws `Refused`, `Throttled`, `Unavailable`. Retries a
+   * write only if it certainly had no effect.
    */
   async rest<T>(store: ProviderStore, request: RestRequest): Promise<{ body: T; next: string | null }> {
     const { method = 'GET', path, query = {}, body } = request
@@ -74,10 +73,10 @@ export class ShopifyClient {
       body,
       isRead,
     })
-    return { body: (text === '' ? {} : jsonOf(text, isRead)) as T, next: nextPage(headers.get('link')) }
+    return { body: (text === '' ? {} : parseJson(text, isRead)) as T, next: nextPage(headers.get('link')) }
   }
 
-  /** Answers the data of a query or a mutation. Throws as `rest`; what its `userErrors` say is the caller's to read. */
+  /** Returns the data of a query or a mutation. Throws as `rest`; the caller checks `userErrors`. */
   async graph<T>(
     store: ProviderStore,
     document: string,
@@ -93,17 +92,17 @@ export class ShopifyClient {
     return data as T
   }
 
-  /** With the store's token; one that has run out is asked for once more. */
+  /** Sends with the store's access token; renews a rejected token once. */
   async #authorized(
     store: ProviderStore,
     bucket: 'rest' | 'graph',
     call: Omit<Call, 'shop' | 'headers'>,
   ): Promise<Answer & { data?: unknown }> {
-    const { shop } = this.credentialsOf(store)
+    const { shop } = this.parseCredentials(store)
     let token = ''
     const ask = async (refused: string | null) => {
-      token = await this.#tokens.of(store, refused)
-      return this.#patiently(`${shop} ${bucket}`, {
+      token = await this.#tokens.get(store, refused)
+      return this.#sendWithRetry(`${shop} ${bucket}`, {
         ...call,
         shop,
         headers: { 'x-shopify-access-token': token },
@@ -112,15 +111,15 @@ export class ShopifyClient {
     try {
       return await ask(null)
     } catch (error) {
-      // Without a token it was not asked at all.
+      // Without a token the call was never sent.
       if (!(error instanceof BadCredentials) || token === '' || !this.#tokens.canRenew(store)) throw error
       return ask(token)
     }
   }
 
-  async #patiently(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
-    const { pauseAtMostMs, retryDelayMs } = this.#options
-    const deadline = performance.now() + pauseAtMostMs
+  async #sendWithRetry(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
+    const { maxPauseMs, retryDelayMs } = this.#options
+    const deadline = performance.now() + maxPauseMs
     for (let failures = 0; ; ) {
       await this.#gate.pass(bucket, deadline)
       try {
@@ -141,10 +140,10 @@ export class ShopifyClient {
   async #once(bucket: string, call: Call): Promise<Answer & { data?: unknown }> {
     const answer = await this.#send(call)
     if (answer.status < 200 || answer.status > 299)
-      throw failureOf(answer, call.isRead, namesAnObject(call.path))
+      throw toError(answer, call.isRead, namesAnObject(call.path))
     if (isFull(answer.headers.get('x-shopify-shop-api-call-limit'))) this.#gate.close(bucket, oneCallMs)
     return call.path.endsWith('/graphql.json')
-      ? { ...answer, data: graphData(answer.text, call.isRead) }
+      ? { ...answer, data: parseGraphData(answer.text, call.isRead) }
       : answer
   }
 
@@ -173,13 +172,13 @@ export class ShopifyClient {
 
 function wasUnreached(error: unknown): boolean {
   const { cause } = error as { cause?: { code?: unknown } }
-  return typeof cause?.code === 'string' && unreached.has(cause.code)
+  return typeof cause?.code === 'string' && unreachedCodes.has(cause.code)
 }
 
-/** Below `/admin/api/<version>/`: `script_tags/1.json` does, `shop.json` and `graphql.json` do not. */
+/** Paths below `/admin/api/<version>/`: true for `script_tags/1.json`, false for `shop.json` and `graphql.json`. */
 const namesAnObject = (path: string): boolean => path.startsWith('/admin/api/') && path.split('/').length > 5
 
-/** `39/40`: the next call would be one too many, unless it waits. */
+/** Parses `39/40`: if the bucket is full, the next call must wait. */
 function isFull(limit: string | null): boolean {
   const [used, all] = (limit ?? '').split('/').map(Number)
   return used !== undefined && all !== undefined && used >= all

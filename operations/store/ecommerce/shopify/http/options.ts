@@ -1,24 +1,24 @@
-/** What the adapter of Shopify's Admin API is opened with, and the credentials of a store. */
+/** Options of the Shopify adapter, and the credentials of a store. */
 import type { Clock } from '#runtime/clock'
 import { AccessLost } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
 
-/** The one dated version that is spoken; Shopify keeps each for a year. */
+/** The API version in use; Shopify supports each for a year. */
 export const apiVersion = '2026-10'
 
 export interface ShopifyOptions {
-  /** What the shops' own domains end in: `myshopify.com`. */
+  /** Suffix of the shops' domains: `myshopify.com`. */
   domain: string
-  /** The app of this server, which any shop may install; null: each shop brings one of its own. */
+  /** The server's app, which any shop may install; null: each shop brings its own. */
   app?: ShopifyApp | null
   clock: Clock
-  /** Of a shop, such as `aurora.myshopify.com`. Default: HTTPS to that host. */
+  /** The base URL of a shop such as `aurora.myshopify.com`. Default: HTTPS to that host. */
   endpoint?: (shop: string) => string
   timeoutMs?: number
-  /** Before the first retry; doubles. */
+  /** Delay of the first retry; doubles each time. */
   retryDelayMs?: number
-  /** A longer pause that it asks for is not waited for. */
-  pauseAtMostMs?: number
+  /** The longest rate limit pause to wait for. */
+  maxPauseMs?: number
 }
 
 export interface ShopifyApp {
@@ -27,9 +27,9 @@ export interface ShopifyApp {
 }
 
 /**
- * Of a store's connection, kept sealed. `accessToken` is that of a custom app; an app of the developer dashboard has a
- * `clientId` instead, with which a token for a day is asked for; a shop that installed the server's app has what came of
- * it, and its secret is the server's. `clientSecret` signs the webhooks in all.
+ * Sealed credentials of a connection. A custom app has an `accessToken`. An app of the developer dashboard has a `clientId`
+ * instead, with which it requests tokens valid for a day. A shop that installed the server's app has the result of the
+ * installation and uses the server's secret. In all cases `clientSecret` signs the webhooks.
  */
 export type ShopifyCredentials = { shop: string; clientSecret: string } & (
   | { kind: 'token'; accessToken: string }
@@ -37,14 +37,14 @@ export type ShopifyCredentials = { shop: string; clientSecret: string } & (
   | ({ kind: 'installed' } & Installed)
 )
 
-/** What an installation gives. A token that does not run out has neither instant. */
+/** The result of an installation. A token that does not expire has neither instant. */
 export interface Installed {
   clientId: string
   accessToken: string
   /** Instant. */
   expiresAt: string | null
   refreshToken: string | null
-  /** Instant: after it the merchant has to come again. */
+  /** Instant after which the merchant has to connect again. */
   refreshUntil: string | null
   scopes: string[]
 }
@@ -64,7 +64,7 @@ const credentials = z.union([
   }),
 ])
 
-/** The platform does not take the store's credentials, or there are none. The message says what to do. */
+/** The store's credentials are missing or rejected. The message has the remedy. */
 export class BadCredentials extends AccessLost {
   constructor(message: string, options?: { cause?: unknown }) {
     super(
@@ -76,7 +76,7 @@ export class BadCredentials extends AccessLost {
   }
 }
 
-/** Reads `shopify://myshopify.com`, with the server's app `shopify://CLIENT_ID:CLIENT_SECRET@…`. Throws what is wrong. */
+/** Parses `shopify://myshopify.com`, or with the server's app `shopify://CLIENT_ID:CLIENT_SECRET@…`. Throws if it is invalid. */
 export function readShopifyUrl(text: string): Pick<ShopifyOptions, 'domain' | 'app'> {
   const url = URL.parse(text)
   const hasHalf = Boolean(url?.username) !== Boolean(url?.password)
@@ -91,7 +91,7 @@ export function readShopifyUrl(text: string): Pick<ShopifyOptions, 'domain' | 'a
   return { domain: url.host, app }
 }
 
-/** Throws `BadCredentials` where they are of another form, and where the shop is none of Shopify's. */
+/** Throws `BadCredentials` if they are malformed, or if the shop is not at Shopify. */
 export function readCredentials(
   given: unknown,
   domain: string,
@@ -114,7 +114,7 @@ export function readCredentials(
   return 'accessToken' in data ? { kind: 'token', ...data, shop } : { kind: 'client', ...data, shop }
 }
 
-/** `my-shop.myshopify.com`. Throws `BadCredentials` where it is none of Shopify's: nobody else is ever asked. */
+/** `my-shop.myshopify.com`. Throws `BadCredentials` for any other host, so that requests only go to Shopify. */
 export function readShop(given: string, domain: string): string {
   const shop = given.trim().toLowerCase()
   const name = shop.endsWith(`.${domain}`) ? shop.slice(0, -domain.length - 1) : ''

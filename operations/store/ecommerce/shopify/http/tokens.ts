@@ -1,27 +1,27 @@
 /**
- * Access tokens: given once with the connection; or asked for with the app's own credentials and kept for their time; or
- * of an installation, which run out after an hour and are renewed for all processes at once.
+ * Access tokens: permanent tokens of the connection; or requested with the app's credentials and cached until they expire;
+ * or of an installation, which expire after an hour and are renewed once for all processes.
  */
 
 import type { Clock } from '#runtime/clock'
 import { minuteMs } from '#runtime/durations'
 import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { type Answer, jsonOf } from './answers.ts'
+import { type Answer, parseJson } from './answers.ts'
 import type { Call } from './call.ts'
 import { BadCredentials, type Installed, type ShopifyApp, type ShopifyCredentials } from './options.ts'
 
-interface Kept {
+interface CachedToken {
   token: Promise<{ value: string; until: number }>
 }
 
-type Own = ShopifyCredentials & { kind: 'client' }
-type Given = ShopifyCredentials & { kind: 'installed' }
+type ClientCredentials = ShopifyCredentials & { kind: 'client' }
+type InstalledCredentials = ShopifyCredentials & { kind: 'installed' }
 
-/** A token is not used in its last minutes. */
-const restMs = 5 * minuteMs
+/** A token is not used shortly before its expiry. */
+const expiryMarginMs = 5 * minuteMs
 
-/** What Shopify answers for a code or a refresh token. */
+/** Shopify's answer to a code or a refresh token. */
 interface TokenAnswer {
   access_token?: string
   scope?: string
@@ -34,7 +34,7 @@ export class Tokens {
   readonly #ask: (call: Call) => Promise<Answer>
   readonly #read: (store: ProviderStore) => ShopifyCredentials
   readonly #clock: Clock
-  readonly #kept = new Map<string, Kept>()
+  readonly #cache = new Map<string, CachedToken>()
 
   constructor(
     ask: (call: Call) => Promise<Answer>,
@@ -46,27 +46,27 @@ export class Tokens {
     this.#clock = clock
   }
 
-  /** `refused`: a token that Shopify did not take, so another one. Throws `AccessLost` where there is none. */
-  async of(store: ProviderStore, refused: string | null = null): Promise<string> {
+  /** `refused`: a token that Shopify rejected, so return another. Throws `AccessLost` if there is none. */
+  async get(store: ProviderStore, refused: string | null = null): Promise<string> {
     const credentials = this.#read(store)
     if (credentials.kind === 'token') return credentials.accessToken
     if (credentials.kind === 'installed') return this.#installed(store, credentials, refused)
-    const key = keyOf(credentials)
-    const kept = this.#kept.get(key)
-    if (kept) {
-      const { value, until } = await kept.token
+    const key = cacheKey(credentials)
+    const cached = this.#cache.get(key)
+    if (cached) {
+      const { value, until } = await cached.token
       if (value !== refused && this.#clock.ms() < until) return value
     }
-    const known = this.#kept.get(key)
-    // Somebody else found the same meanwhile, and asks already.
-    if (known && known !== kept) return (await known.token).value
+    const known = this.#cache.get(key)
+    // A concurrent call is already requesting a new one.
+    if (known && known !== cached) return (await known.token).value
     const token = this.#exchange(credentials)
-    this.#kept.set(key, { token })
-    token.catch(() => this.#kept.delete(key))
+    this.#cache.set(key, { token })
+    token.catch(() => this.#cache.delete(key))
     return (await token).value
   }
 
-  /** Whether another one than that which was refused may be had. */
+  /** Whether a rejected token can be renewed. */
   canRenew(store: ProviderStore): boolean {
     const credentials = this.#read(store)
     return (
@@ -74,40 +74,45 @@ export class Tokens {
     )
   }
 
-  /** What a code of the authorization gives: credentials to keep. Throws `Refused` for one that is no longer good. */
+  /** Exchanges an authorization code for credentials to store. Throws `Refused` for an expired code. */
   async install(shop: string, app: ShopifyApp, code: string): Promise<Installed & { shop: string }> {
     const body = { client_id: app.clientId, client_secret: app.clientSecret, code, expiring: '1' }
     const askedAt = this.#clock.ms()
-    // A code is good once: who asks twice is refused, and nothing is lost but the visit.
+    // A code works once. A retry is refused, and the owner has to follow the link again.
     const { text } = await this.#ask({ ...tokenCall(shop), body })
-    return { shop, ...installedOf(text, app.clientId, askedAt) }
+    return { shop, ...parseInstalled(text, app.clientId, askedAt) }
   }
 
-  async #installed(store: ProviderStore, credentials: Given, refused: string | null): Promise<string> {
-    if (this.#isGood(credentials, refused)) return credentials.accessToken
+  async #installed(
+    store: ProviderStore,
+    credentials: InstalledCredentials,
+    refused: string | null,
+  ): Promise<string> {
+    if (this.#isValid(credentials, refused)) return credentials.accessToken
     const { renew } = store
     if (!renew || credentials.refreshToken === null) {
       throw new BadCredentials('The access token of the shop has run out: connect the store again')
     }
-    const kept = await renew(async (now) => {
+    const renewedCredentials = await renew(async (now) => {
       const current = this.#read({ ...store, credentials: now })
-      // Another process was faster, or the store was connected anew.
-      if (current.kind !== 'installed' || this.#isGood(current, refused)) return now
+      // Renewed by another process, or the store was reconnected.
+      if (current.kind !== 'installed' || this.#isValid(current, refused)) return now
       return this.#refresh(current)
     })
-    store.credentials = kept
+    store.credentials = renewedCredentials
     const renewed = this.#read(store)
-    return renewed.kind === 'installed' ? renewed.accessToken : this.of(store)
+    return renewed.kind === 'installed' ? renewed.accessToken : this.get(store)
   }
 
-  #isGood({ accessToken, expiresAt }: Given, refused: string | null): boolean {
+  #isValid({ accessToken, expiresAt }: InstalledCredentials, refused: string | null): boolean {
     return (
-      accessToken !== refused && (expiresAt === null || this.#clock.ms() < Date.parse(expiresAt) - restMs)
+      accessToken !== refused &&
+      (expiresAt === null || this.#clock.ms() < Date.parse(expiresAt) - expiryMarginMs)
     )
   }
 
-  /** The refresh token is replaced with the token; until the new one is used the old one stays good. */
-  async #refresh({ shop, clientId, clientSecret, refreshToken }: Given): Promise<unknown> {
+  /** Replaces both tokens; the old refresh token stays valid until the new one is used. */
+  async #refresh({ shop, clientId, clientSecret, refreshToken }: InstalledCredentials): Promise<unknown> {
     const askedAt = this.#clock.ms()
     const { text } = await this.#ask({
       ...tokenCall(shop),
@@ -126,10 +131,10 @@ export class Tokens {
         { cause: error },
       )
     })
-    return { shop, ...installedOf(text, clientId, askedAt) }
+    return { shop, ...parseInstalled(text, clientId, askedAt) }
   }
 
-  async #exchange(credentials: Own) {
+  async #exchange(credentials: ClientCredentials) {
     const askedAt = this.#clock.ms()
     const { text } = await this.#ask({
       ...tokenCall(credentials.shop),
@@ -145,13 +150,13 @@ export class Tokens {
         { cause: error },
       )
     })
-    const { access_token: value, expires_in: seconds = 0 } = jsonOf(text, true) as TokenAnswer
+    const { access_token: value, expires_in: seconds = 0 } = parseJson(text, true) as TokenAnswer
     if (!value) throw new BadCredentials('Shopify gave the app no access token: connect the store again')
-    return { value, until: askedAt + seconds * 1000 - restMs }
+    return { value, until: askedAt + seconds * 1000 - expiryMarginMs }
   }
 }
 
-/** A second token does no harm. */
+/** Counts as a read: requesting a second token is harmless. */
 const tokenCall = (shop: string) => ({
   shop,
   method: 'POST',
@@ -159,8 +164,8 @@ const tokenCall = (shop: string) => ({
   isRead: true,
 })
 
-function installedOf(text: string, clientId: string, askedAt: number): Installed {
-  const answer = jsonOf(text, true) as TokenAnswer
+function parseInstalled(text: string, clientId: string, askedAt: number): Installed {
+  const answer = parseJson(text, true) as TokenAnswer
   const { access_token: accessToken, scope = '' } = answer
   if (!accessToken) throw new BadCredentials('Shopify gave the app no access token: connect the store again')
   const after = (seconds: number | undefined) =>
@@ -175,4 +180,5 @@ function installedOf(text: string, clientId: string, askedAt: number): Installed
   }
 }
 
-const keyOf = ({ shop, clientId, clientSecret }: Own): string => `${shop} ${clientId} ${clientSecret}`
+const cacheKey = ({ shop, clientId, clientSecret }: ClientCredentials): string =>
+  `${shop} ${clientId} ${clientSecret}`

@@ -1,12 +1,12 @@
-/** What the connection of a shop needs, and what of it is missing: asked, and nothing changed. */
+/** Diagnoses the connection of a shop: permissions, webhooks, loader. Changes nothing. */
 import type { Clock } from '#runtime/clock'
 import { AccessLost, Refused } from '#runtime/ports/errors'
-import type { Finding, ProviderStore } from '#runtime/ports/provider'
+import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import type { ShopifyClient } from '../http/client.ts'
 import { apiVersion, type ShopifyApp } from '../http/options.ts'
-import { missingScopes, neededScopes, wishedScopes } from './install.ts'
+import { missingScopes, optionalScopes, requiredScopes } from './install.ts'
 import { activationLink, scriptTagsEndAt } from './scripts.ts'
-import { registeredTopics, theirTopics } from './webhooks.ts'
+import { registeredTopics, shopifyTopics } from './webhooks.ts'
 
 interface Installation {
   currentAppInstallation: {
@@ -22,20 +22,20 @@ const document = `query Connection {
   }
 }`
 
-const fine = (code: string, message: string): Finding => ({ code, isFine: true, message })
-const missing = (code: string, message: string, remedy: string): Finding => ({
+const fine = (code: string, message: string): Precondition => ({ code, isFine: true, message })
+const missing = (code: string, message: string, remedy: string): Precondition => ({
   code,
   isFine: false,
   message,
   remedy,
 })
 
-/** `url`: where webhooks are to come, null where nobody says. */
-export async function findingsOf(
+/** `url`: the webhook endpoint; null skips that check. */
+export async function diagnose(
   client: ShopifyClient,
   store: ProviderStore,
   { url, app, clock }: { url: string | null; app: ShopifyApp | null; clock: Clock },
-): Promise<Finding[]> {
+): Promise<Precondition[]> {
   let installation: Installation['currentAppInstallation']
   try {
     installation = (await client.graph<Installation>(store, document)).currentAppInstallation
@@ -46,25 +46,25 @@ export async function findingsOf(
   const granted = installation.accessScopes.map(({ handle }) => handle)
   return [
     fine('access', `Shopify answers, in version ${apiVersion}`),
-    ...scopesOf(granted),
-    ...(await dataOf(client, store)),
-    ...(url === null ? [] : await webhooksOf(client, store, url)),
-    await loaderOf(client, store, installation.metafield?.value ?? null, clock),
+    ...checkScopes(granted),
+    ...(await checkCustomerData(client, store)),
+    ...(url === null ? [] : await checkWebhooks(client, store, url)),
+    await checkLoader(client, store, installation.metafield?.value ?? null, clock),
     app === null
       ? fine('app', 'Each shop brings an app of its own: this server has none that others could install')
       : fine('app', 'This server has an app that any shop may install'),
   ]
 }
 
-function scopesOf(granted: readonly string[]): Finding[] {
-  const needed = missingScopes(granted, neededScopes).map((scope) =>
+function checkScopes(granted: readonly string[]): Precondition[] {
+  const needed = missingScopes(granted, requiredScopes).map((scope) =>
     missing(
       `scope-${scope.replaceAll('_', '-')}`,
       `The app has no permission ${scope}`,
       `Give the app ${scope} and let the shop's owner agree to it: connect the store again`,
     ),
   )
-  const wished = missingScopes(granted, wishedScopes).map((scope) =>
+  const wished = missingScopes(granted, optionalScopes).map((scope) =>
     missing(
       `scope-${scope.replaceAll('_', '-')}`,
       'Orders older than 60 days are not shown to the app',
@@ -76,8 +76,8 @@ function scopesOf(granted: readonly string[]): Finding[] {
     : [fine('scopes', 'The app may do all it needs'), ...wished]
 }
 
-/** Names, emails and phones are kept from apps that Shopify did not allow them. */
-async function dataOf(client: ShopifyClient, store: ProviderStore): Promise<Finding[]> {
+/** Shopify hides names, emails and phones from apps without its approval. */
+async function checkCustomerData(client: ShopifyClient, store: ProviderStore): Promise<Precondition[]> {
   try {
     await client.graph(store, 'query ProtectedData { customers(first: 1) { nodes { id firstName } } }')
     return [fine('customer-data', 'The app may see who customers are')]
@@ -93,33 +93,37 @@ async function dataOf(client: ShopifyClient, store: ProviderStore): Promise<Find
   }
 }
 
-async function webhooksOf(client: ShopifyClient, store: ProviderStore, url: string): Promise<Finding[]> {
+async function checkWebhooks(
+  client: ShopifyClient,
+  store: ProviderStore,
+  url: string,
+): Promise<Precondition[]> {
   if (!url.startsWith('https://')) {
     return [
       missing('address', 'Shopify delivers to https addresses alone', 'Set PUBLIC_URL to an https address'),
     ]
   }
   const known = await registeredTopics(client, store, url)
-  const lost = theirTopics.filter((topic) => !known.has(topic))
-  return lost.length === 0
+  const missingTopics = shopifyTopics.filter((topic) => !known.has(topic))
+  return missingTopics.length === 0
     ? [fine('webhooks', 'Shopify tells us of every change')]
     : [
         missing(
           'webhooks',
-          `Shopify does not tell us of ${lost.join(', ')}`,
+          `Shopify does not tell us of ${missingTopics.join(', ')}`,
           'Nothing is to be done where the worker runs: they are registered again within 15 minutes',
         ),
       ]
 }
 
-async function loaderOf(
+async function checkLoader(
   client: ShopifyClient,
   store: ProviderStore,
-  told: string | null,
+  loaderUrl: string | null,
   clock: Clock,
-): Promise<Finding> {
+): Promise<Precondition> {
   const link = await activationLink(client, store)
-  if (told !== null) {
+  if (loaderUrl !== null) {
     return fine('loader', `The theme app extension knows the loader; it is switched on here: ${link}`)
   }
   const until = clock.ms() < scriptTagsEndAt ? ' (script tags of before load until March 2027)' : ''

@@ -1,6 +1,6 @@
 /**
- * How any shop installs the server's app: its owner follows a link to Shopify, agrees there to what the app may do, and
- * comes back with a code (the authorization code grant, for an offline token that runs out and is renewed).
+ * Installation of the server's app by any shop with OAuth's authorization code grant: its owner follows a link to Shopify,
+ * consents there and is redirected back with a code, which is exchanged for an expiring offline token.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -10,20 +10,20 @@ import { Refused } from '#runtime/ports/errors'
 import type { InstallFlow } from '../../port.ts'
 import type { ShopifyClient } from '../http/client.ts'
 import { BadCredentials, readShop, type ShopifyApp } from '../http/options.ts'
-import { parseDelivery, shopIdOf } from './webhooks.ts'
+import { parseDelivery, parseShopId } from './webhooks.ts'
 
-/** Without these something does not work. */
-export const neededScopes = ['read_products', 'read_customers', 'read_orders', 'write_discounts'] as const
-/** Orders older than 60 days, which Shopify has to allow the app. */
-export const wishedScopes = ['read_all_orders'] as const
+/** Permissions without which something does not work. */
+export const requiredScopes = ['read_products', 'read_customers', 'read_orders', 'write_discounts'] as const
+/** Orders older than 60 days; needs Shopify's approval of the app. */
+export const optionalScopes = ['read_all_orders'] as const
 
-/** An answer that lay about for longer is not taken. */
-const answerLivesMs = 10 * minuteMs
+/** Older redirects are rejected. */
+const answerTtlMs = 10 * minuteMs
 
-/** Those that are not granted; who may write may read. */
+/** Permissions that are not granted; write includes read. */
 export const missingScopes = (
   granted: readonly string[],
-  needed: readonly string[] = neededScopes,
+  needed: readonly string[] = requiredScopes,
 ): string[] =>
   needed.filter((each) => !granted.includes(each) && !granted.includes(each.replace(/^read_/, 'write_')))
 
@@ -33,10 +33,10 @@ export function installFlow(
 ): InstallFlow {
   return {
     link(given, { state, returnUrl }) {
-      const shop = shopOf(given, domain)
+      const shop = requireShop(given, domain)
       const query = new URLSearchParams({
         client_id: app.clientId,
-        scope: [...neededScopes, ...wishedScopes].join(','),
+        scope: [...requiredScopes, ...optionalScopes].join(','),
         redirect_uri: returnUrl,
         state,
       })
@@ -44,16 +44,16 @@ export function installFlow(
     },
     read(query) {
       const age = Math.abs(clock.ms() - Number(query.get('timestamp')) * 1000)
-      if (!isSigned(query, app.clientSecret) || !(age <= answerLivesMs)) {
+      if (!isSigned(query, app.clientSecret) || !(age <= answerTtlMs)) {
         throw new Refused('bad-signature', 'This answer is not one of Shopify, or it is an old one')
       }
       const code = query.get('code')
       if (!code) throw new Refused('not-allowed', 'Shopify gave no access: nobody agreed to it')
-      return { shop: shopOf(query.get('shop') ?? '', domain), code }
+      return { shop: requireShop(query.get('shop') ?? '', domain), code }
     },
     hook(headers, rawBody) {
       const events = parseDelivery(headers, rawBody, { secret: app.clientSecret, now: clock.now() })
-      return { shopId: shopIdOf(rawBody), events }
+      return { shopId: parseShopId(rawBody), events }
     },
     async exchange(shop, code) {
       const credentials = await client.install(shop, app, code)
@@ -69,7 +69,7 @@ export function installFlow(
   }
 }
 
-function shopOf(given: string, domain: string): string {
+function requireShop(given: string, domain: string): string {
   try {
     return readShop(given, domain)
   } catch (error) {
@@ -78,7 +78,7 @@ function shopOf(given: string, domain: string): string {
   }
 }
 
-/** All parameters but the signature, in order, as they are written in an address. */
+/** The signature covers all other parameters, sorted and URL-encoded. */
 function isSigned(query: URLSearchParams, secret: string): boolean {
   const signed = new URLSearchParams(
     [...query]

@@ -1,25 +1,25 @@
-/** Shopify's webhooks: registered by topic and address, signed with the secret of the app, read when they arrive. */
+/** Shopify's webhooks: registration by topic and URL, signature check and parsing. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
-import { isPlausible } from '#runtime/values/storable'
+import { isPlausible } from '#runtime/values/sanitize'
 import type { WebhookTopic } from '../../port.ts'
 import type { ShopifyClient } from '../http/client.ts'
-import { instantOf } from '../http/ids.ts'
+import { toInstant } from '../http/ids.ts'
 
-/** Which of theirs tell of ours. A product's update tells of its stock too; with orders comes what ends them, and us. */
-const theirs: Record<WebhookTopic, readonly string[]> = {
+/** Shopify's topics by our kinds. A product update also covers stock; orders include deletions and uninstallation. */
+const topicsByKind: Record<WebhookTopic, readonly string[]> = {
   'order.updated': ['orders/create', 'orders/updated', 'orders/delete', 'app/uninstalled'],
   'cart.updated': ['checkouts/create', 'checkouts/update'],
   'product.updated': ['products/create', 'products/update', 'products/delete'],
   'stock.updated': ['variants/in_stock', 'variants/out_of_stock'],
 }
 
-/** All that are asked for. */
-export const theirTopics: readonly string[] = Object.values(theirs).flat()
+/** All topics that are registered. */
+export const shopifyTopics: readonly string[] = Object.values(topicsByKind).flat()
 
-/** What tells of no object that is read anew. */
-const others: Readonly<Record<string, string>> = {
+/** Topics that do not refer to an object to re-read. */
+const specialKinds: Readonly<Record<string, string>> = {
   'orders/delete': 'order.deleted',
   'app/uninstalled': 'app.uninstalled',
   'customers/data_request': 'customer.asked',
@@ -27,10 +27,10 @@ const others: Readonly<Record<string, string>> = {
   'shop/redact': 'shop.redacted',
 }
 
-function kindsOf(topic: string): string[] {
-  if (Object.hasOwn(others, topic)) return [others[topic]!]
+function findKinds(topic: string): string[] {
+  if (Object.hasOwn(specialKinds, topic)) return [specialKinds[topic]!]
   if (topic === 'products/update') return ['product.updated', 'stock.updated']
-  return (Object.keys(theirs) as WebhookTopic[]).filter((kind) => theirs[kind].includes(topic))
+  return (Object.keys(topicsByKind) as WebhookTopic[]).filter((kind) => topicsByKind[kind].includes(topic))
 }
 
 interface RestWebhook {
@@ -39,7 +39,7 @@ interface RestWebhook {
   address: string
 }
 
-/** The id is those of all of theirs. */
+/** The id joins the ids of all of Shopify's webhooks for the topic. */
 export async function registerWebhook(
   client: ShopifyClient,
   store: ProviderStore,
@@ -54,15 +54,15 @@ export async function registerWebhook(
   const known = await registeredTopics(client, store, url)
   const ids: number[] = []
   let created = false
-  for (const their of theirs[topic]) {
+  for (const their of topicsByKind[topic]) {
     const there = known.get(their)
-    ids.push(there ?? (await create(client, store, their, url)))
+    ids.push(there ?? (await createWebhook(client, store, their, url)))
     created ||= there === undefined
   }
   return { webhookId: ids.join(','), created }
 }
 
-/** The ids of those for this address, by topic. */
+/** Ids of the webhooks with this URL, by topic. */
 export async function registeredTopics(
   client: ShopifyClient,
   store: ProviderStore,
@@ -75,7 +75,7 @@ export async function registeredTopics(
   return new Map(body.webhooks.filter((each) => each.address === address).map(({ topic, id }) => [topic, id]))
 }
 
-async function create(
+async function createWebhook(
   client: ShopifyClient,
   store: ProviderStore,
   topic: string,
@@ -98,9 +98,8 @@ async function create(
 }
 
 /**
- * The events in a delivery. Shopify may bring one twice, with the same id, and in any order: an event names what
- * changed, and whoever hears of it reads that anew. Throws `Refused` on a missing or wrong signature, and on a body of
- * another form.
+ * Parses the events of a delivery. Shopify may deliver twice, with the same id, and out of order: an event only names the
+ * changed object, which handlers re-read. Throws `Refused` on a missing or wrong signature, and on an invalid body.
  */
 export function parseDelivery(
   headers: Headers,
@@ -119,19 +118,19 @@ export function parseDelivery(
     headers.get('x-shopify-webhook-id') ??
     createHash('sha256').update(`${shop} ${topic} `).update(rawBody).digest('hex')
   const triggeredAt = headers.get('x-shopify-triggered-at')
-  // When the app was removed is not when the shop was changed.
+  // `updated_at` is the shop's, not the time of the uninstallation.
   const updatedAt = topic === 'app/uninstalled' ? triggeredAt : (object.updated_at ?? triggeredAt)
   const isInstant = updatedAt !== null && isPlausible(Date.parse(updatedAt))
-  return kindsOf(topic).map((kind) => ({
+  return findKinds(topic).map((kind) => ({
     key: `${delivery}:${kind}`,
     kind,
-    occurredAt: isInstant ? instantOf(updatedAt) : now.toISOString(),
+    occurredAt: isInstant ? toInstant(updatedAt) : now.toISOString(),
     storeRef: shop,
     data: {
       id: String(object.id),
-      ...(isInstant ? { updatedAt: instantOf(updatedAt) } : {}),
+      ...(isInstant ? { updatedAt: toInstant(updatedAt) } : {}),
       ...(object.product_id ? { productId: String(object.product_id) } : {}),
-      ...personIn(object),
+      ...toDataSubject(object),
     },
   }))
 }
@@ -140,15 +139,15 @@ interface Body {
   id: number | string
   product_id?: number
   updated_at?: string
-  /** What a request of privacy has in the place of an id. */
+  /** Present in privacy requests instead of `id`. */
   shop_id?: number
   customer?: { id?: number | null; email?: string | null; phone?: string | null }
   orders_requested?: number[]
   orders_to_redact?: number[]
 }
 
-/** Whose data a request is about, where it is one. */
-function personIn({ customer, orders_requested, orders_to_redact }: Body) {
+/** The data subject of a privacy request; empty for other topics. */
+function toDataSubject({ customer, orders_requested, orders_to_redact }: Body) {
   const orders = orders_to_redact ?? orders_requested
   if (!orders) return {}
   return {
@@ -159,8 +158,8 @@ function personIn({ customer, orders_requested, orders_to_redact }: Body) {
   }
 }
 
-/** The shop that a delivery is of, by its id: of itself where it tells of the shop. */
-export function shopIdOf(rawBody: Uint8Array): string {
+/** The shop's id: `shop_id`, or `id` if the object is the shop itself. */
+export function parseShopId(rawBody: Uint8Array): string {
   const { id, shop_id: shopId } = readBody(rawBody)
   return String(shopId ?? id)
 }

@@ -1,5 +1,5 @@
-// Passes on what the shopper answered to the shop's own banner (Shopify's Customer Privacy API): until it allows analytics
-// the widgets remember nothing.
+// Forwards the shopper's answer to the shop's own consent banner (Shopify's Customer Privacy API): the widgets store nothing
+// until it allows analytics.
 ;(() => {
   const tell = (tries = 50) => {
     const privacy = window.Shopify?.customerPrivacy

@@ -1,5 +1,5 @@
-// Tells the widgets what the shopper chooses and puts into the cart (`storefront:product`, `storefront:cart`), whatever
-// the theme: by the form that adds to the cart, and by the requests to Shopify's Ajax API that the page makes.
+// Notifies the widgets of the selected product and of the cart (`storefront:product`, `storefront:cart`) in any theme: it
+// watches the form that adds to the cart, and the page's requests to Shopify's Ajax API.
 ;(() => {
   const read = (name) => {
     const text = document.querySelector(`script[data-storefront-${name}]`)?.textContent
@@ -13,10 +13,10 @@
     window[name === 'cart' ? 'storefrontCart' : 'storefrontProduct'] = detail
     document.dispatchEvent(new CustomEvent(`storefront:${name}`, { detail }))
   }
-  // Shopify has hundredths of every currency, of those without any, too.
+  // Shopify uses hundredths for every currency, even those without a minor unit.
   const amount = (hundredths) => hundredths / 100
 
-  // What Shopify takes off, by the names of its discounts; null where it does not say.
+  // Discounts by name; null if Shopify does not report them.
   function discountsOf(items, ofCart) {
     if (!items.every((each) => Array.isArray(each.line_level_discount_allocations))) return null
     const sums = new Map()
@@ -30,7 +30,7 @@
     return [...sums].map(([title, hundredths]) => ({ title, amount: amount(hundredths) }))
   }
 
-  // The cart: as the page came with it, and read again once a request may have changed it.
+  // The cart: from the page first, and fetched again after a request that may have changed it.
   let last = ''
   let shown
   const tellCart = ({ currency, total_price: total, original_total_price: before, items, ...rest }) => {
@@ -39,7 +39,7 @@
       total: amount(total),
       totalBeforeDiscounts: amount(before),
       currency,
-      // What comes off is in `total`: without the price a line would be taken for a cheaper one.
+      // `total` includes discounts, so `unitPrice` must be the price before them.
       items: items.map((each) => ({
         productId: String(each.product_id),
         variantId: String(each.variant_id),
@@ -74,7 +74,7 @@
       })
       if (answer.ok) tellCart(await answer.json())
     } catch {
-      // The next change asks again.
+      // The next change retries.
     }
     isAsking = false
     if (isWanted) changed()
@@ -86,10 +86,10 @@
       if (list.getEntries().some(isOurs)) changed()
     }).observe({ type: 'resource', buffered: true })
   }
-  // A page that the browser kept has the cart of before.
+  // A page from the back/forward cache has an outdated cart.
   addEventListener('pageshow', ({ persisted }) => persisted && changed())
 
-  // The product: which of its variants the form would put into the cart.
+  // The product: the variant selected in the form.
   const product = read('product')
   const variants = new Map((product?.variants ?? []).map((each) => [String(each.id), each]))
   const seen = new WeakMap()
@@ -99,10 +99,10 @@
     const fields = [...document.querySelectorAll('form[action*="/cart/add"] [name="id"]')].filter(
       ({ value }) => variants.has(value),
     )
-    // Several forms may be of this product: the one that has just changed is the shopper's.
+    // With several forms of this product, use the one that has just changed.
     const moved = fields.find((field) => seen.has(field) && seen.get(field) !== field.value)
     for (const field of fields) seen.set(field, field.value)
-    // Where the section was drawn anew, what stands there now.
+    // If the section was re-rendered, use its new field.
     const field = moved ?? (current?.isConnected ? null : fields[0])
     if (!field) return
     current = field
@@ -114,7 +114,7 @@
       productId: String(product.id),
       variantId: id,
       price: amount(price),
-      // The shopper's, which is that of the cart, an empty one too.
+      // The shopper's currency is the cart's, even of an empty one.
       currency: shown,
       isAvailable: available,
     })
@@ -136,18 +136,18 @@
     look()
     document.addEventListener('change', soon, true)
     addEventListener('popstate', soon)
-    // Themes draw a section anew, or write into the field, without an event.
+    // Themes re-render a section, or set the field, without an event.
     new MutationObserver(soon).observe(document.body, {
       subtree: true,
       childList: true,
       attributes: true,
       attributeFilter: ['value'],
     })
-    // Dawn and themes of its kind say so, after they wrote a value that no attribute shows.
+    // Dawn and similar themes publish an event after setting a value that no attribute shows.
     try {
       if (typeof PUB_SUB_EVENTS === 'object') subscribe(PUB_SUB_EVENTS.variantChange, soon)
     } catch {
-      // Another theme's names.
+      // Another theme.
     }
   }
   if (document.readyState === 'complete') begin()

@@ -1,0 +1,143 @@
+/**
+ * State transitions of a campaign that a merchant makes. Each begins with one conditional update, which decides races;
+ * a check that fails afterwards rolls it back.
+ */
+import type { RowChange } from '#db/tables'
+import { outbox, sending } from '#operations/messaging/index'
+import { metering } from '#operations/store/index'
+import type { Context } from '#runtime/context'
+import { findRow, requireRow } from '#runtime/database/rows'
+import { refuse } from '#runtime/errors'
+import { noCampaign } from '../json.ts'
+import type { CampaignRow } from '../rows.ts'
+import type { CampaignStatus } from '../schema.ts'
+import { cancelPending } from '../sending/cancel.ts'
+import {
+  findAudience,
+  requireSendContext,
+  type SendContext,
+  toConflict,
+  type UnmetPrecondition,
+} from '../sending/readiness.ts'
+import { estimateFinish } from '../sending/times.ts'
+
+const startable = ['draft', 'scheduled', 'failed'] as const
+
+/** Moves a campaign from one of these states, or refuses with the reason. `columns` are updated as well. */
+async function transition(
+  ctx: Context,
+  id: string,
+  from: readonly CampaignStatus[],
+  to: CampaignStatus,
+  columns: RowChange<'campaigns'>,
+  remedy: Partial<Record<CampaignStatus, string>>,
+): Promise<CampaignRow> {
+  const moving = ctx.db
+    .updateTable('campaigns')
+    .set({ ...columns, status: to, updated_at: ctx.now() })
+    .where('deleted_at', 'is', null)
+    .where('status', 'in', from)
+    .returningAll()
+  const moved = await findRow(moving, id)
+  if (moved) return moved as CampaignRow
+  const existing = ctx.db.selectFrom('campaigns').select('status').where('deleted_at', 'is', null)
+  const status = (await requireRow(existing, id, noCampaign)).status as CampaignStatus
+  throw refuse('conflict', remedy[status] ?? `The campaign is ${status}: this is not possible now`)
+}
+
+const cannotStart: Partial<Record<CampaignStatus, string>> = {
+  sending: 'The campaign is being sent already',
+  paused: 'The campaign is paused: resume it instead',
+  sent: 'The campaign was sent already: duplicate it to send it again',
+  cancelled: 'The campaign was cancelled: duplicate it to send it',
+}
+
+/** Columns of a campaign that starts sending. */
+export const startedColumns = (now: Date) => ({
+  scheduled_at: null,
+  started_at: now,
+  paused_at: null,
+  completed_at: null,
+  failure_reason: null,
+  ...resetColumns(now),
+})
+
+/** Resets the columns that count since a start or a resume. */
+const resetColumns = (now: Date) => ({
+  pause_reason: null,
+  attempted_since_start: 0,
+  failed_since_start: 0,
+  trouble_since: null,
+  last_progress_at: now,
+  next_batch_at: null,
+  estimated_finish_at: null,
+})
+
+const noList: UnmetPrecondition = {
+  reason: 'empty-audience',
+  message: 'The campaign has no contact list any more: choose one first',
+}
+
+/** Starts sending now and reserves quota for the audience. The checks are in the order of rule 2. */
+export async function startSending(ctx: Context, id: string): Promise<void> {
+  const campaign = await transition(ctx, id, startable, 'sending', startedColumns(ctx.now()), cannotStart)
+  if (campaign.list_id === null) throw toConflict(noList)
+  const sendContext = await requireSendContext(ctx, campaign.content)
+  const found = await findAudience(ctx, campaign.list_id, campaign.content, sendContext)
+  if ('reason' in found) throw toConflict(found)
+  await saveEstimatedFinish(ctx, campaign, sendContext, found.reachable)
+  await saveReservation(ctx, id, await metering.reserve(ctx, found.reachable, 'messaging-campaign'))
+}
+
+export async function saveReservation(ctx: Context, id: string, reservationId: string): Promise<void> {
+  await ctx.db.updateTable('campaigns').set({ reservation_id: reservationId }).where('id', '=', id).execute()
+}
+
+/** Schedules or reschedules. */
+export async function scheduleSending(ctx: Context, id: string, at: Date): Promise<void> {
+  const columns = { scheduled_at: at, failure_reason: null, completed_at: null }
+  const campaign = await transition(ctx, id, startable, 'scheduled', columns, cannotStart)
+  if (campaign.list_id === null) throw toConflict(noList)
+  await requireSendContext(ctx, campaign.content)
+}
+
+const cannotPause: Partial<Record<CampaignStatus, string>> = {
+  paused: 'The campaign is paused already',
+}
+
+/** Takes effect between batches: messages that are already claimed may still be sent. */
+export async function pauseSending(ctx: Context, id: string): Promise<void> {
+  const columns = { pause_reason: 'manual' as const, paused_at: ctx.now(), next_batch_at: null }
+  await transition(ctx, id, ['sending'], 'paused', columns, cannotPause)
+}
+
+/** Resumes with the same audience. */
+export async function resumeSending(ctx: Context, id: string): Promise<void> {
+  const columns = { paused_at: null, ...resetColumns(ctx.now()) }
+  const campaign = await transition(ctx, id, ['paused'], 'sending', columns, {})
+  await saveEstimatedFinish(ctx, campaign, await requireSendContext(ctx, campaign.content), campaign.pending)
+}
+
+/** An early estimate, because the first batch, which corrects it, may have to wait for the send window. */
+async function saveEstimatedFinish(
+  ctx: Context,
+  campaign: CampaignRow,
+  { connection }: SendContext,
+  messages: number,
+): Promise<void> {
+  const perSecond = (await sending.readRatePerSecond(ctx, connection)) * outbox.campaignRateShare
+  const at = estimateFinish(messages, perSecond, campaign.send_window, ctx.store.timezone, ctx.now())
+  await ctx.db
+    .updateTable('campaigns')
+    .set({ estimated_finish_at: at })
+    .where('id', '=', campaign.id)
+    .execute()
+}
+
+/** Cancels for good, with the pending messages. */
+export async function cancelSending(ctx: Context, id: string): Promise<void> {
+  const columns = { pause_reason: null, completed_at: ctx.now(), next_batch_at: null }
+  const from = ['scheduled', 'sending', 'paused'] as const
+  const campaign = await transition(ctx, id, from, 'cancelled', columns, {})
+  await cancelPending(ctx, campaign)
+}

@@ -1,0 +1,14 @@
+/** Extension points of campaigns and their lists. */
+import type { Context } from '#runtime/context'
+import { extensionPoints, inOrder } from '#runtime/extensions'
+
+const declared = extensionPoints({
+  /** Runs in the transaction that deletes a list: settings that refer to it clear the reference. */
+  listDeleted: inOrder<(ctx: Context, listId: string) => Promise<void>>(),
+})
+export default declared
+
+declare module '#runtime/extensions' {
+  interface ExtensionPoints extends DeclaredByCampaigns {}
+}
+type DeclaredByCampaigns = typeof declared.declared

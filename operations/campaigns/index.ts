@@ -1,0 +1,3 @@
+/** The public API of this section. */
+export { dropStagedRows } from './imports/writes.ts'
+export { addCaptured } from './lists/captured.ts'

@@ -1,0 +1,31 @@
+/** Erases a person from lead capture: subscribers stay as anonymous figures, form submissions are deleted. */
+import { belongsToSubject, type ErasureHandler } from '#operations/store/index'
+
+const columns = { email: 'email', phoneKey: 'phone_key' }
+const nobody = {
+  ...{ email: null, phone: null, phone_key: null, name: null, page_url: null },
+  ...{ coupon_email: null, push_due: false, push_claim: null },
+  consent_email: false,
+  consent_phone: false,
+}
+
+/** `email_unsubscribes` is kept: without it, the person would be emailed again. */
+export const captureErasure: ErasureHandler = {
+  async erase(ctx, person) {
+    const now = ctx.now()
+    await ctx.db
+      .updateTable('newsletter_subscribers')
+      .set((eb) => ({
+        ...nobody,
+        status: 'unsubscribed',
+        unsubscribed_at: eb.fn.coalesce('unsubscribed_at', eb.val(now)),
+        updated_at: now,
+      }))
+      .where(belongsToSubject(person, columns))
+      .execute()
+    await ctx.db
+      .deleteFrom('contact_form_submissions')
+      .where(belongsToSubject(person, { email: 'email', phone: 'phone' }))
+      .execute()
+  },
+}

@@ -1,0 +1,123 @@
+/** Computes the units and the money of an order that are neither promised nor refunded. Pure. */
+import { amounts } from '#operations/store/index'
+import type { LineReservation, RequestValue } from './units.ts'
+
+/**
+ * The overlap of completed requests and refunds at the platform, which counts once. Refunds from before a request are not
+ * part of it.
+ */
+function countOverlap(
+  refunded: bigint,
+  completed: readonly { back: bigint; refundedBefore: bigint }[],
+): bigint {
+  let once = 0n
+  const newestFirst = [...completed].sort((a, b) => Number(b.refundedBefore - a.refundedBefore))
+  for (const { back, refundedBefore } of newestFirst) {
+    once += amounts.minCents(back, amounts.atLeastZero(refunded - refundedBefore - once))
+  }
+  return once
+}
+
+export interface LineRemaining {
+  /** Units in requests. */
+  takenQuantity: number
+  /** Units of these that are also refunded at the platform. */
+  countedOnce: number
+  /** Indexes within the line of the first available units. Computed only on demand: a line may have millions of units. */
+  places(most: number): number[]
+  /** Money of the line that is neither refunded nor promised; decimal text. */
+  moneyLeft: string
+}
+
+interface OrderLine {
+  quantity: number
+  refundedQuantity: number
+  /** Decimal text, as is `refundedTotal`. */
+  total: string
+  refundedTotal: string
+}
+
+export function computeLineRemaining(line: OrderLine, holds: readonly LineReservation[]): LineRemaining {
+  const { quantity, refundedQuantity } = line
+  const completed = holds
+    .filter(({ isCompleted }) => isCompleted)
+    .map(({ back, refundedBefore }) => ({ back: BigInt(back), refundedBefore: BigInt(refundedBefore) }))
+  const once = Number(countOverlap(BigInt(refundedQuantity), completed))
+  const free = findFreeRuns(quantity, holds)
+  // Units refunded without a request take the first places that no request holds.
+  const alone = Math.max(0, refundedQuantity - once)
+  return {
+    takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
+    countedOnce: once,
+    places: (most) => expandRuns(sliceRuns(free, alone, alone + most)),
+    moneyLeft: amounts.toMoney(
+      amounts.atLeastZero(computeLineMoney(line, holds, once, sliceRuns(free, 0, alone))),
+    ),
+  }
+}
+
+/** A run of adjacent units: first place and end (exclusive). A line may have millions of units but has few runs. */
+type Run = readonly [from: number, to: number]
+
+/** Runs of units that no request holds. */
+function findFreeRuns(quantity: number, holds: readonly LineReservation[]): Run[] {
+  const runs: Run[] = []
+  let from = 0
+  for (const taken of holds.flatMap(({ units }) => units).sort((a, b) => a - b)) {
+    runs.push([from, Math.min(taken, quantity)])
+    from = taken + 1
+  }
+  return [...runs, [from, quantity] as const].filter(([first, to]) => first < to)
+}
+
+/** The units from index `first` to `behind` (exclusive), counted over the runs. */
+function sliceRuns(runs: readonly Run[], first: number, behind: number): Run[] {
+  let before = 0
+  return runs
+    .map(([from, to]): Run => {
+      const part: Run = [from + Math.max(0, first - before), Math.min(to, from + behind - before)]
+      before += to - from
+      return part
+    })
+    .filter(([from, to]) => from < to)
+}
+
+const expandRuns = (runs: readonly Run[]): number[] =>
+  runs.flatMap(([from, to]) => Array.from({ length: to - from }, (_none, at) => from + at))
+
+/** `alone`: units refunded without a request. */
+function computeLineMoney(
+  { quantity, refundedQuantity, total, refundedTotal }: OrderLine,
+  holds: readonly LineReservation[],
+  once: number,
+  alone: readonly Run[],
+): bigint {
+  const cents = amounts.toCents(total)
+  const worth = (units: readonly number[]): bigint => amounts.unitsShare(cents, units, Math.max(1, quantity))
+  const worthOfAlone = amounts.sumCents(
+    alone.map(([from, to]) => amounts.unitRangeShare(cents, from, to, Math.max(1, quantity))),
+  )
+  const back = holds.flatMap(({ isCompleted, units, back: many }) =>
+    isCompleted ? units.slice(0, many) : [],
+  )
+  const besides = amounts.atLeastZero(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
+  // Refunds above the units' value, plus a cent of rounding each, are taxes that the line does not include: they do not
+  // reduce the value of the other units.
+  const hasTaxes = refundedQuantity > 0 && besides > worthOfAlone + BigInt(refundedQuantity)
+  const backAlone = hasTaxes ? worthOfAlone : besides
+  return cents - worth(holds.flatMap(({ units }) => units)) - backAlone
+}
+
+/** Money of the order that can still be promised; decimal text. */
+export function computeRemainingMoney(
+  order: { total: string; refundedTotal: string },
+  requests: readonly RequestValue[],
+): string {
+  const refunded = amounts.toCents(order.refundedTotal)
+  const completed = requests
+    .filter(({ isCompleted }) => isCompleted)
+    .map(({ amount, refundedBefore }) => ({ back: amount, refundedBefore }))
+  const promised = amounts.sumCents(requests.map(({ amount }) => amount))
+  const remaining = amounts.toCents(order.total) - refunded - promised + countOverlap(refunded, completed)
+  return amounts.toMoney(amounts.atLeastZero(remaining))
+}

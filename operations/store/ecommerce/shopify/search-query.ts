@@ -1,0 +1,47 @@
+/** Builds a query in Shopify's search syntax: pure. */
+import type { ProductQuery } from '../port.ts'
+import { isPlainId } from './http/ids.ts'
+
+const fields = ['title', 'sku', 'tag', 'vendor']
+
+const removeAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '')
+
+/** Escapes characters of the syntax; drops those that cannot be escaped. */
+const escapeWord = (word: string): string =>
+  word.replace(/^['<>=-]+|["*]/g, '').replace(/[\\:()]/g, (sign) => `\\${sign}`)
+
+/**
+ * Each word must be a prefix of a word in the name, an SKU, a tag or the brand, with or without accents. Null if there is
+ * no word.
+ */
+function buildWords(search: string): string[] | null {
+  const words = search.split(/\s+/).filter((word) => escapeWord(word) !== '')
+  if (words.length === 0) return null
+  return words.map((word) => {
+    const spellings = [...new Set([word, removeAccents(word)])].map(escapeWord)
+    return `(${fields.flatMap((field) => spellings.map((text) => `${field}:${text}*`)).join(' OR ')})`
+  })
+}
+
+/** Null if nothing can match. */
+export function buildSearchQuery(query: Omit<ProductQuery, 'sort' | 'page' | 'limit'>): string | null {
+  const { search, ids, categoryId, isPublished } = query
+  const parts: string[] = []
+  if (ids) {
+    const known = ids.filter(isPlainId)
+    if (known.length === 0) return null
+    parts.push(`(${known.map((id) => `id:${id}`).join(' OR ')})`)
+  }
+  if (categoryId !== undefined) {
+    if (!isPlainId(categoryId)) return null
+    parts.push(`collection_id:${categoryId}`)
+  }
+  if (isPublished === true) parts.push('status:active', 'published_status:published')
+  if (isPublished === false) parts.push('(-status:active OR published_status:unpublished)')
+  if (search !== undefined) {
+    const words = buildWords(search)
+    if (words === null) return null
+    parts.push(...words)
+  }
+  return parts.join(' AND ')
+}

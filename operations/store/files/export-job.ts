@@ -1,0 +1,95 @@
+/** Declarative exports (rule 15): from columns and a query it builds the job and its extension; rows are read by keyset. */
+import { type AliasableExpression, type SelectQueryBuilder, type StringReference, sql } from 'kysely'
+import type { Context } from '#runtime/context'
+import { type Job, job } from '#runtime/job'
+import { type Cell, type ExportHandle, type ExportSource, run } from './exports.ts'
+import { isAfter, type Order } from './keyset.ts'
+
+/** Rows per statement. */
+const exportBatchSize = 500
+
+// biome-ignore lint/suspicious/noExplicitAny: the extending type has the concrete row type
+type AnySelect = SelectQueryBuilder<any, any, any>
+type ColumnOf<Rows> =
+  Rows extends SelectQueryBuilder<infer DB, infer TB, infer _Row>
+    ? StringReference<DB, TB> | Expressed | ((db: Context['db']) => Expressed)
+    : never
+type Expressed = AliasableExpression<unknown>
+type Row = Readonly<Record<string, Cell>>
+
+interface Description<Query, Rows extends AnySelect> {
+  /** Subject of the email and title of the notice, such as `Opt-outs`. */
+  title: string
+  /** FROM and WHERE of the list (`matching`), with joins for the columns. Refuses an invalid query. */
+  rows(ctx: Context, query: Query): Rows
+  /** The list's order, as `isAfter` requires it. */
+  order: Order | ((query: Query) => Order)
+  /** By their names in the header. */
+  columns: Readonly<Record<string, ColumnOf<Rows>>>
+  /** Store-specific columns after the others: keys of an object in each row. */
+  more?: { in: ColumnOf<Rows>; names(ctx: Context, query: Query): Promise<string[]> }
+}
+
+/** Defines the job file of an export. */
+export const defineExport = <Query, Rows extends AnySelect>(
+  handle: ExportHandle,
+  { description, ...data }: Description<Query, Rows> & { description: string },
+): Job => exportJob(handle, { description, ...exportSource(data) })
+
+/** As `defineExport`, for rows or columns that come from no single query. `description`: what the job does. */
+export const exportJob = <Query>(
+  handle: ExportHandle,
+  { description, ...source }: ExportSource<Query> & { description: string },
+): Job => ({
+  ...job(handle, {
+    description,
+    retry: { limit: 4, backoffSeconds: 30 },
+    timeoutSeconds: 1800,
+    isBulk: true,
+    safeTwice: "File and email are keyed by the job's id: the file is overwritten, the email is sent once.",
+    run: (ctx, { exportId }, attempt) => run(ctx, handle.name, exportId, attempt),
+  }),
+  extensions: { exports: { [handle.name]: source as ExportSource } },
+})
+
+/** A source built from a query, for exports that choose among several. */
+export function exportSource<Query, Rows extends AnySelect>({
+  title,
+  rows,
+  order,
+  columns,
+  more,
+}: Description<Query, Rows>): ExportSource<Query> {
+  const own = Object.entries(columns)
+  return {
+    title,
+    check: (ctx, query) => void rows(ctx, query),
+    columns: async (ctx, query) => [...own.map(([name]) => name), ...((await more?.names(ctx, query)) ?? [])],
+    async *rows(ctx, query, header, atOnce = exportBatchSize) {
+      const keys = typeof order === 'function' ? order(query) : order
+      const others = header.slice(own.length)
+      const cells: [string, ColumnOf<AnySelect>][] = own.map(([, cell], at) => [`c${at}`, cell])
+      if (more) cells.push(['more', more.in])
+      const selected = (rows(ctx, query) as AnySelect).select([
+        ...cells.map(([alias, cell]) => toExpression(ctx, cell).as(alias)),
+        // As text, because a Date has no microseconds.
+        ...keys.map(([column], at) => sql`${sql.ref(column)}::text`.as(`k${at}`)),
+      ])
+      const whole = keys.reduce((sorted, key) => sorted.orderBy(...key), selected).limit(atOnce)
+      for (let after: string[] | null = null; ; ) {
+        const page = after ? whole.where(isAfter(keys, after)) : whole
+        const found: Record<string, unknown>[] = await page.execute()
+        yield found.map(({ more: values, ...row }) => [
+          ...own.map((_column, at) => row[`c${at}`] as Cell),
+          ...others.map((name) => (Object.hasOwn(values as object, name) ? (values as Row)[name]! : null)),
+        ])
+        const last = found.at(-1)
+        if (!last || found.length < atOnce) return
+        after = keys.map((_key, at) => last[`k${at}`] as string)
+      }
+    },
+  }
+}
+
+const toExpression = ({ db }: Context, cell: ColumnOf<AnySelect>): Expressed =>
+  typeof cell === 'string' ? sql.ref(cell) : typeof cell === 'function' ? cell(db) : cell

@@ -1,0 +1,52 @@
+/** Syncs changed orders from the platform. Not inside a transaction. */
+
+import type { Context } from '#runtime/context'
+import { minuteMs } from '#runtime/durations'
+import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { resumePages } from '#runtime/ports/pagination'
+import { type Connected, findEcommerce } from '../connections/connections.ts'
+import type { EcommercePort } from '../ecommerce/port.ts'
+import { advanceCursor, readOrderCursor, readOrdersSyncedAt, saveOrderCursor } from './cursor.ts'
+import { upsertOrders } from './orders.ts'
+
+export async function syncOrders(
+  ctx: Context,
+  connected: Connected<EcommercePort>,
+  signal: AbortSignal,
+): Promise<void> {
+  let cursor = await readOrderCursor(ctx)
+  const read = (at: string | null) => {
+    signal.throwIfAborted()
+    return connected.port.listOrders(connected.store, {
+      updatedSince: new Date(cursor.since),
+      ...(at === null ? {} : { cursor: at }),
+    })
+  }
+  for await (const page of resumePages(read, ({ next }) => next, cursor.cursor)) {
+    cursor = advanceCursor(cursor, page)
+    await ctx.transaction(async (tx) => {
+      await upsertOrders(tx, page.orders)
+      await saveOrderCursor(tx, connected.connectedAt, cursor)
+    })
+  }
+}
+
+/** The sync runs every 15 minutes. */
+const staleAfterMs = 20 * minuteMs
+
+/**
+ * Syncs orders before messages about them are sent, if the last sync is too long ago (the server was down). Continues
+ * without it if the platform does not answer.
+ */
+export async function syncOrdersIfStale(ctx: Context, signal: AbortSignal): Promise<void> {
+  const readAt = await readOrdersSyncedAt(ctx)
+  if (readAt === null || Math.abs(ctx.clock.ms() - readAt.getTime()) <= staleAfterMs) return
+  const connected = await findEcommerce(ctx)
+  if (!connected) return
+  try {
+    await syncOrders(ctx, connected, signal)
+  } catch (error) {
+    if (!(error instanceof Unavailable || error instanceof Throttled || error instanceof Refused)) throw error
+    ctx.log.warn({ err: error }, 'order sync failed, continuing without it')
+  }
+}

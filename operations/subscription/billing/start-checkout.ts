@@ -1,0 +1,102 @@
+/** Starts a checkout for a first plan, for resuming, or for another card. */
+
+import { amounts } from '#operations/store/index'
+import type { Context } from '#runtime/context'
+import { refuse } from '#runtime/errors'
+import { Refused } from '#runtime/ports/errors'
+import { requireCoupon } from '../coupons.ts'
+import { planCurrency } from '../money.ts'
+import { getBilling } from '../provider/connection.ts'
+import { readRow } from '../rows.ts'
+import { computeNextCharge, type SubscriptionRow } from '../transitions.ts'
+import { openCardUpdate, openCheckout } from './checkouts.ts'
+import {
+  isAgreementGone,
+  type PlanRequest,
+  quoteNewAgreement,
+  quoteResumption,
+  refuseStatus,
+  resolveTarget,
+} from './offers.ts'
+import { finishRequests, syncFromProvider, trySyncFromProvider } from './reconcile.ts'
+
+type CheckoutOptions = PlanRequest & { couponCode?: string | undefined }
+type RowCheck = (row: SubscriptionRow) => boolean
+
+/** Allowed in `trialing`, `cancelled` and `ended`; credits unused paid time. Returns the checkout's id. */
+export const subscribe = (ctx: Context, options: CheckoutOptions): Promise<string> =>
+  startCheckout(
+    ctx,
+    'subscribe',
+    options,
+    (row) => ['trialing', 'cancelled', 'ended'].includes(row.status) || isUnpayable(row),
+  )
+
+/** Allowed in `paused`, or when the agreement has ended. Missed charges are not collected. */
+export const resume = (ctx: Context, options: CheckoutOptions): Promise<string> =>
+  startCheckout(ctx, 'resume', options, (row) => row.status === 'paused' || isAgreementGone(row))
+
+/** The debt cannot be charged without a new agreement. */
+const isUnpayable: RowCheck = (row) => row.status === 'past-due' && isAgreementGone(row)
+
+async function startCheckout(
+  ctx: Context,
+  kind: 'subscribe' | 'resume',
+  options: CheckoutOptions,
+  canFrom: RowCheck,
+): Promise<string> {
+  await finishRequests(ctx)
+  const row = await readEligibleRow(ctx, canFrom)
+  const target = resolveTarget(row, options)
+  const currency = row.currency ?? planCurrency(ctx.store.currency)
+  const coupon = await requireCoupon(ctx, options.couponCode, { ...target, currency })
+  const { port } = await getBilling(ctx)
+  const { chargeNow: canCharge, startsLater } = port.capabilities
+  return openCheckout(ctx, kind, (locked) => {
+    if (!canFrom(locked)) throw refuseStatus(locked)
+    const given = { storeCurrency: ctx.store.currency, coupon, now: ctx.now() }
+    return locked.status === 'active'
+      ? quoteResumption(locked, options, { ...given, canCharge, startsLater })
+      : quoteNewAgreement(locked, target, { ...given, keepsCoupon: false })
+  })
+}
+
+/** Reads the row; syncs from the provider before refusing, since an event of the payer's action may be missing. */
+async function readEligibleRow(ctx: Context, canFrom: RowCheck): Promise<SubscriptionRow> {
+  const row = await readRow(ctx)
+  if (canFrom(row)) return row
+  const goesOn = row.status === 'active' || row.status === 'past-due'
+  if (!goesOn || row.agreement_id === null || isAgreementGone(row)) throw refuseStatus(row)
+  await trySyncFromProvider(ctx)
+  const current = await readRow(ctx)
+  if (!canFrom(current)) throw refuseStatus(current)
+  return current
+}
+
+/** In `past-due` the debt is charged to the new card at once. Returns the checkout's id. */
+export async function updateCard(ctx: Context): Promise<string> {
+  const { port } = await getBilling(ctx, (await readRow(ctx)).provider ?? undefined)
+  const decide = (row: SubscriptionRow) => {
+    if ((row.status !== 'active' && row.status !== 'past-due') || isAgreementGone(row))
+      throw refuseStatus(row)
+    const { agreement_id: agreementId, provider } = row
+    if (!agreementId || !provider) throw refuse('conflict', 'Nothing is charged: there is no card to replace')
+    if (!port.capabilities.cardUpdate) {
+      throw refuse(
+        'conflict',
+        `${provider} has no page for another card: change it in your account there, or cancel and subscribe anew`,
+      )
+    }
+    const owed = row.status === 'past-due' ? computeNextCharge(row) : null
+    return { agreementId, provider, owed: owed?.amount ?? amounts.toMoney(0n) }
+  }
+  try {
+    return await openCardUpdate(ctx, decide)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    // The agreement was paused or ended at the provider, and its event has not arrived.
+    await syncFromProvider(ctx)
+    decide(await readRow(ctx))
+    throw error
+  }
+}

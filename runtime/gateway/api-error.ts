@@ -1,0 +1,48 @@
+/** Turns any error into the `ApiError` that a caller is answered. */
+import { ApiError, refuse, sqlState } from '#runtime/errors'
+import { AccessLost, NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
+import { findConnectionFailure, type KnownFailure } from '#runtime/ports/instrumentation'
+
+/** `ifMatch`: the request had an `If-Match`. */
+export function toApiError(error: unknown, { ifMatch = false }: { ifMatch?: boolean } = {}): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof Refused) return refuse('conflict', error.message)
+  const trouble = findConnectionFailure(error)
+  if (trouble) return refuse('unavailable', describeOutage(trouble))
+  if (error instanceof AccessLost) return refuse('unavailable', `${error.message}: ${error.remedy}`)
+  if (error instanceof Throttled || error instanceof NumberLimit || error instanceof Unavailable) {
+    return refuse('unavailable', 'A system this depends on does not answer: try again later')
+  }
+  const state = sqlState(error)
+  if (state === '40001' && ifMatch) {
+    return refuse('conflict', 'If-Match: the resource changed meanwhile: read it again')
+  }
+  // Class 22 concerns a value that a caller sent and no schema refused: the caller can correct it, and the log shows
+  // it to us.
+  if (state?.startsWith('22'))
+    return refuse('bad_request', 'A value is out of range or not of the right form')
+  return refuse('unavailable', 'Something went wrong on our side: try again later')
+}
+
+/**
+ * Whether a handler failed in a known state: by its own refusal, or by an error of a provider's adapter, which it has
+ * compensated if needed.
+ */
+export const isExpectedFailure = (error: unknown): boolean =>
+  [ApiError, Refused, AccessLost, Throttled, NumberLimit, Unavailable].some(
+    (kind) => error instanceof kind,
+  ) || findConnectionFailure(error) !== null
+
+/** The cause and the remedy; if the server's own provider fails, that the merchant cannot correct it. */
+function describeOutage({ port, provider, state, since, message, remedy, isServers }: KnownFailure): string {
+  const when = `since ${since.toISOString()}`
+  if (isServers) {
+    const what = port === 'mail' ? 'email' : port
+    return `The ${what} of this server does not work ${when}: whoever runs it has to look into it; nothing has to be done at the store`
+  }
+  if (state === 'lost')
+    return `The connection to ${provider} is lost ${when}: ${joinSentences(message, remedy)}`
+  return `${provider} has not answered ${when}: ${joinSentences(remedy)}`
+}
+
+const joinSentences = (...texts: string[]): string => texts.map((text) => text.replace(/\.?$/, '')).join('. ')

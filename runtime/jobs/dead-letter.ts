@@ -1,0 +1,46 @@
+/** The job that handles dead letters. */
+import type { SystemContext } from '#runtime/context'
+import { type Job, serverJob } from '#runtime/job'
+import { z } from '#runtime/schema'
+import { failedQueue } from './boss.ts'
+import { handle } from './handle.ts'
+import type { FetchedJob } from './rows.ts'
+
+/** The worker runs this job for every entry of `failedQueue`. */
+export const deadLetterJob: Job = serverJob(handle(failedQueue, z.unknown()), {
+  description: 'Reports a job that failed for good',
+  retry: { limit: 5, backoffSeconds: 10 },
+  timeoutSeconds: 300,
+  safeTwice: "A job's `failed` may be called again where it failed itself.",
+  run: async () => {},
+})
+
+/**
+ * Returns the call of a dead letter's `failed` hook and of the `jobFailed` extensions; null if there is nothing to
+ * call.
+ */
+export async function findDeadLetterHandler(
+  jobs: ReadonlyMap<string, Job>,
+  { data, name, jobId, reason, retryCount, retryLimit }: FetchedJob,
+  system: SystemContext,
+): Promise<(() => Promise<void>) | null> {
+  const job = jobs.get(name)
+  if (!job) return null // a job of another version
+  const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
+  if (!ctx) return null
+  const notify = async (): Promise<void> => {
+    if (!job.store) return
+    for (const onFailed of system.services.extensions.jobFailed)
+      await onFailed(ctx as never, name, jobId, reason!)
+  }
+  return async () => {
+    try {
+      await job.spec.failed?.(ctx as never, data.payload as never, reason!)
+    } catch (error) {
+      // The job cannot report it itself, for example with a payload of an earlier version, and is not retried again.
+      if (retryCount >= retryLimit) await notify()
+      throw error
+    }
+    await notify()
+  }
+}

@@ -1,0 +1,56 @@
+/** The result of a run and its recording are separate: recording is retried until it succeeds. */
+import type { Logger } from 'pino'
+import { sqlState } from '#runtime/errors'
+import { pause } from '#runtime/pause'
+import type { Queue } from './queue.ts'
+import type { FetchedJob } from './rows.ts'
+
+export type Outcome =
+  | { kind: 'completed' }
+  | { kind: 'failed'; reason: string }
+  /** For a provider. */
+  | { kind: 'waiting'; ms: number }
+  /** It did not start, or was asked to stop: the attempt does not count. */
+  | { kind: 'requeued'; ms: number }
+  /** Another worker has it. */
+  | { kind: 'lost' }
+
+/** An error of the job's data or of our code, which would recur: it counts as an attempt. */
+export const isPermanent = (error: unknown): boolean =>
+  /^(22|23|42)/.test(sqlState(error) ?? '') ||
+  [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
+
+/** Resolves once the result is recorded, the job belongs to another worker, or nobody waits any longer (`over`). */
+export async function recordResult(
+  { queue, log, over, againMs }: { queue: Queue; log: Logger; over: AbortSignal; againMs: number },
+  job: FetchedJob,
+  outcome: Outcome,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await recordOnce(queue, job, outcome)
+    } catch (error) {
+      const what = { err: error, outcome: outcome.kind }
+      if (tries === 1) log.error(what, 'recording job result failed, retrying')
+      if (await pause(againMs, over)) continue
+      log.error(what, 'recording job result failed')
+      return
+    }
+  }
+}
+
+/** Records nothing for a job that belongs to another worker. */
+async function recordOnce(queue: Queue, job: FetchedJob, outcome: Outcome): Promise<void> {
+  switch (outcome.kind) {
+    case 'completed':
+      return queue.complete(job)
+    case 'failed':
+      return queue.fail(job, outcome.reason)
+    case 'waiting':
+      return queue.requeue(job, outcome.ms / 1000, 'provider')
+    case 'requeued':
+      return queue.requeue(job, outcome.ms / 1000)
+    case 'lost':
+      return undefined
+  }
+}

@@ -1,0 +1,32 @@
+/** Startup errors that the operator can correct: one clear line each. */
+import type { Database } from '#db/database'
+import { migrate, NewerDatabase } from '#db/migrate'
+import { SettingsError } from '#db/settings-error'
+import { ApiError } from '#runtime/errors'
+import { RegistryError } from '#runtime/registry/registry'
+import type { Settings } from './settings.ts'
+import { describeConnectError } from './startup-messages.ts'
+
+/** Whether the message is all that a person needs; other errors are printed whole. */
+export const isUserError = (error: unknown): error is Error =>
+  error instanceof ApiError || error instanceof RegistryError || error instanceof SettingsError
+
+/** The error as one of the settings, if a setting corrects it. */
+export const toSettingsError = (why: string | null, error: unknown): unknown =>
+  why === null ? error : new SettingsError(why)
+
+/** Runs pending migrations and returns their names. */
+export const migrateDatabase = (settings: Settings, database: Database): Promise<string[]> =>
+  withConnectMessages(settings, () => migrate(database))
+
+/** Runs the first query on a database; a connection failure becomes a message with its remedy. */
+export async function withConnectMessages<T>(settings: Settings, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof NewerDatabase) throw new SettingsError(error.message)
+    throw settings.databaseUrl
+      ? toSettingsError(describeConnectError(error, settings.databaseUrl), error)
+      : error
+  }
+}
