@@ -14,8 +14,8 @@ export function toCsv(rows: readonly (readonly Cell[])[], timezone: string): str
   const zone = IANAZone.create(timezone)
   return stringify(
     rows.map((row) => row.map((cell) => formatCell(cell, zone))),
-    // Quoted, because some locales use the semicolon as list separator.
-    { record_delimiter: '\r\n', quoted_match: /[;\t]/ },
+    // Quoted: some locales use the semicolon as list separator, and readers end a row at a bare line feed.
+    { record_delimiter: '\r\n', quoted_match: /[;\t\r\n]/ },
   )
 }
 
