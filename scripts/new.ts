@@ -93,7 +93,7 @@ const getFolder = ({ file }: LoadedOperation): string => dirname(dirname(file)).
 
 const listFolders = (registry: Registry): string[] => [...new Set(registry.operations.map(getFolder))].sort()
 
-/** The folder of the operation whose path shares the most leading parts. */
+/** The folder of most of the operations whose path begins with most of the same parts. */
 function findFolder(registry: Registry, path: string): string {
   const parts = path.split('/')
   const countShared = ({ spec }: LoadedOperation): number => {
@@ -101,15 +101,15 @@ function findFolder(registry: Registry, path: string): string {
     const end = parts.findIndex((part, index) => part !== others[index])
     return end === -1 ? parts.length : end
   }
-  const nearest = registry.operations.reduce((best, each) =>
-    countShared(each) > countShared(best) ? each : best,
-  )
-  if (countShared(nearest) < 2) {
+  const most = Math.max(...registry.operations.map(countShared))
+  if (most < 2) {
     throw new Error(
       `No operation has a path like ${path}: name its folder with --in, one of ${listFolders(registry).join(', ')}`,
     )
   }
-  return getFolder(nearest)
+  const nearest = registry.operations.filter((each) => countShared(each) === most)
+  const folders = [...Map.groupBy(nearest, getFolder)].sort(([, one], [, other]) => other.length - one.length)
+  return folders[0]![0]
 }
 
 interface SurfaceLine {

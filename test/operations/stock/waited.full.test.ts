@@ -167,7 +167,7 @@ test('a day after its claim an alert is not sent: it waits again, or failed if i
   expect([at(23.9, false), at(23.9, true), at(24, false), at(24, true)]).toEqual([
     null,
     null,
-    'back',
+    'requeued',
     'failed',
   ])
 })
