@@ -1,4 +1,4 @@
-/** Access of API keys: one query for the key, its creator's membership, the store and its subscription. */
+/** Looks up API keys: one query reads the key, its creator's membership, the store and its subscription. */
 import { sql } from 'kysely'
 import { type Database, requireReachable } from './database.ts'
 import { findKeysByStore } from './lookup-index/find.ts'
@@ -19,14 +19,14 @@ export interface PlanFacts {
 
 export interface Access {
   keyId: string
-  /** The key that granted it; null for a key that a person created. */
+  /** The key with which this key was granted to an assistant; null for a key that a person created. */
   parentKeyId: string | null
   storeId: string
   userId: string
   role: 'owner' | 'member' | 'agent'
   scopes: ReadonlySet<string>
   expiresAt: number | null
-  /** For `planIdAt` and `statusAt`: the clock decides at each request. */
+  /** The subscription's instants. Plan and status depend on the clock, so each request computes them. */
   subscription: SubscriptionInstants & PlanFacts
   store: StoreFacts
 }
@@ -84,9 +84,9 @@ const indexByHash = (rows: readonly AccessRow[]): AccessByHash =>
   new Map(rows.map((row) => [row.hash, toAccess(row)]))
 
 /**
- * The access of the keys with these SHA-256 hashes, in their order, null if unknown; the caller compares their expiry
- * with the clock. Each promise must be awaited: on a cluster it fails for a store on an unreachable node, and for no
- * other.
+ * Returns the access of the keys with these SHA-256 hashes, in the same order; null for an unknown key. The caller
+ * checks the expiry. An entry may be a promise, which must be awaited: on a cluster, only the promises of stores on an
+ * unreachable node reject.
  */
 export async function findAccesses(
   database: Database,
@@ -97,7 +97,7 @@ export async function findAccesses(
   return hashes.map((hash) => found.get(hash) ?? null)
 }
 
-/** On a cluster: the lookup index names the stores, and only their shards are queried. */
+/** The same on a cluster: the lookup index gives the keys' stores, and only the shards of these stores are queried. */
 async function findAccessesByStore(
   database: Database,
   hashes: readonly string[],
@@ -140,7 +140,7 @@ function findExpiry({ expires_at, token_expires_at, parent_expires_at }: AccessR
   return ends.length > 0 ? Math.min(...ends) : null
 }
 
-/** The facts of one store, for jobs; null if it does not exist. */
+/** Reads the facts of a store, for jobs; null if the store does not exist. */
 export async function findStoreFacts(database: Database, storeId: string): Promise<StoreFacts | null> {
   requireReachable(database, storeId)
   const [row] = await database.query<Omit<AccessRow, 'hash' | 'key_id' | 'parent_id'>>(

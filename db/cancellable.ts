@@ -1,6 +1,6 @@
 /**
- * A cancellable database: once cancelled, it refuses the next statement, and an open transaction is rolled back at its
- * next statement or at its end.
+ * A cancellable database handle. After its cancellation it refuses every statement, and an open transaction is rolled
+ * back at its next statement or at its end.
  */
 import {
   type CompiledQuery,
@@ -15,12 +15,12 @@ import type { CancelSignal, Database } from './database.ts'
 import type { Tables } from './tables.ts'
 import { WrappedConnection, WrappedDialect, WrappedDriver } from './wrapped-dialect.ts'
 
-/** `dialect`: of the same database, whose drivers separate transactions of different Kysely instances. */
+/** `dialect`: the dialect of `database`. Its drivers keep transactions of several Kysely instances apart. */
 export function makeCancellable(database: Database, dialect: Dialect, hold: CancelSignal): Database {
   const made: Database = {
     kind: database.kind,
     root: new Kysely<Tables>({ dialect: new CancellableDialect(dialect, hold) }),
-    // The raw session would bypass cancellation.
+    // Not passed on, since statements on the raw session could not be cancelled.
     pglite: null,
     get longRunning() {
       return made
@@ -68,7 +68,7 @@ class CancellableDriver extends WrappedDriver {
     super(inner)
     this.#signal = hold
   }
-  /** Never refuses: Kysely would keep the slot of a refused acquisition. */
+  /** Does not check the signal: if acquiring threw, Kysely would never release its slot. */
   async acquireConnection(): Promise<DatabaseConnection> {
     return new CancellableConnection(await this.inner.acquireConnection(), this.#signal)
   }
@@ -79,12 +79,12 @@ class CancellableDriver extends WrappedDriver {
     this.#signal.throwIfAborted()
     await super.beginTransaction(connection, settings)
   }
-  /** Kysely rolls back a failed commit. */
+  /** Throws before the commit if cancelled; Kysely then rolls back. */
   override async commitTransaction(connection: DatabaseConnection): Promise<void> {
     this.#signal.throwIfAborted()
     await super.commitTransaction(connection)
   }
-  /** The underlying connections stay open. */
+  /** Does nothing: the underlying connections belong to the original database. */
   override async destroy(): Promise<void> {}
 }
 

@@ -1,10 +1,10 @@
-/** Creates the folder of `DATA_DIR` if it is missing. */
+/** Creates the folder of `DATA_DIR`, and explains why it cannot be written. */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Throws the system's error. Creates each folder separately: Node's own `recursive` loops forever if a file system
- * reports a folder as missing that cannot be created, as /proc does.
+ * Creates the folder if it is missing; throws the system's error. Parents are created one by one, since Node's
+ * `recursive` loops forever on a file system such as /proc, which reports a folder as missing that cannot be created.
  */
 export function makeDataDir(folder: string): void {
   if (!existsSync(folder)) {
@@ -18,7 +18,7 @@ function createFolder(folder: string): void {
   try {
     mkdirSync(folder)
   } catch (error) {
-    // Another process was faster; whether it is a folder is checked next.
+    // Another process has just created it; the caller checks that it is a folder.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
@@ -32,14 +32,14 @@ const writeMessages: Readonly<Record<string, Message>> = {
   EACCES: notWritable,
   EPERM: notWritable,
   EROFS: notWritable,
-  // The code of /proc and similar file systems.
+  // /proc and similar file systems give this code.
   ENOENT: notWritable,
   EEXIST: isNoFolder,
   ENOTDIR: isNoFolder,
   ENOSPC: (folder) => `DATA_DIR: the disk of ${folder} is full: make room, or choose another folder`,
 }
 
-/** A failure to write, as the setting with its remedy; null if the error is unknown. */
+/** Describes a failure to write as a sentence with the setting and the remedy; null if the error is unknown. */
 export function describeWriteError(error: unknown, folder: string): string | null {
   const { code } = error as NodeJS.ErrnoException
   return (typeof code === 'string' && writeMessages[code]?.(folder)) || null

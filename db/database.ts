@@ -1,45 +1,45 @@
-/** The common interface of both databases. Everything above uses Kysely only. */
+/** The common interface of both databases, the embedded one and PostgreSQL. All code above it uses only Kysely. */
 import type { Kysely } from 'kysely'
 import { DatabaseUnresponsive } from './deadlines.ts'
 import type { PreparingPglite } from './embedded/pglite.ts'
 import type { Plan } from './postgres/pool.ts'
 import type { Tables } from './tables.ts'
 
-/** Throws the reason once the work was cancelled. */
+/** A signal that throws its reason once the work is cancelled. */
 export type CancelSignal = Pick<AbortSignal, 'throwIfAborted'>
 
 export type RootDatabase = Kysely<Tables>
 
 export interface Database {
-  /** `pglite`: one session for all, so a transaction blocks everybody else. */
+  /** `pglite`: all callers share one session, so a transaction blocks all other statements. */
   readonly kind: 'pglite' | 'postgres'
-  /** Sees every store. Handlers and store jobs never get it. */
+  /** A handle that sees the rows of every store. Handlers and store jobs never get it. */
   readonly root: RootDatabase
-  /** The session, if this process has the embedded database open. */
+  /** PGlite's session, if this process has the embedded database open. */
   readonly pglite: PreparingPglite | null
   /**
-   * Runs one statement outside any transaction, compiled by the caller: the fast path for hot reads. Plan `once`:
-   * PostgreSQL keeps a generic plan, where it would often plan again at each call. That makes a row by its id several
-   * times faster; it is wrong if the best plan depends on the values (ranges, rare states). Plan `each-time`: it never
-   * keeps one, as it would after five calls; for text searches.
+   * Runs one compiled statement outside any transaction: the fast path for hot reads. Plan `once`: PostgreSQL keeps one
+   * generic plan for all values. That makes reading a row by its id several times faster, but is wrong if the best plan
+   * depends on the values (ranges, rare states). Plan `each-time`: PostgreSQL plans at every call, for text searches.
+   * Without a plan PostgreSQL decides, and may keep a generic plan after five calls.
    */
   query<Row>(text: string, parameters: readonly unknown[], plan?: Plan): Promise<Row[]>
-  /** Whether it is a cluster, where a statement without a store queries all shards. */
+  /** Whether the database is a Citus cluster, where a statement that names no store queries all shards. */
   isDistributed(): boolean | Promise<boolean>
-  /** The pool for long-running work: jobs, commands, migrations. Never used while a caller waits for an answer. */
+  /** A handle for long-running work (jobs, commands, migrations): its statements may take longer than a request's. */
   readonly longRunning: Database
-  /** A handle for one piece of work: after its cancellation every statement is refused. */
+  /** Returns a handle for one job or task, which refuses every statement after its cancellation. */
   cancellable(hold: CancelSignal): Database
   /** Runs several statements in one text, without parameters; returns all their rows. */
   script<Row>(text: string): Promise<Row[]>
   /** Ids of stores whose node of the cluster is known not to answer. */
   readonly unreachableStores: ReadonlySet<string>
-  /** Clients in use and waiting, for the metrics. */
+  /** The numbers of open and busy connections and of waiting callers, for the metrics. */
   load(): { open: number; busy: number; waiting: number }
   close(): Promise<void>
 }
 
-/** Throws if a store is unreachable: a query for its rows would block a connection that others need. */
+/** Throws if a store's node is unreachable: a query for its rows would block a connection that other callers need. */
 export function requireReachable(
   { unreachableStores }: Pick<Database, 'unreachableStores'>,
   storeId: string,
@@ -49,6 +49,6 @@ export function requireReachable(
 }
 
 export interface ServerDatabase extends Database {
-  /** Checks that the timeouts of statements are in effect; throws `PoolerError`, one sentence with its remedy. */
+  /** Checks that our connection settings are in effect; throws `PoolerError`, a sentence with the remedy, if not. */
   verify(): Promise<void>
 }

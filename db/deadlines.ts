@@ -6,45 +6,48 @@ export interface Deadlines {
   requestMs: number
 }
 
-/** Both are settings; see `settings.ts`. */
+/** The defaults of both settings (`runtime/server/settings.ts`). */
 export const defaultDeadlines: Deadlines = { statementMs: 15_000, requestMs: 30_000 }
 
 /** The timeout of opening a connection. */
 export const connectMs = 5_000
 
 /**
- * The timeout of connecting through an embedded database's socket: a transaction of another process, up to half a
- * minute, comes first.
+ * The timeout of connecting through the socket of an embedded database: a transaction of another process may have to
+ * end first, which takes up to half a minute.
  */
 export const embeddedTurnMs = 40_000
 
-/** The timeout between the coordinator of a cluster and its nodes; Citus would wait for half a minute. */
+/** The timeout of connections from a cluster's coordinator to its nodes; the default of Citus is half a minute. */
 export const nodeConnectMs = 5_000
 
 /**
- * The timeout of a statement of a job, a command or a migration, while the database answers others; the longest job
- * has as long for all its statements.
+ * The timeout of a statement of a job, a command or a migration, as long as the database answers other statements. It
+ * is also the time that the longest job has in total.
  */
 export const longStatementMs = 3_600_000
 
-/** The deadline of `/readyz`: probes wait for a few seconds themselves. */
+/** The deadline of `/readyz`. It is short, since probes themselves wait for a few seconds only. */
 export const readyMs = 1_500
 
-/** The time from SIGTERM to the end of the process, whatever hangs; the rest after `finishMs` is for cleaning up. */
+/**
+ * The time from SIGTERM to the end of the process, whatever hangs. Work may finish within `finishMs`; then it cleans
+ * up.
+ */
 export const stopMs = 10_000
 export const finishMs = 7_000
 
-/** The time that a job has for stopping after its timeout; then its lease is revoked. */
+/** The time that a job has to stop after its timeout, before its lease is revoked. */
 export const jobGraceMs = 5_000
 
 /**
- * How long a connection may be silent while a statement is open. PostgreSQL ends slow statements itself: if it is
- * silent for a third longer, the connection is dead.
+ * How long a connection may be silent while a statement is open. PostgreSQL itself ends slow statements at the timeout,
+ * so a connection that is silent for a third longer is dead.
  */
 export const toSilenceMs = ({ statementMs }: Pick<Deadlines, 'statementMs'>): number =>
   Math.ceil((statementMs * 4) / 3)
 
-/** The statement was not sent. */
+/** The connection to the database was lost. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }

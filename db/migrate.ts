@@ -1,4 +1,4 @@
-/** Migrates a database: our tables, then the job queue's own. Safe from several machines at once. */
+/** Runs the migrations of our tables. Several machines may do that at the same time. */
 import { readdir } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
@@ -28,7 +28,7 @@ async function readMigrations(): Promise<Record<string, Migration>> {
 
 /** Runs pending migrations and returns their names. Throws `NewerDatabase`, or the error of a migration. */
 export async function migrate(database: Database): Promise<string[]> {
-  // Usually none is pending. The migrator would read each file, and every column of every table.
+  // Checked first, since usually nothing is pending, and Kysely's migrator reads all files, tables and columns.
   const [wanted, ran] = await Promise.all([migrationNames(), findAppliedMigrations(database)])
   if (wanted.length === ran.size && wanted.every((name) => ran.has(name))) return []
   const unknown = [...ran].filter((name) => !wanted.includes(name))
@@ -39,8 +39,8 @@ export async function migrate(database: Database): Promise<string[]> {
 }
 
 /**
- * Runs exactly these migrations, for rows of a database that had no others. Throws `NewerDatabase` for an unknown one,
- * and an error if the database has later ones.
+ * Runs exactly these migrations, before rows of a backup are restored that was made with them. Throws `NewerDatabase`
+ * for an unknown migration, and an error if the database has others.
  */
 export async function migrateTo(database: Database, names: readonly string[]): Promise<void> {
   const [wanted, ran] = await Promise.all([migrationNames(), findAppliedMigrations(database)])
@@ -60,8 +60,8 @@ export async function migrateTo(database: Database, names: readonly string[]): P
 const migrationLock = 7_290_001
 
 /**
- * All of them or none, one process at a time. The lock is bound to the transaction: Kysely's own is bound to the
- * session, and our statements may use any.
+ * Runs all pending migrations in one transaction, one process at a time. Our own advisory lock ends with the
+ * transaction. Kysely's lock is bound to a session and is not used, since our statements may run on any connection.
  */
 function runMigrations(
   database: Database,
@@ -72,8 +72,8 @@ function runMigrations(
   const begin = database.root.transaction().setIsolationLevel('read committed')
   return begin.execute(async (db) => {
     await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db)
-    // As the migrator creates them: without permission it would continue in a failed transaction, so the real error
-    // must come first.
+    // Creates the migrator's tables as it does itself. Without the permission, the migrator would ignore the error and
+    // fail later with another one.
     await sql`create table if not exists kysely_migration
       (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(db)
     await sql`create table if not exists kysely_migration_lock
@@ -90,12 +90,14 @@ function runMigrations(
 const describeNewerDatabase = (name: string): string =>
   `The database is newer than this code, which does not know its migration ${name}: start the version that made it, or a later one`
 
-/** On a cluster: distributes all tables of a new database, and those that a migration added to a distributed one. */
+/**
+ * On a cluster, distributes all tables of a new database, or the new tables of a database that is distributed already.
+ */
 async function distributeNew(database: Database): Promise<void> {
   const topology = await readTopology(database)
   if (!topology || (topology.missing.length === 0 && !topology.isUnfinished)) return
   const stores = await database.root.selectFrom('stores').select('id').limit(1).execute()
-  // Tables with rows are distributed on request only: writes wait meanwhile.
+  // Tables with rows are distributed on request only, since writes wait while they are.
   if (topology.isDistributed || stores.length === 0) await distribute(database)
 }
 
@@ -105,7 +107,7 @@ export async function isMigrated(database: Database): Promise<boolean> {
   return wanted.every((name) => ran.has(name)) && !(await isHalfDistributed(database))
 }
 
-/** An unfinished distribution is not ready: its queries find nothing. */
+/** Whether the distribution is unfinished: queries would then find nothing, so the server is not ready. */
 async function isHalfDistributed(database: Database): Promise<boolean> {
   if (!(await database.isDistributed())) return false
   return (await readTopology(database))?.isUnfinished === true

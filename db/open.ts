@@ -10,13 +10,13 @@ import {
 import { makeCancellable } from './cancellable.ts'
 import type { Database, ServerDatabase } from './database.ts'
 import type { Deadlines } from './deadlines.ts'
-import { LookupIndexDialect } from './lookup-index/maintenance.ts'
+import { LookupIndexDialect } from './lookup-index/write-through.ts'
 import { pipelinedDialect } from './postgres/driver.ts'
 import { PostgresPool, type Workload } from './postgres/pool.ts'
 import type { Tables } from './tables.ts'
 import { TransactionEnded, WrappedConnection, WrappedDriver } from './wrapped-dialect.ts'
 
-/** Opens PGlite: `dataDir` a folder, or `memory://`; `snapshot` a dump to start from. */
+/** Opens PGlite. `dataDir`: a folder, or `memory://`. `snapshot`: a dump to start from. */
 export async function openPglite({
   dataDir = 'memory://',
   snapshot,
@@ -37,7 +37,7 @@ export async function openPglite({
     get longRunning() {
       return database
     },
-    // PGlite itself separates transactions of different Kysely instances.
+    // Several Kysely instances may use PGlite, which itself keeps their transactions apart.
     cancellable: (hold) => makeCancellable(database, dialect, hold),
     async query<Row>(text: string, parameters: readonly unknown[]) {
       return (await root.executeQuery<Row>(CompiledQuery.raw(text, [...parameters]))).rows
@@ -49,7 +49,7 @@ export async function openPglite({
     async close() {
       await root.destroy()
       if (!pglite.closed) await pglite.close()
-      // Frees its hundreds of megabytes now, even if something still references the database.
+      // Frees PGlite's hundreds of megabytes now, even if something still references the database.
       Object.assign(pglite, { mod: undefined, fs: undefined })
     },
   }
@@ -58,8 +58,8 @@ export async function openPglite({
 
 /**
  * Connects to a PostgreSQL server. `reads`: connections that single statements share; `transactions`: the most open
- * transactions, each on its own connection. `socket`: the unix socket of another process's PGlite. `isPooled`: a
- * connection pooler is in between. `name`: the application name.
+ * transactions, each on its own connection. `socket`: the unix socket of another process's PGlite. `isPooled`: whether
+ * a connection pooler is in between. `name`: the application name.
  */
 export function openPostgres(
   url: string,
@@ -114,11 +114,11 @@ export function openPostgres(
 const yieldEveryMs = 5
 
 /**
- * PGlite answers without ever leaving the microtask queue, so a job with many queries would block all requests. Every
- * few milliseconds, acquiring the connection yields to the event loop.
+ * Yields to the event loop every 5 ms when a connection is acquired. PGlite never leaves the microtask queue, so a job
+ * with many queries would block all requests otherwise.
  */
 class YieldingDialect extends PGliteDialect {
-  /** Shared by all its drivers, since work often switches between them. */
+  /** When it last yielded. All drivers share this time, since work often switches between them. */
   #breathedAt = performance.now()
 
   override createDriver(): Driver {
@@ -150,9 +150,11 @@ class TransactionGuardDriver extends WrappedDriver {
   }
 }
 
-/** The connection, for one statement or one transaction. */
+/** A connection for one statement or one transaction, which refuses statements after the transaction's end. */
 class GuardedConnection extends WrappedConnection {
-  /** The transaction is ending, or has ended: a later statement would be outside of it, and would persist. */
+  /**
+   * Whether the transaction is ending or has ended: a later statement would run outside of it, and would be committed.
+   */
   hasEnded = false
   override async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     if (this.hasEnded) throw new TransactionEnded()

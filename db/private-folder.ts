@@ -1,15 +1,15 @@
-/** Makes a folder private: some files in it are readable and writable for everybody, whoever created them. */
+/** Makes a folder private, since PGlite creates some files in it that everybody may read and write. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 
 const group = 0o070
 const others = 0o007
 
-/** File systems without modes. */
+/** Error codes of file systems that have no modes. */
 const modeless: readonly unknown[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /**
- * Creates the folder if it is missing. `forGroup`: the group keeps its permissions. Another user's folder is left
- * unchanged, and so is one whose modes cannot be changed.
+ * Creates the folder if it is missing, and removes the permissions of others. `forGroup`: the group keeps its
+ * permissions. A folder of another user stays unchanged, and so does a folder on a file system without modes.
  */
 export function makePrivateFolder(folder: string, { forGroup = false } = {}): void {
   const denied = forGroup ? others : group | others

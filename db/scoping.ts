@@ -1,6 +1,6 @@
 /**
- * Adds a condition to every table of a store in a statement: in FROM, JOIN, USING and subqueries, and to the target of
- * a write.
+ * Adds a condition to every tenant table in a statement: in FROM, JOIN, USING and subqueries, and to the target of a
+ * write. Tenant isolation and queries for some stores are built on this.
  */
 import {
   AndNode,
@@ -29,7 +29,7 @@ import {
 } from 'kysely'
 import { tenantColumn } from './tables.ts'
 
-/** A statement violates tenant isolation: a bug in our code, never a caller's error. */
+/** Thrown for a statement that violates tenant isolation: a bug in our code, never a caller's error. */
 export class TenantScopeError extends Error {}
 
 export class ScopePlugin implements KyselyPlugin {
@@ -48,7 +48,7 @@ export class ScopePlugin implements KyselyPlugin {
 type Joined = Pick<SelectQueryNode, 'where' | 'joins'>
 
 export abstract class ScopeTransformer extends OperationNodeTransformer {
-  /** The condition of a table node, through its alias; null if the table belongs to no store. */
+  /** Builds the condition for a table, which may have an alias; null if it is not a tenant table. */
   protected abstract condition(table: OperationNode): BinaryOperationNode | null
 
   protected override transformSelectQuery(node: SelectQueryNode): SelectQueryNode {
@@ -84,9 +84,10 @@ export abstract class ScopeTransformer extends OperationNodeTransformer {
     }
   }
 
-  /** Kysely visits a subquery once for each enclosing level: existing conditions are not added again. */
+  /** Adds the conditions that are missing: Kysely visits a subquery several times, once for each enclosing level. */
   #where({ where, joins = [] }: Joined, tables: readonly OperationNode[]): { where?: WhereNode } {
-    // An outer join keeps rows of the other side without a store, which a condition in WHERE would drop.
+    // RIGHT and FULL JOIN are refused: they produce rows in which this table's columns are null, and a condition in
+    // WHERE would drop them.
     const keepsOther = joins.find(({ joinType }) => /Right|Full/.test(joinType))
     if (keepsOther && [...tables, ...joins.map(({ table }) => table)].some((each) => this.condition(each))) {
       throw new TenantScopeError(
@@ -133,7 +134,9 @@ function parseComparison({ leftOperand, operator, rightOperand }: BinaryOperatio
   }
 }
 
-/** In parentheses: a raw `a or b` must not bypass the condition. */
+/**
+ * Joins two expressions by AND. The written one gets parentheses, so that a raw `a or b` does not bypass the condition.
+ */
 function conjoin(written: OperationNode, condition: OperationNode): OperationNode {
   return AndNode.create(ParensNode.create(written), condition)
 }
@@ -160,13 +163,13 @@ const endsList = /^(?:select|where|on|group|order|having|limit|set|values|return
 const alone = /^\s*([\w."]+)(?:\s+(?:as\s+)?"?\w+"?)?\s*$/i
 
 /**
- * The first of our tables at a table position in raw SQL, or null. A text that is only a name counts, since a builder
- * may use it as a table.
+ * Finds the first of our tables at the position of a table in raw SQL; null if there is none. A text that is only a
+ * name counts, since a query builder may use it as a table.
  */
 export function findTableName(text: string): string | null {
   const whole = toKnownTable(alone.exec(text)?.[1] ?? '')
   if (whole) return whole
-  /** For each open parenthesis, whether it is inside a list of tables. */
+  /** For each open parenthesis: whether it is inside a list of tables, where a comma precedes another table. */
   const lists = [false]
   let isExpected = false
   for (const [piece] of text.matchAll(pieces)) {

@@ -1,2 +1,2 @@
-/** Invalid settings, with every issue in the message: the server cannot start. */
+/** Thrown if settings are invalid and the server cannot start. The message lists all issues. */
 export class SettingsError extends Error {}

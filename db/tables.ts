@@ -1,6 +1,6 @@
 /**
- * All tables as Kysely types. Tenant tables have a `store_id`, which tenant isolation fills in and compares; the
- * others belong to the server, and handlers cannot use them.
+ * All tables as Kysely types. Tenant tables have a `store_id`, which tenant isolation fills in and compares. System
+ * tables have none, and handlers cannot use them.
  */
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { type AutomationTables, automationTables } from './tables/automations.ts'
@@ -121,14 +121,14 @@ const systemTables: Record<keyof SystemTables, ServerPlacement> = {
   ...sandboxSystemTables,
 }
 
-/** The column with the store's id; null if it is not a table (a CTE's name); `system` tables are forbidden. */
+/** The column with the store's id; `system` for a system table; null for any other name, such as that of a CTE. */
 export function tenantColumn(table: string): 'id' | 'store_id' | 'system' | null {
   if (Object.hasOwn(tenantTables, table)) return tenantTables[table as keyof TenantTables]
   return Object.hasOwn(systemTables, table) ? 'system' : null
 }
 
 /**
- * The distribution of a table on a cluster: the column that it is sharded by, `everywhere`, or `coordinator` (see
+ * The place of a table on a cluster: sharded by this column, on all nodes (`everywhere`) or only on the coordinator (see
  * `db/README.md`).
  */
 export type Placement = 'id' | 'store_id' | ServerPlacement

@@ -1,6 +1,6 @@
 /**
- * Tenant isolation: a Kysely plugin that scopes every statement to one store. Handlers get a database with it and
- * cannot remove it, so that no query depends on a remembered `where`.
+ * Tenant isolation: a Kysely plugin that scopes every statement to one store. Handlers get a database with this plugin
+ * and cannot remove it, so that a forgotten `where` leaks nothing.
  * - tables in FROM, JOIN, USING and subqueries, and the targets of UPDATE and DELETE, get `store_id = …`
  * - INSERT gets the column `store_id` filled in; setting it is refused; ON CONFLICT updates only the store's rows
  * - raw SQL may contain expressions, but naming one of our tables in it is refused
@@ -86,10 +86,13 @@ class TenantScopeTransformer extends ScopeTransformer {
     }
   }
 
-  /** The conflicting row may belong to another store, if the key is unique over all stores. */
+  /**
+   * Restricts ON CONFLICT to the store's own rows: if a key is unique over all stores, another store may have the row.
+   */
   #own(conflict: OnConflictNode, table: OperationNode): OnConflictNode {
     for (const update of conflict.updates ?? []) refuseStoreColumn(update)
-    // Compared with the inserted row: after INSERT … SELECT, a cluster accepts no parameter in the conflict clause.
+    // Compared with `excluded.store_id` rather than with a parameter, which a cluster does not accept in the conflict
+    // clause of INSERT … SELECT.
     const own = BinaryOperationNode.create(
       storeReference(aliasName(table) ?? tableName(table)!),
       equals,
@@ -146,7 +149,9 @@ class TenantScopeTransformer extends ScopeTransformer {
   }
 }
 
-/** Cached per place in the code: the pieces of a template literal are the same array at each call. */
+/**
+ * The results by the template literal's pieces, which are the same array at each call from the same place in the code.
+ */
 const rawTables = new WeakMap<readonly string[], string | null>()
 function findRawTable(fragments: readonly string[]): string | null {
   let named = rawTables.get(fragments)
@@ -157,7 +162,7 @@ function findRawTable(fragments: readonly string[]): string | null {
   return named
 }
 
-/** A table built by `sql.id`. */
+/** Whether a node is a table that was built by `sql.id`. */
 const isTable = (node: OperationNode): boolean => IdentifierNode.is(node) && tenantColumn(node.name) !== null
 
 function refuseStoreColumn(update: ColumnUpdateNode): void {

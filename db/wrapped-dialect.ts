@@ -1,4 +1,4 @@
-/** A Kysely dialect that wraps another one. */
+/** Base classes for a Kysely dialect that wraps another one. */
 import type {
   CompiledQuery,
   DatabaseConnection,
@@ -13,7 +13,8 @@ import type {
 } from 'kysely'
 
 /**
- * A statement was still running when its transaction ended, for example in a `Promise.all` after another one failed.
+ * Thrown for a statement that is sent after its transaction ended, for example in a `Promise.all` whose other statement
+ * failed.
  */
 export class TransactionEnded extends Error {
   override name = 'TransactionEnded'
@@ -50,7 +51,7 @@ export class WrappedConnection implements DatabaseConnection {
   }
 }
 
-/** A connection may also be passed on unwrapped. */
+/** Returns the inner connection. A driver may also return connections that are not wrapped. */
 const unwrap = (connection: DatabaseConnection): DatabaseConnection =>
   connection instanceof WrappedConnection ? connection.inner : connection
 

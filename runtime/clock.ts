@@ -1,9 +1,9 @@
-/** The only clock. Tests and the sandbox move it; no decision reads the machine's own. */
+/** The only clock that decisions use, instead of the machine's clock. Tests and the sandbox move it. */
 export interface Clock {
   now(): Date
-  /** Milliseconds since 1970, without creating a Date. */
+  /** The current time in milliseconds since 1970; unlike `now`, it creates no Date. */
   ms(): number
-  /** Milliseconds that it is ahead of the machine's clock. */
+  /** How far this clock is ahead of the machine's clock, in milliseconds. */
   readonly offset: number
 }
 
@@ -11,7 +11,7 @@ export interface MovableClock extends Clock {
   offset: number
   /** The instant at which the clock is frozen; null lets it run. */
   frozenAt: number | null
-  /** Advances the clock by so many milliseconds, whether it runs or is frozen. */
+  /** Advances the clock, whether it runs or is frozen. */
   advance(milliseconds: number): void
 }
 

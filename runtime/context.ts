@@ -1,4 +1,4 @@
-/** The context of a handler or a job. */
+/** The contexts that handlers, jobs and pages get: access to one store's rows, services, transactions and jobs. */
 import { CompiledQuery, type DatabaseConnection, type Kysely, type Transaction } from 'kysely'
 import type { Logger } from 'pino'
 import type { Access, StoreFacts } from '#db/access'
@@ -38,47 +38,47 @@ export interface Services {
   readonly extensions: MergedExtensions
   /** Rate limits of requests without a key. */
   readonly limits: Limits
-  /** Makes every instance drop its cached access of the store's keys; resolves once none can use it. */
+  /** Makes every instance drop its cached access of the store's keys; resolves once no instance can use it any more. */
   accessChanged(storeId: string): Promise<void>
   /** Increments a counter that a section declares (`counters`), for `/metrics`. */
   count(counter: string, labels: Record<string, string>): void
-  /** Aborted when the job has to end; waiting code stops. Never aborted for a request. */
+  /** Aborted when the job has to end, so that waiting code stops. Never aborted for a request. */
   readonly abortSignal: AbortSignal
 }
 
-/** The other operations and jobs, as far as a handler may know them. */
+/** Information about all operations and jobs, for handlers: they cannot import the registry, which imports them. */
 export interface Catalog {
   /** The OpenAPI document. */
   document(): string
-  /** The descriptors of the operations that the key's holder may run at `now` (milliseconds), in documents' order. */
+  /** Descriptors of the operations that the key may run at `now` (milliseconds), in the order of the documents. */
   runnable(access: Access, now: number): string[]
-  /** False if there is no such operation. */
+  /** Whether the key may run the operation; false if there is no such operation. */
   mayRun(id: string, access: Access, now: number): boolean
-  /** Runs the read operation at this path; undefined if this server has none. */
+  /** Runs the read operation at this path; returns undefined if there is none. */
   read(ctx: Context, path: string, query: Record<string, string>): Promise<unknown>
-  /** `handlesFailure`: the job reports its own final failure. */
+  /** Describes a job. `handlesFailure`: the job has a `failed` hook, which reports its final failure. */
   job(name: string): { description: string; handlesFailure: boolean } | undefined
 }
 
-/** Controls of this process's worker that the sandbox uses. */
+/** The controls of this process's worker that the sandbox uses. */
 export interface JobRunner {
   drain(timeoutMs: number): Promise<{ ran: number; failed: number; pending: number }>
   clockMoved(): void
 }
 
-/** A request's claim on its Idempotency-Key, as its transactions see it. */
+/** The part of a request's claim on its Idempotency-Key (`idempotency.ts`) that transactions use. */
 export interface ClaimHandle {
   /** Throws if another request has taken over the key. */
   confirm(tx: Context): Promise<void>
-  /** The last statement of a transaction that sets none itself; null if none is needed. */
+  /** The statement that ends a transaction, unless it has set its own; null if none is needed. */
   closingStatement(tx: Context): (() => Promise<void>) | null
-  /** Marks that the handler recognises a repeated request by its key. */
+  /** Tells the claim that the handler recognises a repeated request by its key, so that it may run again. */
   markResumable(): void
   /** Stores the answer as the last statement of the transaction that produced it. */
   storeAnswerLast(tx: Context, answer: Answer): Promise<void>
 }
 
-/** The actor: the creator of a key, or a job on behalf of its cause. */
+/** The actor: the person who created the key of a request, or a job on behalf of the user who caused it. */
 export interface Actor {
   kind: 'key' | 'job'
   userId: string | null
@@ -86,14 +86,14 @@ export interface Actor {
   scopes: ReadonlySet<string>
   requestId: string
   keyId: string | null
-  /** The key of a write that has one: the same request may come again after a crash. */
+  /** The Idempotency-Key of a write, if it has one: the same request may come again after a crash. */
   idempotencyKey?: string | null
-  /** The claim on that key: a transaction that has lost it fails. */
+  /** The claim on the Idempotency-Key: a transaction fails if another request has taken over the key. */
   claim?: ClaimHandle | null
-  /** Runs at the beginning of the first transaction that commits, inside it; an error aborts the transaction. */
+  /** Runs inside the first transaction that commits, at its beginning; an error aborts the transaction. */
   guard?: ((tx: Context) => Promise<void>) | null
   /**
-   * The access that was looked up for the request, for `checkAccess`; null for a job and for a caller without a key.
+   * The access that was looked up for the request, used by `checkAccess`; null for a job or without a key.
    */
   access: Access | null
 }
@@ -151,14 +151,17 @@ export class Context {
   get extensions(): MergedExtensions {
     return this.services.extensions
   }
-  /** The request's Idempotency-Key, for a handler that recognises a repeated request, whose answer was lost. */
+  /**
+   * The request's Idempotency-Key, for a handler that recognises a request that is repeated because its answer was lost.
+   * Reading it marks the claim as resumable.
+   */
   get resumeKey(): string | null {
     this.actor.claim?.markResumable()
     return this.actor.idempotencyKey ?? null
   }
   /**
-   * The provider's idempotency key of a send without a row, from the Idempotency-Key and the day: the same for a
-   * repeat.
+   * Builds the idempotency key for the provider, for a message without a row of its own. It is derived from the request's
+   * Idempotency-Key and the day, so a repeated request sends the same key.
    */
   sendKey(prefix: string): string {
     const key = this.resumeKey
@@ -227,8 +230,8 @@ export class Context {
       const done = await fn(within)
       const { claim } = this.actor
       await claim?.confirm(within)
-      // Sent while this transaction holds the connection, so that it leaves before the commit, whatever was not
-      // awaited.
+      // Sent while this transaction holds the connection: so it is sent before the commit, even if the handler has
+      // statements that it did not await.
       await transaction.getExecutor().provideConnection(async (connection) => {
         within.#closingConnection = connection
         closing = (within.#closing ?? claim?.closingStatement(within))?.()
@@ -240,9 +243,9 @@ export class Context {
     const result = await (isolation ? begin.setIsolationLevel(isolation) : begin)
       .execute(work)
       .catch(async (error) => {
-        // The transaction was rolled back: the next one checks the guard.
+        // The transaction was rolled back, so the guard must run in the next one.
         if (guard) this.actor.guard = guard
-        await closing // its error comes first: the commit only says that there was one
+        await closing // throws its own error, which says more than the commit's
         throw error
       })
     await closing
@@ -263,13 +266,16 @@ export class Context {
   }
 
   /**
-   * The same context; its first committing transaction fails if `guard` throws, or if rows that it read have changed.
+   * The same context with a guard: its first transaction that commits fails if `guard` throws, or if rows that `guard`
+   * read have changed since.
    */
   withGuard(guard: (tx: Context) => Promise<void>): Context {
     return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }
 
-  /** The same context for observed data (the catalog cache): its transactions use neither the guard nor the claim. */
+  /**
+   * The same context without guard and claim, for data that does not belong to the request, such as the catalog cache.
+   */
   detached(): Context {
     if (this.#transaction) return this
     return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.log)
@@ -280,7 +286,7 @@ export class Context {
     return new Context(this.services, this.store, this.actor, this.log, { mode: 'statement' })
   }
 
-  /** Queues a job in the open transaction. If a one-at-a-time job is waiting already, its id is returned instead. */
+  /** Queues a job in the open transaction. If a job with the same key is waiting already, returns that job's id. */
   async queue<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     payload: z.input<P>,
@@ -295,7 +301,7 @@ export class Context {
     return { jobId, status: 'queued' }
   }
 
-  /** Runs `act` after the commit, before the answer leaves; at once if no transaction is open. */
+  /** Runs `act` after the commit and before the answer is sent; at once if no transaction is open. */
   async afterCommit(act: () => Promise<void> | void): Promise<void> {
     if (this.#transaction) this.#afterCommit.push(act)
     else await act()
@@ -307,18 +313,18 @@ export class Context {
   }
 
   /**
-   * Serializes decisions over several rows of the store. The row is updated, not only locked: a waiting transaction
-   * that compared an If-Match then gets a serialization failure and is retried.
+   * Takes the store's lock, which serializes decisions over several rows of the store. The store's row is updated, not
+   * only locked: a waiting transaction that has compared an If-Match then gets a serialization failure and is retried.
    */
   async lockStore(): Promise<void> {
-    // Not a key column: that would block every insert of the store, whose foreign key reads the row.
+    // Updates no key column: that would block every insert with a foreign key to the store.
     await this.db
       .updateTable('stores')
       .set((eb) => ({ storefront_revision: eb.ref('storefront_revision') }))
       .execute()
   }
 
-  /** The server's own tables, inside the transaction. For sections' public APIs only. */
+  /** A database handle without tenant isolation, inside the transaction. Only a section's public API may use it. */
   get system(): RootDatabase {
     return this.#transaction ?? this.services.database.root
   }
@@ -329,7 +335,7 @@ export class Context {
   }
 }
 
-/** The context of a server job or of a page outside `/v1`: all stores, one at a time. */
+/** The context of a server job or of a page outside `/v1`. It can open the context of any store. */
 export class SystemContext {
   readonly services: Services
   readonly log: Logger
@@ -337,7 +343,7 @@ export class SystemContext {
   /** The worker of this process, for the sandbox's clock and its draining of jobs. */
   readonly worker: JobRunner | null
   readonly root: RootDatabase
-  /** `root` may be limited to some stores, for queries over all stores; a store's own context reaches only its own. */
+  /** `root`: the handle for queries over all stores, which may be limited to some stores. */
   constructor(
     services: Services,
     log: Logger,
@@ -384,7 +390,7 @@ export class SystemContext {
   }
 }
 
-/** A job may do whatever its cause was allowed to do: access was checked when it was queued. */
+/** The actor of a job. It has all rights: access was checked when the job was queued. */
 export const jobActor = (userId: string | null, requestId: string): Actor => ({
   kind: 'job',
   userId,

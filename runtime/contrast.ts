@@ -1,12 +1,12 @@
 /**
- * Contrast annotations: a colour's schema names the background that shoppers see it on. A write with too little
- * contrast gets a warning, and is not refused (runtime, rule 36).
+ * Contrast annotations: the schema of a colour names the background on which shoppers see it. A write with too little
+ * contrast is stored, and answered with a warning (runtime, rule 36).
  */
 import { colour, type z } from './schema.ts'
 import { computeContrast, findShade } from './values/contrast.ts'
 
 export interface ContrastRule {
-  /** A sibling field, or a fixed colour. */
+  /** The background: the name of a sibling field, or a fixed colour. */
   on: string
   minimum: number
   subject: string
@@ -15,7 +15,7 @@ export interface ContrastRule {
 const ruleKey = Symbol('contrast rule')
 type Marked = z.ZodTypeDef & { [ruleKey]?: ContrastRule }
 
-/** Schemas derived from it (nullable, described, bounded) keep the rule. */
+/** Adds a rule to a schema. Schemas that are derived from the result (nullable, described, bounded) keep the rule. */
 function annotate<T extends z.ZodTypeAny>(schema: T, rule: ContrastRule): T {
   const sentence = `Contrast with ${rule.on}: ${rule.minimum}:1 at least; less is saved, and warned of`
   const description = schema.description ? `${schema.description}. ${sentence}` : sentence
@@ -23,21 +23,21 @@ function annotate<T extends z.ZodTypeAny>(schema: T, rule: ContrastRule): T {
   return new Made({ ...schema._def, description, [ruleKey]: rule })
 }
 
-/** A text colour. `on`: the sibling field, or the fixed colour, of its background. */
+/** The schema of a text colour. `on`: its background, a sibling field or a fixed colour. */
 export const textColourOn = <T extends z.ZodTypeAny = typeof colour>(on: string, schema?: T): T =>
   annotate((schema ?? colour) as T, { on, minimum: 4.5, subject: 'text' })
-/** The colour of an icon or a line that carries meaning. `on`: its background. */
+/** The schema of the colour of an icon or a line that carries meaning. `on`: as in `textColourOn`. */
 export const graphicColourOn = <T extends z.ZodTypeAny = typeof colour>(on: string, schema?: T): T =>
   annotate((schema ?? colour) as T, { on, minimum: 3, subject: 'signs' })
 
 export const getContrastRule = (schema: z.ZodTypeAny): ContrastRule | undefined =>
   (schema._def as Marked)[ruleKey]
 
-/** A fixed colour is returned itself. A field without a value is not checked: the page shows through. */
+/** Returns the background's colour. Undefined or null if the field has no value: the page shows through, unchecked. */
 const resolveBackground = ({ on }: ContrastRule, siblings: Record<string, unknown>): unknown =>
   on.startsWith('#') ? on : siblings[on]
 
-/** The warning about a field's contrast, or null. `path`: the prefix of the object that holds the field. */
+/** Returns the warning about a field's contrast, or null. `path`: the path of the object that contains the field. */
 export function checkContrast(
   rule: ContrastRule,
   field: string,

@@ -1,4 +1,4 @@
-/** Extension points of the runtime: what sections provide to it. */
+/** The runtime's extension points: what sections can register for the runtime to use. */
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import type { ReferenceLookup } from './references.ts'
 import type { z } from './schema.ts'
 import type { Counter, Gauge } from './server/instruments.ts'
 
-/** A text for developers who build on the API, beyond its operations: served at `/docs/guides/<key>`. */
+/** A guide for developers, beyond the description of operations; served at `/docs/guides/<key>`. */
 interface Guide {
   title: string
   /** One sentence about its readers. */
@@ -27,7 +27,7 @@ const declared = extensionPoints({
   counters: inOrder<Counter>(),
   /** Gauges of sections, in addition to the server's own at `/metrics`. */
   gauges: inOrder<Gauge>(),
-  /** The subject of the operations: the first words of the OpenAPI document. */
+  /** A sentence or two about the operations: the beginning of the OpenAPI document's description. */
   about: single<string>(),
   /** Guides by the last part of their address. */
   guides: byKey<Guide>((guide, { key }) =>
@@ -38,8 +38,8 @@ const declared = extensionPoints({
         : { wrong: `its guide ${key} is not there`, remedy: 'name a file beside extensions.ts' },
   ),
   /**
-   * The path of the protected resource metadata of `/mcp` (RFC 9728). A refused client gets it, so that an assistant
-   * finds out how to obtain a key.
+   * The path of the protected resource metadata of `/mcp` (RFC 9728). A refusal contains this path, so that an
+   * assistant finds out how to obtain a key.
    */
   resourceMetadata: single<{ path: string }>(({ path }) =>
     path.startsWith('/.well-known/')
@@ -54,15 +54,15 @@ const declared = extensionPoints({
       ? null
       : { wrong: 'is no path of its own', remedy: 'write it as /name, in small letters' },
   ),
-  /** Upstream systems other than mail and storage, by the port's name: their adapters are in `ctx.adapters`. */
+  /** Ports to upstream systems other than mail and storage, by name. Their adapters are in `ctx.adapters`. */
   ports: byKey<PortSpec, keyof SectionPorts>((_port, { key }) =>
     ['mail', 'storage', 'files', 'close'].includes(key)
       ? { wrong: 'is of the runtime', remedy: 'give the port another name' }
       : null,
   ),
-  /** Lookups of things that fields name, by their kind. */
+  /** Functions that look up the things that `reference` fields name, by the kind of thing. */
   references: byKey<ReferenceLookup>(),
-  /** Called in the transaction that writes a resource, with its content before and after: keeps what it references. */
+  /** Called in the transaction that writes a resource, to record which files it references before and after. */
   referencesChanged:
     inOrder<
       (
@@ -72,10 +72,10 @@ const declared = extensionPoints({
         said: { before: unknown; after: unknown },
       ) => Promise<void>
     >(),
-  /** Called when the outcome of provider calls changes; returns the state of the connection since then. */
+  /** Called when provider calls begin to fail or to succeed; returns the connection's failure, or null. */
   providerOutcome:
     single<(system: SystemContext, outcome: ProviderOutcome) => Promise<ConnectionFailure | null>>(),
-  /** The server's own providers with a failure, as any process saw it. */
+  /** Lists the server's own providers that are failing, as recorded by any process. */
   failingProviders: single<(system: SystemContext) => Promise<{ port: PortName; provider: string }[]>>(),
   /** Called after the final failure of a store's job. */
   jobFailed: inOrder<(ctx: Context, jobName: string, jobId: string, reason: string) => Promise<void>>(),

@@ -1,12 +1,12 @@
 /**
- * Extensions: what sections provide to each other, as data. A section's `extension-points.ts` declares its extension
- * points, its `extensions.ts` registers extensions for those of others. The registry merges all of them once, in the
- * order of the sections' names and within one as written, and freezes the result; a context reads it
- * (`ctx.extensions.widgets`).
+ * Extensions: what sections provide to each other, as data. A section's `extension-points.ts` declares extension
+ * points; its `extensions.ts` registers entries for extension points of any section. The registry merges all entries
+ * once, in the order of the sections' names and within a section as written, and freezes the result. Handlers read it
+ * from the context (`ctx.extensions.widgets`).
  */
 
 /**
- * Every extension point, by its name: each `extension-points.ts` adds its own.
+ * Every extension point, by its name. Each `extension-points.ts` adds its own by declaration merging.
  * @public
  */
 // biome-ignore lint/suspicious/noEmptyInterface: it is merged with what each extension-points.ts declares

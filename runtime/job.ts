@@ -7,18 +7,18 @@ import type { z } from './schema.ts'
 
 export interface JobSpec<P extends z.ZodTypeAny, C> {
   description: string
-  /** Retries after the first attempt, and the seconds before the first of them (doubling). */
+  /** The number of retries, and the delay before the first retry; the delay doubles with each retry. */
   retry: { limit: number; backoffSeconds: number }
   timeoutSeconds: number
-  /** At most one waiting and one running job per key. */
+  /** Computes a key: at most one job per key waits, and at most one runs. */
   oneAtATimePer?: (payload: z.infer<P>) => string
-  /** It takes long or much memory: few of these run at once, and none takes a worker slot from interactive work. */
+  /** For a job that takes long or needs much memory: few run at once, and they leave slots to interactive jobs. */
   isBulk?: boolean
-  /** Runs on a schedule. */
+  /** The interval at which a server job is queued automatically. */
   everySeconds?: number
   /**
-   * The work for each store depends on that store's rows only, so it may run for some of the stores: for those on
-   * healthy nodes if a node of a cluster is down. If absent, a store that cannot be seen may matter.
+   * True if the work for each store depends on that store's rows only. If a node of a cluster is down, such a job runs
+   * for the stores on healthy nodes. Any other job fails then, since the unreachable stores may affect its result.
    */
   storeByStore?: boolean
   /** Exists only if the sandbox pages are on. */
@@ -31,12 +31,12 @@ export interface JobSpec<P extends z.ZodTypeAny, C> {
 }
 
 /**
- * A schedule that queues a job for each store with something to do. A server job made from it (`jobs/fan-out.ts`) does
- * so; its name is this job's name and `-all`.
+ * The schedule of a store job: it is queued regularly for each store with something to do. The server job that queues
+ * it is generated (`jobs/fan-out.ts`); its name is this job's name followed by `-all`.
  */
 export interface Schedule<P = unknown, Row extends { store_id: string } = never> {
   seconds: number
-  /** The stores with something to do now, over all stores; the others get no job. */
+  /** Selects the stores that have something to do now; other stores get no job. */
   stores(system: SystemContext): Expression<Row>
   /** The job's payload for each row; null if there is nothing to do after all. If absent, the payload is empty. */
   payload?(row: Row, now: Date): P | null
@@ -48,8 +48,8 @@ export interface JobAttempt {
   number: number
   isLast: boolean
   /**
-   * Aborted when the worker is stopping or the job's time is over: stop at the next safe point, within moments.
-   * Afterwards the job belongs to another worker, and its writes are refused (`job-lease.ts`).
+   * Aborted when the worker is stopping or the job has timed out. The handler must then stop at the next safe point,
+   * within seconds: after that another worker may have the job, and writes of this run are refused (`job-lease.ts`).
    */
   signal: AbortSignal
 }
@@ -73,7 +73,7 @@ export interface Job {
   readonly name: string
   readonly handle: Handle
   readonly spec: JobSpec<z.ZodTypeAny, never> & { readonly every?: Schedule }
-  /** Extensions that it registers, as an `extensions.ts` does. */
+  /** Extensions that the job's file registers, like an `extensions.ts`. */
   readonly extensions?: SectionExtensions
 }
 

@@ -1,6 +1,6 @@
 /**
- * An operation of the API: one file, one default export of `operation({…})`. It holds all that the gateway, the
- * documents and the assistants know about it.
+ * Declares operations of the API. Each is a file whose default export is `operation({…})`: all that the gateway, the
+ * documents and the assistants know about the operation.
  */
 import type { Context } from './context.ts'
 import type { ErrorCode } from './errors.ts'
@@ -9,14 +9,14 @@ import { z } from './schema.ts'
 
 export { z }
 
-/** JSON that the database built already: sent as it is. */
+/** An answer's body as JSON text, usually built by the database. It is sent unchanged. */
 export class JsonText {
   readonly text: string
   /** Additional headers, such as X-Total-Capped. */
   readonly headers: Record<string, string> | undefined
   /**
-   * The text that its ETag is computed from, if the JSON holds values that change by themselves, such as signed
-   * addresses.
+   * The text that the ETag's first half is computed from. It differs from `text` if that has values that change without
+   * a write, such as signed addresses.
    */
   readonly identity: string
   constructor(text: string, headers?: Record<string, string>, identity: string = text) {
@@ -43,36 +43,39 @@ export interface OperationSpec<
   A extends z.ZodTypeAny | undefined,
 > {
   method: Method
-  /** Without `/v1`, parameters as `:name`. */
+  /** The path without `/v1`; parameters are written as `:name`. */
   path: P
-  /** One plain sentence: what it does to whom. */
+  /** One plain sentence that says what the operation does. */
   description: string
-  /** More for the documents: rules worth knowing before a call. */
+  /** Rules that a caller should know before a call, for the documents. */
   details?: string
-  /** Merchants' words for it that are not in the description: assistants find the operation by them. */
+  /** Words of merchants for the operation that are not in the description: assistants find it by these words. */
   words?: string
-  /** `[]` if any key may call it. */
+  /** The scopes that a key needs; `[]` if any key may call the operation. */
   scopes: readonly Scope[]
   readOnly: boolean
-  /** The plan's feature that it belongs to; absent if every plan has it. */
+  /** The feature of a plan that the operation needs; absent if every plan includes the operation. */
   feature?: string
-  /** Least role of the key's creator. Default: `agent` reads, `member` writes, `owner` for team and billing. */
+  /**
+   * The least role that the key's creator must have. Default: `agent` reads, `member` writes, `owner` for team and
+   * billing.
+   */
   minimumRole?: Role
-  /** A write that a paused or ended subscription may still do. */
+  /** True for a write that is allowed although the store's subscription is paused or has ended. */
   whilePaused?: boolean
-  /** No key is needed; the reason why that is safe. */
+  /** Set if the operation needs no key: the reason why that is safe. */
   public?: string
-  /** `body` is optional as a whole if none of its fields is required. */
+  /** The input that the operation accepts. If no field of `body` is required, the body itself is optional. */
   input?: { params?: Record<string, string>; query?: Q; body?: B }
   answer: { status: 200 | 201 | 202 | 204; body?: A; description?: string }
-  /** Its own refusals, for the documents; those of the pipeline are declared for it. */
+  /** The refusals of the handler, for the documents. Those of the gateway are added automatically. */
   refuses?: Partial<Record<ErrorCode, string>>
-  /** The answer is one resource: it gets an ETag. */
+  /** True if the answer is one resource, which then has an ETag. */
   etag?: boolean
   /**
-   * The resources that an `If-Match` of this write is compared with, if its path does not show them (`if-match.ts`):
-   * the paths of reads with an ETag, or a function that reads the resource if no operation does. `of`: its schema, if
-   * the write does not answer it.
+   * The resources that the `If-Match` of this write is compared with, if they cannot be derived from its path
+   * (`if-match.ts`): either paths of reads with an ETag, or a function that reads the resource. `of`: the schema of
+   * what the function reads, if it is not the schema of the write's answer.
    */
   ifMatch?:
     | readonly string[]
@@ -84,16 +87,17 @@ export interface OperationSpec<
         ): Promise<unknown> | unknown
       }
   /**
-   * Paths of the reads that preview this write: its recipients, its look, its cost. Assistants are advised to call
-   * them before they ask the merchant.
+   * Paths of the reads that preview this write: its recipients, its appearance, its cost. Assistants are advised to
+   * call these reads before they ask the merchant.
    */
   lookFirst?: readonly string[]
   /**
-   * Consequences that nobody can undo, in addition to those that its scopes and DELETE imply: an outsider gets a
-   * message, data is gone, something ends for good. Assistants are advised to ask the merchant first.
+   * Consequences that cannot be undone, for example a person gets a message, data is deleted, something ends for good.
+   * Those that follow from the scopes or from the method DELETE need not be listed. Assistants are advised to ask the
+   * merchant first.
    */
   consequences?: readonly Consequence[]
-  /** The Cache-Control of its answer; it also supports If-None-Match. */
+  /** The answer's Cache-Control. The answer then also supports If-None-Match. */
   cache?: string
   /**
    * `whole` (a write's default): the handler runs in one transaction. `statement`: it is a single statement, which is
@@ -101,7 +105,7 @@ export interface OperationSpec<
    * calls a provider declares `own` too, since the tests would otherwise hold a transaction open around the call.
    */
   transaction?: 'whole' | 'statement' | 'own'
-  /** A call that works, for the documents. Path parameters, query and body as in `input`. */
+  /** A valid call, for the documents. Path parameters, query and body are written as in `input`. */
   example?: {
     params?: Record<string, string>
     query?: Record<string, unknown>
@@ -114,7 +118,7 @@ export interface OperationSpec<
   ): Promise<Answered<A>> | Answered<A>
 }
 
-/** An operation with its types erased: one form for all. */
+/** An operation without its specific types, so that all operations have the same type. */
 export interface Operation {
   readonly kind: 'operation'
   readonly spec: OperationSpec<

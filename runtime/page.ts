@@ -1,6 +1,7 @@
 /**
- * A route outside `/v1` (a page behind a link, a provider's webhook, an endpoint for a shop's pages): one file below a
- * section's `pages/`. It has no key: each declares how it authenticates its caller.
+ * Declares routes outside `/v1`: a page behind a link, a provider's webhook, an endpoint for a shop's pages. Each is a
+ * file below a section's `pages/`. Such a route takes no API key and declares how it authenticates its caller
+ * (`trust`).
  */
 
 import {
@@ -24,20 +25,22 @@ import type { z } from './schema.ts'
 export interface Page {
   readonly kind: 'page'
   method: Method
-  /** From the root of the server, parameters as `:name`. */
+  /** The path from the root of the server; parameters are written as `:name`. */
   path: string
   description: string
-  /** Why it is safe without a key: a token in the path, a signature, public data. */
+  /** Why the route is safe without a key: a token in the path, a signature, public data. */
   trust: string
-  /** Scripts of any other site may call it, without credentials; preflight requests are answered. */
+  /** Whether scripts of any site may call the route, without credentials; then preflight requests are answered too. */
   cors?: boolean
-  /** The deadline of its answer, if longer than that of other requests. */
+  /** The deadline of the answer in seconds, if it is longer than that of other requests. */
   mayTakeSeconds?: number
-  /** Shoppers open it: it answers HTML in the language of the store. */
+  /** True if shoppers open the page: it answers HTML in the language of the store. */
   forPeople?: boolean
   /** Exists only if the sandbox is on. */
   sandboxOnly?: boolean
-  /** Listed at `/` as an entry point; `at`: its address, if its path has parameters. */
+  /**
+   * The entry on the front page `/`; absent if the page is not listed. `at`: the address, if the path has parameters.
+   */
   entrance?: { title: string; summary: string; at?: string }
   handler(ctx: SystemContext, request: PageRequest): Promise<Response> | Response
 }
@@ -56,8 +59,8 @@ const formAtMost = 64 * 1024
 const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
 /**
- * The request of a page, and all that a page knows of it: text that `input.ts` has parsed. Control characters and lone
- * surrogates in any part are refused with a 400 before a handler sees them.
+ * A request as a page's handler sees it: only through these methods, whose text `input.ts` has parsed. Control
+ * characters and lone surrogates in any part are refused with a 400 before a handler sees them.
  */
 export class PageRequest {
   readonly method: Method
@@ -68,10 +71,10 @@ export class PageRequest {
   readonly #raw: Request
   readonly #query: Record<string, string | string[]>
   #read: Promise<Uint8Array> | null = null
-  /** Reads the fields of the submitted form again. Null until the form was read. */
+  /** Returns the fields of the submitted form again; null until the form was read. */
   #form: (() => Iterable<readonly [string, string | File]>) | null = null
 
-  /** `path`: as it was sent. Refuses invalid text in it and in the query. */
+  /** `path`: the path as it was sent. Refuses invalid text in the path and the query. */
   constructor(
     raw: Request,
     { method, path: pattern }: Pick<Page, 'method' | 'path'>,
@@ -85,12 +88,12 @@ export class PageRequest {
     this.#query = parseQuery(rawQuery(raw))
   }
 
-  /** Its path, as it was sent. */
+  /** The path as it was sent, percent-encoded. */
   get rawPath(): string {
     return rawPath(this.#raw)
   }
 
-  /** Whether a person opened it: HTML then, JSON otherwise. */
+  /** Whether the answer should be HTML, since a browser opened the page; otherwise JSON. */
   get wantsHtml(): boolean {
     return this.header('accept')?.includes('text/html') ?? false
   }
@@ -104,12 +107,12 @@ export class PageRequest {
     return this.#raw.headers.get(name)
   }
 
-  /** The query, refused with a 400 that names the field. */
+  /** Parses the query; refuses an invalid one with a 400 that names the field. */
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S> {
     return parseInput(schema, { ...this.#query }, 'query')
   }
 
-  /** The query of an address that others built, such as a provider's redirect: every parameter, known or not. */
+  /** All parameters of the query, known or not: for an address that a provider built, such as a redirect. */
   parameters(): URLSearchParams {
     return new URLSearchParams(
       Object.entries(this.#query).flatMap(([name, value]) =>
@@ -118,7 +121,7 @@ export class PageRequest {
     )
   }
 
-  /** The JSON body, refused with a 400 that names the field. */
+  /** Parses the JSON body; refuses an invalid one with a 400 that names the field. */
   async json<S extends z.ZodTypeAny>(schema: S, atMost = jsonAtMost): Promise<z.infer<S>> {
     return readBodyAs(schema, await this.#text(atMost))
   }
@@ -130,7 +133,7 @@ export class PageRequest {
     return (await this.filledForm(atMost)).fields
   }
 
-  /** A form of either encoding, with its files by the name of their field. */
+  /** The non-empty fields of a form in either encoding, and its files with the names of their fields. */
   async filledForm(atMost: number): Promise<{ fields: Record<string, string>; files: [string, File][] }> {
     this.#form = () => []
     const entries = await this.#formEntries(atMost)
@@ -154,7 +157,7 @@ export class PageRequest {
     return readSubmittedFields(this.#form!())
   }
 
-  /** A form or JSON, told apart by the first character, for an address that people and programs share. */
+  /** Parses a form or JSON, distinguished by the first character, for an address that both people and programs use. */
   async formOrJson<S extends z.ZodTypeAny>(
     schema: S,
     atMost = formAtMost,
@@ -165,8 +168,8 @@ export class PageRequest {
   }
 
   /**
-   * The headers and the raw body that a provider's signature covers. For webhooks only: their events are sanitized one
-   * by one as they are stored (`events.accept`), so that one cannot spoil the others.
+   * The headers and the raw body, which a provider's signature covers. For webhooks only: nothing is refused here,
+   * since one invalid event must not make the others fail. Each event is sanitized when it is stored (`events.accept`).
    */
   async readSigned(atMost: number): Promise<{ headers: Headers; body: Uint8Array }> {
     return { headers: this.#raw.headers, body: await this.#bytes(atMost) }
@@ -184,8 +187,8 @@ export class PageRequest {
   }
 
   /**
-   * Address and body as they were sent, for comparing requests; the body can still be read afterwards. The boundaries
-   * of a form with files differ at each submission, so only its address is returned.
+   * Returns address and body as they were sent, to compare requests; the body can still be read afterwards. For a form
+   * with files the body is empty, since its boundary differs at each submission.
    */
   async readRaw(atMost: number): Promise<{ address: string; body: string }> {
     const address = `${rawPath(this.#raw)}${rawQuery(this.#raw)}`

@@ -1,4 +1,4 @@
-/** Cancellable waiting. */
+/** Functions that wait and can be cancelled. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from './clock.ts'
 
@@ -10,8 +10,8 @@ const nearMs = 2_500
 const probeMs = 10
 
 /**
- * Waits until the clock shows `at`, if that is near. False if it is not, or if the clock is frozen: the work is then
- * queued for that instant.
+ * Waits until the clock shows `at`, if that is at most 2.5 seconds ahead. Returns false if it is further ahead, or if
+ * the clock is frozen: the caller then queues the work for that instant.
  */
 export async function waitUntil(clock: Clock, at: Date, signal: AbortSignal): Promise<boolean> {
   for (let probed = false; ; probed = true) {

@@ -1,7 +1,7 @@
 /**
- * Fields that reference something: a product, a category, a template, a list, a file. The schema declares it
- * (`reference`), and everything else is derived from that: the references of a body, the new ones among them, and the
- * files that a resource keeps. The sections that own a kind declare it.
+ * Fields that reference a thing: a product, a category, a template, a list, a file. A schema marks such a field with
+ * `reference`. From these marks we derive the references in a body, which of them are new, and the files that a
+ * resource keeps from deletion. The section that owns a kind of thing registers how it is looked up.
  */
 import type { Context } from './context.ts'
 import { refuse } from './errors.ts'
@@ -19,17 +19,17 @@ export function reference<T extends z.ZodTypeAny>(kind: string, schema: T): T {
   return new Made({ ...schema._def, [kindKey]: kind })
 }
 
-/** The kind of thing that a schema itself references, without looking into wrapped schemas. */
+/** The kind that this schema itself is marked with; schemas inside a wrapper such as `nullable` are not checked. */
 export const getReferenceKind = (schema: z.ZodTypeAny): string | undefined => (schema._def as Marked)[kindKey]
 
 export interface Reference {
   kind: string
-  /** The name in a refusal: `items.2.productId`; for a list of ids the list's own name. */
+  /** The field's name in a refusal, such as `items.2.productId`; for a list of ids, the list's name. */
   field: string
   value: string | number
 }
 
-/** All references in a value, by the marks of its schema, in its order. */
+/** Finds all references in a value by the marks of its schema, in the order of the value. */
 export function findReferences(schema: z.ZodTypeAny, value: unknown, field = ''): Reference[] {
   if (value === null || value === undefined) return []
   const kind = getReferenceKind(schema)
@@ -58,7 +58,7 @@ export function findReferences(schema: z.ZodTypeAny, value: unknown, field = '')
   return matchingOptions(schema, fields).flatMap((option) => findReferences(option, value, field))
 }
 
-/** The members of a union that the value may be. */
+/** The members of a union that fit the value: at most one. */
 function matchingOptions(schema: z.ZodTypeAny, value: Record<string, unknown>): z.ZodTypeAny[] {
   if (schema instanceof z.ZodDiscriminatedUnion) {
     const discriminator = value[schema.discriminator as string]
@@ -81,14 +81,14 @@ export function unwrapSchema(schema: z.ZodTypeAny): z.ZodTypeAny | null {
   return null
 }
 
-/** How things of a kind are looked up. `live`: asks the provider itself, not its catalog cache. */
+/** How things are looked up. `live`: calls the provider instead of reading the catalog cache. */
 export interface LookupOptions {
   live?: boolean
 }
 type Value = string | number
 /**
- * Looks up things of a kind, all at once, outside a transaction if it calls a provider. The function that it returns
- * answers what is wrong with some of them, in words that follow the name of a field; null: nothing.
+ * Looks up all things of a kind at once; outside a transaction if that calls a provider. Returns a function that takes
+ * some of the values and returns what is wrong with them, as a clause that follows a field's name, or null.
  */
 export type ReferenceLookup = (
   ctx: Context,
@@ -97,8 +97,8 @@ export type ReferenceLookup = (
 ) => Promise<(values: readonly Value[]) => string | null>
 
 /**
- * Requires that everything that `after` references and `before` did not exists, for the given kinds. An unchanged
- * field keeps its value even if the thing is gone meanwhile. Each kind is looked up once.
+ * Refuses references of the given kinds that are new in `after`, compared with `before`, if the thing does not exist.
+ * An unchanged reference is kept even if the thing was deleted meanwhile. Each kind is looked up once.
  */
 export async function requireReferences(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** Scopes and roles: operations declare them, and the rights of a caller are compared with them. */
+/** Scopes and roles: an operation declares which of them a caller needs. */
 export const allScopes = [
   'platform:read',
   'platform:write',
@@ -12,7 +12,7 @@ export type Scope = (typeof allScopes)[number]
 export const roles = ['agent', 'member', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-/** Effects of a write that nobody can undo. `final`: it ends something for good. */
+/** Kinds of consequences of a write that cannot be undone. `final`: the write ends something for good. */
 export const consequenceKinds = ['messages', 'money', 'access', 'deletion', 'final'] as const
 export type Consequence = (typeof consequenceKinds)[number]
 

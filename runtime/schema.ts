@@ -1,6 +1,6 @@
 /**
- * Schemas that validate and publish alike. The only file that imports zod; everybody takes `z` from here. Their values
- * are plain JSON: instants and days stay text, money is a number.
+ * Schemas that both validate input and are published in the documents. Only this file imports zod; all other files
+ * import `z` from here. Parsed values are plain JSON: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
 import {
@@ -22,7 +22,7 @@ export { z }
 
 const names = new WeakMap<z.ZodTypeAny, string>()
 
-/** Publishes a schema once, as `#/components/schemas/<name>`. */
+/** Names a schema: it is published once, as `#/components/schemas/<name>`. */
 export function named<T extends z.ZodTypeAny>(
   name: string,
   schema: T,
@@ -35,8 +35,8 @@ export function named<T extends z.ZodTypeAny>(
 
 const volatileFieldsBySchema = new WeakMap<z.ZodTypeAny, readonly string[]>()
 /**
- * Fields of a resource that change by themselves (counters, reports of jobs and providers): its ETag ignores them.
- * `items.stock`: a field of a nested object, or of each object in a list.
+ * The fields of a resource that change without a write by the caller (counters, results of jobs, reports of providers).
+ * `If-Match` ignores them. A path such as `items.stock` names a field of a nested object, or of each object in a list.
  */
 export const getVolatileFields = (schema: z.ZodTypeAny): readonly string[] =>
   volatileFieldsBySchema.get(schema) ?? []
@@ -45,8 +45,8 @@ export const getSchemaName = (schema: z.ZodTypeAny): string | undefined => names
 const files = new WeakSet<z.ZodTypeAny>()
 
 /**
- * Content of a file, sent as a field of a body: a control character in it is an error of its row, not of the request.
- * Its texts are checked before they are stored (`sanitizeCell`, `findTextIssue`).
+ * Marks a field of a body as the content of a file. A control character in it makes only its row invalid, not the whole
+ * request: the texts are checked when they are stored (`sanitizeCell`, `findTextIssue`).
  */
 export function fileContent<T extends z.ZodTypeAny>(schema: T): T {
   files.add(schema)
@@ -60,9 +60,9 @@ export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).str
 export const id = named('Id', z.string().uuid().describe('UUIDv7'))
 
 /**
- * The only place that parses a day or an instant of a caller: real calendar dates, in years that every clock, database
- * and sort agree on. `npm run check` reports other date patterns. A birthday would need another schema: people were
- * born before 2000.
+ * The only place that parses a caller's day or instant. Accepts existing dates in the years 2000 to 2100, for which
+ * databases, clocks and text order agree. `npm run check` reports date patterns elsewhere. A birthday would need
+ * another schema, since people were born before 2000.
  */
 const dateSchema = (form: RegExp, example: string, isReal: (text: string) => boolean, unreal: string) =>
   z
@@ -85,21 +85,21 @@ export const instant = named(
     'is no instant of the calendar',
   ).describe('ISO 8601 in UTC with milliseconds'),
 )
-/** An instant as a caller may write it; `new Date` of it is exact. */
+/** An instant with `Z` or any offset, as a caller may write it; `new Date` parses it exactly. */
 export const offsetInstant = dateSchema(
   offsetInstantPattern,
   'an instant such as 2026-11-20T12:00:00.000Z',
   isRealMoment,
   noTime,
 ).describe('ISO 8601 with `Z` or an offset such as -03:00')
-/** An instant, or a wall clock time of a zone if it has no offset. */
+/** An instant; or, without an offset, a wall clock time, whose zone the operation decides. */
 export const moment = dateSchema(
   momentPattern,
   'a day and time such as 2026-12-01T10:00 or 2026-12-01T13:00:00Z',
   isRealMoment,
   noTime,
 )
-/** A wall clock time. */
+/** A day and a time without an offset. */
 export const wallClock = dateSchema(
   wallClockPattern,
   'a day and time such as 2026-11-27T23:59',
@@ -113,12 +113,12 @@ export const day = named(
     "Calendar day (YYYY-MM-DD) in the store's time zone, in the years 2000 to 2100",
   ),
 )
-/** Day and instant schemas by name: tests try each wherever one is used. */
+/** All day and instant schemas by name, for tests that try them wherever they are used. */
 export const dateSchemas: ReadonlyMap<string, z.ZodTypeAny> = new Map<string, z.ZodTypeAny>(
   Object.entries({ day, instant, offsetInstant, moment, wallClock }),
 )
 const decimalWords = { 2: 'two', 4: 'four' }
-/** A bound on decimals: `z.number().refine(...decimals(2))`. */
+/** The arguments of a refinement that limits decimals: `z.number().refine(...decimals(2))`. */
 export const decimals = (most: keyof typeof decimalWords): [(value: number) => boolean, string] => [
   (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
   `must have at most ${decimalWords[most]} decimals`,
@@ -129,11 +129,11 @@ const amount = (bounded: z.ZodNumber) =>
     .refine(...decimals(2))
     .describe('Whole currency units, at most two decimals')
 export const money = named('Money', amount(z.number().min(-999_999_999_999.99)))
-/** Bounds that the documents publish; a refinement would hide them. */
+/** Amounts with a bound. The bound is not a refinement, so that the documents show it. */
 export const moneyAtLeast0 = (refusal: string) => amount(z.number().min(0, refusal))
 export const moneyOver0 = (refusal: string) => amount(z.number().gt(0, refusal))
 export const moneyFromZero = moneyAtLeast0('must not be negative')
-/** ISO 4217 without metals and units of account. Last: currencies withdrawn lately, which old orders use. */
+/** ISO 4217 without metals and units of account. At the end: recently withdrawn currencies, which old orders use. */
 const currencies = new Set(
   (
     'AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP ' +
@@ -167,7 +167,7 @@ const countries = new Set(
     'TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW'
   ).split(' '),
 )
-/** An existing country: `Intl` also knows groups of countries and a placeholder. */
+/** An existing country. A fixed list, since `Intl` also knows groups of countries and a placeholder. */
 export const country = z
   .string()
   .regex(/^[A-Z]{2}$/, 'must be a country such as BR')
@@ -202,15 +202,15 @@ export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),
   z.string().trim().max(254).email('must be an email address'),
 )
-/** Parses the address in a text of a file or a form; null if it is invalid. */
+/** Parses an email address from a file or a form; null if it is invalid. */
 export function readEmail(text: string): string | null {
   // biome-ignore lint/nursery/noJsRestrictedProperties: readEmail itself
   const read = email.safeParse(text)
   return read.success ? read.data : null
 }
 /**
- * An id or number as a shop's theme sends it: text, or a number up to the largest exact integer. A larger one was
- * rounded on its way here, and would name something else.
+ * An id or number as a shop's theme sends it: text, or a number up to the largest exact integer. A larger number may
+ * have been rounded by the theme's script, and would then identify another thing.
  */
 export const themeId = (max = 64) => {
   const sentence = 'must be text, or a whole number up to 9007199254740991: send larger ones as text'
@@ -224,13 +224,13 @@ export const themeId = (max = 64) => {
       .max(max, `must have at most ${max} characters`),
   )
 }
-/** A JSON object of the caller's own making, some of whose fields are known. */
+/** A JSON object with some known fields; callers may add any others. */
 export const openObject = <T extends z.ZodRawShape>(shape: T) => object(shape).catchall(z.unknown())
 
-/** A JSON object of the caller's own making. */
+/** A JSON object with any fields. */
 export const freeObject = z.record(z.unknown()).describe('Free JSON object')
 
-/** Query parameters arrive as text: these parse them, and publish the type that they stand for. */
+/** A query parameter `true` or `false`. Parameters arrive as text; this parses them and is published as a boolean. */
 export const queryFlag = z.preprocess(
   (value) => (value === 'true' ? true : value === 'false' ? false : value),
   z.boolean({ invalid_type_error: 'must be true or false' }),
@@ -241,10 +241,10 @@ export const queryInt = (min: number, max: number) =>
     (value) => (typeof value === 'string' && wholeNumber.test(value) ? Number(value) : value),
     z.number({ invalid_type_error: 'must be a whole number' }).int().min(min).max(max),
   )
-/** Removes duplicates from a list that means a set, in queries and bodies. */
+/** Removes duplicates from a list. */
 const deduplicate = (value: unknown): unknown => (Array.isArray(value) ? [...new Set(value)] : value)
 
-/** A list that means a set. */
+/** A list whose order and duplicates do not matter; duplicates are removed. */
 export const setOf = <T extends z.ZodTypeAny>(item: T, max: number, min = 0) =>
   z.preprocess(deduplicate, z.array(item).min(min).max(max)) as z.ZodEffects<
     z.ZodArray<T>,
@@ -252,7 +252,7 @@ export const setOf = <T extends z.ZodTypeAny>(item: T, max: number, min = 0) =>
     z.input<T>[]
   >
 
-/** `a,b` or a repeated parameter. */
+/** A list in the query: `a,b` or a repeated parameter. */
 export const queryList = <T extends z.ZodTypeAny>(item: T, max = 50) =>
   z.preprocess((value) => {
     if (value === undefined) return value
@@ -278,7 +278,7 @@ export const listOf = <T extends z.ZodTypeAny>(item: T) =>
 
 /**
  * The query of a list with cursor pagination: its filters, and `page` or `cursor`, not both. `page` has no default
- * here, so that an explicit one can be told apart.
+ * here: otherwise a request with only a `cursor` would seem to have both.
  */
 export const cursorQuery = <T extends z.ZodRawShape>(filters: T) =>
   object({
@@ -301,7 +301,7 @@ export const cursorListOf = <T extends z.ZodTypeAny>(item: T) =>
     })
     .strict()
 
-/** A short list, whole. */
+/** A short list that is returned without pages. */
 export const wholeListOf = <T extends z.ZodTypeAny>(item: T) => object({ data: z.array(item) })
 
 /** The answer of an operation that queues work. */
@@ -314,16 +314,19 @@ export const exportQueued = named(
   queued({ email: z.string().describe('Where the CSV will be sent') }),
 )
 
-/** Compared by identity, so that an object derived by `extend`, `omit` or `partial` still ignores the field. */
+/**
+ * The schema of every read-only field in a body. It is recognised by identity, so that an object derived by `extend`,
+ * `omit` or `partial` still ignores the field.
+ */
 const ignoredField = z
   .unknown()
   .describe('Read-only: accepted when a read is sent back, and ignored')
   .optional()
 
 /**
- * The body that writes a resource: its writable fields (optional, except the `required` ones), and its read-only ones,
- * accepted and dropped, so that a read can be sent back unchanged. Inside another body its read-only fields are
- * dropped as well, at every depth.
+ * The body of a write: the resource's writable fields, which are optional except the `required` ones, and its read-only
+ * fields, which are accepted and dropped so that a caller can send back what it has read. This also holds if the body
+ * is nested in another one.
  */
 export function writeBody<W extends z.ZodRawShape, R extends keyof W & string = never>(
   writable: W,

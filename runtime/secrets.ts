@@ -1,4 +1,4 @@
-/** Encryption of stored credentials, and signatures of links; both keyed by `SECRET_KEY` (see `SecretKeys`). */
+/** Encrypts stored credentials and signs links, with keys derived from `SECRET_KEY`. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,11 +10,11 @@ import {
 
 const cipher = 'aes-256-gcm'
 
-/** Derives a key for one purpose, so that one never serves another. */
+/** Derives a separate key for each purpose. */
 export const deriveKey = (secret: string, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, 'merchant-api', purpose, 32))
 
-/** The server's secret and the previous one. The previous one only decrypts and verifies. */
+/** The server's secret, and the previous secret, which is only used to decrypt and verify. */
 export interface SecretKeys {
   readonly secretKey: string
   readonly previousSecretKey: string | null
@@ -37,7 +37,7 @@ export function seal({ secretKey }: SecretKeys, context: string, value: unknown)
   ].join('.')
 }
 
-/** Decrypts a JSON value. Throws if the text was changed, or was sealed with another key or for another context. */
+/** Decrypts a JSON value. Throws if the text was changed, or was encrypted with another key or for another context. */
 export function unseal(keys: SecretKeys, context: string, sealed: string): unknown {
   const [version, iv, tag, text] = sealed.split('.')
   if (version !== 'v1' || !iv || !tag || text === undefined) throw new Error('Sealed text has the wrong form')
@@ -64,7 +64,7 @@ export const sign = ({ secretKey }: SecretKeys, purpose: string, text: string): 
 const signed = (secret: string, purpose: string, text: string): string =>
   createHmac('sha256', deriveKey(secret, purpose)).update(text).digest('base64url')
 
-/** The valid signatures of a text: that of the current secret, then that of the previous one. */
+/** Lists the valid signatures of a text: by the current secret, then by the previous one. */
 export const listValidSignatures = (keys: SecretKeys, purpose: string, text: string): string[] =>
   allSecrets(keys).map((secret) => signed(secret, purpose, text))
 
@@ -75,7 +75,7 @@ export const hasValidSignature = (
   signature: string,
 ): boolean => listValidSignatures(keys, purpose, text).some((right) => equalsInConstantTime(signature, right))
 
-/** Keys for one purpose as text, for libraries that sign and verify themselves: the current one first. */
+/** Derives keys as text, for libraries that sign and verify themselves. The key of the current secret comes first. */
 export const deriveSecrets = (keys: SecretKeys, purpose: string): string[] =>
   allSecrets(keys).map((secret) => deriveKey(secret, purpose).toString('hex'))
 

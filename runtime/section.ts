@@ -1,4 +1,4 @@
-/** A section of the API: the default export of `section.ts` in its folder names and describes it. */
+/** Declares a section of the API: the default export of `section.ts` in the section's folder. */
 
 export interface Section {
   readonly kind: 'section'
@@ -6,20 +6,21 @@ export interface Section {
   description: string
   /** Its position among the sections. */
   position: number
-  /** Operation ids in the order of the list; others follow. */
+  /** Operation ids in the order in which the documents list them; other operations follow. */
   order: readonly string[]
-  /** Merchants' words for its things: assistants find its operations by these words. */
+  /** Words of merchants for the section's subjects: assistants find its operations by these words. */
   words?: SectionWords
 }
 
 interface SectionWords {
-  /** Each line: English synonyms, in any section. */
+  /** Lines of English words with the same meaning, valid in all sections. */
   synonyms?: readonly string[]
-  /** Synonyms in this section only, since they mean something else in others: a label may be a tag. */
+  /** Synonyms for this section only: a word such as `label` means something else in other sections. */
   sectionSynonyms?: readonly string[]
   /**
-   * Portuguese and Spanish words without accents before their possible English meanings: `cor color: colour`. `_`
-   * joins words that are read as one, `&` several English words of one meaning: `tabela_de_medidas: size & guide`.
+   * Lines of Portuguese and Spanish words without accents, a colon, and their possible English meanings: `cor color:
+   * colour`. `_` joins the words of one expression; `&` joins English words that together are one meaning:
+   * `tabela_de_medidas: size & guide`.
    */
   translations?: readonly string[]
 }

@@ -1,7 +1,8 @@
 /**
- * The caller's trace (W3C Trace Context, https://www.w3.org/TR/trace-context-2/): `traceparent` and `tracestate` of a
- * request appear in the log as `traceId`, follow its jobs, and are passed on with provider calls made by `fetch`. We
- * record no spans, so they are passed on unchanged. Without the header none of this runs.
+ * The caller's trace (W3C Trace Context, https://www.w3.org/TR/trace-context-2/). The log shows a request's
+ * `traceparent` as `traceId`. The headers `traceparent` and `tracestate` are stored with the jobs that a request
+ * queues, and sent with provider calls made by `fetch`. They are sent unchanged, since we record no spans. Without
+ * these headers nothing of this runs.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
@@ -11,13 +12,13 @@ export interface Trace {
   tracestate?: string
 }
 
-/** Version 00; later versions begin with the same fields. */
+/** The format of version 00; later versions begin with the same fields. */
 const traceparentPattern =
   /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-[!-~]{1,200}$)/
 const version00Length = 55
 const stateAtMost = 512
 
-/** Null if the header is absent or invalid: the specification requires to ignore it. */
+/** Reads the trace of a request. Null if the header is absent or invalid: the specification says to ignore it then. */
 export function parseTrace(request: { header(name: string): string | undefined }): Trace | null {
   const traceparent = request.header('traceparent')
   if (!traceparent || !traceparentPattern.test(traceparent)) return null

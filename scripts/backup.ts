@@ -54,7 +54,8 @@ async function save(
   folder: string,
 ): Promise<void> {
   const { out } = terminal
-  // Copies most files before the snapshot, so that only later ones remain while writes may be blocked.
+  // Copies the files once before the snapshot: during it, when writes may be blocked, only newer files remain to be
+  // copied.
   await saveFiles(settings, folder)
   const { tables, kept } = await readSnapshot(database, async (source) => {
     await saveRows(terminal, folder, source)
@@ -78,7 +79,7 @@ async function save(
   )
 }
 
-/** Undoes an unfinished backup. A full or unreadable disk is reported in one line. */
+/** Runs `work`; if it fails, deletes the unfinished backup. A full or unreadable disk is reported in one line. */
 async function undoOnFailure(unmake: () => Promise<void>, work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -99,7 +100,7 @@ const saveRows = ({ err }: Terminal, folder: string, source: Source): Promise<vo
 
 async function saveFiles({ dataDir, storageUrl, secretKey }: Settings, folder: string) {
   const secret = join(dataDir, 'secret-key')
-  // A key file from before SECRET_KEY was set cannot open anything in this backup.
+  // If SECRET_KEY is set, the key file may be an older key that decrypts nothing in this backup.
   const isOurs = existsSync(secret) && readFileSync(secret, 'utf8').trim() === secretKey
   if (isOurs && !existsSync(getSecretFile(folder))) await copyFile(secret, getSecretFile(folder))
   return storageUrl === 'disk'
@@ -107,7 +108,7 @@ async function saveFiles({ dataDir, storageUrl, secretKey }: Settings, folder: s
     : { count: 0, bytes: 0 }
 }
 
-/** Shows whether two servers have the same secret key, and reveals nothing of it. */
+/** A fingerprint of the secret key, to compare two servers' keys without revealing them. */
 export const fingerprint = (settings: Settings): string => sign(settings, 'backup', 'secret key')
 
 if (import.meta.main) process.exitCode = await runProgram(backupProgram)

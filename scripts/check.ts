@@ -57,8 +57,8 @@ async function check({ out }: Terminal): Promise<void> {
 }
 
 /**
- * Each of the compiler's four checkers parses the shared types again: on two cores, with the other checks running, one
- * checker takes half the work and memory, in the same time.
+ * Options for the number of the compiler's checkers. Each of the default four parses the shared types again. On two
+ * cores, with the other checks running, one checker needs half the CPU time and memory and takes equally long.
  */
 const checkers = availableParallelism() > 2 ? [] : ['--checkers', '1']
 

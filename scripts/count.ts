@@ -32,7 +32,7 @@ export const countProgram = (terminal: Terminal): Command =>
       exitWith(failed > 0 || passed === 0 ? 1 : 0)
     })
 
-/** `faults`: failures, printed last so that truncated output still has them. */
+/** Sums up the reports. `faults`: the failures, which are printed last so that truncated output still has them. */
 function countResults(files: readonly string[]): { passed: number; failed: number; faults: string[] } {
   let passed = 0
   let failed = 0
@@ -45,7 +45,7 @@ function countResults(files: readonly string[]): { passed: number; failed: numbe
     }
     const report = JSON.parse(readFileSync(file, 'utf8')) as Report
     passed += report.numPassedTests
-    // A file that fails to load has no failed test of its own.
+    // A test file that fails to load counts as a failure, although none of its tests failed.
     failed += Math.max(report.numFailedTests, report.numFailedTestSuites > 0 ? 1 : 0)
     for (const { name, status, message, assertionResults } of report.testResults) {
       if (status !== 'failed') continue

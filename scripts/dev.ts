@@ -14,7 +14,7 @@ export const devProgram = (terminal: Terminal): Command =>
     .addHelpText('after', examples(terminal, 'npm run dev', 'PORT=4000 npm run dev'))
     .action(async () => exitWith(await watch()))
 
-/** Node's watch mode ends only on a signal. */
+/** Runs Node's watch mode until a signal ends it. */
 async function watch(): Promise<number> {
   const flags = watched.map((folder) => `--watch-path=${join(root, folder)}`)
   const child = spawn(process.execPath, [...flags, join(root, 'scripts/start.ts')], {

@@ -21,7 +21,7 @@ export function keysProgram(terminal: Terminal): Command {
     .addOption(storeOption())
     .requiredOption('--member <email>', 'the member it acts as; it can do what their role can')
     .requiredOption('--scopes <list>', `separated by commas: ${allScopes.join(', ')}`)
-    .option('--name <text>', 'what it is for')
+    .option('--name <text>', 'purpose of the key')
     .addOption(
       new Option('--env <environment>', 'part of its text').choices(['live', 'test']).default('live'),
     )
@@ -113,7 +113,7 @@ function renderCreated({ id, key, scopes, expiresAt: until }: CreatedKey): strin
 type State = 'active' | 'expired' | 'revoked'
 const colours = { active: 'green', expired: 'yellow', revoked: 'red' } as const
 
-/** Ids are long: the last columns are truncated first in a narrow terminal. */
+/** The columns of the list. In a narrow terminal the last columns are truncated, since ids are long. */
 const columns: Column[] = [
   { title: 'id', kind: 'exact' },
   { title: 'state', kind: 'exact', style: (state) => colours[state as State] },

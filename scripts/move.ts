@@ -1,4 +1,4 @@
-/** `npm run move`: the embedded database of DATA_DIR into the PostgreSQL of DATABASE_URL, a cluster's too. */
+/** `npm run move`: copies the embedded database of DATA_DIR into the PostgreSQL, or Citus cluster, of DATABASE_URL. */
 import type { Command } from 'commander'
 import { readSnapshot } from '#db/copy/source'
 import { openEmbedded } from '#db/embedded/open'

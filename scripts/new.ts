@@ -12,7 +12,7 @@ import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 const root = join(import.meta.dirname, '..')
-/** Description of a new operation until somebody writes it; `npm run check` requires that. */
+/** The placeholder for a new operation's description; `npm run check` fails until somebody replaces it. */
 export const placeholder = 'Say in one sentence what it does to whom.'
 const verbs: Record<string, string> = {
   GET: 'get',
@@ -120,7 +120,7 @@ interface SurfaceLine {
   feature: string | undefined
 }
 
-/** After the last line of its section. */
+/** Adds the operation to `surface.json`, after the last line of its section. */
 async function addToSurface({ id, method, path, section, feature }: SurfaceLine): Promise<void> {
   const isRead = method === 'GET'
   const fields = {

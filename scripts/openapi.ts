@@ -17,8 +17,8 @@ export const openapiProgram = (terminal: Terminal): Command =>
       'after',
       examples(terminal, 'npm run openapi -- openapi.json', 'npm run --silent openapi | head'),
     )
-    .option('--changes', 'instead: what callers of the last release notice, as lines for the changelog')
-    .option('--release', 'instead: keeps what callers rely on, as that of a release')
+    .option('--changes', 'lists instead what callers of the last release notice, as lines for the changelog')
+    .option('--release', 'stores the document instead as that of a release')
     .action(async (file: string | undefined, { changes, release }: { changes?: true; release?: true }) => {
       const document = buildOpenApi(await loadRegistry())
       if (changes) return printChanges(terminal, compareContracts(await readReleased(), toContract(document)))

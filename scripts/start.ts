@@ -1,4 +1,4 @@
-/** `npm start`: `scripts/server/start.ts`, from the compile cache of the previous start. */
+/** `npm start`: runs `scripts/server/start.ts`, imported dynamically so that Node's compile cache is used. */
 import './cli/compiled.js'
 
 if (import.meta.main) {

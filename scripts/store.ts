@@ -1,4 +1,7 @@
-/** `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect | check`: stores and people. */
+/**
+ * `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect | check`: stores and
+ * people.
+ */
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { connectMailingList } from '#operations/capture/mailing-list/connection'
 import {
@@ -182,7 +185,7 @@ export function storeProgram(terminal: Terminal): Command {
     .addOption(storeOption())
     .addOption(portOption())
     .requiredOption('--provider <name>', 'such as sandbox')
-    .option('--credentials <file>', 'JSON, as the provider takes them')
+    .option('--credentials <file>', 'JSON file with the credentials that the provider expects')
     .option(
       '--shop <domain>',
       'prints the link with which its owner connects it, such as my-shop.myshopify.com',

@@ -48,7 +48,7 @@ async function startServer({ durable = false, bin, pooler }: Options) {
   const server = await throwawayPostgres({ durable, bin })
   if (!pooler) return server
   try {
-    // One connection in transaction mode: code that needs a second one meanwhile would wait for ever, and the test
+    // Only one connection in transaction mode: code that needs a second one at the same time waits forever, so its test
     // fails.
     const poolSize = pooler === 'transaction' ? 1 : 20
     const bouncer = await throwawayPgbouncer(server.url, { mode: pooler, poolSize })

@@ -1,13 +1,13 @@
 /**
- * Atomic commits over a store's rows and the coordinator's own tables. Citus uses two-phase commit if it knows that
- * two nodes were written; it does not track plain tables on the coordinator, and would commit the worker first: a
- * coordinator that crashes in between would keep the write and lose its job. So each such table has a trigger that
- * writes nothing to a table that Citus does track.
+ * Makes commits atomic over a store's rows and tables on the coordinator. Citus uses two-phase commit only if it knows
+ * that two nodes were written, and it does not track plain tables on the coordinator. It would then commit on the
+ * worker first; if the coordinator crashed before its own commit, the store's rows would be written but the job lost.
+ * So each plain table has a trigger that updates no row of a table that Citus does track.
  */
 import { type Kysely, sql } from 'kysely'
 import { placements, type Tables } from '../tables.ts'
 
-/** Written by single statements only, many times a second: never in a transaction with a store's row. */
+/** Tables without the trigger: they are written many times a second, but never together with a store's rows. */
 const excludedTables: readonly string[] = ['rate_counters']
 
 export async function installCommitTriggers(tx: Kysely<Tables>): Promise<void> {
@@ -36,7 +36,7 @@ export async function installCommitTriggers(tx: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** For writes to tables that are not ours, such as the queue's, within the transaction. */
+/** Makes this transaction's commit atomic. Needed if it writes tables without the trigger, such as the queue's. */
 export async function forceDistributedCommit(tx: Kysely<Tables>): Promise<void> {
   await sql`update commits_together set id = id where id = 0`.execute(tx)
 }

@@ -1,7 +1,7 @@
 /**
- * Distributes each table as declared (`db/tables.ts`): tables of stores over the workers, sharded by store; shared
- * ones to every node. Each step is a transaction that first checks the state, so that an interrupted run resumes, and
- * concurrent runs are serialized.
+ * Distributes the tables of a cluster as declared (`db/tables.ts`): tenant tables are sharded by store over the
+ * workers, shared tables are copied to every node. Each step is a transaction that first reads the current state. So an
+ * interrupted run can be resumed, and concurrent runs do not conflict.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
@@ -11,7 +11,7 @@ import { installCommitTriggers } from './commits.ts'
 import { materializeLookupIndex, replaceUniques } from './lookup-index.ts'
 import { readTopology, type TablePlacement } from './topology.ts'
 
-/** Progress, reported before each table, with PostgreSQL's estimate of its rows. */
+/** Callbacks for the progress; `rows` is PostgreSQL's estimate. */
 export interface DistributionProgress {
   begin(tables: readonly { table: string; rows: number }[]): void
   table(table: string): void
@@ -20,7 +20,9 @@ export interface DistributionProgress {
 
 const noProgress: DistributionProgress = { begin() {}, table() {}, keys() {} }
 
-/** Returns the tables that it distributed. Throws one sentence if the cluster has no worker. */
+/**
+ * Distributes all tables that are not distributed yet, and returns their names. Throws if the cluster has no worker.
+ */
 export async function distribute(
   database: Database,
   progress: DistributionProgress = noProgress,
@@ -31,7 +33,7 @@ export async function distribute(
   await requireWorkers(root)
   await withLock(root, distributeFunctions)
   await withLock(root, materializeLookupIndex)
-  // By the current state: another run may have distributed tables meanwhile, and restored keys that must stay.
+  // Uses the state after locking: another run may have distributed tables and restored keys, which must stay.
   const missing = await withLock(root, (tx) => dropForeignKeys(tx, database))
   if (missing.length > 0) {
     progress.begin(await estimateRows(root, missing))
@@ -52,18 +54,18 @@ export async function distribute(
   return missing.map(({ table }) => table)
 }
 
-/** A commit over all nodes takes longer than distributing an empty table. */
+/** The number of empty tables per transaction: the commit takes longer than distributing an empty table. */
 const emptyAtOnce = 20
 
-/** One table per step if there are rows to move. */
+/** The number of tables per step: one if there are rows to move. */
 async function stepSize(root: Kysely<Tables>): Promise<number> {
   const stores = await root.selectFrom('stores').select('id').limit(1).execute()
   return stores.length === 0 ? emptyAtOnce : 1
 }
 
 /**
- * Serializes steps of concurrent runs; after waiting for the lock a step sees what was committed meanwhile, whatever
- * the database's default isolation.
+ * Runs a step under a lock, so that steps of concurrent runs are serialized. `read committed` lets the step see what
+ * was committed while it waited for the lock.
  */
 const withLock = <T>(root: Kysely<Tables>, step: (tx: Kysely<Tables>) => Promise<T>): Promise<T> =>
   root
@@ -104,7 +106,7 @@ async function requireWorkers(root: Kysely<Tables>): Promise<void> {
   }
 }
 
-/** Distributes the functions that statements call: workers only have those created after the extension. */
+/** Distributes the functions that statements call: a worker lacks those that were created before the extension. */
 async function distributeFunctions(tx: Kysely<Tables>): Promise<void> {
   await sql`select create_distributed_function(p.oid::regprocedure) from pg_proc p
     where p.pronamespace = 'public'::regnamespace and p.prorettype <> 'trigger'::regtype
@@ -115,8 +117,8 @@ async function distributeFunctions(tx: Kysely<Tables>): Promise<void> {
 }
 
 /**
- * A table cannot be distributed while an undistributed one references it: foreign keys are saved in a table, in the
- * transaction that drops them. Returns the tables to distribute.
+ * Drops the foreign keys of tables that will be distributed, since a table cannot be distributed while another one
+ * references it. The same transaction saves the keys in a table. Returns the tables to distribute.
  */
 async function dropForeignKeys(tx: Kysely<Tables>, database: Database): Promise<readonly TablePlacement[]> {
   const { missing = [] } = (await readTopology(database, tx)) ?? {}

@@ -1,6 +1,6 @@
 /**
- * Whether the database is a Citus cluster, with the rows of stores on its workers. There `directory` is a table of the
- * coordinator, otherwise a view (`db/README.md`): checked once.
+ * Finds out whether the database is a Citus cluster with the rows of stores on its workers. On a cluster `directory` is
+ * a table of the coordinator, otherwise it is a view (`db/README.md`). The result is cached.
  */
 type RunQuery = (text: string) => Promise<readonly { kind: string | null }[]>
 
@@ -14,8 +14,8 @@ export class Distribution {
   }
 
   /**
-   * `ask`: runs on the connection that the caller holds. Waiting for another one could be a deadlock: a pooler may
-   * have none left.
+   * `ask`: runs a query on the connection that the caller holds already. Waiting for a second connection could be a
+   * deadlock if a pooler has none left.
    */
   isDistributed(ask = this.#ask): boolean | Promise<boolean> {
     return this.known ?? this.#find(ask)
@@ -25,7 +25,7 @@ export class Distribution {
     const [row] = await ask(
       `select (select relkind::text from pg_class where oid = to_regclass('directory')) as kind`,
     )
-    // A database without migrations may become either.
+    // Not cached for a database without migrations, which may become either.
     if (row?.kind) this.known = row.kind === 'r'
     return row?.kind === 'r'
   }

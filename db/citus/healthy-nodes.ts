@@ -17,7 +17,7 @@ import { aliasName, ScopePlugin, ScopeTransformer, tableName } from '../scoping.
 import { tenantColumn } from '../tables.ts'
 import { checkNodes, findStoresOn, type RunQuery } from './nodes.ts'
 
-/** Null if all nodes answer, or without a cluster. */
+/** Finds the stores on nodes that answer; null if all nodes answer, or if there is no cluster. */
 export async function findStoresOnHealthyNodes(database: Database): Promise<string[] | null> {
   if (!(await database.isDistributed())) return null
   const { unreachableStores } = database
@@ -28,7 +28,7 @@ export async function findStoresOnHealthyNodes(database: Database): Promise<stri
   return silent.length === 0 ? null : findStoresOn(ask, answering)
 }
 
-/** From the coordinator, which has an entry with each store's public id. */
+/** Reads all stores from the lookup index on the coordinator, which has an entry for each store's public id. */
 async function findAllStores(database: Database): Promise<string[]> {
   const stores = await database.query<{ id: string }>(
     `select store_id as id from directory where kind = 'store-public-id'`,
@@ -37,7 +37,7 @@ async function findAllStores(database: Database): Promise<string[]> {
   return stores.map(({ id }) => id)
 }
 
-/** The same database, whose builder statements see only these stores. */
+/** Returns the same database, limited to these stores for statements of the query builder. */
 export const scopeToStores = (root: RootDatabase, stores: readonly string[]): RootDatabase =>
   root.withPlugin(new ScopePlugin(new StoresScopeTransformer(stores)))
 

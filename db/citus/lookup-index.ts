@@ -1,12 +1,14 @@
 /**
- * Uniqueness over all stores on a cluster. Citus can only enforce unique indexes within a store, so the lookup index,
- * then a table on the coordinator, replaces the indexes over all stores.
+ * Keeps values unique over all stores on a cluster. Citus can enforce a unique index only within a store. So the lookup
+ * index, which is a table on the coordinator there, replaces the unique indexes over all stores.
  */
 import { type Kysely, sql } from 'kysely'
 import { indexDefinitions, uniqueLookupIndex } from '../lookup-index/definitions.ts'
 import type { Tables } from '../tables.ts'
 
-/** Turns the view into a table with its content. Its kind tells other processes that the database is distributed. */
+/**
+ * Turns the view into a table. By that, other processes detect that the database is distributed (`distribution.ts`).
+ */
 export async function materializeLookupIndex(tx: Kysely<Tables>): Promise<void> {
   const { rows } =
     await sql`select 1 from pg_class where oid = 'directory'::regclass and relkind = 'v'`.execute(tx)
@@ -26,7 +28,7 @@ export async function materializeLookupIndex(tx: Kysely<Tables>): Promise<void> 
   await sql`analyze directory`.execute(tx)
 }
 
-/** Unique over all stores without an index entry: random ids of our own, or looked up only with a known store. */
+/** Other indexes over all stores, which need no entry: for random ids, or values that are looked up within a store. */
 const otherUniques: Readonly<Record<string, { index: string; columns: readonly string[] }[]>> = {
   messaging_buttons: [{ index: 'messaging_buttons_id_key', columns: ['id'] }],
   payments: [
@@ -37,7 +39,7 @@ const otherUniques: Readonly<Record<string, { index: string; columns: readonly s
   ],
 }
 
-/** Replaces each index by one within a store, which finds a row as the old one did. */
+/** Replaces each index by a unique index within a store, so that rows are still found by an index. */
 export async function replaceUniques(tx: Kysely<Tables>, table: string): Promise<void> {
   const replaced = [
     ...(indexDefinitions[table as keyof typeof indexDefinitions] ?? []).flatMap(({ unique, columns }) =>

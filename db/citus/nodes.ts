@@ -1,21 +1,21 @@
-/** Health of a cluster's nodes, and the stores on them. Queried on the coordinator. */
+/** Checks which nodes of a cluster answer, and finds the stores on them, by queries on the coordinator. */
 
 export type RunQuery = <Row>(text: string, parameters: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Nodes that do not answer, as `host port`, and their stores, whether they are down or hang. */
+/** The nodes that are down or hang, as `host port`, and the stores on them. */
 export interface UnreachableNodes {
   nodes: readonly string[]
   stores: ReadonlySet<string>
 }
 
-/** Each hanging node costs `nodeConnectMs`. */
+/** Finds the nodes that do not answer. This takes `nodeConnectMs` for each hanging node. */
 export async function findUnreachableNodes(ask: RunQuery): Promise<UnreachableNodes> {
   const { silent } = await checkNodes(ask)
   return { nodes: silent, stores: new Set(silent.length === 0 ? [] : await findStoresOn(ask, silent)) }
 }
 
 export async function checkNodes(ask: RunQuery): Promise<{ answering: string[]; silent: string[] }> {
-  // Nodes with stores: one that is being drained still has some, a new one has none yet.
+  // Only nodes that have shards of stores: a node that is being drained may still have some, a new one has none.
   const nodes = await ask<{ node: string; answers: boolean }>(
     `select nodename || ' ' || nodeport as node, citus_check_connection_to_node(nodename, nodeport) as answers
      from pg_dist_node where noderole = 'primary' and groupid in (
@@ -28,7 +28,7 @@ export async function checkNodes(ask: RunQuery): Promise<{ answering: string[]; 
   return { answering: named(true), silent: named(false) }
 }
 
-/** By id. */
+/** Finds the ids of the stores on these nodes. */
 export async function findStoresOn(ask: RunQuery, nodes: readonly string[]): Promise<string[]> {
   // The coordinator has an entry with each store's public id.
   const stores = await ask<{ id: string }>(

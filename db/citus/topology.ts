@@ -11,11 +11,11 @@ export interface TablePlacement {
   place: Placement
 }
 
-/** Null without the extension: then nothing here applies. */
+/** How tables are distributed; `readTopology` returns null for a database without the Citus extension. */
 export interface Topology {
   /** Whether rows of stores are on the workers. */
   isDistributed: boolean
-  /** Tables that are on the coordinator but declared elsewhere; parents of foreign keys first. */
+  /** Tables that are not distributed as declared yet; a referenced table comes before those that reference it. */
   missing: readonly TablePlacement[]
   /** Whether foreign keys are still saved in `distribution_keys`. */
   isUnfinished: boolean

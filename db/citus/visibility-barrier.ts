@@ -1,8 +1,8 @@
 /**
- * Visibility barrier. A row on the coordinator becomes visible before rows that the same transaction wrote on a
- * worker, since Citus ends the second phase of its commit later. A reader that follows the one to the others (a job to
- * its store's rows) waits for a lock of that row's own. The transaction takes it next to the store's rows, and it is
- * released with them, even if the coordinator crashed in between.
+ * Visibility barrier. A row on the coordinator, such as a job, becomes visible before the rows that the same
+ * transaction wrote on a worker, since Citus ends the second phase of its commit later. So the transaction also
+ * acquires a lock on the worker with the store's rows, named after the job. The lock is released when these rows become
+ * visible, even if the coordinator crashes in between. A worker process that runs the job waits for that.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { CompiledQuery, type Transaction } from 'kysely'
@@ -15,7 +15,9 @@ const checkText =
   'select pg_try_advisory_xact_lock(hashtextextended($2, 0)) as is_settled from stores where id = $1'
 const pollEveryMs = 50
 
-/** Called within the transaction that writes the store's rows, for a row that it writes on the coordinator. */
+/**
+ * Acquires the lock in the transaction that writes the store's rows. `id`: the row that it writes on the coordinator.
+ */
 export async function acquireBarrier(
   transaction: Transaction<Tables>,
   storeId: string,
@@ -26,8 +28,8 @@ export async function acquireBarrier(
 }
 
 /**
- * Resolves once everything behind the barrier is visible; throws if the signal is aborted before. Polls instead of
- * waiting in the database, which would block the shared connection. Without a cluster nothing is queried.
+ * Resolves once the rows of the transaction are visible; throws if the signal is aborted before. Polls, since waiting
+ * in the database would block the shared connection. Without a cluster nothing is queried.
  */
 export async function waitUntilVisible(
   database: Database,
@@ -39,7 +41,7 @@ export async function waitUntilVisible(
   for (;;) {
     signal.throwIfAborted()
     const [row] = await database.query<{ is_settled: boolean }>(checkText, [storeId, id])
-    // A store that is gone took its rows with it.
+    // No row means that the store was deleted, with all its rows.
     if (!row || row.is_settled) return
     await wait(pollEveryMs)
   }

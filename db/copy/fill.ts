@@ -1,4 +1,4 @@
-/** Fills a database without stores with another one's rows: all of them, or nothing. */
+/** Fills a database that has no stores with the rows of another one, in one transaction. */
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -27,8 +27,8 @@ export async function requireNoStores(database: Database): Promise<void> {
 }
 
 /**
- * The database has the tables of the same migrations, and the queue's. Throws one sentence if the tables differ, or
- * the rows are not those that were read; then nothing is stored.
+ * Fills the database, which must have the queue's tables and those of the source's migrations. Throws one sentence if
+ * the tables differ or the stored rows are not those that were read; then nothing is stored.
  */
 export async function fill(
   database: Database,
@@ -62,7 +62,7 @@ function requireSameTables(
 ): void {
   const there = new Map(found.map(({ name, columns }) => [name, JSON.stringify(columns)]))
   const others = tables.filter(({ name, columns }) => there.get(name) !== JSON.stringify(columns))
-  // Without a server so far there is no queue.
+  // A source database that no server has used has no queue.
   const hasQueue = tables.some(({ name }) => name.startsWith('pgboss.'))
   const more = found.filter(
     ({ name }) => !tables.some((table) => table.name === name) && (hasQueue || !name.startsWith('pgboss.')),
@@ -74,7 +74,7 @@ function requireSameTables(
   )
 }
 
-/** Rows arrive table by table, including those that reference each other. */
+/** Drops all foreign keys, since rows are inserted table by table and may reference rows of later tables. */
 async function dropForeignKeys(tx: Kysely<Tables>) {
   const { rows } = await sql<{ owner: string; name: string; definition: string }>`
     select format('%I.%I', n.nspname, c.relname) as owner, k.conname as name, pg_get_constraintdef(k.oid) as definition

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export interface CopiedTable {
-  /** With its schema, quoted if needed. */
+  /** The name with its schema, quoted if needed. */
   name: string
   columns: readonly Column[]
   rows: number
@@ -35,15 +35,15 @@ export interface Source {
   readRows(table: CopiedTable): AsyncIterable<readonly string[]>
 }
 
-/** As many rows as fit into memory, a line and a parameter. */
+/** The number of rows per batch, so that a batch fits into memory, a line of a file and a parameter. */
 const rowsAtOnce = ({ widest }: CopiedTable): number =>
   Math.min(200, Math.max(1, Math.floor((8 * 1024 * 1024) / Math.max(1, widest))))
 
-/** Tables that the queue recreates when it is opened: its version, its repairs, and daily figures. */
+/** Tables that are not copied, since the queue recreates them when it is opened. */
 const skippedTables = ['pgboss.version', 'pgboss.bam', 'pgboss.queue_stats']
 
 /**
- * `work` reads a consistent snapshot. The embedded database blocks everybody else meanwhile. Throws one sentence for a
+ * Runs `work` on a consistent snapshot. The embedded database blocks all other statements meanwhile. Throws for a
  * cluster.
  */
 export async function readSnapshot<T>(database: Database, work: (source: Source) => Promise<T>): Promise<T> {
@@ -84,7 +84,7 @@ async function* readRows(tx: Kysely<Tables>, table: CopiedTable): AsyncIterable<
   await sql`close copied`.execute(tx)
 }
 
-/** Makes equal values have equal texts on every server. */
+/** Sets the output formats, so that equal values have equal texts on every server. */
 export const setOutputFormat = (tx: Kysely<Tables>) =>
   sql`select set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true),
     set_config('intervalstyle', 'postgres', true), set_config('extra_float_digits', '1', true),
@@ -101,7 +101,7 @@ export async function computeChecksum(
   return rows[0]!
 }
 
-/** All tables of ours and of the queue, by name; a partitioned table includes its partitions. */
+/** Lists our tables and the queue's, by name. A partitioned table is listed once, with the rows of its partitions. */
 export async function readTables(tx: Kysely<Tables>): Promise<{ name: string; columns: Column[] }[]> {
   const { rows } = await sql<{ name: string; columns: Column[] }>`
     select format('%I.%I', n.nspname, c.relname) as name, (

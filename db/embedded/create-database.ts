@@ -1,10 +1,10 @@
-/** Creates the database of an empty folder from PGlite's prepopulated one, atomically. */
+/** Creates the database in an empty folder from PGlite's prepopulated one. A crash leaves no partial database. */
 import { mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 
-/** PGlite also detects a database by this file. Only a missing file means no database: other errors are thrown. */
+/** The file by which PGlite, and `hasDatabase`, detect a database. Errors other than a missing file are thrown. */
 const version = 'PG_VERSION'
 
 export const hasDatabase = (folder: string): boolean =>
@@ -16,8 +16,8 @@ export async function loadEmptyDatabase(): Promise<Blob> {
 }
 
 /**
- * Renames the complete folder into place, so a killed process never leaves a partial database: that has a reserved
- * name, and nothing else is deleted. `folder` is missing or empty.
+ * Creates the database in a folder with the reserved name `.<name>.making`, and renames it when it is complete. So a
+ * killed process never leaves a partial database under the real name. `folder` must be missing or empty.
  */
 export async function createDatabase(folder: string): Promise<void> {
   const making = join(dirname(resolve(folder)), `.${basename(folder)}.making`)
@@ -39,17 +39,17 @@ export async function createDatabase(folder: string): Promise<void> {
   }
 }
 
-/** A mounted volume cannot be replaced, and may have a `lost+found`. */
+/** Whether renaming failed because the folder is a mounted volume, which cannot be replaced. */
 const isMount = (error: unknown): boolean =>
   ['EBUSY', 'ENOTEMPTY', 'EEXIST', 'EXDEV'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 interface Entry {
   name: string
-  /** Null: a folder. */
+  /** The content of a file; null for a folder. */
   data: Buffer | null
 }
 
-/** Writes the file that makes it a database last. */
+/** Writes all entries; `PG_VERSION`, which makes the folder a database, comes last. */
 function write(entries: readonly Entry[], folder: string): void {
   const isLast = ({ name }: Entry): boolean => name === version
   for (const { name, data } of [...entries.filter((each) => !isLast(each)), ...entries.filter(isLast)]) {

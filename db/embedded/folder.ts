@@ -1,4 +1,4 @@
-/** Checks `DATA_DIR` before its embedded database is opened; a problem is reported as one sentence. */
+/** Checks `DATA_DIR` before its embedded database is opened. A problem is thrown as one sentence for the operator. */
 import {
   accessSync,
   constants,
@@ -15,12 +15,12 @@ import { join } from 'node:path'
 import { SettingsError } from '../settings-error.ts'
 import { hasDatabase } from './create-database.ts'
 
-/** Entries that the system puts into a volume. */
+/** Entries that the operating system creates in a volume. */
 const systemEntries = ['lost+found']
 
 const toDatabaseFolder = (dataDir: string): string => join(dataDir, 'db')
 
-/** Runs before anything is written. */
+/** Throws if the database's folder cannot be used. Runs before anything is written. */
 export function requireUsable(dataDir: string): void {
   const folder = toDatabaseFolder(dataDir)
   const found = lstatSync(folder, { throwIfNoEntry: false })
@@ -41,8 +41,8 @@ export function requireUsable(dataDir: string): void {
 }
 
 /**
- * Whether all files are accessible, as in a volume that an orchestrator assigns to a pod's group. If one is not,
- * PGlite would fail in the middle of its start and leave files that lock the owner out.
+ * Whether this process may read and write all files, as it may in a volume that an orchestrator assigns to a pod's
+ * group. Otherwise PGlite would fail in the middle of its start, and leave files that the folder's owner cannot use.
  */
 function isAccessible(folder: string): boolean {
   const { R_OK, W_OK, X_OK } = constants
@@ -59,7 +59,7 @@ function isAccessible(folder: string): boolean {
   }
 }
 
-/** Runs before root opens the folder itself: locks and database files of root would lock its owner out. */
+/** Throws if root opens another user's folder: that user could not use the locks and files that root creates. */
 export function requireOwner(dataDir: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid } = statSync(toDatabaseFolder(dataDir), { throwIfNoEntry: false }) ?? statSync(dataDir)
@@ -69,7 +69,7 @@ export function requireOwner(dataDir: string): void {
   )
 }
 
-/** Some file systems have no users and assign all files to one. */
+/** Finds out who owns new files, since some file systems assign all files to one user. */
 function findOwnerOfNewFiles(dataDir: string): number {
   const probe = mkdtempSync(join(dataDir, 'db.owner-'))
   try {
@@ -79,13 +79,13 @@ function findOwnerOfNewFiles(dataDir: string): number {
   }
 }
 
-/** Files that every database has, in the order in which they used to be written: the last two last. */
+/** Files that every database has. Earlier versions wrote them in this order, so the last one exists if all do. */
 const requiredFiles = ['global/pg_control', 'PG_VERSION', 'pg_ident.conf']
 
 /**
- * Runs with the folder locked. Earlier versions marked a database while they created it; a killed process left a part
- * of it, or only the mark, and a complete database may have been put there since. A part is moved aside: nothing of it
- * is deleted.
+ * Moves an unfinished database aside, without deleting it; the folder must be locked. Earlier versions wrote the mark
+ * `db.unfinished` while they created a database, so a killed process left the mark, with or without a partial database.
+ * A complete database may have been put there since; it stays.
  */
 export function setAsideUnfinished(dataDir: string): void {
   const folder = toDatabaseFolder(dataDir)

@@ -1,7 +1,8 @@
 /**
- * Decides who may open the embedded database, by a lock file in its folder. The files are numbered and the highest
- * counts, so that the lock of a dead process is superseded by the next number, which only one process can create.
- * Deleting and recreating one file would let a slow process delete the lock of a faster one.
+ * Decides which process may open the embedded database, by lock files in its folder. The files are numbered, and the
+ * highest number is the lock. If its process is dead, another one creates the file with the next number, which only one
+ * process can do. A single file that is deleted and created again would not work: a slow process could delete the lock
+ * of a faster one.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
@@ -14,12 +15,12 @@ export type FolderRole = 'gateway' | 'worker' | 'command'
 export interface FolderHolder {
   pid: number
   /**
-   * The start time, which tells a process from a later one with the same pid; empty if the system does not report it.
+   * The start time of the process, to distinguish it from a later one with the same pid; empty if it is unknown.
    */
   born: string
   token: string
   role: FolderRole
-  /** The socket on which it serves the database, if it does. */
+  /** The socket on which the process serves the database; null if it does not. */
   socket: string | null
 }
 
@@ -29,14 +30,14 @@ export interface FolderLock {
 }
 
 const prefix = 'db.lock.'
-/** A holder writes its file right after creating it; an empty one this old was left by a crash in between. */
+/** An empty lock file older than this was left by a crash: a process writes the file right after creating it. */
 const writtenWithinMs = 5000
-/** Locks of this process, which share one pid. */
+/** The tokens of this process's locks: several locks of one process cannot be distinguished by the pid. */
 const ownTokens = new Set<string>()
 
 /**
- * Acquires the folder's lock, or returns its holder. Only one of several concurrent callers gets it. `mayTake` throws
- * if this process may not.
+ * Acquires the folder's lock, or returns its holder. Only one of several concurrent callers gets the lock. `mayTake`
+ * throws if this process must not open the folder.
  */
 export async function acquireFolderLock(
   folder: string,
@@ -64,12 +65,12 @@ export async function acquireFolderLock(
   }
 }
 
-/** Null if another process was faster. */
+/** Creates the lock file; null if another process was faster. */
 function createLock(folder: string, generation: number, holder: FolderHolder): FolderLock | null {
   const path = join(folder, `${prefix}${generation}`)
   let file: number
   try {
-    // Readable by others, who may see the holder: nothing in it is secret.
+    // Readable by other users, so that they see who holds the lock. It contains no secrets.
     file = openSync(path, 'wx', 0o644)
   } catch (error) {
     if (getCode(error) === 'EEXIST') return null
@@ -87,8 +88,8 @@ function createLock(folder: string, generation: number, holder: FolderHolder): F
   return {
     release() {
       ownTokens.delete(holder.token)
-      // The file stays, without a holder: if it were deleted, a process that still reads an older one could supersede
-      // that.
+      // The file stays, without a holder. If it were deleted, a process that has just read an older lock file could
+      // create this number again.
       const open = openSync(path, 'w')
       writeSync(open, JSON.stringify({ ...holder, pid: 0 }))
       closeSync(open)
@@ -102,7 +103,7 @@ const listGenerations = (folder: string): number[] =>
     .map((name) => Number(name.slice(prefix.length)))
     .sort((a, b) => a - b)
 
-/** Null: no holder any more. */
+/** Reads the holder of a lock file; null if the file no longer has a holder. */
 function readHolder(folder: string, generation: number): FolderHolder | 'gone' | 'unwritten' | null {
   const path = join(folder, `${prefix}${generation}`)
   try {
@@ -127,7 +128,7 @@ async function isAlive(holder: FolderHolder): Promise<boolean> {
   if (holder.pid === process.pid && holder.born === getStartTime(process.pid))
     return ownTokens.has(holder.token)
   if (isRunning(holder.pid) && getStartTime(holder.pid) === holder.born) return true
-  // Another container has its own pids; its socket in the shared folder answers nevertheless.
+  // The pid is meaningless if the holder runs in another container, but its socket in the shared folder answers.
   return holder.socket !== null && (await isServed(holder.socket))
 }
 
@@ -140,7 +141,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The start time of a process on Linux: ticks since this boot. Empty for a zombie. */
+/** The start time of a process on Linux, in ticks since the boot; empty for a zombie. */
 function getStartTime(pid: number): string {
   if (process.platform !== 'linux') return ''
   try {
@@ -155,7 +156,7 @@ function getStartTime(pid: number): string {
   }
 }
 
-/** Whether somebody listens on a socket. */
+/** Whether a process listens on a socket. */
 export function isServed(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
@@ -171,7 +172,7 @@ function remove(path: string): void {
   try {
     unlinkSync(path)
   } catch (error) {
-    // Another user's file may stay: the highest counts.
+    // A file of another user may stay: only the highest number counts.
     if (getCode(error) !== 'ENOENT' && !isDenied(error)) throw error
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The embedded database of `DATA_DIR`, for any number of processes: one has it open, usually the server, and serves it
- * on a socket; the others connect there.
+ * Opens the embedded database of `DATA_DIR`, which any number of processes can use: one process, usually the server,
+ * has the files open and serves the database on a socket; the others connect to that socket.
  */
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,20 +16,22 @@ export type { FolderRole } from './lock.ts'
 
 export interface OpenedDatabase {
   database: Database
-  /** Other processes use it too: caches may be out of date. */
+  /** Whether other processes use the database too, so that caches may be out of date. */
   shared: boolean
-  /** Disconnects the socket's clients, whose open work would otherwise delay the close. */
+  /** Disconnects the clients of the socket, whose open transactions would delay `close`. */
   disconnectClients?(): Promise<void>
   close(): Promise<void>
 }
 
-/** Another process may just be starting, or be a short command that does not serve the database. */
+/**
+ * How long to wait for another process that is just starting, or for a short command that does not serve the database.
+ */
 const waitsMs = 30_000
 const busyMs = 500
 
 /**
- * Opens the database in `DATA_DIR`, or connects to the process that has it open. A second `gateway` is refused; a
- * `command` keeps the folder to itself while it runs, and others wait for its end.
+ * Opens the database in `DATA_DIR`, or connects to the process that has it open. A second `gateway` is refused. A
+ * `command` that opens the files does not serve them: other processes wait until it ends.
  */
 export async function openEmbedded(
   { dataDir }: { dataDir: string },
@@ -53,7 +55,7 @@ export async function openEmbedded(
   }
 }
 
-/** The embedded database itself does not report why it cannot write. */
+/** Runs `work`; explains a failure to write, since PGlite itself does not report the reason. */
 async function withWriteMessages<T>(dataDir: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
@@ -95,8 +97,8 @@ async function openOwn(dataDir: string, socket: string | null, lock: FolderLock)
 }
 
 /**
- * Few clients, since they share one session anyway. Null if nobody serves it, or the server stopped before the first
- * answer: the folder is then checked again.
+ * Connects to the process that serves the database, with few connections, since they all share one session. Null if no
+ * process serves it, or the process stopped before its first answer: the caller then checks the folder again.
  */
 async function connectTo(socket: string): Promise<OpenedDatabase | null> {
   if (!(await isServed(socket))) return null
@@ -109,7 +111,7 @@ async function connectTo(socket: string): Promise<OpenedDatabase | null> {
     () => true,
     () => isServed(socket),
   )
-  // No answer yet means that another transaction is running, but the server is there.
+  // After `busyMs` without an answer, another transaction is probably running: the socket counts as served.
   const isThere = await Promise.race([answered, wait(busyMs, true, { ref: false })])
   if (!isThere) {
     await database.close()

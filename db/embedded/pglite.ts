@@ -1,6 +1,6 @@
 /**
- * PGlite with a cache of prepared statements, as in our connections to a PostgreSQL server: a statement takes one
- * round trip, a new one two. PGlite's own `query` parses and plans each time, in five.
+ * PGlite with a cache of prepared statements, like our connections to a PostgreSQL server. A cached statement takes one
+ * round trip, a new one two. PGlite's own `query` parses and plans every statement again, in five round trips.
  */
 import {
   messages,
@@ -18,27 +18,30 @@ interface Statement {
   /** Converts parameters to text, by position. */
   serializers: readonly ((value: unknown) => string)[]
   columns: readonly { name: string; dataTypeID: number; parse: (text: string) => unknown }[]
-  /** It drops cached statements. */
+  /** Whether the statement drops prepared statements, such as `deallocate`. */
   dropsCache: boolean
 }
 
-/** PostgreSQL itself has failed, like a crashed server: none of its later answers can be trusted. */
+/** PGlite itself has failed, like a server that crashed: its later answers cannot be trusted. */
 export class EmbeddedFailure extends Error {
   override name = 'EmbeddedFailure'
 }
 
 /**
- * The part of PostgreSQL's main loop that PGlite 0.5.14 exposes: by throwing `status` PostgreSQL returns to it after
- * an error.
+ * The part of PostgreSQL's main loop that PGlite 0.5.14 exposes. After an error of a statement, PostgreSQL returns to
+ * the main loop by throwing an exception with the status `POSTGRES_MAIN_LONGJMP`.
  */
 interface MainLoop {
   mod?: { _PostgresMainLoopOnce(): void }
   POSTGRES_MAIN_LONGJMP: number
 }
 
-/** Each takes some hundred kilobytes of the session, which it never returns to the system. */
+/**
+ * The maximum number of cached statements. Each takes a few hundred kilobytes of memory, which PGlite never returns to
+ * the system.
+ */
 const cachedStatementsAtMost = 500
-/** Long texts are lists of rows, hardly ever of the same length. */
+/** The longest text that is cached. Longer texts are lists of rows, which are hardly ever repeated. */
 const longestCached = 20_000
 
 const cacheDroppingPattern = /\b(discard\s+all|deallocate)\b/i
@@ -46,7 +49,7 @@ const invalidName = '26000'
 const notSupported = '0A000'
 
 export class PreparingPglite extends PGlite {
-  /** Least recently used first; null for a text that was seen once: it is prepared at its second use. */
+  /** By text, least recently used first. Null for a text that was used once: it is prepared at its second use. */
   readonly #statements = new Map<string, Statement | null>()
   #names = 0
   #isWatched = false
@@ -55,14 +58,14 @@ export class PreparingPglite extends PGlite {
   #hasFailed = false
   readonly #failing = Promise.withResolvers<EmbeddedFailure>()
 
-  /** Pending as long as it does not fail. */
+  /** Resolves when PGlite fails. */
   get whenFailed(): Promise<EmbeddedFailure> {
     return this.#failing.promise
   }
 
   /**
-   * PGlite ignores any other error that is thrown there, including a stack overflow: the statement would seem to have
-   * found nothing.
+   * Throws if PGlite has failed. PGlite itself ignores errors of its main loop, such as a stack overflow: a statement
+   * would seem to have found nothing.
    */
   override execProtocolRawSync(message: Uint8Array): Uint8Array {
     this.#watch()
@@ -142,7 +145,7 @@ export class PreparingPglite extends PGlite {
       )
       // Statements that were not awaited still belong to the transaction.
       await Promise.all(running)
-      // If one has failed, COMMIT rolls back, and PGlite does not report that: this does.
+      // If one of them failed, COMMIT would roll back without an error. This statement then fails and reports it.
       if (failure && !transaction.closed) {
         await transaction.query('select 1').catch(() => {
           throw failure
@@ -159,7 +162,7 @@ export class PreparingPglite extends PGlite {
         return await this.#execute<Row>(text, parameters)
       } catch (error) {
         const isOutdated = await this.#isOutdated(text, error)
-        // A failed transaction has to end first.
+        // Retried only outside a transaction, which has failed now and must end first.
         if (!isOutdated || !isOutside) throw addQuery(error, text, parameters)
         return await this.#execute<Row>(text, parameters).catch((again) => {
           throw addQuery(again, text, parameters)
@@ -170,7 +173,7 @@ export class PreparingPglite extends PGlite {
     })
   }
 
-  /** Somebody dropped the prepared statement, or changed its table: it is prepared again the next time. */
+  /** Whether the prepared statement was dropped or its table changed; removes it, so that it is prepared again. */
   async #isOutdated(text: string, error: unknown): Promise<boolean> {
     const name = this.#statements.get(text)?.name
     if (name === undefined || !(error instanceof messages.DatabaseError)) return false
@@ -203,7 +206,7 @@ export class PreparingPglite extends PGlite {
     return { rows, affectedRows, fields: columns.map(({ name, dataTypeID }) => ({ name, dataTypeID })) }
   }
 
-  /** Cached from the second use on: most are used once. */
+  /** Prepares a statement. It is cached from its second use on, since most are used only once. */
   async #statement(text: string): Promise<Statement> {
     if (text.length > longestCached) return this.#prepare(text, '')
     const known = this.#statements.get(text)
@@ -219,7 +222,7 @@ export class PreparingPglite extends PGlite {
     return `kept_${this.#names}`
   }
 
-  /** An unnamed statement lives until the next one. */
+  /** Prepares a statement under a name. With an empty name it is replaced by the next unnamed one. */
   async #prepare(text: string, name: string): Promise<Statement> {
     const answers = await this.#send(
       serialize.parse({ name, text }),
@@ -251,7 +254,7 @@ export class PreparingPglite extends PGlite {
     await this.#send(serialize.close({ type: 'S', name }), serialize.sync())
   }
 
-  /** Sends one round trip; throws the first error, and everything up to the `sync` is skipped. */
+  /** Sends messages in one round trip; throws the first error, after which PostgreSQL skips messages up to `sync`. */
   #send(...parts: readonly Uint8Array[]) {
     return this.execProtocolStream(Buffer.concat(parts), { syncToFs: false })
   }
@@ -264,7 +267,7 @@ const isPlain = (options: QueryOptions | undefined): boolean =>
 const addQuery = (error: unknown, query: string, params: readonly unknown[]): unknown =>
   error instanceof messages.DatabaseError ? Object.assign(error, { query, params }) : error
 
-/** Half of a message would be taken for part of the next one. */
+/** Refuses a value that cannot be sent, before half of a message is written. */
 function requireSendable(value: unknown): string {
   if (typeof value === 'string' || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
     return value as string
@@ -286,5 +289,5 @@ function toRow(columns: Statement['columns'], fields: readonly (string | null)[]
 
 const counted = /^(?:INSERT \d+|UPDATE|DELETE|COPY|MERGE) (\d+)$/
 
-/** As PGlite counts: 0 for statements that change nothing. */
+/** Reads the number of affected rows from a command tag; 0 for statements that change nothing, as in PGlite. */
 const parseAffectedRows = (command: string): number => Number(counted.exec(command)?.[1] ?? 0)

@@ -6,8 +6,8 @@ import { createDatabase, hasDatabase, loadEmptyDatabase } from './create-databas
 import { PreparingPglite } from './pglite.ts'
 
 /**
- * Values have the same types as in our other driver: bigint as number, date as text, numeric as text, instants as
- * Date.
+ * Parsers that give values the same types as our PostgreSQL driver: bigint as number, date and numeric as text.
+ * Instants are Dates by default.
  */
 const parsers = {
   20: (value: string) => Number(value),
@@ -16,18 +16,18 @@ const parsers = {
 }
 
 /**
- * PostgreSQL zeroes its buffers at the start: with the default of 128 MB that takes most of the opening. The rest is
- * in the system's own cache. The time zone must not depend on the creator of the database.
+ * PostgreSQL zeroes its buffers at the start, which takes most of the time with the default of 128 MB. A small buffer
+ * is enough, since the operating system caches files too. The time zone must not depend on who created the database.
  */
 const startSettings = [
   ...['-c', 'shared_buffers=16MB', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC'],
-  // The JavaScript stack has room for a tenth of the default 2 MB: an overflow would crash the database.
+  // The default is 2 MB, but the JavaScript stack has room for only a tenth of that: an overflow would crash PGlite.
   ...['-c', 'max_stack_depth=100kB'],
 ]
 
 /**
- * `dataDir`: a folder, or `memory://`; `snapshot`: a dump to start from. A folder without a database gets PGlite's
- * prepopulated one, in a fifth of the time of `initdb`.
+ * Opens a session. `dataDir`: a folder, or `memory://`. `snapshot`: a dump to start from. A folder without a database
+ * gets PGlite's prepopulated one, which takes a fifth of the time of `initdb`.
  */
 export async function openSession(dataDir: string, snapshot?: Blob): Promise<PreparingPglite> {
   const isInMemory = dataDir.startsWith('memory:')

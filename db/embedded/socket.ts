@@ -1,7 +1,7 @@
 /**
- * Serves the embedded database to other processes on a unix socket. PGlite is one shared session: each connection
- * holds it from its first message until the database is ready and in no transaction; statements of this process wait
- * meanwhile, as they wait for a transaction of this process. So no statement runs in another client's transaction.
+ * Serves the embedded database to other processes on a unix socket. All connections share PGlite's one session. A
+ * connection holds the session from its first message until the statement and its transaction have ended; statements of
+ * other connections and of this process wait. So no statement runs in another client's transaction.
  */
 import { createHash } from 'node:crypto'
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketHandler, type PGLiteSocketHandlerOptions } from '@electric-sql/pglite-socket'
 
-/** The system's limit is 104 bytes on macOS, 108 on Linux. */
+/** The longest path of a socket; the system's limit is 104 bytes on macOS and 108 on Linux. */
 const pathAtMost = 100
-/** A client that is silent for so long inside a transaction blocks everybody else, and is disconnected. */
+/** A client that is silent for so long inside a transaction is disconnected, since it blocks all others. */
 const silentMs = 30_000
 
 /** The path of the socket: inside the folder, or in the system's temporary folder if that path would be too long. */
@@ -24,7 +24,7 @@ export function socketPath(folder: string): string {
   return join(tmpdir(), `merchant-${process.getuid?.() ?? 'user'}-${name}`, 'db.sock')
 }
 
-/** Listens at `path`, which nobody else serves; only this user may connect. */
+/** Listens at `path`, on which no other process listens. Only this user may connect. */
 export async function serveSocket(
   pglite: PGlite,
   path: string,
@@ -47,7 +47,7 @@ export async function serveSocket(
   }
 }
 
-/** For a folder in the system's temporary one, which others may write to. */
+/** Makes the socket's folder private: it is in the system's temporary folder, which other users can write to. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { mode, uid } = lstatSync(folder)
@@ -70,7 +70,7 @@ function listen(server: Server, path: string): Promise<void> {
 }
 
 const messages = { terminate: 0x58, sync: 0x53, query: 0x51, parse: 0x50, startup: 0 }
-/** After these the database is ready for the next statement. */
+/** After these messages the database is ready for the next statement. */
 const readyAfter: readonly (number | undefined)[] = [messages.sync, messages.query, messages.startup]
 const syncMessage = Uint8Array.of(messages.sync, 0, 0, 0, 4)
 
@@ -80,10 +80,10 @@ class Connection {
   readonly #socket: Socket
   readonly #handler: PGLiteSocketHandler
   readonly #closed: () => void
-  /** Names of its prepared statements: the session outlives it. */
+  /** The names of the client's prepared statements, to drop them at its end: the session outlives the client. */
   readonly #statements = new Set<string>()
   #last: Promise<void> = Promise.resolve()
-  /** Set while it holds the session. */
+  /** Releases the session; set while this connection holds it. */
   #leave: (() => void) | null = null
   #silence: NodeJS.Timeout | undefined
   #isGone = false
@@ -93,7 +93,7 @@ class Connection {
     this.#pglite = pglite
     this.#socket = socket
     this.#closed = closed
-    // The package's own queue lets statements of this process into a client's transaction; this one does not.
+    // Replaces the package's own queue, which would let statements of this process into a client's transaction.
     const queryQueue = this as unknown as PGLiteSocketHandlerOptions['queryQueue']
     this.#handler = new PGLiteSocketHandler({ queryQueue, closeOnDetach: true })
     void this.#handler.attach(socket)
@@ -146,7 +146,7 @@ class Connection {
     if (kind === messages.terminate || this.#isGone) return 0
     clearTimeout(this.#silence)
     await this.#take()
-    // It disconnected while it waited: nothing of it may start now.
+    // The client disconnected while it waited for the session: its message is dropped.
     if (this.#isGone) return 0
     if (kind === messages.parse) this.#noteStatement(message)
     let size = 0
@@ -159,7 +159,7 @@ class Connection {
     return size
   }
 
-  /** Waits for the session, as a transaction of this process does. */
+  /** Waits for the session in the same queue as transactions of this process. */
   #take(): Promise<void> {
     if (this.#leave) return Promise.resolve()
     return new Promise((resolve, reject) => {
@@ -184,7 +184,7 @@ class Connection {
     await this.#pglite.runExclusive(() => this.#pglite.execProtocolRawStream(message, { onRawData }))
   }
 
-  /** Resets the session after the client. */
+  /** Resets the session after the client's end: rolls back and drops the client's prepared statements. */
   async #forget(): Promise<void> {
     const drop = (): void => {}
     if (this.#leave) {
@@ -198,7 +198,9 @@ class Connection {
     }
   }
 
-  /** Parse: type, length, then the name up to a zero byte; empty for the unnamed statement. */
+  /**
+   * Notes the name in a Parse message: it follows type and length, up to a zero byte. Unnamed statements need no drop.
+   */
   #noteStatement(message: Uint8Array): void {
     const end = message.indexOf(0, 5)
     const name = Buffer.from(message.subarray(5, end)).toString('utf8')

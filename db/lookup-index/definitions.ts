@@ -1,19 +1,19 @@
 /**
- * Definitions of the lookup index: the values by which an unknown store is found. On one PostgreSQL it is the view of
- * migration 0047, with the same definitions; on a cluster it is a table.
+ * Definitions of the lookup index: the values by which a store is found before it is known. On a single PostgreSQL the
+ * index is the view of migration 0047, which has the same definitions; on a cluster it is a table.
  */
 import type { Tables } from '../tables.ts'
 
 export interface IndexDefinition {
   kind: LookupKind
   /**
-   * The unique index that makes a value unique over all stores on one PostgreSQL (`uniqueLookupIndex` on a cluster),
-   * if any.
+   * The index that makes a value unique over all stores on a single PostgreSQL, if the value must be unique. On a
+   * cluster `uniqueLookupIndex` replaces it.
    */
   unique?: string
   /** All columns that `key` reads. */
   columns: readonly string[]
-  /** Null: not in the index. */
+  /** Computes the value from a row; null if the row has no entry in the index. */
   key(row: Readonly<Record<string, string | null>>): string | null
 }
 
@@ -41,7 +41,7 @@ const column = (kind: LookupKind, name: string, unique?: string): IndexDefinitio
   key: (row) => row[name] ?? null,
 })
 
-/** An id that is unique only at its provider. */
+/** Defines an index on an id that is only unique together with its provider. */
 const providerColumns = (kind: LookupKind, provider: string, id: string): IndexDefinition => ({
   kind,
   columns: [provider, id],
@@ -49,14 +49,14 @@ const providerColumns = (kind: LookupKind, provider: string, id: string): IndexD
 })
 export const buildProviderKey = (provider: string, id: string): string => `${provider}:${id}`
 
-/** A shared number belongs to all stores, so it is not in the index. */
+/** Defines an index on a store's own number. A shared number belongs to all stores, so it has no entry. */
 const ownNumberColumn = (kind: LookupKind, name: string): IndexDefinition => ({
   kind,
   columns: [name, 'type'],
   key: (row) => (row.type === 'shared' ? null : (row[name] ?? null)),
 })
 
-/** On a cluster, every write to these tables maintains the index (`db/lookup-index/maintenance.ts`). */
+/** On a cluster, every write to these tables maintains the index (`db/lookup-index/write-through.ts`). */
 export const indexDefinitions: Readonly<Partial<Record<keyof Tables, readonly IndexDefinition[]>>> = {
   api_keys: [column('api-key', 'hash', 'api_keys_hash_key')],
   invitations: [column('invitation', 'token_hash', 'invitations_token_hash_key')],
@@ -79,10 +79,10 @@ export const indexDefinitions: Readonly<Partial<Record<keyof Tables, readonly In
   checkouts: [providerColumns('checkout', 'provider', 'provider_checkout_id')],
 }
 
-/** The unique index of a cluster's lookup index, over values that only one store may have. */
+/** On a cluster: the unique database index of the lookup index's table, for values that only one store may have. */
 export const uniqueLookupIndex = 'directory_sole'
 
-/** The kind of entries that replaces a unique index over all stores. */
+/** For each unique index over all stores: the kind of entries that replaces it on a cluster. */
 export const uniqueLookupKinds: ReadonlyMap<string, LookupKind> = new Map(
   Object.values(indexDefinitions).flatMap((lines) =>
     lines.flatMap(({ kind, unique }) => (unique ? [[unique, kind] as const] : [])),

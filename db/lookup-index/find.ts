@@ -1,9 +1,9 @@
-/** Finds stores by a value: one statement, on the coordinator of a cluster. */
+/** Finds stores by a value in the lookup index, with one statement. */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../tables.ts'
 import type { LookupKind } from './definitions.ts'
 
-/** The stores with one of the keys. An entry may be older than its row: check the key again in the store's row. */
+/** Finds the stores that have one of the keys. An entry may be outdated: check the key again in the store's row. */
 export async function findStoreIds(
   db: Kysely<Tables>,
   kind: LookupKind,
@@ -12,7 +12,7 @@ export async function findStoreIds(
   return [...(await findKeysByStore(db, kind, keys)).keys()]
 }
 
-/** The keys of each store. */
+/** Finds, for each store that has one of the keys, which of them it has. */
 export async function findKeysByStore(
   db: Kysely<Tables>,
   kind: LookupKind,
@@ -23,7 +23,7 @@ export async function findKeysByStore(
   const rows = await db
     .selectFrom('directory')
     .select(['store_id', 'key'])
-    // Inlined, so that one PostgreSQL selects the table's index while planning.
+    // A literal, so that the planner keeps only the part of the view for this kind.
     .where('kind', '=', sql.lit(kind))
     .where(sql<boolean>`key = any(${[...new Set(keys)]}::text[])`)
     .execute()
@@ -36,8 +36,7 @@ export async function findKeysByStore(
 }
 
 /**
- * Whether a column has one of these stores' ids; a single id is compared with `=`, so that Citus queries its shard
- * only.
+ * Whether a column has one of these stores' ids. A single id is compared by `=`, so that Citus queries only its shard.
  */
 export const isInStores = (column: string, stores: readonly string[]) =>
   stores.length === 1

@@ -5,7 +5,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
 }
 
-/** Filter columns of the list, in its indexes: whole rows are read for the page only. */
+/** Filter columns that the indexes of the list include: full rows are read only for the returned page. */
 const filters = 'type, outside_window, reasons'
 
 const statements = [
@@ -94,7 +94,7 @@ const statements = [
     primary key (store_id, id), unique (store_id, request_id, event, sequence, channel))`,
   `create index exchange_notices_waiting on exchange_notices (next_try_at) where state in ('waiting', 'sending')`,
 
-  // Units of deleted completed requests: they stay used.
+  // Order units of completed, later deleted requests: they still count as used.
   `create table exchange_used_units (
     store_id uuid not null references stores on delete cascade, order_id text not null,
     order_item_id text not null, request_id uuid not null, units integer not null,

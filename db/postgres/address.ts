@@ -1,10 +1,10 @@
 /**
  * Parses addresses as libpq does (PostgreSQL's manual, "Connection URIs"); postgres.js supports less. Parameters
- * (`?host=…&port=…&user=…&password=…&dbname=…`) override the first part, a host that begins with a slash (there `%2F`)
- * is the folder of a unix socket, IPv6 has brackets, and names of databases are decoded.
+ * (`?host=…&port=…&user=…&password=…&dbname=…`) override the part before the `?`. A host that begins with a slash
+ * (`%2F` before the `?`) is the folder of a unix socket. IPv6 addresses have brackets, and database names are decoded.
  */
 
-/** Options of postgres.js; it reads missing ones from the url, PGUSER, PGDATABASE and so on. */
+/** Options of postgres.js, which reads missing ones from the url and from variables such as PGUSER. */
 export interface PostgresAddress {
   url: string
   options: {
@@ -23,12 +23,12 @@ export interface PostgresAddress {
 const defaultPort = '5432'
 const named = ['host', 'port', 'user', 'password', 'dbname']
 /**
- * Neon's addresses contain it, but neither postgres.js nor node-postgres supports channel binding; `any` is the
- * default of postgres.js.
+ * Parameters that are left out. `channel_binding` is in Neon's addresses, but neither postgres.js nor node-postgres
+ * supports it; `target_session_attrs=any` is the default of postgres.js.
  */
 const ignored = /^(channel_binding=.*|target_session_attrs=any)$/
 
-/** Throws if it is invalid. */
+/** Parses an address; throws if it is invalid. */
 export function parseAddress(text: string): PostgresAddress {
   // As URLs are parsed: surrounding blanks and line breaks are ignored, a `#` ends it, and the password may contain an
   // `@`.
@@ -66,7 +66,7 @@ export function parseAddress(text: string): PostgresAddress {
   }
 }
 
-/** For people, without the password. `place`: its hosts and ports, or the file of its socket. */
+/** Describes an address without its password, for messages. `place`: hosts and ports, or the file of the socket. */
 export function describeAddress(text: string): { place: string; user: string; database: string } {
   const { host = [], port = [], path, user = '', database = '' } = parseAddress(text).options
   const hosts = host.map((each, at) => `${each.includes(':') ? `[${each}]` : each}:${port[at]}`)
@@ -88,7 +88,7 @@ interface ServerAddress {
   port: number
 }
 
-/** Several servers are separated by commas, in both parts, and in PGHOST if the address names none. */
+/** Parses the servers, which are separated by commas before the `?`, in parameters, and in the default PGHOST. */
 function parseServers(servers: string, host: string, port: string): ServerAddress[] {
   const each = (servers || process.env.PGHOST || 'localhost').split(',').map((one) => {
     if (one.startsWith('/')) return { host: one, port: '' }

@@ -1,7 +1,7 @@
 /**
- * One connection to a PostgreSQL server: an instance of postgres.js that connects once. A connection that was lost, or
- * is silent for too long, is closed with all its open statements: no statement of a transaction is ever sent on
- * another connection, and no late answer is assigned to the wrong statement.
+ * One connection to a PostgreSQL server: an instance of postgres.js that connects only once. If the connection is lost
+ * or silent for too long, it is closed and all its open statements fail. So a statement of a transaction is never sent
+ * on another connection, and a late answer is never assigned to the wrong statement.
  */
 import { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -16,7 +16,7 @@ export type Rows = unknown[] & {
   statement?: { string: string; name: string }
 }
 
-/** Counts the pool's ticks. Time in which this process was suspended does not count. */
+/** The number of ticks of the pool's timer. Unlike a clock, it does not advance while this process is suspended. */
 export interface Watch {
   tick: number
 }
@@ -25,37 +25,38 @@ export interface ConnectionParts {
   url: string
   options: { prepare: boolean; connect_timeout: number } & Record<string, unknown>
   watch: Watch
-  /** Ticks without an answer after which it is closed. */
+  /** The number of ticks without an answer after which the connection is closed. */
   patience: number
-  /** The tick after which it is replaced. */
+  /** The tick after which the connection is replaced. */
   lastTick: number
   onGone(): void
 }
 
 /**
- * PostgreSQL keeps a prepared statement with its plan: eighty bytes or more per character, and lists have many texts.
+ * The most characters of prepared statements on a connection. PostgreSQL needs eighty bytes or more per character for a
+ * statement with its plan, and lists have many texts.
  */
 const charactersAtMost = 500_000
-/** A longer text has many rows, and is hardly ever repeated. */
+/** The longest text that is prepared. A longer one contains many rows, and is hardly ever repeated. */
 const longestPrepared = 50_000
 
 const parametersAtMost = 65_533
 
-/** Errors of a prepared statement after which the library prepares it again. */
+/** The PostgreSQL routines whose errors make the library prepare a statement again. */
 const preparedAgain = /^(FetchPreparedStatement|RevalidateCachedQuery|transformAssignedExpr)$/
 
 export class Connection {
   /** Statements without an answer yet. */
   open = 0
   patience: number
-  /** Something behind it, such as a node of a cluster, is unreachable: it will be replaced. */
+  /** Set if a node of the cluster behind the connection is unreachable: the connection will be replaced. */
   isSuspect = false
   isGone = false
   /** Resolves once the connection can be used; rejects with the reason it cannot. */
   readonly ready: Promise<void>
   #wasReady = false
   #isFull = false
-  /** Why it was closed. */
+  /** Why the connection was closed. */
   #reason: Error | null = null
   /** The tick of the last answer, or of the first statement after an idle time. */
   movedAt = 0
@@ -75,13 +76,13 @@ export class Connection {
     this.#sql = postgres(parts.url, {
       ...parts.options,
       max: 1,
-      max_lifetime: null, // what is asked as it ends would fail
-      // Nobody awaits the library's own query for array types: a connection lost just then would end the process.
+      max_lifetime: null, // a statement that is sent at the end of the lifetime would fail
+      // Off, since nobody awaits the library's query for array types: if it failed, the process would end.
       fetch_types: false,
       onnotice: () => {},
       onclose: () => this.leave(new ConnectionLost('The connection was lost')),
       socket: ({ host, port, path }: { host: string[]; port: number[]; path: string | false }): Socket => {
-        // Each host once: a server that only hangs up would be dialled endlessly.
+        // Each host is tried once: otherwise the library would retry forever if a server closes each connection.
         if (this.isGone || this.#wasReady || dials === host.length) {
           this.leave(new ConnectionLost('The server hung up'))
         }
@@ -89,11 +90,11 @@ export class Connection {
         const socket = new Socket()
         const at = dials++ % host.length
         this.#socket = socket
-        // With several hosts the library reports no error. At this point all of them were tried.
+        // This is the last host. The library reports no error if there are several, so this does.
         if (dials === host.length) socket.once('error', (error) => this.#wasReady || this.leave(error))
-        // At `connect_timeout` the library fails without trying the next one: a silent host gets half of it.
+        // The library does not try the next host after `connect_timeout`, so a silent host gets only half of that time.
         else setTimeout(() => this.#wasReady || socket.destroy(), parts.options.connect_timeout * 500).unref()
-        // In a microtask: the library has attached its listeners by then, also for an address that fails at once.
+        // In a microtask, so that the library has attached its listeners before an address fails at once.
         queueMicrotask(() => (path ? socket.connect(path) : socket.connect(port[at]!, host[at]!)))
         return Object.assign(socket, path ? {} : { host: host[at], port: port[at] })
       },
@@ -101,10 +102,10 @@ export class Connection {
     this.ready = this.#await(this.#sql.unsafe('select 1')).then(() => {
       this.#wasReady = true
     })
-    this.ready.catch((error) => this.leave(error)) // each statement fails with it as well
+    this.ready.catch((error) => this.leave(error)) // all statements fail with this error
   }
 
-  /** It can be used, or could until it was lost: otherwise nothing was sent. */
+  /** Whether the connection was ever established. If not, no statement was sent. */
   get wasReady(): boolean {
     return this.#wasReady
   }
@@ -113,17 +114,17 @@ export class Connection {
     return this.#wasReady && !this.isGone
   }
 
-  /** It will be replaced as soon as it is idle. */
+  /** Whether the connection should be replaced as soon as it is idle. */
   get isWorn(): boolean {
     return this.isSuspect || this.#isFull || this.#parts.watch.tick > this.#parts.lastTick
   }
 
-  /** Ticks since the last answer, while one is awaited. */
+  /** The number of ticks since the last answer; 0 while no statement is open. */
   get silentFor(): number {
     return this.open === 0 ? 0 : this.#parts.watch.tick - this.movedAt
   }
 
-  /** Statements are answered in the order of sending. `prepare`: PostgreSQL keeps the text for the next time. */
+  /** Runs a statement; answers arrive in the order of sending. `prepare`: whether PostgreSQL keeps the statement. */
   run(text: string, parameters: readonly unknown[], prepare = true): Promise<Rows> {
     if (this.isGone) return Promise.reject(this.#reason ?? closed())
     let values: never[]
@@ -157,7 +158,7 @@ export class Connection {
     const rows = answer as Rows
     const { string, name } = rows.statement ?? {}
     if (string !== undefined && name) this.#noteName(string, name)
-    // Closed meanwhile: the answer may belong to another statement.
+    // The connection was closed meanwhile, so the answer may belong to another statement.
     if (this.#reason) throw this.#reason
     dropLeadingHoles(rows)
     // With several statements in one text, each has its own rows.
@@ -168,7 +169,7 @@ export class Connection {
   readonly #failed = (error: unknown): never => {
     this.#settled()
     const isAnswer = error instanceof postgres.PostgresError
-    // After its own error the library assigns later answers to the wrong statements.
+    // After an error of its own, the library assigns later answers to the wrong statements.
     if (isAnswer ? preparedAgain.test(error.routine) : this.#wasReady) {
       this.leave(new ConnectionLost('The connection was lost', { cause: error }))
     }
@@ -176,8 +177,8 @@ export class Connection {
   }
 
   /**
-   * If a table changed under a prepared statement the library prepares it again while others are in flight, and takes
-   * the next one's answer for its own. Its new name reveals it.
+   * Closes the connection if a statement was prepared again, which a new name shows. The library does that if a table
+   * has changed, while other statements are in flight, and then mixes up their answers.
    */
   #noteName(string: string, name: string): void {
     const known = this.#prepared.get(string)
@@ -197,14 +198,16 @@ export class Connection {
     return true
   }
 
-  /** Closes it; its open statements fail with this reason. */
+  /** Closes the connection; its open statements fail with this reason. */
   leave(reason: Error = closed()): void {
     this.#reason ??= reason
     this.#drained()
     void this.close(0)
   }
 
-  /** Waits up to so many seconds for open statements. The library's own wait would dial again for unsent ones. */
+  /**
+   * Closes the connection after waiting up to `seconds` for open statements. The library's own wait would reconnect.
+   */
   async close(seconds: number): Promise<void> {
     this.isGone = true
     this.#parts.onGone()
@@ -216,7 +219,7 @@ export class Connection {
     }
     this.#reason ??= closed()
     await this.#sql.end({ timeout: 0 })
-    // The library sends a goodbye that the server may never read.
+    // Destroyed, since the library waits until the server has read its termination message.
     this.#socket?.destroy()
   }
 }
@@ -224,8 +227,9 @@ export class Connection {
 const closed = (): ConnectionLost => new ConnectionLost('The connection was closed')
 
 /**
- * postgres.js 3.4.9 continues counting from the rows of a failed statement: the next one's rows begin with as many
- * holes (https://github.com/porsager/postgres/issues/1119, https://github.com/porsager/postgres/issues/1181).
+ * Removes empty elements at the beginning of rows. After a statement that failed midway, postgres.js 3.4.9 does not
+ * reset its row counter, so the next statement's rows begin with that many holes
+ * (https://github.com/porsager/postgres/issues/1119, https://github.com/porsager/postgres/issues/1181).
  */
 function dropLeadingHoles(rows: unknown[]): void {
   if (rows.length === 0 || 0 in rows) return

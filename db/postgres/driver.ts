@@ -1,4 +1,4 @@
-/** Kysely over the pool: a single statement uses a shared connection, a transaction gets its own. */
+/** Kysely's driver for the pool: single statements use shared connections, a transaction gets its own. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -22,7 +22,8 @@ export const pipelinedDialect = (pool: PostgresPool, workload: Workload): Dialec
 })
 
 /**
- * The migration holds a lock already (`migrate.ts`): a session lock could be taken on one connection and stay there.
+ * Does not lock for migrations, since `migrate.ts` holds a lock already. Kysely's session lock could be acquired on one
+ * connection and released on another.
  */
 class UnlockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
@@ -44,9 +45,11 @@ class PipelinedConnection implements DatabaseConnection {
   readonly #workload: Workload
   /** The connection of the transaction. */
   #own: Connection | null = null
-  /** BEGIN is sent with the first statement; a failed BEGIN shows there. */
+  /** The result of BEGIN, which is sent together with the first statement; that statement reports its failure. */
   #begun: Promise<unknown> | null = null
-  /** The transaction is ending, or has ended: a later statement would be outside of it, and would persist. */
+  /**
+   * Whether the transaction is ending or has ended: a later statement would run outside of it, and would be committed.
+   */
   #isOver = false
   /** Why the transaction will be rolled back, even if its caller swallowed the error. */
   #failure: unknown = null
@@ -68,7 +71,7 @@ class PipelinedConnection implements DatabaseConnection {
 
   async commit(): Promise<void> {
     await this.#end(async (own) => {
-      // A commit of a failed transaction answers ROLLBACK without an error.
+      // PostgreSQL answers the commit of a failed transaction with ROLLBACK, which is no error.
       if ((await own.run('commit', [])).command !== 'ROLLBACK') return
       throw this.#failure ?? new Error('The transaction had failed and was rolled back')
     })
@@ -79,7 +82,9 @@ class PipelinedConnection implements DatabaseConnection {
     await this.#end(async (own) => void (own.isGone || (await own.run('rollback', []))))
   }
 
-  /** After a failed commit there is nothing to roll back: its error must not be lost. */
+  /**
+   * Ends the transaction by `work`. After a failed commit, Kysely's rollback does nothing, so the error is not lost.
+   */
   async #end(work: (own: Connection) => Promise<void>): Promise<void> {
     if (!this.#own) return
     this.#isOver = true
@@ -94,7 +99,7 @@ class PipelinedConnection implements DatabaseConnection {
   /** A statement of the transaction. */
   async #run(text: string, parameters: readonly unknown[]): Promise<Rows> {
     if (this.#isOver || !this.#own) throw new TransactionEnded()
-    // Statement first, so that BEGIN and it leave in one packet.
+    // Sent before BEGIN's answer is awaited, so that BEGIN and the statement are in one packet.
     const running = this.#own.run(text, parameters)
     running.catch((error) => {
       this.#failure ??= error

@@ -1,4 +1,4 @@
-/** Connections for transactions: each has one user until it is given back. */
+/** Connections for transactions: each is used by one caller until it is given back. */
 import { DatabaseUnresponsive } from '../deadlines.ts'
 import type { Connection, Watch } from './connection.ts'
 import type { Workload } from './sessions.ts'
@@ -9,7 +9,7 @@ export interface ExclusiveParts {
   watch: Watch
   /** In ticks. */
   patience: Record<Workload, number>
-  /** For so many ticks after a failed connect, callers wait for the existing connections instead. */
+  /** After a failed connect, no new connection is opened for so many ticks: callers wait for existing ones. */
   restTicks: number
 }
 
@@ -80,14 +80,14 @@ export class ExclusiveConnections {
       } catch (error) {
         this.#all.delete(opened)
         this.#openAgainAt = watch.tick + restTicks
-        // No connection is left that could serve them.
+        // Without any connection, waiting callers could never be served.
         if (this.#all.size === 0) for (const each of this.#waiting.splice(0)) each.reject(error)
         return
       }
     }
   }
 
-  /** The most recently used one. */
+  /** Takes the most recently used idle connection. */
   #findIdle(): Connection | undefined {
     for (;;) {
       const found = this.#idle.pop()

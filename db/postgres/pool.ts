@@ -1,6 +1,7 @@
 /**
- * PostgreSQL over postgres.js, optimized for many small statements: a few connections for each session profile, on
- * which single statements pipeline, and separate connections for transactions, so that a slow one blocks nobody.
+ * The connection pool for a PostgreSQL server, built on postgres.js and optimized for many small statements. Single
+ * statements are pipelined on a few shared connections for each session profile. Transactions have their own
+ * connections, so that a slow one blocks no other statement.
  */
 
 import { Distribution } from '../citus/distribution.ts'
@@ -32,9 +33,10 @@ import { types } from './values.ts'
 export type { Workload } from './sessions.ts'
 
 /**
- * How a statement is planned. `once`: one plan for all values (reads). `noted`: the same for a write that a crash of
- * the database within a second may lose. `apart`: as `once`, for statements that may take long. `each-time`: planned
- * for its values at each call. Without a plan PostgreSQL decides.
+ * How a statement is planned. `once`: PostgreSQL keeps one plan for all values; for reads. `noted`: like `once`, for a
+ * write that a crash of the database may lose if it happened in the last second. `apart`: like `once`, but on separate
+ * connections, for statements that may take long. `each-time`: planned for the values of each call. Without a plan
+ * PostgreSQL decides.
  */
 export type Plan = 'once' | 'noted' | 'apart' | 'each-time'
 
@@ -62,7 +64,7 @@ type SharedProfile = Exclude<SessionProfile, 'transactions'>
 const leastChecks = 5
 const checkEveryMs = 1000
 const retryAfterMs = 5_000
-/** A backend's cache grows with each table and statement, so connections are replaced, at random times. */
+/** How long a connection is used. It is replaced, since PostgreSQL's cache for it grows; at random, not all at once. */
 const lifetimeMs = (): number => (30 + 30 * Math.random()) * 60_000
 
 export class PostgresPool {
@@ -89,7 +91,7 @@ export class PostgresPool {
     const silentAfterMs = toSilenceMs({ statementMs })
     this.#address = parseAddress(url)
     this.#options = options
-    // Another process's PGlite is never distributed.
+    // Behind a socket there is another process's PGlite, which is never a cluster.
     this.distribution = new Distribution((text) => this.query(text, []), options.socket ? false : null)
     this.#tickMs = Math.min(checkEveryMs, silentAfterMs / leastChecks)
     this.#patience = {
@@ -117,9 +119,9 @@ export class PostgresPool {
   }
 
   /**
-   * Runs one statement. If its connection could not be opened, another one is tried. A read whose connection was lost
-   * is repeated once: a statement with a read plan, or a single `select` of a request, which therefore must not call a
-   * function that writes. The outcome of anything else is indeterminate.
+   * Runs one statement. If its connection could not be opened, another one is tried. If its connection was lost, a read
+   * is repeated once: a statement with a read plan, or a `select` of a request, which therefore must not call a
+   * function that writes. Any other statement then fails with an indeterminate outcome.
    */
   async query<Row>(
     text: string,
@@ -153,7 +155,7 @@ export class PostgresPool {
     const shared = this.#shared
     const lone = shared[workload]
     if (this.#options.isPooled || !plan) return lone
-    // A row by its id is as fast for a job; a cluster keeps no plan for it.
+    // A job may read a row by its id on a request's connection; but not on a cluster, which keeps no generic plans.
     if (plan === 'noted' || plan === 'once')
       return workload === 'long' && this.distribution.known ? lone : shared.once
     return workload === 'long' ? lone : shared.apart
@@ -175,7 +177,7 @@ export class PostgresPool {
     }
   }
 
-  /** A connection that nobody else uses until it is given back. */
+  /** Takes a connection that no other caller uses until it is given back. */
   take(workload?: Workload): Promise<Connection> {
     return this.#exclusive.take(workload)
   }
@@ -194,7 +196,9 @@ export class PostgresPool {
     if (this.#options.isPooled) await this.#openAll()
   }
 
-  /** A pooler in session mode has a limited number of connections, and makes the next one wait silently. */
+  /**
+   * Opens all connections, to find out whether a pooler in session mode allows that many: it lets others wait forever.
+   */
   async #openAll(): Promise<void> {
     const wanted = this.#options.exclusive + 2 * this.#options.reads + 1
     const opened = Array.from({ length: wanted - this.#all.size }, () => this.#open('request', 'slow'))
@@ -249,12 +253,12 @@ export class PostgresPool {
       onGone: () => this.#all.delete(connection),
     })
     this.#all.add(connection)
-    // A transaction that still waits is refused: a new connection would keep the process alive.
+    // After `close`, a transaction that still waits fails: a new connection would keep the process alive.
     if (this.#isClosed) connection.leave()
     return connection
   }
 
-  /** Closes silent connections, and refuses callers that waited too long for one. */
+  /** Closes silent connections, and fails callers that have waited too long for a connection. */
   #check(): void {
     const { request, slow } = this.#patience
     const { known } = this.distribution
@@ -274,11 +278,10 @@ export class PostgresPool {
   }
 
   /**
-   * Probes the server on a new connection. Long-running work may wait as long as the database answers others: if the
-   * probe gets no answer, the server is gone. A coordinator's backend that waits for a hanging node waits forever and
-   * cannot even be cancelled; one without a connection to that node gives up within `nodeConnectMs`. So all other
-   * connections are replaced, once per hanging node, and statements on the node's stores fail as if the node were
-   * down.
+   * Probes the server on a new connection. Long-running work may wait as long as the database answers others; if the
+   * probe gets no answer, the server is gone. On a cluster, a connection whose backend waits for a hanging node waits
+   * forever and cannot even be cancelled, while a new connection gives up within `nodeConnectMs`. So when a node hangs,
+   * all other connections are replaced once. Statements on that node's stores then fail as if the node were down.
    */
   async #probe(): Promise<void> {
     this.#probedAt = this.#watch.tick
@@ -295,7 +298,7 @@ export class PostgresPool {
       this.#unreachable = away
       if (isNew) for (const each of this.#all) each.isSuspect = each !== probe
     } catch (error) {
-      // A refusal is a sign of life too.
+      // An error with an SQLSTATE is an answer too: the server works.
       if (!this.#isClosed && sqlStateShape.test(String((error as { code?: unknown }).code))) return
       for (const each of this.#all)
         if (each.silentFor >= this.#patience.request) each.leave(unresponsiveError())
@@ -306,7 +309,7 @@ export class PostgresPool {
   }
 }
 
-/** A transaction of one statement, in one packet: its settings end before the connection is reassigned. */
+/** Runs one statement in a transaction, in one packet: so its settings end before a pooler reassigns the connection. */
 async function runInTransaction(
   connection: Connection,
   begin: string,

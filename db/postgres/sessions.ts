@@ -1,8 +1,8 @@
 /**
- * The settings of our connections: sent when a connection is opened, or, behind a pooler, with each transaction.
- * A pooler reassigns a connection after each transaction (PgBouncer, `pool_mode = transaction`), or when our client
- * leaves it (`session`). It ignores nearly all startup settings, and everything that outlives a transaction would
- * affect another client: a setting, a prepared statement. So through a pooler nothing outlives a transaction.
+ * The settings of our connections. They are sent when a connection is opened, or, through a pooler, with each
+ * transaction. A pooler such as PgBouncer reassigns a server's connection after each transaction (`pool_mode =
+ * transaction`), or when our client disconnects (`session`). It ignores nearly all startup settings. A setting or a
+ * prepared statement that outlives a transaction would affect another client, so through a pooler we use none.
  */
 import { randomUUID } from 'node:crypto'
 import { ConnectionLost, longStatementMs, nodeConnectMs } from '../deadlines.ts'
@@ -11,8 +11,8 @@ import { ConnectionLost, longStatementMs, nodeConnectMs } from '../deadlines.ts'
 export type Workload = 'request' | 'long'
 
 /**
- * How statements of a connection are planned, and how long they may take. `once`: generic plans; `apart`: likewise,
- * for statements that may take longer.
+ * The kind of a connection: how its statements are planned, and how long they may take. `once`: generic plans. `apart`:
+ * generic plans too, for statements that may take longer.
  */
 export type SessionProfile = Workload | 'once' | 'apart' | 'transactions'
 
@@ -21,22 +21,24 @@ type Settings = Record<string, string>
 export interface Sessions {
   /** The startup settings of a connection. A cluster keeps no plans. */
   startup(profile: SessionProfile, isDistributed: boolean): Settings
-  /** The settings after `begin`. `once`, `each-time`: for a transaction of one statement with this plan. */
+  /**
+   * The text after `begin` that sets a transaction's settings. `once`, `each-time`: for one statement with that plan.
+   */
   begin: Record<Workload | 'once' | 'each-time', string>
   /** The value of `markName` on our connections; null if they have none. */
   mark: string | null
 }
 
 /**
- * `values.ts` relies on `DateStyle` and `bytea_output`: a role's or a database's own may differ, and 11 March would be
- * read as 3 November. `jit`: compiling a statement takes longer than running one of ours, 400 ms for a large list that
- * is answered in 9.
+ * `values.ts` relies on `DateStyle` and `bytea_output`, for which a role or a database may have other defaults: 11
+ * March would be read as 3 November. `jit` is off, since compiling takes longer than running our statements: 400 ms for
+ * a large list that takes 9 ms.
  */
 const always = { TimeZone: 'UTC', DateStyle: 'ISO', bytea_output: 'hex', jit: 'off' }
 
 /**
- * A generic plan does not know the values: without the size of a page the planner would read a million rows and sort
- * them for the newest twenty.
+ * Settings for generic plans, which are made without the values. The planner does not know the size of a page then, and
+ * would read and sort a million rows for the newest twenty.
  */
 const preferIndex = {
   enable_seqscan: 'off',
@@ -46,26 +48,26 @@ const preferIndex = {
 const genericPlanByIndex = { plan_cache_mode: 'force_generic_plan', ...preferIndex }
 
 /**
- * Long-running work processes tables that grow meanwhile: a plan from when they were empty costs far more than
- * planning each time. A text search needs another plan for rare texts.
+ * Planning at each call, for long-running work and text searches. The work's tables grow meanwhile, and a plan made
+ * when they were empty costs far more than planning. A text search needs another plan for a rare text.
  */
 const customPlan = { plan_cache_mode: 'force_custom_plan', enable_seqscan: 'on' }
 /** PostgreSQL's defaults, for a connection that prefers indexes otherwise. */
 const anyScan = { enable_bitmapscan: 'on', max_parallel_workers_per_gather: '2' }
 
 /**
- * A request's transaction is small: planning its statements took up to three times as long as running them. A plan
- * from when a table was empty uses an index, too.
+ * Settings for transactions of requests. They are small, and planning their statements takes up to three times as long
+ * as running them, so plans are kept. Without sequential scans, even a plan made when a table was empty uses an index.
  */
 const autoPlanByIndex = { plan_cache_mode: 'auto', enable_seqscan: 'off' }
 
 /** `synchronous_commit = off`: a crash of the database may lose the last second. */
 const asyncCommit = { synchronous_commit: 'off' }
 
-/** Without Citus, an unused name. */
+/** Settings for clusters. Without Citus the name is unknown and has no effect. */
 const clusterSettings = { 'citus.node_connection_timeout': String(nodeConnectMs) }
 
-/** A private setting: PostgreSQL keeps it with the connection, PgBouncer refuses to open one with it. */
+/** A setting of our own that marks connections: PostgreSQL keeps it, PgBouncer refuses to open a connection with it. */
 const markName = 'merchant_api.session'
 
 const timeouts = (ms: number): Settings => ({
@@ -78,7 +80,7 @@ const setLocal = (settings: Settings): string =>
     .map(([name, value]) => `; set local ${name} = '${value}'`)
     .join('')
 
-/** `embedded`: another process's PGlite, which has no timeouts and no connection settings. */
+/** Builds the settings. `embedded`: for another process's PGlite, which has no timeouts and no connection settings. */
 export function buildSessions(
   kind: 'direct' | 'pooled' | 'embedded',
   { statementMs }: { statementMs: number },
@@ -120,7 +122,7 @@ export function buildSessions(
   }
 }
 
-/** Something between us and PostgreSQL ignores our settings. */
+/** A connection pooler between us and PostgreSQL ignores our settings. */
 export class PoolerError extends Error {
   override name = 'PoolerError'
 }
@@ -133,7 +135,7 @@ export async function verify(query: Query, { mark }: Sessions): Promise<void> {
     const [row] = await query(`select current_setting('${markName}', true) as mark`)
     if (mark === null || row?.mark === mark) return
   } catch (error) {
-    // postgres.js does not report the pooler's message before it hangs up.
+    // postgres.js does not report the message that the pooler sends before it closes the connection.
     if (mark === null && error instanceof ConnectionLost) {
       throw new PoolerError(
         'DATABASE_POOLER: the connection was closed at its first transaction; pool_mode must be transaction or session',

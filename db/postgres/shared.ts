@@ -1,25 +1,25 @@
-/** Connections that single statements share: prepared statements pipeline on each of them. */
+/** Connections that single statements share by pipelining. */
 import type { Connection, Watch } from './connection.ts'
 
-/** More statements than a connection ever has in flight. */
+/** A silent connection counts as having so many more statements in flight: more than any other connection has. */
 const stuckCountsAs = 1_000_000
 
 export interface SharedParts {
   count: number
   open(): Connection
   watch: Watch
-  /** How many more statements than the least busy connection one may have and still be chosen. */
+  /** A connection is still chosen if it has at most so many more statements than the least busy one. */
   aheadAtMost: number
-  /** Ticks for which a connection that failed to connect is not tried again while another works. */
+  /** For so many ticks, a connection that failed to connect is not tried again while another one works. */
   restTicks: number
 }
 
 /**
- * Statements of one turn of the event loop go to the same connection while it is little busier than the least busy
- * one: they then leave in one write, which costs more than everything else about a small statement.
+ * Statements of one turn of the event loop go to the same connection, unless it is much busier than the least busy one.
+ * So they are sent by one write to the socket, which is the largest cost of a small statement.
  */
 export class SharedConnections {
-  /** Each is opened at its first statement, and again after it is gone. */
+  /** Each connection is opened at its first statement, and opened again after it was lost. */
   readonly #connections: (Connection | null)[]
   readonly #parts: SharedParts
   #last = 0
@@ -29,7 +29,7 @@ export class SharedConnections {
     this.#connections = Array(parts.count).fill(null)
   }
 
-  /** Avoids queueing behind a statement that takes seconds while another connection answers. */
+  /** Chooses a connection; avoids one that is busy with a slow statement while another one answers. */
   choose(): Connection {
     const before = this.#toDo(this.#connections[this.#last]!)
     let idlest = this.#last
@@ -48,7 +48,7 @@ export class SharedConnections {
     return opened
   }
 
-  /** A connection that can be used at once, or null. */
+  /** Chooses the least busy connection that is established; null if there is none. */
   chooseLive(): Connection | null {
     const live = this.#connections.filter((each) => each?.isLive)
     return live.reduce((idlest, each) => (idlest && idlest.open <= each!.open ? idlest : each), null)

@@ -1,11 +1,11 @@
-/** How values are sent, and how they arrive: the same as in PGlite. */
+/** Converts parameters and results for postgres.js, so that values have the same types as in PGlite. */
 
 import { parse as parseArray } from 'postgres-array'
 
 /**
- * Converts a parameter to text, whose type PostgreSQL infers: for postgres.js, a text with values of other types is
- * another statement to prepare. The library notices an unsupported value only when the statement is queued, and then
- * fails another one for it. So it is refused here.
+ * Converts a parameter to text, whose type PostgreSQL infers. Otherwise postgres.js would prepare a statement again for
+ * values of other types. Throws for an unsupported value: postgres.js notices it too late, and then fails another
+ * statement.
  */
 export function toParameter(value: unknown): string | number | null | unknown[] {
   switch (typeof value) {
@@ -29,7 +29,7 @@ function objectToText(value: object): string {
   return value.toISOString()
 }
 
-/** PostgreSQL reports later whether it is an array or JSON. */
+/** Checks a list. Whether it is sent as an array or as JSON depends on the type that PostgreSQL reports later. */
 function toListParameter(list: unknown[]): unknown[] {
   for (const each of list) {
     if (each instanceof Date || each instanceof Uint8Array || ['bigint', 'boolean'].includes(typeof each)) {
@@ -43,7 +43,7 @@ function toListParameter(list: unknown[]): unknown[] {
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const identity = (value: string): string => value
 
-/** Bigint as number, date and numeric as text, JSON parsed. Outgoing values are text already. */
+/** Parsers: bigint as number, date and numeric as text, JSON parsed. Outgoing values are text already. */
 const single = {
   boolean: { to: 16, from: [16], serialize: String, parse: (value: string) => value === 't' },
   bytes: {
@@ -58,7 +58,7 @@ const single = {
   json: { to: 3802, from: [114, 3802], serialize: asText, parse: (value: string) => JSON.parse(value) },
 }
 
-/** Types of arrays by their elements: PostgreSQL's `pg_type.dat`, whose numbers are the same in every version. */
+/** For each kind of element, its parser and the type ids of its arrays, which are the same in every PostgreSQL. */
 const arrays: readonly [(element: string) => unknown, ...number[]][] = [
   // "char", name, text, char, varchar, inet, time, interval, numeric, uuid
   [identity, 1002, 1003, 1009, 1014, 1015, 1041, 1183, 1187, 1231, 2951],
@@ -90,7 +90,7 @@ export const types = {
   ),
 }
 
-/** `{"a","b",null}`. */
+/** Writes an array as PostgreSQL's literal: `{"a","b",null}`. */
 function arrayLiteral(value: unknown): string {
   if (!Array.isArray(value)) return String(value)
   return `{${value.map((each) => (Array.isArray(each) ? arrayLiteral(each) : elementLiteral(each))).join()}}`

@@ -1,4 +1,4 @@
-/** Carts, automations, their runs and messages; what the storefront's widgets counted. */
+/** Carts, automations, their runs and messages, and the counters of the storefront's widgets. */
 import type { Generated } from 'kysely'
 import type {
   Instant,
@@ -83,7 +83,7 @@ interface AutomationRunsRow {
   phone_key: string | null
   email: string | null
   contact_name: string | null
-  /** The user who started it manually. */
+  /** The user who started the run manually; null if it started automatically. */
   created_by: string | null
   entered_at: Instant
   ended_at: NullableInstant

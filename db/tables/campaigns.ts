@@ -1,4 +1,4 @@
-/** Lists with their contacts and imports; campaigns with their messages. */
+/** Contact lists with their contacts and imports, and campaigns with their messages. */
 import type { Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** Popup, contact form and email unsubscribes. The subscribers themselves: `newsletter_subscribers`. */
+/** Popup and its subscribers, contact form, and email unsubscribes. */
 import type { Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
@@ -65,7 +65,7 @@ interface ContactFormSubmissionsRow {
   message: string | null
   values: DefaultJson
   page_url: string | null
-  /** The id of the rendered form that submitted it. */
+  /** The id of the rendered form, which identifies a repeated submission. */
   filling: string | null
   crm_list_id: string | null
   crm_status: string | null
@@ -75,7 +75,7 @@ interface ContactFormSubmissionsRow {
 
 interface EmailUnsubscribesRow {
   store_id: StoreColumn
-  /** In lower case. */
+  /** The address in lower case. */
   email: string
   topic: string
   created_at: Instant
@@ -105,7 +105,7 @@ interface NewsletterSubscribersRow {
   coupon: NullableJson
   /** `due` while the code has to be emailed, then `sent`. */
   coupon_email: Generated<string | null>
-  /** Incremented by changes that an email provider needs. */
+  /** Incremented by each change that must be pushed to an email provider. */
   revision: Generated<number>
   pushed_revision: Generated<number | null>
   push_due: Generated<boolean>

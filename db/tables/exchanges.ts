@@ -13,7 +13,7 @@ import type {
 
 interface ExchangeSettingsRow {
   store_id: StoreColumn
-  /** The whole settings as last saved. */
+  /** The complete settings as they were last saved. */
   content: Json
   created_at: Instant
   updated_at: Instant
@@ -21,7 +21,7 @@ interface ExchangeSettingsRow {
 
 interface ExchangeNumbersRow {
   store_id: StoreColumn
-  /** The last number: `EX-` and this. */
+  /** The last number that was used; a request's number is `EX-` and such a number. */
   last: number
 }
 
@@ -34,7 +34,7 @@ interface ExchangeRequestsRow {
   order_id: string
   order_number: string
   order_placed_at: Instant
-  /** The id of the rendered form that submitted it. */
+  /** The id of the rendered form, which identifies a repeated submission. */
   filling: string | null
   order_delivered_at: NullableInstant
   customer_id: string | null
@@ -43,12 +43,12 @@ interface ExchangeRequestsRow {
   customer_phone: string | null
   /** The delivery address of the order, as an Address. */
   customer_address: NullableJson
-  /** Keys of its items' reasons, each once. */
+  /** The keys of the reasons of all items, each once. */
   reasons: string[]
   photo_count: Generated<number>
   comment: string | null
   amount: Numeric
-  /** Null on a return. */
+  /** Null for a return. */
   price_difference: NullableNumeric
   currency: string
   outside_window: Generated<boolean>
@@ -58,16 +58,16 @@ interface ExchangeRequestsRow {
   label_url: string | null
   carrier: string | null
   tracking_code: string | null
-  /** The order's refunds at the platform when this was requested. */
+  /** The order's total of refunds at the platform when the request was made. */
   order_refunded: DefaultNumeric
   refund_method: string | null
   refund_amount: NullableNumeric
   exchange_order_id: string | null
   rejection_code: string | null
   rejection_reason: string | null
-  /** Built by `operations/exchanges/requests/search.ts`. */
+  /** The searched text, built by `operations/exchanges/requests/search.ts`. */
   search_text: string
-  /** The deadline of the shipping, while approved. */
+  /** The deadline for sending the goods, while the request is approved. */
   expires_at: NullableInstant
   approved_at: NullableInstant
   rejected_at: NullableInstant
@@ -93,16 +93,16 @@ interface ExchangeItemsRow {
   variant_name: string | null
   image_url: string | null
   quantity: number
-  /** Null until decided. */
+  /** Null until the request is decided. */
   approved_quantity: number | null
   received_quantity: number | null
   /** The price of the whole order line, as it was paid. */
   line_total: Numeric
   /** Units of the whole order line. */
   line_quantity: number
-  /** Positions of the units in the line, from 0; null: the first ones. */
+  /** The indexes of the units within the line, from 0; null means the first units. */
   line_units: Generated<number[] | null>
-  /** Units of the line that the platform had refunded when this was requested. */
+  /** The number of units of the line that the platform had refunded when the request was made. */
   line_refunded: Generated<number>
   unit_price: Numeric
   reason: string
@@ -110,7 +110,7 @@ interface ExchangeItemsRow {
   comment: string | null
   /** `{ productId, variantId, name, variantName, unitPrice }`, the price a number; null on a return. */
   exchange_for: NullableJson
-  /** The request's `created_at`. */
+  /** A copy of the request's `created_at`. */
   requested_at: Instant
 }
 
@@ -119,9 +119,9 @@ interface ExchangePhotosRow {
   id: string
   request_id: string
   position: number
-  /** The address that it was uploaded to. */
+  /** The photo's address. */
   url: string
-  /** Its key in the storage. */
+  /** The photo's key in the storage. */
   key: string
   content_type: string
   size: number
@@ -154,19 +154,19 @@ interface ExchangeNoticesRow {
   id: string
   request_id: string
   event: string
-  /** From 1; higher if the event recurs. */
+  /** 1 for the first occurrence of the event; higher if the event occurs again. */
   sequence: number
   /** `email`, `messaging`. */
   channel: string
   /** `waiting`, `sending`, `sent`, `failed`. */
   state: string
-  /** Address or phone, as known when it was requested. */
+  /** The email address or phone of the customer when the request was made. */
   recipient: string
-  /** The rendered message, from its claim until it is sent. */
+  /** The rendered message, from when a worker claims it until it is sent. */
   content: NullableJson
   reservation_id: string | null
   tries: Generated<number>
-  /** The start of a provider call with an unknown outcome; null: certainly not with a provider. */
+  /** When a provider call with an unknown outcome began; null if no provider has the message. */
   called_at: NullableInstant
   next_try_at: Instant
   provider_message_id: string | null
@@ -185,11 +185,11 @@ interface ExchangeUsedUnitsRow {
   order_item_id: string
   request_id: string
   units: number
-  /** As in the items of the request. */
+  /** As in `exchange_items`. */
   line_units: Generated<number[] | null>
   line_refunded: Generated<number>
   order_refunded: DefaultNumeric
-  /** The value of the request, on the first of its rows. */
+  /** The value of the whole request, only in the first of its rows. */
   amount: DefaultNumeric
   created_at: Instant
 }

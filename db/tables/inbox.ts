@@ -65,7 +65,7 @@ interface ConversationsRow {
   is_pinned: Generated<boolean>
   assignee_id: string | null
   assignee_name: string | null
-  /** The tier of the contact. */
+  /** A copy of the contact's tier. */
   tier: string | null
   last_message_id: string | null
   last_message_at: Instant
@@ -77,7 +77,7 @@ interface ConversationsRow {
   waiting_since: NullableInstant
   message_count: Generated<number>
   closed_at: NullableInstant
-  /** When it was last closed: earlier messages need no answer. */
+  /** When the conversation was last closed: earlier messages need no reply. */
   settled_at: NullableInstant
   created_at: Instant
   updated_at: Instant

@@ -9,7 +9,7 @@ interface LooksRow {
   /** Description, picture, items and targeting. */
   content: Json
   is_active: boolean
-  /** The state of its items in the catalog cache at the last check. */
+  /** Whether the look's items were available in the catalog cache at the last check. */
   health: string
   checked_at: Instant
   impressions: Generated<number>
@@ -30,7 +30,7 @@ interface SizeGuidesRow {
   updated_at: Instant
 }
 
-/** Visitors with a contact. */
+/** Visitors who have given an email address or a phone. */
 interface WishlistVisitorsRow {
   store_id: StoreColumn
   visitor_id: string
@@ -39,7 +39,7 @@ interface WishlistVisitorsRow {
   phone_key: string | null
   name: string | null
   consent: boolean
-  /** Equal for all visitors with the same email, else with the same phone. */
+  /** Derived from the email, or from the phone without an email: equal for all visitors with the same contact. */
   contact_key: GeneratedAlways<string>
   created_at: Instant
   updated_at: Instant
@@ -47,21 +47,21 @@ interface WishlistVisitorsRow {
 
 interface WishesRow {
   store_id: StoreColumn
-  /** The id of the event. */
+  /** The id of the browser's event that added the product. */
   id: string
   visitor_id: string
   product_id: string
-  /** Empty: without a variant. */
+  /** Empty if no variant was chosen. */
   variant_id: Generated<string>
   added_at: Instant
-  /** Null: it is in the list. */
+  /** Null while the product is in the list. */
   removed_at: NullableInstant
 }
 
 interface WishlistCartDaysRow {
   store_id: StoreColumn
   day: string
-  /** Empty if the event named none. */
+  /** Empty if the event named no product. */
   product_id: string
   cart_adds: Generated<number>
 }

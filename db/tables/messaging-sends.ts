@@ -1,4 +1,4 @@
-/** Bookkeeping of templates, direct messages, the chat button and the assistant. */
+/** Direct messages, the use of numbers, and settings and counters of the chat button and the assistant. */
 import type { Generated } from 'kysely'
 import type {
   FailedAs,
@@ -32,7 +32,7 @@ interface MessageTemplateSyncsRow {
 
 interface NumberRecipientsRow {
   store_id: StoreColumn
-  /** `<number id> <phone key>`. */
+  /** The key of the row: `<number id> <phone key>`. */
   recipient: string
   number_id: string
   counted_at: Instant
@@ -43,7 +43,7 @@ interface NumberUsageRow {
   store_id: StoreColumn
   number_id: string
   used: number
-  /** Null: no limit is known. */
+  /** The number's limit; null if it is unknown. */
   at_most: number | null
 }
 
@@ -64,7 +64,7 @@ interface DirectMessagesRow {
   template_parameters: NullableJson
   via: string | null
   connection_type: string
-  /** The user who requested it; null for a job. */
+  /** The user who sent the message; null for a job. */
   sent_by: string | null
   status: string
   error_code: FailedAs | null

@@ -1,4 +1,4 @@
-/** Setups of official numbers, pending releases at providers, and the sandbox's numbers. */
+/** Official numbers and their setups, pending releases at providers, templates, and the sandbox's numbers. */
 import type { Generated } from 'kysely'
 import type {
   DefaultJson,
@@ -20,14 +20,14 @@ interface MessagingSetupsRow {
   claimed_at: NullableInstant
   ended_at: NullableInstant
   outcome: string | null
-  /** Encrypted: the provider's grant of a setup that waits for the merchant's answer. */
+  /** The encrypted grant of the provider, while the setup waits for an answer of the merchant. */
   granted: string | null
 }
 
 interface NumberUsersRow {
   store_id: StoreColumn
   number_id: string
-  /** The provider's own id of a person. */
+  /** The provider's id of a person. */
   user_id: string
   phone: string
   seen_at: Instant
@@ -36,7 +36,7 @@ interface NumberUsersRow {
 interface NumberPinsRow {
   store_id: StoreColumn
   number_id: string
-  /** Encrypted. */
+  /** The encrypted PIN. */
   pin: string
   updated_at: Instant
 }
@@ -46,7 +46,7 @@ interface MessagingReleasesRow {
   id: string
   kind: string
   provider: string
-  /** Encrypted. */
+  /** The encrypted credentials. */
   credentials: string | null
   /** The session or account to release. */
   subject: string | null
@@ -165,10 +165,10 @@ interface MessageTemplatesRow {
   reviewed_at: NullableInstant
   synced_at: NullableInstant
   placeholders: DefaultJson
-  /** Counts submissions to the provider. */
+  /** How often the template was submitted to the provider. */
   submission: Generated<number>
   was_approved: Generated<boolean>
-  /** Edits of an approved template in the last 30 days. */
+  /** The instants of edits after approval in the last 30 days. */
   edited_at: Generated<Date[]>
   next_edit_at: NullableInstant
   status_at: NullableInstant

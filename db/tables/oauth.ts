@@ -3,11 +3,11 @@ import type { Instant, Json, NullableInstant, ServerPlacement } from './columns.
 
 interface OauthClientsRow {
   id: string
-  /** The client's own name. */
+  /** The name that the client has given itself. */
   name: string
   redirect_uris: Json
   created_at: Instant
-  /** When a store was last connected to it. */
+  /** When a store last connected this client. */
   used_at: NullableInstant
 }
 
@@ -17,16 +17,16 @@ interface OauthCodesRow {
   redirect_uri: string
   /** The PKCE challenge, S256. */
   challenge: string
-  /** The name of the future key. */
+  /** The name that the new key will get. */
   name: string
   store_id: string
-  /** The key that the merchant used. */
+  /** The key with which the merchant granted access. */
   parent_id: string
   scopes: string[]
   grant_ends_at: Instant
   expires_at: Instant
   used_at: NullableInstant
-  /** The key that was created from it. */
+  /** The key that was created for this code; null before. */
   key_id: string | null
 }
 
@@ -48,7 +48,7 @@ export interface OauthSystemTables {
   oauth_grants: OauthGrantsRow
 }
 
-/** All are looked up before their store is known. */
+/** All are on the coordinator, since they are looked up before their store is known. */
 export const oauthSystemTables: Record<keyof OauthSystemTables, ServerPlacement> = {
   oauth_clients: 'coordinator',
   oauth_codes: 'coordinator',

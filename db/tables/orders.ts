@@ -1,4 +1,4 @@
-/** Orders, touches before them, and the resulting conversions. */
+/** Orders, touches (messages and clicks) before them, and the conversions that result from both. */
 import type { Generated } from 'kysely'
 import type {
   DefaultNumeric,
@@ -78,7 +78,7 @@ interface AttributionTouchesRow {
   product_id: string | null
   touched_at: Instant
   voided_at: NullableInstant
-  /** Conversions that count now. */
+  /** The number of the touch's conversions that currently count. */
   conversions: Generated<number>
 }
 

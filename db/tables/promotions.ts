@@ -19,7 +19,7 @@ interface DiscountsRow {
   is_active: boolean
   starts_at: NullableInstant
   ends_at: NullableInstant
-  /** `combinesWith` and fields of the kind. */
+  /** `combinesWith`, and the fields of this kind of discount. */
   content: Json
   /** The revision of the last write; each push to the platform has a higher one than the previous. */
   revision: Generated<number>
@@ -33,7 +33,7 @@ interface DiscountsRow {
   impressions: Generated<number>
   clicks: Generated<number>
   cart_adds: Generated<number>
-  /** For a bundle: an item was unpublished or missing at the last check. */
+  /** For a bundle: whether an item was unpublished or missing at the last check. */
   is_unavailable: Generated<boolean>
   usage_limit: GeneratedAlways<number | null>
   min_amount: GeneratedAlways<string | null>
@@ -45,15 +45,15 @@ interface DiscountIntentsRow {
   store_id: StoreColumn
   discount_id: string
   kind: string
-  /** Only its holder may finish: a takeover replaces it. */
+  /** The token of the request that carries out the intent. Another request that takes over replaces it. */
   token: string
   /** `create`, `change`, `remove` or `repair`. */
   action: string
-  /** The name that it reserves. */
+  /** The discount's name that the intent reserves. */
   name: string | null
-  /** Whether it will be live although its saved row is not. */
+  /** Whether the discount will be live although its stored row is not. */
   takes_place: boolean
-  /** False once the platform failed to answer: name and slot are free again. */
+  /** False once the platform has failed to answer: the name and the slot are then free again. */
   is_reserving: boolean
   wanted: NullableJson
   revision: number
@@ -68,7 +68,7 @@ interface InstallmentRulesRow {
   max_amount: NullableNumeric
   max_installments: number
   interest_free_installments: number
-  /** Per cent a month. */
+  /** In per cent a month. */
   monthly_interest_rate: Numeric
   min_installment_amount: Numeric
   is_active: boolean

@@ -1,4 +1,4 @@
-/** Message quota: counted per cycle, reserved before a message is sent, recorded afterwards. */
+/** The message quota of each cycle. Units are reserved before a message is sent, and recorded as used afterwards. */
 import type { Generated } from 'kysely'
 import type { FailedAs, Instant, NullableInstant, StoreColumn } from './columns.ts'
 

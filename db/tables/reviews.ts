@@ -1,4 +1,4 @@
-/** Reviews from request to reply, and testimonials. */
+/** Reviews, the requests for them and their messages, and testimonials. */
 import type { ColumnType, Generated } from 'kysely'
 import type { DefaultJson, Instant, Json, NullableInstant, NullableJson, StoreColumn } from './columns.ts'
 
@@ -73,14 +73,14 @@ interface ReviewDispatchesRow {
   status: string
   reason: string | null
   scheduled_at: Instant
-  /** When its first message was sent. */
+  /** When the request's first message was sent. */
   sent_at: NullableInstant
-  /** When its last message was sent, reminders included. */
+  /** When the request's last message was sent, which may be a reminder. */
   last_sent_at: NullableInstant
   next_reminder_at: NullableInstant
   reminders_sent: Generated<number>
   review_id: string | null
-  /** Its current or last message. */
+  /** The request's current or last message. */
   message_id: string | null
   search_text: string
   created_at: Instant
@@ -90,7 +90,7 @@ interface ReviewDispatchesRow {
 interface ReviewMessagesRow {
   store_id: StoreColumn
   id: string
-  /** The number among the order's messages, from 1. */
+  /** The position among the order's messages, from 1. */
   number: number
   kind: string
   order_id: string
@@ -130,7 +130,7 @@ interface ReviewImportsRow {
   columns: Json
   default_status: string
   total: number
-  /** The last imported line. */
+  /** The number of the last line that was imported. */
   cursor: Generated<number>
   imported: Generated<number>
   duplicates: Generated<number>

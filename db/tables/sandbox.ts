@@ -1,4 +1,4 @@
-/** State of several sandbox providers: messages, failure modes, objects of the shop. */
+/** Tables that several sandbox providers share: messages, failure modes, objects of the shop. */
 import type { Generated } from 'kysely'
 import type { Instant, Json, NullableInstant, ServerPlacement } from './columns.ts'
 

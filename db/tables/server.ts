@@ -1,4 +1,4 @@
-/** The server's own tables: settings, rate limit counters, job schedules, answers by their Idempotency-Key. */
+/** The server's own tables: settings, rate limit counters, job schedules, and stored answers by Idempotency-Key. */
 import type { Generated } from 'kysely'
 import type { Instant, Json, NullableJson, ServerPlacement, StoreColumn } from './columns.ts'
 
@@ -27,7 +27,7 @@ interface IdempotencyKeysRow {
   status: number | null
   body: string | null
   headers: NullableJson
-  /** One of its transactions has committed without storing the answer. */
+  /** Whether a transaction of the request has committed without storing the answer. */
   has_written: Generated<boolean>
   /** When the claim was last renewed, by the database's clock. */
   claimed_at: Instant

@@ -1,11 +1,11 @@
-/** Daily sums, which the statistics read instead of a million rows. */
+/** Daily sums, so that statistics need not read a million rows. */
 import type { Generated } from 'kysely'
 import type { Instant, Numeric, StoreColumn } from './columns.ts'
 
 interface ConversionZonesRow {
   store_id: StoreColumn
   timezone: string
-  /** Earlier days are summed; null: all are. */
+  /** Days before this one are summed; null if all days are. */
   built_before: string | null
   created_at: Instant
 }
@@ -46,13 +46,13 @@ interface ActivityDaysRow {
   store_id: StoreColumn
   timezone: string
   day: string
-  /** `orders` (counted ones), `messages` (the messaging channel), `touches` (by message). */
+  /** `orders` (those that count), `messages` (of the messaging channel) or `touches` (by messages). */
   kind: string
-  /** For orders; otherwise empty. */
+  /** The currency of orders; empty for other kinds. */
   currency: string
   n: number
   amount: Numeric
-  /** For touches: those with a counted conversion. */
+  /** For touches: how many of them have a conversion that counts. */
   converted: number
 }
 

@@ -7,7 +7,7 @@ interface StockAlertSettingsRow {
   is_enabled: Generated<boolean>
   content: NullableJson
   webhook_registered_at: NullableInstant
-  /** The connection of the registration, by its own instant. */
+  /** The `connected_at` of the connection for which the webhook was registered. */
   webhook_connection_at: NullableInstant
   last_stock_event_at: NullableInstant
   updated_at: NullableInstant
@@ -32,7 +32,7 @@ interface StockSubscriptionsRow {
   channel: string
   email: string | null
   phone: string | null
-  /** Identifies a contact: the email in lower case or the phone's comparison form; null once deleted. */
+  /** Identifies the contact: the email in lower case or the phone's comparison form; null after an erasure. */
   contact_key: string | null
   name: string | null
   source: string
@@ -42,7 +42,7 @@ interface StockSubscriptionsRow {
   attempt: Generated<number>
   claim_id: string | null
   claimed_at: NullableInstant
-  /** Requested by the merchant: sent regardless of stock and settings. */
+  /** True if the merchant requested the alert: it is then sent regardless of stock and settings. */
   is_wanted: Generated<boolean>
   called_at: NullableInstant
   reservation_id: string | null

@@ -81,9 +81,9 @@ interface ApiKeysRow {
   expires_at: NullableInstant
   revoked_at: NullableInstant
   revoked_reason: string | null
-  /** The key that a merchant used to grant this one, which is never valid for longer. */
+  /** The key with which a merchant granted this key. This key is never valid for longer than that one. */
   parent_id: string | null
-  /** The expiry of its current token, if the token is renewed while the key lives. */
+  /** When the current access token expires, for a key whose token is renewed (OAuth). */
   token_expires_at: NullableInstant
   last_used_at: NullableInstant
   created_at: Instant
@@ -108,14 +108,14 @@ export interface HealthColumns {
   code: string | null
   message: string | null
   remedy: string | null
-  /** Failures that do not count as an outage yet. */
+  /** The instants of recent failures, while they do not count as an outage yet. */
   failed_at: DefaultJson
-  /** When it last failed, or was lost. */
+  /** When the connection last failed or was lost. */
   troubled_at: Instant
   checked_at: Instant
   /** Whether the merchant was notified of this loss. */
   is_told: Generated<boolean>
-  /** When and of which loss they were last notified. */
+  /** When the merchant was last notified; `told_code`: of which loss. */
   told_at: NullableInstant
   told_code: string | null
   probes: Generated<number>
@@ -126,10 +126,10 @@ export interface HealthColumns {
 interface ConnectionHealthRow extends HealthColumns {
   store_id: StoreColumn
   port: string
-  /** Which of the store's numbers; empty if a port has one connection. */
+  /** Which of the store's phone numbers; empty if the port allows only one connection. */
   part: Generated<string>
   provider: string
-  /** The connection that it belongs to: another one has another instant. */
+  /** Identifies the connection: a later connection has another instant. */
   connected_at: NullableInstant
 }
 
@@ -226,7 +226,7 @@ export interface StoreTables {
   store_agencies: StoreAgenciesRow
 }
 
-/** The lookup index: finds a store by a value; maintained by `db/lookup-index/maintenance.ts` only. */
+/** The lookup index: finds a store by a value; maintained by `db/lookup-index/write-through.ts` only. */
 interface DirectoryRow {
   kind: string
   key: string

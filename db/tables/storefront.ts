@@ -19,11 +19,11 @@ interface ProductSnapshotsRow {
   /** Units over all variants; null if the platform does not track them. */
   stock: number | null
   is_published: boolean
-  /** False once a full pass did not find it. */
+  /** False if the last full read of the catalog did not contain the product. */
   exists: Generated<boolean>
   platform_created_at: Instant
   platform_updated_at: Instant
-  /** A digest of everything that is shown or targeted, including variants. */
+  /** A hash of all data that is shown or used for targeting, including variants. */
   digest: string
   /** When the platform last reported a change. */
   checked_at: Instant
@@ -33,7 +33,7 @@ interface CatalogMirrorsRow {
   store_id: StoreColumn
   /** Incremented by each change of a snapshot. */
   revision: Generated<number>
-  /** The connection of the last full pass; null before the first. */
+  /** Identifies the connection of the last full read of the catalog; null before the first. */
   connected_at: NullableInstant
   read_at: NullableInstant
 }
@@ -62,7 +62,7 @@ interface StorefrontEventsRow {
   variant_id: string | null
   visitor_id: string
   device: string | null
-  /** Half hours since 1970, for an impression. */
+  /** For an impression: its time in half hours since 1970. */
   slot: number | null
   happened_at: Instant
 }
@@ -85,9 +85,9 @@ interface StorefrontScriptsRow {
   store_id: StoreColumn
   /** `none`, `publishing` (a job is on its way), `installed`, `failed`. */
   state: Generated<string>
-  /** Why it failed. */
+  /** Why the installation failed. */
   message: string | null
-  /** The platform's own id of it. */
+  /** The platform's id of the script. */
   script_id: string | null
   installed_at: NullableInstant
   last_seen_at: NullableInstant

@@ -1,4 +1,4 @@
-/** Reads automations for the engine and for other sections. */
+/** Finds automations for the automation engine and for other sections. */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -47,7 +47,7 @@ const findId = preparedRow(noSuchAutomation, (db, { id }: { id: string }) =>
   db.selectFrom('automations').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
-/** Refuses an unknown automation. */
+/** Throws `not_found` if the store has no such automation. */
 export async function requireAutomation(ctx: Context, id: string): Promise<void> {
   await findId(ctx, { id })
 }
@@ -95,7 +95,7 @@ export interface AvailableAutomation {
   id: string
   name: string
   type: AutomationType
-  /** The entity that its message needs. */
+  /** The entity that the variables of its message are filled from. */
   requires: 'cart' | 'order' | 'none'
   message: AutomationMessage
 }
@@ -112,7 +112,7 @@ export async function listAvailable(ctx: Context): Promise<AvailableAutomation[]
   }))
 }
 
-/** The entity that a message of this type needs, and that a run by hand must be given. */
+/** The entity that fills a message's variables. A member who sends the automation by hand must choose one. */
 export function getRequirement(type: AutomationType): AvailableAutomation['requires'] {
   if (type === 'birthday') return 'none'
   return kinds[type].entityType === 'cart' ? 'cart' : 'order'

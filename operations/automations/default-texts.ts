@@ -1,10 +1,10 @@
-/** Default titles and first messages per type, in the languages of most stores. */
+/** Default titles and default first messages per automation type, in Portuguese, English and Spanish. */
 import type { AutomationType } from './types.ts'
 
 export type Language = 'pt' | 'en' | 'es'
 type Texts = Readonly<Record<AutomationType, Readonly<Record<Language, string>>>>
 
-/** The language of a locale such as `pt-BR`; English if there are no texts in it. */
+/** The language of a locale such as `pt-BR`; English for a language without default texts. */
 export function toLanguage(locale: string): Language {
   const language = locale.toLowerCase().split('-')[0]
   return language === 'pt' || language === 'es' ? language : 'en'

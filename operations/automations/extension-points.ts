@@ -1,4 +1,4 @@
-/** Extension points of automations. */
+/** Extension points of this section, which other sections implement. */
 import { extensionPoints, single } from '#runtime/extensions'
 import type { ReviewRequests } from './definitions/warnings.ts'
 import type { FindReviewed } from './engine/reviewed.ts'

@@ -1,4 +1,4 @@
-/** Validates flows (rule 3). No database; linear in the number of steps. */
+/** Validates flows (rule 3) without the database, in time linear in the number of steps. */
 import { refuse } from '#runtime/errors'
 import { toCanonicalJson } from '#runtime/values/changes'
 import { emptyMessage, mergeCoupon, mergeMessage } from './parts.ts'
@@ -7,11 +7,11 @@ import type { Flow, Step } from './types.ts'
 
 const maxSteps = 20
 const maxMessages = 10
-/** 180 days. */
+/** Maximum total of the waits on a path: 180 days. */
 const maxWaitMinutes = 259_200
 const minMinutesApart = 5
 
-/** Whether two flows are equal after defaults, ignoring the order of keys. */
+/** Whether two parsed flows are equal, ignoring the order of keys. */
 export const isSameFlow = (one: Flow | null, other: Flow | null): boolean =>
   toCanonicalJson(one) === toCanonicalJson(other)
 
@@ -139,7 +139,10 @@ function sortSteps(flow: Flow, steps: ReadonlyMap<string, Step>): Step[] {
   return ordered.reverse()
 }
 
-/** Checks, for every step, the longest total wait on a path to it and the shortest time since the last message. */
+/**
+ * Refuses a flow in which the waits on a path to a step are too long in total, or a message follows the previous one
+ * too soon.
+ */
 function refuseTimes(flow: Flow, ordered: readonly Step[]): void {
   const arrivals = new Map([[flow.start, { waited: 0, sinceMessage: 0 }]])
   for (const step of ordered) {
@@ -173,7 +176,10 @@ function refuseTimes(flow: Flow, ordered: readonly Step[]): void {
   }
 }
 
-/** Finds the steps that every path reaches after a coupon. `ordered`: from `validateFlow`; `atStart`: a coupon precedes the flow. */
+/**
+ * Finds the steps before which every path has issued a coupon. `ordered` is the result of `validateFlow`. `atStart` is
+ * true if a coupon is issued before the flow begins.
+ */
 export function findStepsAfterCoupon(flow: Flow, ordered: readonly Step[], atStart: boolean): Set<string> {
   const arrivals = new Map([[flow.start, atStart]])
   for (const step of ordered) {

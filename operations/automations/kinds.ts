@@ -1,8 +1,8 @@
-/** The types of automations, as data (rule 1). */
+/** The features and defaults of each type of automation, as data (rule 1). */
 import { defaultTexts, defaultTitles, toLanguage } from './default-texts.ts'
 import type { AutomationMessage, AutomationType, Conditions, QuietHours } from './types.ts'
 
-/** When the triggering event happened: a column of `carts` or `orders`, or the instant of the scan. */
+/** The source of the triggering event's time: a column of `carts` or `orders`, or the instant of the scan. */
 type OccurredAt =
   | 'last_activity_at'
   | 'placed_at'
@@ -13,7 +13,7 @@ type OccurredAt =
   | 'scan'
 
 export interface Kind {
-  /** `trigger.event` of its executions. */
+  /** The value of `trigger.event` in the JSON of its executions. */
   event: string
   entityType: 'cart' | 'order' | 'customer'
   occurredAt: OccurredAt
@@ -21,19 +21,21 @@ export interface Kind {
   delay: number
   minDelay: number
   isPromotional: boolean
-  /** Supported conditions; the others keep their default. */
+  /** The conditions that a merchant may set; the others keep their default. */
   conditions: ReadonlySet<keyof Conditions>
   skipIfPurchased: boolean
-  /** How many days back execute looks; null if its settings or its own rule decide. */
+  /** How many days of past events the operation execute covers; null if the type has its own rule. */
   executeDays: number | null
   /** Variables that its texts may use. */
   variables: readonly string[]
-  /** Variables that its texts may use after a coupon was issued. */
+  /** Additional variables that its texts may use after a coupon was issued. */
   couponVariables: readonly string[]
-  /** The type issues its own coupon for each run, so `coupon` stays null. */
+  /**
+   * True if each run issues a coupon that is computed from the settings. Then the automation's `coupon` is always null.
+   */
   hasOwnCoupon: boolean
   settings: Readonly<Record<string, string | number | null>>
-  /** How many hours late a time-bound message may be sent, without quiet hours; null if it is not time-bound. */
+  /** How many hours late a message may be sent, not counting quiet hours; null if it is never too late. */
   latestHours: number | null
 }
 
@@ -87,7 +89,7 @@ const buildOrderKind = (event: string, occurredAt: OccurredAt, own: Partial<Kind
   ...own,
 })
 
-/** Promotional messages that may also be sent days later. */
+/** Promotional types whose message is never too late. */
 const promotional = { isPromotional: true, executeDays: 30, latestHours: null }
 
 export const kinds: Readonly<Record<AutomationType, Kind>> = {
@@ -144,7 +146,7 @@ export const kinds: Readonly<Record<AutomationType, Kind>> = {
   },
 }
 
-/** Settings, by type. */
+/** Shape of the column `settings` of a win-back automation. */
 export interface WinBackSettings {
   inactiveDays: number
   /** `HH:mm` in the store's time zone. */
@@ -162,7 +164,7 @@ export interface CashbackSettings {
   prefix: string
 }
 
-/** Entry keys: an automation has at most one run per key, ever. */
+/** Builds the entry key of a run from what triggered it. An automation has at most one run per key, ever. */
 export const entryKeys = {
   cart: (cartId: string): string => `cart:${cartId}`,
   order: (orderId: string): string => `order:${orderId}`,
@@ -187,7 +189,7 @@ export const defaultQuietHours = (type: AutomationType): QuietHours => ({
   end: '08:00',
 })
 
-/** The default message in the language of a locale such as `pt-BR`: Portuguese, Spanish, else English. */
+/** The default message in the language of a locale such as `pt-BR`; English unless it is Portuguese or Spanish. */
 export const defaultMessage = (type: AutomationType, locale: string): AutomationMessage => ({
   text: defaultTexts[type][toLanguage(locale)],
   mediaUrl: null,

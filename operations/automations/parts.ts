@@ -1,4 +1,4 @@
-/** Messages and coupons of an automation: merging changes and validating the result. No database. */
+/** Merges changes into an automation's messages and coupons, and validates the result. No database. */
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
@@ -16,7 +16,7 @@ export const emptyMessage: AutomationMessage = {
   templateParameters: { header: [], body: [], buttons: [] },
 }
 
-/** Merges a change into a message. `field` names it in errors. */
+/** Merges a change into a message. Error messages start with `field`. */
 export function mergeMessage(
   before: AutomationMessage,
   change: z.infer<typeof messageInput>,
@@ -28,7 +28,7 @@ export function mergeMessage(
     ...fields,
     templateParameters: { ...before.templateParameters, ...omitUndefined(templateParameters ?? {}) },
   }
-  // Removing the media also clears its type, so that a change need not name both.
+  // A change that removes the media need not also remove its type.
   if (message.mediaUrl === null && change.mediaType === undefined) message.mediaType = null
   refuseMessage(message, field)
   return message
@@ -53,7 +53,7 @@ function refuseMessage(message: AutomationMessage, field: string): void {
   }
 }
 
-/** Refuses a media address that is neither https nor this server's own. */
+/** Refuses a media address that is neither https nor a file of this server. */
 export function refuseForeignAddress(url: string, publicUrl: string, field: string): void {
   if (!isHttpsAddress(url) && !url.startsWith(`${publicUrl}/files/`)) {
     throw refuse(
@@ -73,7 +73,7 @@ export function mergeCoupon(
 ): CouponSpec {
   const { type, value, ...others } = { ...couponDefaults, ...before, ...omitUndefined(change) }
   if (type === undefined) throw refuse('bad_request', `${field}.type: is required`)
-  // Free shipping has no value: drop the value of the previous type.
+  // A change to free shipping drops the value of the previous type, because free shipping has none.
   const newValue = type === 'free-shipping' && change.value === undefined ? null : (value ?? null)
   refuseCouponValue(type, newValue, `${field}.value`)
   return { ...others, type, value: newValue }

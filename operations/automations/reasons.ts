@@ -1,8 +1,11 @@
-/** Every reason for which a message was not sent or failed, each with its sentence. To find where one is decided, search for its code. */
+/**
+ * Every reason for which a message was not sent or failed: its code and the sentence that merchants read. To find where
+ * a reason is decided, search for its code.
+ */
 
 import type { MessageReason } from '#operations/messaging/index'
 
-/** Our own codes: skips, failures and cancellations. */
+/** Reasons decided by this server: skips, failures and cancellations. */
 const ownReasons = {
   'no-phone': 'There is no phone number to write to',
   'opted-out': 'The customer does not want messages any more',
@@ -27,7 +30,7 @@ const ownReasons = {
   'cancelled-by-member': 'A member of the team cancelled it',
 } as const satisfies Partial<Record<MessageReason, string>>
 
-/** Failures reported by the network or the provider (messaging, rule 5). */
+/** Failures that the messaging network or the provider reports (rule 5 of the section messaging). */
 const providerReasons = {
   'not-on-network': 'The phone is not on the messaging network',
   undelivered: 'The network could not deliver the message',
@@ -47,7 +50,7 @@ export type ReasonCode = OwnReason | keyof typeof providerReasons
 
 const sentences: Readonly<Record<ReasonCode, string>> = { ...ownReasons, ...providerReasons }
 
-/** The sentence of a code; a generic one for codes stored by older versions. */
+/** The sentence of a code; a generic sentence for an unknown code, which an older version may have stored. */
 export const describeReason = (code: string): string =>
   Object.hasOwn(sentences, code) ? sentences[code as ReasonCode] : 'The message could not be sent'
 

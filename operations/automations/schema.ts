@@ -222,7 +222,7 @@ export const flowVersion = named(
   }),
 )
 
-/** The days of a report. */
+/** Query parameters of a report: its first and last day. */
 export const reportDays = {
   startDate: day.optional().describe('By default 29 days before endDate'),
   endDate: day.optional().describe('By default today; at most 365 days'),

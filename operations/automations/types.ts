@@ -1,4 +1,4 @@
-/** The stored shapes of automations; their limits are in `schema.ts`. */
+/** Types of an automation as stored. `schema.ts` validates the public fields and has their limits. */
 
 export interface AutomationMessage {
   text: string | null

@@ -7,7 +7,7 @@ export const pages = setOf(z.enum(['all', 'home', 'category', 'product', 'cart']
 )
 export const devices = z.enum(['all', 'mobile', 'desktop'])
 
-/** URL within the shop or external. */
+/** A path in the shop, or an external https URL. */
 export const link = z
   .string()
   .max(2000)
@@ -19,7 +19,7 @@ export const platformId = z.string().min(1).max(64).describe("The platform's own
 export const plainText = (min: number, max: number) =>
   z.string().trim().min(min, 'must not be empty').max(max, `must have at most ${max} characters`)
 
-/** Plain text that may only use variables with these names. */
+/** Text that may use only the variables with these names. */
 export const withVariables = (text: z.ZodString, names: readonly string[]) =>
   text.superRefine((value, check) => {
     const fault = names.length > 0 ? findVariableIssue(value, new Set(names)) : findAnyVariable(value)

@@ -1,11 +1,11 @@
-/** The content of a campaign: merging changes and validating the result. No database. */
+/** Merges changes into a campaign's content and validates the result. No database. */
 import { refuse } from '#runtime/errors'
 import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
 import { truncate } from '#runtime/values/truncate'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
-/** Characters of a text; fewer with media. */
+/** Maximum number of characters of a text without media. */
 export const maxTextLength = 4096
 export const maxTextLengthWithMedia = 1024
 
@@ -85,7 +85,7 @@ export function mergeWindow(
 const suffix = ' (copy)'
 const maxNameLength = 120
 
-/** The name of a duplicate, truncated to fit. */
+/** Builds the name of a duplicated campaign, truncated to the maximum length. */
 export function buildCopyName(name: string): string {
   return `${truncate(name, maxNameLength - suffix.length).trimEnd()}${suffix}`
 }

@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 import { extensionPoints, inOrder } from '#runtime/extensions'
 
 const declared = extensionPoints({
-  /** Runs in the transaction that deletes a list: settings that refer to it clear the reference. */
+  /** Called in the transaction that deletes a list, for example to clear settings that refer to the list. */
   listDeleted: inOrder<(ctx: Context, listId: string) => Promise<void>>(),
 })
 export default declared

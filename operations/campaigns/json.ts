@@ -1,4 +1,4 @@
-/** Reads campaigns and their messages: one statement each; the database builds the JSON. */
+/** Reads campaigns and their messages as JSON that the database builds. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -14,7 +14,10 @@ type Db = Kysely<TenantTables>
 const selectList = (db: Db) =>
   db.selectFrom('contact_lists as l').where('l.id', '=', sql.ref<string>('c.list_id'))
 
-/** The audience: the list's current numbers until the snapshot, the frozen ones afterwards. Needs the alias `c`. */
+/**
+ * The size of the audience: the list's current numbers until the campaign takes its snapshot, then those of the
+ * snapshot. Needs the alias `c`.
+ */
 function audienceJson(db: Db): RawBuilder<unknown> {
   const object = (size: string, optedOut: string) =>
     sql`json_build_object('size', ${sql.ref(size)}, 'optedOut', ${sql.ref(optedOut)},
@@ -94,7 +97,7 @@ function campaignJson(db: Db): RawBuilder<unknown> {
 
 export const noCampaign = 'There is no such campaign'
 
-/** One campaign as JSON. Refuses an unknown one. */
+/** Reads a campaign as JSON. Refuses an unknown one. */
 export const readCampaign = preparedOne(noCampaign, (db, { id }) => ({
   rows: db.selectFrom('campaigns as c').where('c.id', '=', id).where('c.deleted_at', 'is', null),
   item: campaignJson(db),
@@ -102,11 +105,14 @@ export const readCampaign = preparedOne(noCampaign, (db, { id }) => ({
 
 export interface CampaignFilters {
   status?: string[] | undefined
-  /** Within the name, case-insensitive. */
+  /** A part of the name, case-insensitive. */
   search?: string | undefined
 }
 
-/** Newest first. With several statuses it unions one indexed query per status, so that no filter scans all rows. */
+/**
+ * Lists campaigns, newest first. For several statuses it is a union of one indexed query per status, so that no filter
+ * scans all rows.
+ */
 const findCampaigns = preparedList<{ search?: string | undefined } & Record<`status${number}`, string>>(
   (db, values, has) => {
     const of = (status?: string) => {
@@ -170,7 +176,7 @@ const messageJson = (db: Db) =>
 
 export interface MessageFilters {
   status?: string[] | undefined
-  /** Within the name, case-insensitive, or digits within the phone. */
+  /** A part of the name, case-insensitive, or some digits of the phone. */
   search?: string | undefined
 }
 
@@ -200,7 +206,7 @@ const find = preparedRow(noCampaign, (db, { id }: { id: string }) =>
   db.selectFrom('campaigns').select('id').where('id', '=', id).where('deleted_at', 'is', null),
 )
 
-/** In the order of sending. Refuses an unknown campaign. */
+/** Lists a campaign's messages in the order in which they are sent. Refuses an unknown campaign. */
 export async function listMessages(
   ctx: Context,
   campaignId: string,

@@ -1,4 +1,4 @@
-/** The campaign's row, read for writing. */
+/** Reads and locks a campaign's row before a change. */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { requireRow } from '#runtime/database/rows'

@@ -1,11 +1,14 @@
-/** Hourly cleanup of what captures and imports leave behind. */
+/** Hourly cleanup of rows that captures and imports leave behind. */
 
 import { dropStagedRows } from '#operations/campaigns/index'
 import type { SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import { dropOldPreviews } from './popup/previews.ts'
 
-/** Drops old previews, IP hashes older than an hour, and staged rows of finished imports. */
+/**
+ * Deletes expired previews, rate counters (which contain IP hashes) older than an hour, and staged rows of finished
+ * imports.
+ */
 export async function cleanUp(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
   await dropOldPreviews(ctx)

@@ -1,4 +1,7 @@
-/** Erases a person from lead capture: subscribers stay as anonymous figures, form submissions are deleted. */
+/**
+ * Erases a person from lead capture. Their subscriber row stays, anonymized, for the figures; form submissions are
+ * deleted.
+ */
 import { belongsToSubject, type ErasureHandler } from '#operations/store/index'
 
 const columns = { email: 'email', phoneKey: 'phone_key' }
@@ -9,7 +12,7 @@ const nobody = {
   consent_phone: false,
 }
 
-/** `email_unsubscribes` is kept: without it, the person would be emailed again. */
+/** Keeps the rows of `email_unsubscribes`: without them the person would be emailed again. */
 export const captureErasure: ErasureHandler = {
   async erase(ctx, person) {
     const now = ctx.now()

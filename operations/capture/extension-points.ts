@@ -3,7 +3,7 @@ import { byKey, extensionPoints } from '#runtime/extensions'
 import type { UnsubscribeHandler } from './subscribers/unsubscribes.ts'
 
 const declared = extensionPoints({
-  /** By the topic of the emails. */
+  /** Handlers that unsubscribe a person from the emails of a topic, by topic. */
   unsubscribes: byKey<UnsubscribeHandler>(),
 })
 export default declared

@@ -4,7 +4,7 @@ import { truncate } from '#runtime/values/truncate'
 
 const pageUrlAtMost = 2000
 
-/** The body of a submitted popup. Longer page addresses are truncated, since no visitor is refused for one. */
+/** The body of a submitted popup. A long page URL is truncated, because it must not prevent a subscription. */
 export const captureBody = object({
   token: z.string().min(1).max(600),
   email: email.optional(),
@@ -18,12 +18,12 @@ export const captureBody = object({
 })
 export type CaptureBody = z.infer<typeof captureBody>
 
-/** The part of a page's address that is stored; null if it is not a web page. */
+/** Returns the page URL as it is stored, truncated; null if it is not an http(s) URL. */
 export function parsePageUrl(text: string | undefined): string | null {
   const url = truncate(text?.trim() ?? '', pageUrlAtMost)
   return /^https?:\/\/[^\s]+$/i.test(url) ? url : null
 }
 
-/** A name on one line without control characters; null if nothing remains. */
+/** Returns a name on one line, without control characters; null if nothing remains. */
 export const parseName = (text: string | undefined): string | null =>
   trimVisible(text?.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').replace(/ {2,}/g, ' '))

@@ -6,13 +6,13 @@ export default extensions({
     'the product page of one online store. A key belongs to one store, so no call names a store.',
   ].join('\n'),
   surfaces: {
-    // Loaded on demand: the SDK takes 30 MB, and many servers have no assistant.
+    // Loaded on demand, because the SDK takes 30 MB and many servers are never used by an assistant.
     '/mcp': { load: async () => (await import('./mcp/server.ts')).answerMcp },
   },
   guides: {
     clients: {
       title: 'Clients',
-      summary: 'a typed client in two lines, and how the usual tools take the document',
+      summary: 'a typed client in two lines, and generators that read the document',
       file: new URL('CLIENTS.md', import.meta.url),
     },
     assistants: {

@@ -1,4 +1,4 @@
-/** Jobs that other code queues: queue name and payload. */
+/** Queue handles of exchanges: each job's queue name and payload. */
 import { exports } from '#operations/store/index'
 import { handle } from '#runtime/jobs/handle'
 import { id, object } from '#runtime/schema'

@@ -1,4 +1,4 @@
-/** Extension points of the inbox that other sections implement. */
+/** Extension points of this section, which other sections implement. */
 import { extensionPoints, single } from '#runtime/extensions'
 import type { ContactReviews } from './conversations/reviews-port.ts'
 

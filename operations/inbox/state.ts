@@ -1,12 +1,12 @@
-/** The inbox is on while the merchant's switch is on and an official number is connected. */
+/** Reads whether the inbox is on: the merchant has turned it on, and an official number is connected. */
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 
 export interface InboxState {
-  /** The merchant's switch. */
+  /** Whether the merchant has turned the inbox on. */
   isSwitchedOn: boolean
-  /** An official number is connected, selected or not. */
+  /** Whether an official number is connected, even if another connection is selected. */
   hasOfficial: boolean
 }
 
@@ -39,7 +39,7 @@ export async function isReceiving(ctx: Context): Promise<boolean> {
   return isSwitchedOn && hasOfficial
 }
 
-/** Throws a conflict with the remedy while the inbox is off. */
+/** Throws `conflict` while the inbox is off, with a message that says how to turn it on. */
 export async function requireInbox(ctx: Context): Promise<void> {
   const { isSwitchedOn, hasOfficial } = await readInboxState(ctx)
   if (!hasOfficial) throw refuse('conflict', 'The inbox is off: connect the official number first')

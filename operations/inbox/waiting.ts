@@ -1,7 +1,6 @@
 /**
- * Computes since when a contact waits for an answer. This is the only definition; it reads the messages themselves.
- * It compares the time of writing, not of arrival. Closing a conversation counts as an answer to everything before
- * it.
+ * Computes since when a contact waits for an answer of the team. Nothing else computes it. Messages are compared by when
+ * they were written, not by when they arrived. Closing a conversation counts as an answer to all earlier messages.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
@@ -9,12 +8,15 @@ import type { Context } from '#runtime/context'
 
 type Db = Kysely<TenantTables>
 
-/** Time of the first unanswered message; correlated with the `conversations` row of the surrounding UPDATE. */
+/**
+ * An expression: when the first unanswered message was written. For use in an UPDATE of `conversations`, whose row it
+ * refers to.
+ */
 export function waitingSince(db: Db): RawBuilder<Date | null> {
   const messages = db
     .selectFrom('inbox_messages as w')
     .where('w.conversation_id', '=', sql.ref<string>('conversations.id'))
-  // Only a message by a person counts as an answer, and only if it did not fail.
+  // A message counts as an answer only if a person sent it and it did not fail.
   const answered = messages
     .select(sql`max(w.occurred_at)`.as('at'))
     .where('w.direction', '=', 'outbound')
@@ -32,11 +34,11 @@ export function waitingSince(db: Db): RawBuilder<Date | null> {
   return sql<Date | null>`(${waiting})`
 }
 
-/** `waitingSince` for open conversations, null for closed ones. */
+/** Like `waitingSince`, but null for closed conversations. */
 export const waitingSinceIfOpen = (db: Db): RawBuilder<Date | null> =>
   sql<Date | null>`case when conversations.status = 'open' then ${waitingSince(db)} end`
 
-/** Recomputes `waiting_since` after a team message failed or was delivered late. */
+/** Recomputes `waiting_since` after a message of the team failed, or was delivered after it had counted as failed. */
 export async function recountWaiting(ctx: Context, conversationId: string): Promise<void> {
   await ctx.db
     .updateTable('conversations')

@@ -1,16 +1,18 @@
-/** Tokenizer of the search. A word is a run of letters and digits, without case and accents. */
+/**
+ * Splits texts and searches into words. A word is a sequence of letters and digits, in lower case and without accents.
+ */
 import { truncate } from '#runtime/values/truncate'
 
 const longestWord = 100
 
-/** Text without case and accents. */
+/** Converts a text to lower case without accents. */
 export const foldText = (text: string): string =>
   text
     .normalize('NFD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
 
-/** Distinct words of a text. */
+/** Returns the distinct words of a text. */
 export function extractWords(text: string | null): string[] {
   if (text === null) return []
   const words = foldText(text).match(/[\p{L}\p{N}]+/gu) ?? []
@@ -18,8 +20,8 @@ export function extractWords(text: string | null): string[] {
 }
 
 /**
- * Builds a tsquery: each word is a prefix, a word of 1 or 2 characters must match whole. Null if the search has no
- * words.
+ * Builds a tsquery that matches texts with all words of the search: each as the beginning of a word, or, if it has only 1
+ * or 2 characters, as a whole word. Null if the search has no words.
  */
 export function searchToTsquery(search: string): string | null {
   const words = extractWords(search)
@@ -29,12 +31,12 @@ export function searchToTsquery(search: string): string | null {
 export const wordsToTsquery = (words: readonly string[]): string =>
   words.map((word) => (isTooShortForPrefix(word) ? `'${word}'` : `'${word}':*`)).join(' & ')
 
-/** A word of 1 or 2 characters matches only as a whole. */
+/** Whether a word has only 1 or 2 characters, and so matches only whole words. */
 export const isTooShortForPrefix = (word: string): boolean => [...word].length <= 2
 
 const previewAtMost = 120
 
-/** Preview of a message in a list: its text on one line, or its type. */
+/** Builds the preview of a message in a list: its text on one line, or its type, such as `[image]`. */
 export function buildPreview(type: string, text: string | null): string {
   const shown = (text ?? '').replace(/\s+/g, (run) => (/[\r\n]/.test(run) ? ' ' : run)).trim()
   if (shown === '') return `[${type}]`
@@ -42,6 +44,6 @@ export function buildPreview(type: string, text: string | null): string {
   return characters.length > previewAtMost ? `${characters.slice(0, previewAtMost).join('')}…` : shown
 }
 
-/** Search text of a contact: the names only. */
+/** Builds the text in which a search finds a contact by name. */
 export const buildSearchText = (names: readonly (string | null)[]): string =>
   foldText([...new Set(names.filter((name) => name !== null))].join('\n'))

@@ -18,7 +18,7 @@ const declared = environment(
     /** Verify token of the provider's callbacks; null refuses every verification. */
     MESSAGING_VERIFY_TOKEN: optionalText,
     SANDBOX_MESSAGES_PER_SECOND: wholeNumber(500, 1),
-    /** Assistant requests per store and message cycle. */
+    /** Maximum number of assistant requests per store and message cycle. */
     CHAT_AGENT_REQUESTS: wholeNumber(1000, 1),
   },
   ({ messagingUrl: url, messagingAppSecret: secret }) => {

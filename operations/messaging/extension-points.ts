@@ -23,35 +23,35 @@ const declared = extensionPoints({
       ) ?? []
     return twin ? { wrong: `has the source of ${twin}`, remedy: 'let one of them send it' } : null
   }),
-  /** Status events of all messages, in bulk, after the sender itself. */
+  /** Called in bulk with the status events of all messages, after the senders have applied them. */
   statuses: inOrder<(ctx: Context, statuses: DeliveryStatus[]) => Promise<void>>(),
   /** Runs in the transaction that records messages as sent. */
   departures: inOrder<(ctx: Context, departures: Departure[]) => Promise<void>>(),
   /** Runs in the transaction that applies an inbound message. */
   inbound: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
   /**
-   * Runs in the transaction that applies a message the merchant wrote in the provider's own app; `phone`: its
+   * Runs in the transaction that applies a message the merchant wrote in the provider's own app. `message.phone` is the
    * recipient.
    */
   echoes: inOrder<(ctx: Context, message: InboundMessage) => Promise<void>>(),
-  /** A message from before the number was connected, oldest first. */
+  /** Called for each message from before the number was connected, oldest first. */
   earlier:
     inOrder<(ctx: Context, message: InboundMessage, direction: 'inbound' | 'outbound') => Promise<void>>(),
-  /** Runs in the transaction that applies the change. Returns whether the message exists, or is not the extension's. */
+  /** Runs in the transaction that applies the change. Returns false only if the message may still arrive. */
   messageChanges: inOrder<(ctx: Context, change: MessageChangeData) => Promise<boolean>>(),
   /** Runs in the transaction that learns of a person's new address (phone, or the provider's id). */
   readdressed: inOrder<(ctx: Context, address: { from: string; to: string }) => Promise<void>>(),
-  /** A person's name in the merchant's own app. */
+  /** Called for each name in the address book of the merchant's own app. */
   addressBook: inOrder<(ctx: Context, entry: AddressBookData) => Promise<void>>(),
-  /** Finds the stores of events that name none; the first matching resolver decides. */
+  /** Finds the stores of events that were stored without a store. The first matching resolver decides. */
   subjects: inOrder<StoreResolver>(),
   /** A CTE added to each statement that changes opt-outs. */
   optOutsChanged: single<OptOutUpdate>(),
-  /** Blocks the deletion of a template, and sets `inUse`. */
+  /** Finds uses of a template. A used template cannot be deleted, and has `inUse` set. */
   templateUses: inOrder<TemplateUse>(),
-  /** Runs in the transaction that approves a template; held messages become due. */
+  /** Runs in the transaction that approves a template, so that sections can make its held messages due. */
   templateApproved: inOrder<(ctx: Context, templateId: number) => Promise<unknown>>(),
-  /** Runs in the transaction in which a connection can send (again); held messages become due. */
+  /** Runs in the transaction in which a connection can send (again), so that sections can make held messages due. */
   numberConnected: inOrder<(ctx: Context, type: ConnectionType) => Promise<unknown>>(),
   /** Runs in the transaction that disconnects the official number. */
   officialDisconnected: inOrder<(ctx: Context) => Promise<void>>(),

@@ -50,7 +50,7 @@ export default extensions({
     'messaging:number-account': [applyNumberAccount],
   },
   storeResolvers: { messaging: findStores },
-  // First: messages to the assistant's number belong to no store, whatever their key.
+  // `isForAssistant` must be first: messages to the assistant's number belong to no store, regardless of their key.
   subjects: [
     { isOf: isForAssistant, find: queueReplies },
     { isOf: (_ctx, { key }) => key.startsWith('template-'), find: findTemplateStores },

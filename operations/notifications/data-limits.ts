@@ -3,7 +3,10 @@
 const maxBytes = 8 * 1024
 const maxDepth = 10
 
-/** Why `data` cannot be stored, as the end of an error message; null if it can. Iterative: depth cannot overflow the stack. */
+/**
+ * Returns why `data` cannot be stored, as the end of an error message, or null if it can. It does not recurse, so deep
+ * data cannot overflow the stack.
+ */
 export function findDataIssue(data: object): string | null {
   const open: { value: unknown; depth: number }[] = [{ value: data, depth: 1 }]
   for (let next = open.pop(); next; next = open.pop()) {

@@ -35,7 +35,7 @@ export interface NotificationFilters {
   type?: string[] | undefined
 }
 
-/** Values of the prepared statements; the present keys select the statement. */
+/** Values of the prepared statements. Which keys are present decides which statement runs. */
 interface Conditions extends Reader {
   onlyRead?: true
   onlyUnread?: true
@@ -65,7 +65,7 @@ const listPage = preparedList<Conditions>(
   { cursorFilters: ['userId', 'onlyRead', 'onlyUnread', 'level', 'type'] },
 )
 
-/** A page of notifications visible to the key's creator, newest first, with their total unread count. */
+/** Lists a page of notifications visible to the key's creator, newest first, with their total unread count. */
 export function listNotifications(
   ctx: Context,
   { isRead, level, type, ...walk }: NotificationFilters & CursorPaging,
@@ -79,7 +79,7 @@ export function listNotifications(
   })
 }
 
-/** Creates one for every member, already read by its author; one statement. */
+/** Creates a notification for every member in one statement. It is already read by its author. */
 export async function createNotification(ctx: Context, input: NewNotification): Promise<JsonText> {
   const now = ctx.now()
   const made = await ctx.db
@@ -133,7 +133,7 @@ const deleteOne = preparedRow(noNotification, (db, values: Reader & { id: string
     .returning('n.id'),
 )
 
-/** Deletes one for the whole store, in one statement. Refuses one that the key's creator does not see. */
+/** Deletes a notification for the whole store, in one statement. Refuses one that the key's creator cannot see. */
 export async function removeNotification(ctx: Context, id: string): Promise<void> {
   await deleteOne(ctx, { ...toReader(ctx), id })
 }
@@ -153,7 +153,7 @@ const findOne = preparedOne<Reader>(
   { values: toReader },
 )
 
-/** Marks one as read for the key's creator, in the caller's transaction. Idempotent. */
+/** Marks a notification as read for the key's creator, in the caller's transaction. Idempotent. */
 export async function readNotification(ctx: Context, id: string): Promise<JsonText> {
   if (!isId(id)) throw refuse('not_found', noNotification)
   const reader = toReader(ctx)
@@ -176,7 +176,7 @@ export async function readNotification(ctx: Context, id: string): Promise<JsonTe
 
 /**
  * Marks all notifications that exist when the statement starts as read for the key's creator, in the caller's transaction.
- * Returns how many were unread, and how many are now: those that arrived meanwhile.
+ * Returns how many were unread, and how many are unread afterwards because they arrived meanwhile.
  */
 export async function readAllNotifications(ctx: Context): Promise<{ updated: number; unreadCount: number }> {
   const reader = toReader(ctx)
@@ -187,7 +187,7 @@ export async function readAllNotifications(ctx: Context): Promise<{ updated: num
       selectVisible(ctx.db, reader)
         .where(isUnread(ctx.db, reader))
         .select(readColumns(ctx))
-        // The same order in concurrent calls, which prevents deadlocks.
+        // Concurrent calls lock rows in the same order, which prevents deadlocks.
         .orderBy('n.created_at', 'desc')
         .orderBy('n.id', 'desc')
         .forKeyShare(['n']),

@@ -8,7 +8,7 @@ export interface Notice {
   level: 'info' | 'success' | 'warning' | 'error'
   /** At most 120 characters. */
   title: string
-  /** At most 1000. */
+  /** At most 1000 characters. */
   message: string | null
   link?: string | null
   data?: Record<string, unknown> | null

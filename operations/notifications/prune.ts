@@ -1,4 +1,4 @@
-/** The work of `notifications-prune`, over all stores. */
+/** The work of the job `notifications-prune`, for all stores. */
 import { sql } from 'kysely'
 import { isInStores } from '#db/lookup-index/find'
 import type { SystemContext } from '#runtime/context'
@@ -17,7 +17,10 @@ export async function pruneNotifications(ctx: SystemContext, signal: AbortSignal
   }
 }
 
-/** All stores together; one by one on a cluster, which cannot lock rows of several shards in one statement. */
+/**
+ * Returns the scopes to prune: null means all stores together. On a cluster, each store is a scope, because one statement
+ * cannot lock rows of several shards.
+ */
 async function findScopes(ctx: SystemContext): Promise<(string | null)[]> {
   if (!(await ctx.services.database.isDistributed())) return [null]
   const { rows } = await sql<{ store_id: string }>`

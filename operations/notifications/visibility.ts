@@ -1,4 +1,7 @@
-/** Retention and visibility: 90 days, and the newest 1,000 of a store. Reads enforce it, whether or not the job has run. */
+/**
+ * Retention and visibility: notifications are kept for 90 days, and only the newest 1,000 of a store. Reads enforce
+ * this too, so it does not depend on when the prune job runs.
+ */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
@@ -20,7 +23,7 @@ export interface Reader {
 const isAddressedTo = ({ userId }: Pick<Reader, 'userId'>): RawBuilder<boolean> =>
   sql<boolean>`(n.recipient_ids is null or ${userId}::uuid = any(n.recipient_ids))`
 
-/** The rows (`n`) visible to a member; scans at most 1,000 index entries. */
+/** Selects the notifications (`n`) that are visible to a member. Scans at most 1,000 index entries. */
 export const selectVisible = (db: Db, reader: Reader) =>
   db
     .selectFrom(

@@ -1,4 +1,4 @@
-/** Errors in the format of OAuth, which clients evaluate (RFC 6749, section 5.2): `{ error, error_description }`. */
+/** Errors in the OAuth format that clients parse (RFC 6749, section 5.2): `{ error, error_description }`. */
 import type { SystemContext } from '#runtime/context'
 import { ApiError, toHttpStatus } from '#runtime/errors'
 import { jsonAnswer, type PageRequest } from '#runtime/page'

@@ -1,13 +1,16 @@
-/** Rate limits per address. Hosted assistants send the requests of all their users from a few addresses. */
+/**
+ * Rate limits per address. Limits for programs (tokens, registrations) are high, because hosted assistants send the
+ * requests of all their users from a few addresses.
+ */
 
 import type { SystemContext } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { ApiError } from '#runtime/errors'
 
 const limits = {
-  /** Pages for people. */
+  /** Limit of the pages that people open. */
   authorize: { limit: 60, windowMs: minuteMs },
-  /** Entered keys, right or wrong: prevents guessing. */
+  /** Limit of entered keys, right or wrong, which prevents guessing. */
   keys: { limit: 10, windowMs: 10 * minuteMs },
   tokens: { limit: 300, windowMs: minuteMs },
   registrations: { limit: 60, windowMs: 60 * minuteMs },

@@ -1,9 +1,9 @@
-/** The resource of granted keys (RFC 8707): `/mcp` of this server, and no other. */
+/** The only resource that keys are granted for (RFC 8707): `/mcp` of this server. */
 import { OauthError } from './errors.ts'
 
 export const getResourceUrl = (publicUrl: string): string => `${publicUrl}/mcp`
 
-/** Refuses any other resource; a client may omit it, since there is only one. */
+/** Refuses any other resource than `/mcp`. A client may omit the resource, because there is only one. */
 export function requireResource(given: string | null, publicUrl: string): void {
   if (given === null) return
   const ours = getResourceUrl(publicUrl)

@@ -19,7 +19,7 @@ import { turnWishlistOn } from './wishlist/settings.ts'
 import { buildWishlistCards, buildWishlistWidget } from './wishlist/widget.ts'
 import { applyWishEvents } from './wishlist/wishes.ts'
 
-/** An element without `pages` is placed by the theme. */
+/** Builds the entry of an element. Without `pages`, only a theme can place it. */
 const element = (
   concept: string,
   tag: string,

@@ -1,4 +1,4 @@
-/** Sanitizes HTML written by merchants (rule 3). Pure: the caller decides which addresses are the store's assets. */
+/** Sanitizes HTML written by merchants (rule 3). Pure: the caller decides which picture URLs are allowed. */
 import { createRequire } from 'node:module'
 import type sanitizeHtml from 'sanitize-html'
 import { isLinkUrl } from '#operations/storefront/index'
@@ -9,13 +9,13 @@ const permittedTags =
   'p br hr h2 h3 h4 strong b em i u s sub sup blockquote ul ol li a img table caption thead tbody tr th td div span figure figcaption code pre'
 const droppedWithContent = 'script style iframe object embed form svg math template noscript textarea'
 
-/** `isAsset`: whether a picture's address is allowed. */
+/** Sanitizes HTML. `isAsset` decides whether a picture's URL is allowed. */
 export function cleanHtml(html: string, isAsset: (url: string) => boolean): string {
   // Loaded on first use, because the library includes a CSS parser.
   const sanitize: typeof sanitizeHtml = require('sanitize-html')
   const options = buildOptions(isAsset)
   let clean = html
-  // Sanitizing must be idempotent: text of the first pass must not become a tag in the second.
+  // Repeats until nothing changes, so that text of one pass cannot become a tag when the result is sanitized again.
   for (let pass = 0; pass < passesAtMost; pass += 1) {
     const again = sanitize(clean, options)
     if (again === clean) return clean
@@ -26,7 +26,7 @@ export function cleanHtml(html: string, isAsset: (url: string) => boolean): stri
 
 const passesAtMost = 6
 
-/** The addresses of all pictures, before cleaning. */
+/** The URLs of all pictures, including those that sanitizing would remove. */
 export function listPictures(html: string): string[] {
   if (!/<img/i.test(html)) return []
   const found = new Set<string>()
@@ -70,7 +70,7 @@ function filterAttributes(tag: string, given: Attributes, isAsset: (url: string)
   }
   if (tag === 'a' && target) {
     allowed.target = target.toLowerCase()
-    // A window with any other name can access its opener, too.
+    // Not only `_blank`: a window with any other name can access its opener as well.
     if (!sameWindow.has(allowed.target)) allowed.rel = 'noopener noreferrer'
   }
   const plain = style === undefined ? '' : filterStyle(style)

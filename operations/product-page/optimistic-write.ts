@@ -1,15 +1,16 @@
-/** Optimistic locking for writes that must call platform or storage first. */
+/** Optimistic locking for writes that must call the platform or the storage before their transaction. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '#runtime/context'
 import { refuseTemporarily } from '#runtime/errors'
 
 const maxTries = 5
-/** Thrown to roll back the transaction, so that the checks inside it run again in the next one. */
+/** Thrown to roll back the transaction after a concurrent change. The next attempt repeats all checks. */
 class ChangedMeanwhile extends Error {}
 
 /**
- * Reads, lets `prepare` call providers outside a transaction, then writes under the store's lock if the data read is
- * unchanged; otherwise starts over. Not inside a transaction. Refuses with `conflict` after five attempts.
+ * Reads, then calls `prepare`, which may call providers, outside a transaction. Then writes under the store's lock if
+ * the data is unchanged since it was read; otherwise starts over. Refuses with `conflict` after five attempts. Not
+ * inside a transaction.
  */
 export async function optimisticWrite<Before, Prepared, Answer>(
   ctx: Context,

@@ -7,10 +7,10 @@ import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 import { cleanHtml, listPictures } from './html.ts'
 
-/** Raw HTML may be longer: cleaning removes tags. */
+/** How much longer HTML may be before cleaning, which removes tags. */
 const rawFactor = 4
 
-/** An HTML field of a request body; its length is checked again after cleaning. */
+/** Schema of an HTML field in a request body. `cleanTexts` checks the length again after cleaning. */
 export const htmlField = (atMost: number) =>
   z
     .string()
@@ -25,9 +25,8 @@ export interface HtmlText {
 }
 
 /**
- * Returns the cleaned texts, in order. A picture stays if its address is https or a file of this store. One statement,
- * none if no text shows files of this server. Refuses texts that are empty or too long after cleaning, naming the
- * field.
+ * Returns the cleaned texts, in order. A picture stays if its URL is https or a file of this store. Refuses texts that are
+ * empty or too long after cleaning, naming the field. One statement; none if no text shows files of this server.
  */
 export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Promise<string[]> {
   const pictures = new Set(texts.flatMap(({ html }) => listPictures(html)))
@@ -45,13 +44,13 @@ export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Prom
   })
 }
 
-/** The addresses that are files of this store. */
+/** Returns those of the URLs that are files of this store. */
 async function findStoreFiles(ctx: Context, urls: readonly string[]): Promise<ReadonlySet<string>> {
   if (urls.length === 0) return new Set()
   const rows = await ctx.db.selectFrom('files').select('url').where(isAmong('url', urls)).execute()
   return new Set(rows.map((row) => row.url))
 }
 
-/** Pictures of a cleaned text that are stored on this server, so that they are retained. */
+/** Lists the pictures of a cleaned text for `files.setUses`, which retains those that are stored on this server. */
 export const listUsedPictures = (field: string, html: string): { url: string; field: string }[] =>
   listPictures(html).map((url) => ({ url, field }))

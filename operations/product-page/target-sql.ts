@@ -1,9 +1,9 @@
-/** Targeting in SQL, for rows whose `content` holds it. */
+/** Targeting in SQL, for rows whose column `content` contains the targeting. */
 import { type RawBuilder, sql } from 'kysely'
 
 /**
- * Whether rows of `alias` target a product: `isTargeted` of promotions in SQL. `categoryIds`: the product's categories
- * with all their ancestors, as `text[]`.
+ * Whether a row of `alias` targets a product: like `isTargeted` of the storefront, but in SQL. `categoryIds` are the
+ * product's categories and all their ancestors, as `text[]`.
  */
 export function targetsProduct(alias: string, productId: unknown, categoryIds: unknown): RawBuilder<boolean> {
   const content = (key: string) => sql`${sql.ref(`${alias}.content`)} -> ${sql.lit(key)}`

@@ -13,7 +13,7 @@ export const uploads: Readonly<Record<string, files.Purpose>> = {
     maxBytes: 5 * mebibyte,
     visibility: 'public',
   },
-  // No SVG: it may contain scripts.
+  // SVG is not allowed, because it may contain scripts.
   [stickerImages]: {
     contentTypes: ['image/png', 'image/webp', 'image/gif'],
     maxBytes: 2 * mebibyte,

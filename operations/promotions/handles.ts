@@ -1,4 +1,4 @@
-/** Jobs that other code queues: queue name and payload. */
+/** Queue handles of promotions: each job's queue name and payload. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object } from '#runtime/schema'
 

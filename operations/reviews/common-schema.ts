@@ -3,21 +3,24 @@ import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { findVariableIssue } from '#runtime/values/variables'
 
-/** Plain text, rendered without markup. */
+/** A trimmed text that is shown as it is, without markup. */
 export const plainText = (min: number, max: number) =>
   z.string().trim().min(min, 'must not be empty').max(max, `must have at most ${max} characters`)
 
-/** An empty text is stored as null. */
+/** A text or null. An empty text is stored as null. */
 export const optionalText = (max: number) => plainText(0, max).nullable()
 
-/** Text that may only use variables with these names. */
+/** Refuses a text with variables other than `names`. */
 export const withVariables = <T extends z.ZodTypeAny>(text: T, names: readonly string[]) =>
   text.superRefine((value: unknown, check) => {
     const fault = typeof value === 'string' ? findVariableIssue(value, new Set(names)) : null
     if (fault) check.addIssue({ code: z.ZodIssueCode.custom, message: fault })
   })
 
-/** URL of a picture: https, or a file uploaded here (`refuseForeignUrl`). An empty text is stored as null. */
+/**
+ * URL of a picture. An empty text is stored as null. `refuseForeignUrl` then checks that it is https, or a file
+ * uploaded here.
+ */
 export const pictureUrl = reference(
   'file',
   z

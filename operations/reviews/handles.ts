@@ -8,7 +8,7 @@ export const reviewImport = handle('review-import', object({ importId: id }))
 export const reviewDispatchPlan = handle(
   'review-dispatch-plan',
   object({
-    /** If omitted: every order that changed since the last scan. */
+    /** The orders to plan for; if omitted, all orders that changed since the last scan. */
     orderIds: z.array(z.string()).max(500).optional(),
   }),
 )

@@ -1,11 +1,11 @@
-/** Search text, blocked words and displayed names of reviews. No database. */
+/** Builds search texts, finds blocked words, and formats reviewers' names. No database. */
 
 import { hasVisible, stripInvisible, toInitial } from '#runtime/values/confusables'
 import { normalizeText } from '#runtime/values/normalize'
 import { getAnonymousName, toPublicName } from '#runtime/values/public-name'
 import { truncate } from '#runtime/values/truncate'
 
-/** Normalized text that searches match against. */
+/** Builds the normalized text in which a search looks for its words. */
 export const buildSearchText = (texts: readonly (string | null | undefined)[]): string =>
   truncate(normalizeText(texts.filter((text) => text).join('\n')), 8000)
 
@@ -23,11 +23,11 @@ const normalizeWords = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** `Ana` of `Ana Souza`; null without a name. */
+/** The first name, such as `Ana` for `Ana Souza`; null without a name. */
 export const getFirstName = (name: string | null): string | null =>
   name?.split(/\s+/).find(hasVisible) ?? null
 
-/** Name as the widget shows it: `Ana Souza`, `Ana S.` or `A. S.`. Never an email or phone. */
+/** Formats the reviewer's name for the storefront: `Ana Souza`, `Ana S.` or `A. S.`. Never shows an email or phone. */
 export function formatReviewerName(
   name: string,
   format: 'full' | 'first-initial' | 'initials',

@@ -1,4 +1,4 @@
-/** Upload purposes of this section, and validation of picture URLs. */
+/** Defines the upload purposes of this section, and validates picture URLs. */
 import type { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -8,7 +8,7 @@ const mebibyte = 1024 * 1024
 export const reviewImages = 'review-images'
 export const reviewLogos = 'review-logos'
 export const testimonialPhotos = 'testimonial-photos'
-/** Import reports with the refused rows. */
+/** Purpose of import reports, which contain the refused rows of a file. */
 export const importReports = 'review-import-reports'
 
 const photos = ['image/jpeg', 'image/png', 'image/webp']

@@ -12,7 +12,7 @@ const types: Record<string, string> = {
 const parts: ReadonlySet<string> = new Set(await readdir(new URL('parts/', folder)))
 export const isPart = (name: string): boolean => parts.has(name)
 
-/** Response with one of the files. */
+/** Returns a response with one of the files. */
 export async function serveAsset(name: string): Promise<Response> {
   return new Response(await readFile(new URL(name, folder)), {
     headers: {

@@ -1,4 +1,4 @@
-/** Newest messages between a store and its customers' phones, with rendered templates. */
+/** Lists the newest messages between a store and its customers' phones, with rendered templates. */
 
 import type { InboundData, Media, TemplateSend } from '#operations/messaging/index'
 import { getSteps, templates } from '#operations/messaging/index'
@@ -9,7 +9,7 @@ const shown = 40
 interface Bubble {
   id: string
   phone: string
-  /** False: the customer wrote it. */
+  /** False if the customer wrote the message. */
   isFromStore: boolean
   kind: string
   header: string | null
@@ -28,7 +28,7 @@ type BubbleContent = Pick<Bubble, 'header' | 'media' | 'text' | 'footer' | 'butt
 type Sent = { text?: string | null; media?: Media } & Partial<TemplateSend>
 type TemplateRow = Awaited<ReturnType<typeof findTemplates>>[number]
 
-/** Both directions together, newest first. */
+/** Lists the messages of both directions together, newest first. */
 export async function listMessages(ctx: SystemContext, storeId: string): Promise<Bubble[]> {
   const [sent, written] = await Promise.all([listSent(ctx, storeId), listInbound(ctx, storeId)])
   return [...sent, ...written].sort((a, b) => b.at.localeCompare(a.at)).slice(0, shown)
@@ -82,7 +82,7 @@ function toBubbleContent(content: Sent, known: readonly TemplateRow[]): BubbleCo
   const plain = { header: null, media, text, footer: null, buttons: [] }
   if (!template || !parameters) return plain
   const row = known.find(({ name, language }) => name === template.name && language === template.language)
-  // A template of the service itself, or a deleted one: only its parameters are known.
+  // The template is the service's own or was deleted: only its name and parameters are known.
   if (!row) return { ...plain, text: [template.name, ...parameters.body].join('\n') }
   const { header, body, footer, buttons } = templates.render(row as unknown as templates.Template, parameters)
   const type = layout?.headerMediaType ?? 'image'

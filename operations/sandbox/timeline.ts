@@ -16,7 +16,7 @@ interface Event {
   state: string | null
 }
 
-/** Newest events of each kind, newest first. API requests are not recorded; the page adds its own. */
+/** Reads the newest events of each kind, newest first. The server records no API requests; the page adds its own. */
 export async function readTimeline(ctx: SystemContext, idOrSlug: string): Promise<{ data: Event[] }> {
   const storeId = await requireStoreId(ctx, idOrSlug)
   const found = await Promise.all([
@@ -28,7 +28,7 @@ export async function readTimeline(ctx: SystemContext, idOrSlug: string): Promis
   return { data: found.flat().sort((a, b) => b.at.localeCompare(a.at)) }
 }
 
-/** Sorted by the time in their ids, which comes from our clock; the queue's own columns use the database's clock. */
+/** Lists jobs by the time in their ids, which is our clock's; the queue's own columns use the database's clock. */
 async function listJobs(ctx: SystemContext, storeId: string): Promise<Event[]> {
   const jobs = await ctx.services.queue.listJobs(storeId)
   return jobs
@@ -69,7 +69,7 @@ async function listMail(ctx: SystemContext, storeId: string): Promise<Event[]> {
   }))
 }
 
-/** An event of a number has no store id until it is applied; the sandbox's numbers contain it. */
+/** Lists callbacks. Events of a number may have no store id until they are applied, so the number's id is matched too. */
 async function listHooks(ctx: SystemContext, storeId: string): Promise<Event[]> {
   const rows = await ctx.root
     .selectFrom('provider_events')

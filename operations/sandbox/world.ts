@@ -8,7 +8,7 @@ import { listMessages } from './messages.ts'
 
 const shown = 30
 
-/** Data of the store with this id or slug; default: the first store. */
+/** Reads the data of the store with this id or slug, by default of the first store. */
 export async function readWorld(ctx: SystemContext, idOrSlug: string | null) {
   const stores = await ctx.root
     .selectFrom('stores')

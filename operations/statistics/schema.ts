@@ -1,4 +1,4 @@
-/** Schemas of figures, conversions and orders. */
+/** Schemas of statistics, conversions and orders. */
 import { sourceTypes } from '#operations/store/index'
 import { count, currency, day, id, instant, money, named, object, queryList, z } from '#runtime/schema'
 
@@ -199,7 +199,7 @@ export const order = named(
 export const orderStatuses = queryList(order.shape.status).optional()
 export const paymentStatuses = queryList(order.shape.paymentStatus).optional()
 
-/** `status` of conversion lists: some statuses, or `all`. */
+/** The `status` filter of conversion lists: a list of statuses, or `all`. */
 export const statusFilter = queryList(z.union([conversionStatus, z.literal('all')]))
   .optional()
   .describe('Some of them, or `all`; confirmed and partially-refunded unless said')

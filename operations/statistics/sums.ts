@@ -1,4 +1,4 @@
-/** Conversions by day and source: from the daily sums, or from the rows while the sums are being built (rule 3). */
+/** Conversions by day and source: from the daily sums, or from `conversions` while the sums are being built (rule 3). */
 import { type Expression, type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSumsBuilt, days, isCountedConversion } from '#operations/store/index'
@@ -69,7 +69,7 @@ const counted = prepared<Query, Omit<Found, 'ready'>>((db, query) => {
   return db.selectNoFrom([sql<DayRow[]>`${toJsonRows(db, rows)}`.as('rows'), currenciesIn(currencies)])
 })
 
-/** Counted conversions of one currency, by local day and source; and the currencies of the range. */
+/** Reads the counted conversions of one currency, by local day and source, and lists all currencies of the range. */
 export async function conversionDays(
   ctx: Context,
   range: days.DayRange,
@@ -117,7 +117,7 @@ const totalCounted = prepared<object, Total>((db) =>
     .groupBy('c.currency'),
 )
 
-/** Totals over all days: no message is older than the store. */
+/** Totals over all days. They need no start date: no conversion is older than the store. */
 export async function conversionTotals(ctx: Context): Promise<Total[]> {
   const [found] = await totalSummed(ctx, { timezone: ctx.store.timezone })
   return found!.ready ? found!.rows : totalCounted(ctx, {})

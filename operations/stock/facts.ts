@@ -1,4 +1,4 @@
-/** Live product and stock facts for alerts, read from the platform. */
+/** Reads a variant and its stock live from the platform, and computes how many people may be notified. */
 
 import type { Product, ProductVariant } from '#operations/store/index'
 import { connections } from '#operations/store/index'
@@ -9,7 +9,10 @@ export interface LiveVariant {
   variant: ProductVariant
 }
 
-/** Reads the variant from the platform; `gone` if it no longer exists. Null without a connected platform; throws if it does not answer. */
+/**
+ * Reads the variant from the platform. Returns `'gone'` if it no longer exists, and null if no platform is connected.
+ * Throws if the platform does not respond.
+ */
 export async function readLiveVariant(
   ctx: Context,
   productId: string,
@@ -29,8 +32,8 @@ export function findLiveVariant(product: Product | undefined, variantId: string)
 const minStock = 3
 
 /**
- * How many people a rollout may notify; null for all. 0 if the stock is too low or nobody can buy the variant.
- * Twice the units, because not everybody who is notified buys.
+ * How many people a rollout may notify: twice the units in stock, because not everybody who is notified buys. 0 if the
+ * stock is too low or the product is not published; null for no limit.
  */
 export function getCapacity({ product, variant }: LiveVariant, ignoresThreshold: boolean): number | null {
   const { stock } = variant

@@ -1,9 +1,12 @@
-/** Implementations of other sections' extension points. */
+/** Implements extension points of other sections: which templates are in use, and the number of stock requests. */
 import { sql } from 'kysely'
 import type { templates } from '#operations/messaging/index'
 import type { home } from '#operations/store/index'
 
-/** Finds enabled alerts that use the template. They fill in at most three parameters. */
+/**
+ * Finds enabled stock alerts that use the template. With `placeholders`, only if the template has more than the three
+ * that alerts fill in.
+ */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('stock_alert_settings as a')
@@ -14,7 +17,7 @@ export const templateUse: templates.TemplateUse = (db, templateId, placeholders)
       query.where(sql<boolean>`false`),
     )
 
-/** Counts requests, including deleted ones. */
+/** The times of all stock requests, including deleted ones. */
 export const stockRequests: home.StockRequests = {
   feature: 'stock-alerts',
   rows: (db) => db.selectFrom('stock_subscriptions as q').select('q.created_at as at'),

@@ -1,4 +1,4 @@
-/** Features, subscription statuses and member roles, for the enums of schemas. */
+/** Features, subscription statuses and member roles, for enums in schemas. */
 import { features, type SubscriptionStatus } from './plans.ts'
 
 export const allFeatures = features as readonly [string, ...string[]] as [string, ...string[]]

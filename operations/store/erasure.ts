@@ -1,4 +1,4 @@
-/** Erasure of a person's data (rule 21): the identifiers of the data subject, and SQL conditions that find them. */
+/** Types and SQL conditions for erasing a person's data (rule 21), who is called the data subject. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { emailKeySql } from '#runtime/values/email'
@@ -6,18 +6,21 @@ import { listPhoneSpellings } from '#runtime/values/phone'
 
 export interface DataSubject {
   customerId: string | null
-  /** Normalized with `emailKey`. */
+  /** Emails, normalized with `emailKey`. */
   emailKeys: readonly string[]
   phoneKeys: readonly string[]
-  /** The ids of their orders. */
+  /** The ids of the person's orders. */
   orderIds: readonly string[]
-  /** The names on their orders. */
+  /** The customer names on the person's orders. */
   names: readonly string[]
 }
 
-/** A section's part in an erasure. Both run in the transaction of the request. */
+/** A section's part in an erasure. Both functions run in the transaction that applies the erasure request. */
 export interface ErasureHandler {
-  /** Cancels what is queued for them, before any section erases: a message that is sent creates new rows elsewhere. */
+  /**
+   * Cancels queued messages to the person. Runs for all sections before any section erases, because sending a message would
+   * create new rows in other sections.
+   */
   stop?(ctx: Context, person: DataSubject): Promise<unknown>
   erase(ctx: Context, person: DataSubject): Promise<unknown>
 }
@@ -26,12 +29,12 @@ interface Columns {
   customer?: string
   email?: string
   phoneKey?: string
-  /** E.164, in tables without a `phone_key`. */
+  /** A column in E.164, for tables without a `phone_key`. */
   phone?: string
   order?: string
 }
 
-/** Matches rows of the data subject. `columns`: the table's columns that identify a person. */
+/** SQL condition for rows of the data subject. `columns`: the table's columns that identify a person. */
 export function belongsToSubject(
   { customerId, emailKeys, phoneKeys, orderIds }: DataSubject,
   columns: Columns,
@@ -48,7 +51,10 @@ export function belongsToSubject(
   return found.length === 0 ? sql<boolean>`false` : sql<boolean>`(${sql.join(found, sql` or `)})`
 }
 
-/** Matches text or JSON that contains their email or phone in any notation, or with `withNames` their full name. */
+/**
+ * SQL condition for text or JSON that contains the person's email, or phone in any notation, or with `withNames` the full
+ * name.
+ */
 export function mentionsSubject(
   person: DataSubject,
   text: RawBuilder<string>,
@@ -58,7 +64,7 @@ export function mentionsSubject(
   return patterns.length === 0 ? sql<boolean>`false` : sql<boolean>`${text} ~* any(${patterns}::text[])`
 }
 
-/** The text with their name, email and phone replaced by `…`. */
+/** SQL for the text with the person's name, email and phone replaced by `…`. */
 export function redactSubject(person: DataSubject, column: string): RawBuilder<string> {
   const patterns = buildPatterns(person, true)
   const text = sql<string>`${sql.ref(column)}`

@@ -1,4 +1,4 @@
-/** The extension points of the store: event hooks, and what other sections add to its pages, files and jobs. */
+/** The store's extension points, where other sections register event hooks, exports, uploads and parts of pages. */
 import type { Context } from '#runtime/context'
 import {
   byKey,
@@ -37,7 +37,7 @@ const checkFeature = (feature: string | null, { features }: ValidationContext): 
 type Hook = (ctx: Context) => Promise<unknown>
 
 const declared = extensionPoints({
-  /** By port and kind, as `ecommerce:order.updated`. */
+  /** Handlers of provider events, by port and kind of event, such as `ecommerce:order.updated`. */
   providerEvents: listsByKey<EventHandler>((_applies, { key }) =>
     /^[a-zA-Z]+:[a-z.-]+$/.test(key) ? null : { wrong: 'is no event', remedy: 'write port:kind' },
   ),
@@ -45,9 +45,9 @@ const declared = extensionPoints({
   connectionKinds: byKey<ConnectionKind, ConnectedPort>(),
   /** The server's own providers, by port. */
   serverKinds: byKey<ServerKind, ServerPort>(),
-  /** By port. */
+  /** Find the stores of provider events that do not name one; by port. */
   storeResolvers: byKey<StoreResolver>(),
-  /** By the name of the job that makes them. */
+  /** Exports, by the name of the job that makes them. */
   exports: byKey<ExportSource>((_source, { key, jobs }) =>
     jobs.has(key) ? null : { wrong: 'has no job', remedy: `add jobs/${key}.ts, or name it as its job` },
   ),
@@ -69,29 +69,29 @@ const declared = extensionPoints({
   ),
   stockRequests: single<StockRequests>(({ feature }, known) => checkFeature(feature, known)),
   recentReviews: single<RecentReviews>(({ feature }, known) => checkFeature(feature, known)),
-  /** A platform was connected (starts a section's first sync). Runs in the transaction that connects. */
+  /** Runs in the transaction that connects an ecommerce platform, for example to queue a section's first sync. */
   platformConnected: inOrder<Hook>(),
-  /** A person asked for erasure: every section erases their data, in one transaction. */
+  /** Runs when a person asked for erasure: every section erases that person's data, in one transaction. */
   personErasure: inOrder<ErasureHandler>(),
-  /** A shop has left for good: every section erases the shoppers it knows from it, in one transaction. */
+  /** Runs when a shop removed our app for good: every section erases the shop's customers, in one transaction. */
   shopErasure: inOrder<Hook>(),
-  /** Runs in the transaction that syncs orders, with the changed ones; their items are written already. */
+  /** Runs in the transaction that syncs orders, with the changed orders. Their items are written already. */
   ordersChanged: inOrder<(ctx: Context, changes: OrderChange[]) => Promise<void>>(),
   /**
-   * Runs in the transaction that completes an order sync. `before`: when the previous sync completed; null if none has.
+   * Runs in the transaction that completes an order sync. `before`: when the previous sync completed; null if there was none.
    */
   ordersRead: inOrder<(ctx: Context, before: Date | null) => Promise<unknown>>(),
-  /** By source, in the transaction that writes the conversions, with the changed conversions of that source. */
+  /** By source. Runs in the transaction that writes conversions, with the changed conversions of that source. */
   conversionsChanged: listsByKey<(ctx: Context, changes: ConversionChange[]) => Promise<void>, SourceType>(
     (_told, { key }) => checkName(sourceTypes, key),
   ),
-  /** In the transaction that removes a member. */
+  /** Runs in the transaction that removes a member. */
   memberRemoved: inOrder<(ctx: Context, userId: string) => Promise<void>>(),
-  /** In the transaction that selects another messaging connection, or none. */
+  /** Runs in the transaction that selects another messaging connection, or none. */
   connectionSelected: inOrder<Hook>(),
-  /** In the transaction that changes the time zone: whatever is due at a local time must be rescheduled. */
+  /** Runs in the transaction that changes the store's time zone: work that is due at a local time must be rescheduled. */
   timezoneChanged: inOrder<Hook>(),
-  /** In the transaction that changes the plan or status of the subscription. */
+  /** Runs in the transaction that changes the plan or status of the subscription. */
   entitlementChanged: inOrder<Hook>(),
 })
 export default declared

@@ -1,7 +1,6 @@
 import { extensions } from '#runtime/extensions'
 import { ecommerceKind, mailKind, storageKind } from './connections/kinds.ts'
 import { ecommercePort } from './ecommerce/port-spec.ts'
-import { notifyJobFailure } from './files/job-notices.ts'
 import { lookUpFiles, trackFiles } from './files/uses.ts'
 import { ordersSync } from './handles.ts'
 import { connectionStates } from './health/gauge.ts'
@@ -14,6 +13,7 @@ import {
   eraseShop,
   notifyDataRequests,
 } from './platform/events.ts'
+import { notifyJobFailure } from './platform/failed-job-notices.ts'
 import { entitlementCheck } from './quota/entitlement-check.ts'
 
 export default extensions({

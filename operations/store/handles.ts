@@ -1,4 +1,4 @@
-/** Handles of the store's jobs: queue name and payload schema. */
+/** Handles of the store's jobs, with queue name and payload schema, for code that queues them. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 

@@ -1,4 +1,4 @@
-/** The plans and what each includes; the plan and status in force at an instant. */
+/** Defines the plans and what each includes, and computes a subscription's plan and status at an instant. */
 
 import type { PlanFacts, SubscriptionInstants } from '#db/access'
 import { dayMs } from '#runtime/durations'
@@ -77,7 +77,7 @@ export const paidPlans = ['starter', 'growth', 'scale'] as const
 /** The currency in which a store of this currency is charged. */
 export const planCurrency = (storeCurrency: string): PlanCurrency => (storeCurrency === 'BRL' ? 'BRL' : 'USD')
 
-/** Every feature that `activate-features` and operations may name. */
+/** All features that `activate-features` and operations may name. */
 export const features: readonly string[] = scale
 const sets = new Map(Object.values(plans).map((plan) => [plan.id, new Set(plan.features)]))
 
@@ -95,7 +95,7 @@ interface ScheduledPlan {
   effectiveAt: string
 }
 
-/** The plan in force at `now`. A scheduled change applies from its instant, even if its job is late. */
+/** The plan at `now`. A scheduled change applies from `effectiveAt`, even if the job that writes it is late. */
 export function planIdAt({ plan_id: planId, scheduled_change: scheduled }: PlanFacts, now: number): string {
   if (!scheduled) return planId
   const { planId: next, effectiveAt } = scheduled as ScheduledPlan
@@ -106,8 +106,8 @@ export type SubscriptionStatus = 'trialing' | 'active' | 'past-due' | 'paused' |
 export const pauseLimitMs = 90 * dayMs
 
 /**
- * The status in force at `now`, even if the job that writes it is late: a trial past its end is `ended`, a grace period
- * past its end `paused`, a cancelled subscription past its paid period `ended`.
+ * The status at `now`, even if the job that writes it is late. After its end, a trial is `ended`, a grace period is `paused`,
+ * and the paid period of a cancelled subscription is `ended`.
  */
 export function statusAt(row: SubscriptionInstants, now: number): SubscriptionStatus {
   const over = (at: Date | null): boolean => at !== null && now >= at.getTime()
@@ -120,7 +120,7 @@ export function statusAt(row: SubscriptionInstants, now: number): SubscriptionSt
     case 'paused':
       return row.paused_at && now >= row.paused_at.getTime() + pauseLimitMs ? 'ended' : 'paused'
     case 'active':
-      // The payer paused it at the provider: it stays active until the paid period ends.
+      // The payer paused the agreement at the provider: the subscription stays active until the paid period ends.
       if (!over(row.paused_at)) return 'active'
       return now >= row.paused_at!.getTime() + pauseLimitMs ? 'ended' : 'paused'
     case 'cancelled':

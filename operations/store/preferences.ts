@@ -1,4 +1,4 @@
-/** A store's free-form JSON preferences: merge patches (RFC 7386) and limits. */
+/** Merges and limits a store's free-form JSON preferences (merge patches, RFC 7386). */
 import { isDeepStrictEqual } from 'node:util'
 import { refuse } from '#runtime/errors'
 import { truncate } from '#runtime/values/truncate'
@@ -8,7 +8,7 @@ export type JsonObject = Record<string, unknown>
 const maxBytes = 64 * 1024
 const maxDepth = 10
 
-/** Applies a merge patch: objects merge at every depth, null removes a key, everything else replaces. */
+/** Applies a merge patch: objects are merged at every depth, null removes a key, any other value replaces. */
 export function mergePatch(stored: unknown, patch: JsonObject): JsonObject {
   const merged: JsonObject = isObject(stored) ? { ...stored } : {}
   for (const [key, value] of Object.entries(patch)) {
@@ -44,12 +44,12 @@ export function checkPreferences(preferences: JsonObject): void {
   }
 }
 
-/** Refuses a value so deep that comparing it would overflow the stack. */
+/** Refuses a value that is nested so deeply that comparing it would overflow the stack. */
 export function checkDepth(name: string, root: unknown): void {
   const open = [{ value: root, depth: 1 }]
   for (let next = open.pop(); next; next = open.pop()) {
     if (typeof next.value !== 'object' || next.value === null) continue
-    // `settings` holds the preferences one level down.
+    // One level more than the limit, because `settings` contains the preferences one level deeper.
     if (next.depth > maxDepth + 1) {
       throw refuse('bad_request', `${truncate(name, 100)}: must not be more than ${maxDepth} levels deep`)
     }
@@ -61,7 +61,7 @@ export function checkDepth(name: string, root: unknown): void {
 export const isSameJson = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(roundTrip(one), roundTrip(other))
 
-/** The value after a JSON round trip: −0 becomes 0. */
+/** The value after a JSON round trip, which for example turns −0 into 0. */
 const roundTrip = (value: unknown): unknown =>
   value === undefined ? undefined : JSON.parse(JSON.stringify(value))
 

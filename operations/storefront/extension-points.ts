@@ -21,9 +21,9 @@ const checkFeature = (
     : { wrong: `names the feature ${feature}`, remedy: `one of ${[...features].join(', ')}` }
 
 const declared = extensionPoints({
-  /** By the key in the answer, which keeps this order. */
+  /** Parts of the widgets response, by their key; the response has the keys in this order. */
   widgets: byKey<WidgetSpec>(checkFeature),
-  /** By the widget's name in events. */
+  /** Which browser events count, by the widget's name in events. */
   events: byKey<EventSpec>(checkFeature),
   /** Custom elements that show the widgets. */
   elements: inOrder<ElementSpec>(({ module }) =>

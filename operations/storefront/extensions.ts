@@ -7,7 +7,7 @@ export default extensions({
   guides: {
     themes: {
       title: 'Theme guide',
-      summary: 'how a shop shows what the API configures, by elements, spots, events and parts',
+      summary: 'how a theme shows the widgets: elements, placement, events, parts',
       file: new URL('THEMES.md', import.meta.url),
     },
   },

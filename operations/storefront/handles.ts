@@ -10,7 +10,7 @@ export const productSnapshotsRefresh = handle(
 export const storefrontScriptPublish = handle(
   'storefront-script-publish',
   object({
-    /** The merchant's embed block is active: removes the script tag that does the same. */
+    /** True if the merchant's embed block loads the script. The job then removes our script tag instead of adding it. */
     isEmbedded: z.boolean().optional(),
   }),
 )

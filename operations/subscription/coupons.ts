@@ -40,7 +40,7 @@ interface CouponTarget {
   currency: string
 }
 
-/** The first reason against redeeming the coupon, or null. */
+/** The first reason why the coupon cannot be redeemed, or null. */
 async function findReasonAgainst(
   ctx: Context,
   coupon: Coupon | null,
@@ -78,7 +78,7 @@ const toHeldCoupon = (coupon: Coupon): HeldCoupon => ({
   billingCycles: coupon.billingCycles,
 })
 
-/** The coupon to redeem with the next payment; null when no code is given. Refuses with the reason against it. */
+/** The coupon to redeem with the next payment; null when no code is given. Refuses a coupon that cannot be redeemed. */
 export async function requireCoupon(
   ctx: Context,
   code: string | undefined,
@@ -96,7 +96,7 @@ export async function requireCoupon(
   return toHeldCoupon(coupon)
 }
 
-/** Whether the coupon takes off an amount in another currency, which makes it worthless here. */
+/** Whether the coupon takes off a fixed amount in another currency; such a coupon cannot be used. */
 const isOtherCurrency = (coupon: Coupon, currency: string): boolean =>
   coupon.amountOff !== null && coupon.currency !== currency
 
@@ -109,7 +109,7 @@ const listApplicablePlans = (
     ? []
     : paidPlans.filter((each) => isCouponApplicable(coupon, each, billingCycle))
 
-/** The `planIds` of the answer: null for every plan, or when there is no such coupon. */
+/** The `planIds` of the response: null if the coupon applies to every plan or does not exist. */
 function buildPlanIds(coupon: Coupon | null, target: CouponTarget): string[] | null {
   if (!coupon) return null
   const holding = listApplicablePlans(coupon, target)
@@ -136,7 +136,7 @@ export async function validateCoupon(
     isValid: reason === null,
     reason,
     percentOff: coupon?.percentOff ?? null,
-    // Every amount in the answer is in `currency`.
+    // Every amount in the response is in `currency`.
     amountOff: coupon?.amountOff && !isOtherCurrency(coupon, currency) ? Number(coupon.amountOff) : null,
     durationCycles: coupon?.durationCycles ?? null,
     planIds: buildPlanIds(coupon, target),
@@ -148,7 +148,7 @@ export async function validateCoupon(
   }
 }
 
-/** The currency of the store's agreement, else the one that fits its own currency. */
+/** The currency of the subscription, else the plan currency for the store's currency. */
 async function findCurrency(ctx: Context): Promise<string> {
   const row = await ctx.db.selectFrom('subscriptions').select('currency').executeTakeFirstOrThrow()
   return row.currency ?? planCurrency(ctx.store.currency)

@@ -9,7 +9,7 @@ const declared = environment(
       .string()
       .regex(/^(mercadopago:\/\/.+|sandbox)$/, 'must begin with mercadopago://')
       .default('sandbox'),
-    /** A JSON file of coupons, for a provider that has none. */
+    /** Path of a JSON file of coupons, for a provider without its own coupons. */
     BILLING_COUPONS: optionalText,
   },
   ({ billingUrl: url = 'sandbox', billingCoupons = null }) => {

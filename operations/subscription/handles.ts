@@ -1,4 +1,4 @@
-/** Jobs that other code queues: queue name and payload. */
+/** Handles of this section's jobs, with queue name and payload, for code that queues them. */
 import { handle } from '#runtime/jobs/handle'
 import { id, object, z } from '#runtime/schema'
 

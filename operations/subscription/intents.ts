@@ -1,6 +1,6 @@
 /**
- * Calls to the provider, written before they are made (an outbox): requests of the merchant (one at a time), and tasks
- * that follow from something else and are retried until they are done.
+ * Intents: calls to the provider, stored before they are made (an outbox). A request is a call that the merchant asked for,
+ * one at a time. A task is a background call, retried until it is done.
  */
 
 import type { Row } from '#db/tables'
@@ -15,7 +15,7 @@ export type RequestKind = 'cancel' | 'charge' | 'schedule'
 export type TaskKind = 'cancel-agreement' | 'pause-agreement' | 'close-checkout' | 'refund' | 'collect'
 export const requestKinds: readonly RequestKind[] = ['cancel', 'charge', 'schedule']
 
-/** Lease of the process that made the request: after it, the reconciliation takes over. */
+/** Lease of the process that made the request. When it expires, the reconciliation takes over. */
 const leaseMs = minuteMs
 
 /**
@@ -70,7 +70,7 @@ export async function addTask(
     })
     .onConflict((conflict) => {
       const known = conflict.columns(['store_id', 'key'])
-      // Money moves once for each key; a task that only sets a state may be reopened.
+      // A task that moves money runs once for each key. A task that only sets a state may be reopened.
       return task.kind === 'refund' || task.kind === 'collect'
         ? known.doNothing()
         : known.doUpdateSet({ status: 'open', updated_at: now })
@@ -110,7 +110,7 @@ export async function closeIntent(
   return closed !== undefined
 }
 
-/** Releases the lease of an intent whose outcome is indeterminate, so that it is reconciled at once. */
+/** Releases the lease of an intent with an indeterminate outcome, so that the intent is reconciled at once. */
 export async function releaseIntent(ctx: Context, id: string, failure: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     await tx.db

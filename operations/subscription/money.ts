@@ -1,4 +1,4 @@
-/** Prices, coupons and proration in whole cents, never floating point. */
+/** Computes prices, coupon discounts and proration in whole cents, never in floating point. */
 
 import { amounts, getPlan, type PlanCurrency, paidPlans, planCurrency } from '#operations/store/index'
 
@@ -11,7 +11,7 @@ export interface HeldCoupon {
   code: string
   percentOff: number | null
   amountOff: string | null
-  /** Remaining charges it applies to; null: no limit. */
+  /** Number of further charges that the coupon applies to; null: no limit. */
   remainingCycles: number | null
   planIds: string[] | null
   billingCycles: BillingCycle[] | null

@@ -1,4 +1,4 @@
-/** Closes open checkouts: here at once, at the provider as a task. */
+/** Closes open checkouts: in our database at once, at the provider by a background task. */
 import type { Context } from '#runtime/context'
 import { addTask } from './intents.ts'
 

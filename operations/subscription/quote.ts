@@ -1,4 +1,4 @@
-/** Quotes: amounts frozen when an offer is made, and the change of the row once it is paid (rules 7 and 9). */
+/** Quotes fix the amounts when an offer is made, and determine the change of the row once it is paid (rules 7 and 9). */
 import { amounts, periods } from '#operations/store/index'
 import {
   type BillingCycle,
@@ -17,7 +17,10 @@ import {
   type SubscriptionRow,
 } from './transitions.ts'
 
-/** `now`: a new period begins; `same-period`: the plan changes within it; `at-period-end`: nothing is due until then. */
+/**
+ * `now`: a new period begins. `same-period`: the plan changes within the current period. `at-period-end`: the plan changes
+ * when the current period ends, and nothing is due before.
+ */
 export type EffectiveFrom = 'now' | 'same-period' | 'at-period-end'
 
 export interface Target {
@@ -28,34 +31,34 @@ export interface Target {
 /** Stored as JSON in the column `terms` of a checkout or an intent. Money is decimal text. */
 export interface Quote extends Target {
   begins: EffectiveFrom
-  /** Price of a whole period, before coupon. */
+  /** Price of a whole period, before the coupon's discount. */
   price: string
   currency: string
-  /** With its remaining charges; a new coupon counts this charge too. */
+  /** Its `remainingCycles` include this charge if the coupon is new. */
   coupon: HeldCoupon | null
   isCouponNew: boolean
-  /** Cost of a whole period, after coupon. */
+  /** Cost of a whole period, after the coupon's discount. */
   cost: string
-  /** Due now: charge less credit less balance. */
+  /** Due now: `charge` minus `credit` minus the used credit balance. */
   amount: string
   charge: string
   discount: string
-  /** Unused paid time. */
+  /** Value of the unused paid time. */
   credit: string
-  /** Change of the credit balance once paid; negative when balance is used. */
+  /** Change of the credit balance once the quote is paid; negative if the balance is used. */
   balanceDelta: string
-  /** The period that was used for proration. */
+  /** The current period when the quote was made, used for proration. */
   periodStart: string
   periodEnd: string
-  /** Version of the subscription row it was priced on; absent in quotes written before versions existed. */
+  /** Version of the subscription row that the quote was computed from; absent in quotes older than the version column. */
   version?: number
 }
 
-/** Whether a quote may still be applied: nothing that it was priced on has changed. */
+/** Whether a quote may still be applied: nothing that its amounts depend on has changed. */
 export const isQuoteValid = (row: SubscriptionRow, quote: Quote): boolean =>
   (quote.version ?? 0) === row.version
 
-/** `keepsCoupon`: the held coupon stays when it applies to the target and no new one is given. */
+/** Builds a quote. `keepsCoupon`: the held coupon stays if it applies to the target and no new coupon is given. */
 export function buildQuote(
   row: SubscriptionRow,
   offer: Target & {
@@ -103,12 +106,12 @@ export function buildQuote(
 export const computeCreditApplied = ({ charge, amount }: Quote): string =>
   amounts.toMoney(amounts.toCents(charge) - amounts.toCents(amount))
 
-/** The coupon after payment. A coupon held before was already counted in this period. */
+/** The coupon after the payment. Within a period, a coupon held before is not counted again. */
 function computeCouponAfter({ begins, coupon, isCouponNew }: Quote): HeldCoupon | null {
   return begins === 'now' || isCouponNew ? consumeCoupon(coupon) : coupon
 }
 
-/** The change of the row when the quote is paid at `at`. */
+/** The changed columns of the subscription row when the quote is paid at `at`. */
 export function buildPaidChange(row: SubscriptionRow, quote: Quote, at: Date): Partial<SubscriptionRow> {
   const { planId, billingCycle, price, begins, cost } = quote
   if (begins === 'at-period-end') return { ...buildScheduledChange(row, quote), currency: quote.currency }
@@ -145,7 +148,7 @@ function buildNewPeriod(at: Date, billingCycle: BillingCycle): Partial<Subscript
   }
 }
 
-/** Schedules the change for the end of the period. The current plan and cycle drop the scheduled change instead. */
+/** Schedules a change for the end of the period. If the target is the current plan and cycle, drops the scheduled change. */
 export function buildScheduledChange(row: SubscriptionRow, quote: Quote): Partial<SubscriptionRow> {
   const { planId, billingCycle, price } = quote
   const isToday = planId === row.plan_id && billingCycle === row.billing_cycle
@@ -162,7 +165,7 @@ export function buildScheduledChange(row: SubscriptionRow, quote: Quote): Partia
   }
 }
 
-/** The recurring charge that follows once the quote is paid. */
+/** The amount of the recurring charge that follows once the quote is paid. */
 export function computeLaterCharge(row: SubscriptionRow, quote: Quote, now: Date): string {
   const paid = { ...row, ...buildPaidChange(row, quote, now), status: 'active', paused_at: null }
   return (

@@ -1,4 +1,4 @@
-/** The subscription row: reads apply the clock, writes happen only under its lock. */
+/** Reads and writes the subscription row. Reads apply due transitions in memory; writes happen only under the row's lock. */
 
 import { notify, notifyEntitlementChanged } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -19,7 +19,7 @@ import {
 const findRow = (ctx: Context) => ctx.db.selectFrom('subscriptions').selectAll()
 const findRowPrepared = prepared<object, SubscriptionRow>((db) => db.selectFrom('subscriptions').selectAll())
 
-/** Reads the row advanced to now, whether or not a job has written it. Writes nothing. */
+/** Reads the row with its due transitions applied, even if no job has written them yet. Writes nothing. */
 export async function readRow(ctx: Context): Promise<SubscriptionRow> {
   const [row] = await findRowPrepared(ctx, {})
   if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
@@ -31,7 +31,7 @@ export async function lockRow(tx: Context): Promise<SubscriptionRow> {
   return writeDueTransitions(tx, await findRow(tx).forUpdate().executeTakeFirstOrThrow())
 }
 
-/** Like `lockRow`, but answers null when the row is locked by another transaction. */
+/** Like `lockRow`, but returns null when another transaction has locked the row. */
 export async function lockFreeRow(tx: Context): Promise<SubscriptionRow | null> {
   const row = await findRow(tx).forUpdate().skipLocked().executeTakeFirst()
   return row ? writeDueTransitions(tx, row) : null
@@ -109,7 +109,7 @@ async function runTransitionEffects(
     })
 }
 
-/** Writes a change of a locked row and notifies every instance. */
+/** Writes a change of a locked row. Notifies every instance if the store's access changed. */
 export async function saveRow(
   tx: Context,
   before: SubscriptionRow,
@@ -127,7 +127,7 @@ export async function saveRow(
 const isEntitlementChanged = (before: SubscriptionRow, after: SubscriptionRow): boolean =>
   before.plan_id !== after.plan_id || before.status !== after.status
 
-/** The columns that decide whether the store may write (store section). */
+/** The columns from which the store section decides whether the store may write. */
 const gateFields = [
   'plan_id',
   'status',
@@ -138,7 +138,7 @@ const gateFields = [
   'paused_at',
 ] as const
 
-/** The only writer of the row. When its pricing basis changes, open checkouts are closed: they can no longer be paid. */
+/** The only function that updates the row. If the pricing basis changes, closes open checkouts: their quotes are invalid. */
 async function write(tx: Context, before: SubscriptionRow, next: SubscriptionRow): Promise<SubscriptionRow> {
   const now = tx.now()
   const isRepriced = buildPricingBasis(before) !== buildPricingBasis(next)

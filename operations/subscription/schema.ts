@@ -1,11 +1,11 @@
-/** Resources of the section. */
+/** Schemas of the section's API resources. */
 import { plans, type SubscriptionStatus } from '#operations/store/index'
 import { count, currency, email, instant, money, named, object, percent, z } from '#runtime/schema'
 
 const paid = ['starter', 'growth', 'scale'] as const
 export const planId = z.enum(paid)
 
-/** Features and prices of every plan, for operation descriptions: no operation answers them. */
+/** Features and prices of every plan, for operation descriptions, because no operation returns them. */
 export const planSummary: string = paid
   .map((id, i) => {
     const { features, messagesPerCycle, prices } = plans[id]!
@@ -151,7 +151,7 @@ const nullable = <T extends z.ZodRawShape>(shape: T) =>
   Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, schema.nullable()])) as {
     [K in keyof T]: z.ZodNullable<T[K]>
   }
-/** The last checkout; `none` with nulls before there was one. */
+/** The last checkout; before the first checkout, `status` is `none` and the other fields are null. */
 export const checkoutResult = object({
   ...nullable(checkoutFields),
   status: z.enum([...checkoutStatuses, 'none']),

@@ -1,4 +1,7 @@
-/** Time-based transitions of a subscription. Pure, so that reads apply them before a job has written them (rule 1). */
+/**
+ * Computes the time-based transitions of a subscription. Pure functions, so reads can apply transitions that no job has
+ * written yet (rule 1).
+ */
 
 import type { Row } from '#db/tables'
 import { amounts, pauseLimitMs, periods } from '#operations/store/index'
@@ -20,7 +23,7 @@ export interface ScheduledChange {
   billingCycle: BillingCycle
   price: string | null
   effectiveAt: string
-  /** Replaces the held coupon; when left out, that coupon stays. */
+  /** Replaces the held coupon; if left out, the held coupon stays. */
   coupon?: HeldCoupon | null
 }
 
@@ -34,7 +37,7 @@ export type Transition =
   | 'renewed'
 
 const graceMs = weekMs
-/** A payment can be disputed, or refunded at the provider, for about half a year. */
+/** 200 days: a payment can be disputed, or refunded at the provider, for about half a year. */
 export const refundWindowMs = 200 * dayMs
 const retryMs = [1, 3, 5].map((days) => days * dayMs)
 
@@ -42,7 +45,7 @@ export const getScheduledChange = (row: SubscriptionRow): ScheduledChange | null
   row.scheduled_change as ScheduledChange | null
 export const getHeldCoupon = (row: SubscriptionRow): HeldCoupon | null => row.coupon as HeldCoupon | null
 
-/** Advances the row to `now`; answers it with the transitions applied, in order. */
+/** Advances the row to `now`. Returns the changed row and the transitions that were applied, in order. */
 export function advanceTo(
   row: SubscriptionRow,
   now: Date,
@@ -94,7 +97,7 @@ function findTransition(
   }
 }
 
-/** A new billing cycle moves the anchor; a change of the plan alone keeps it. */
+/** The changed columns of a scheduled plan change. Only a change of the billing cycle moves the anchor of the periods. */
 function buildPlanChange(row: SubscriptionRow, scheduled: ScheduledChange): Partial<SubscriptionRow> {
   const { planId, billingCycle, price, effectiveAt } = scheduled
   const coupon = scheduled.coupon === undefined ? getHeldCoupon(row) : scheduled.coupon
@@ -113,7 +116,7 @@ function buildNextPeriod(row: SubscriptionRow): Partial<SubscriptionRow> {
   return { current_period_start: start, current_period_end: end }
 }
 
-/** The period whose start is nearest to an instant: the provider's clock may differ from ours. */
+/** The period whose start is nearest to `at`; not the period that contains `at`, because the provider's clock may differ. */
 export function findNearestPeriod(
   row: Pick<SubscriptionRow, 'anchor_at' | 'billing_cycle'>,
   at: Date,
@@ -138,13 +141,13 @@ export const computeGraceEnd = (failedAt: Date): Date => new Date(failedAt.getTi
 export const isAgreementLive = (row: SubscriptionRow): boolean =>
   row.agreement_id !== null && row.agreement_status !== 'paused' && row.agreement_status !== 'cancelled'
 
-/** The period is over and the result of the renewal charge is not known yet. */
+/** Whether the period is over and the result of the renewal charge is not known yet. */
 export const isOverdue = (row: SubscriptionRow, now: Date): boolean =>
   row.status === 'active' && isAgreementLive(row) && row.paused_at === null && now >= row.current_period_end
 
 /**
- * The values that offers are priced on, as a comparable string: an offer may be paid while they stay the same. A trial, a
- * pause or a paid period that runs out does not change them.
+ * The values that the amounts of an offer depend on, as a comparable string. An offer stays valid while this string does
+ * not change. The end of a trial, a pause or a paid period does not change it.
  */
 export function buildPricingBasis(row: SubscriptionRow): string {
   const goesOn =
@@ -156,7 +159,7 @@ export function buildPricingBasis(row: SubscriptionRow): string {
   return JSON.stringify([goesOn, paid, row.currency, row.credit_balance, row.agreement_id])
 }
 
-/** A charge for a whole period: price less coupon less credit, as decimal text. */
+/** A charge for a whole period: price minus coupon discount minus credit. Amounts are decimal text. */
 export interface Charge {
   amount: string
   discount: string
@@ -174,7 +177,7 @@ export function computeCharge(price: string, coupon: HeldCoupon | null, balance:
   }
 }
 
-/** The next charge of the agreement, or the overdue one; null when nothing will be charged. */
+/** The overdue charge or else the next charge of the agreement; null when nothing will be charged. */
 export function computeNextCharge(row: SubscriptionRow): Charge | null {
   const isCharged = row.status === 'active' || row.status === 'past-due'
   if (!isCharged || !isAgreementLive(row) || row.paused_at) return null
@@ -192,7 +195,7 @@ export function computeNextChargeAt(row: SubscriptionRow, now: Date): Date | nul
   return retry === undefined ? null : new Date(retry)
 }
 
-/** The unused part of the paid period in cents: its cost after coupon, prorated by the millisecond (rule 7). */
+/** The value of the unused part of the paid period, in cents: the period's cost, prorated by the millisecond (rule 7). */
 export function computeUnusedAmount(row: SubscriptionRow, now: Date): bigint {
   if ((row.status !== 'active' && row.status !== 'cancelled') || row.period_cost === null) return 0n
   return prorateToPeriodEnd(row, amounts.toCents(row.period_cost), now)
@@ -204,7 +207,7 @@ export function prorateToPeriodEnd(row: SubscriptionRow, cents: bigint, now: Dat
   return computeShare(cents, end - now.getTime(), end - row.current_period_start.getTime())
 }
 
-/** The largest cost of the whole period whose prorated rest does not exceed `rest`. */
+/** The largest cost of the whole period of which the prorated remainder does not exceed `rest`. */
 export function computeCostForRest(row: SubscriptionRow, rest: bigint, now: Date): bigint {
   const end = row.current_period_end.getTime()
   return computeWhole(rest, end - now.getTime(), end - row.current_period_start.getTime())

@@ -1,10 +1,10 @@
-/** Cursors of paginated lists: the position of a row, strictly after which the next page begins. */
+/** Cursors of paginated lists. A cursor encodes the position of the last row; the next page begins after that row. */
 import { createHash } from 'node:crypto'
 import { refuse } from '#runtime/errors'
 import { databaseInstantPattern } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
 
-/** A cursor is bound to its filters: with other filters it is refused. */
+/** A hash of a list's filters. It is part of the cursor: with other filters the cursor is refused. */
 export const fingerprintFilters = (filters: object): string =>
   createHash('sha256')
     .update(
@@ -18,8 +18,8 @@ export const fingerprintFilters = (filters: object): string =>
     .slice(0, 16)
 
 /**
- * Parses a cursor of this list with these filters; refuses any other. `parts`: the number of its texts, of which the
- * last two are an instant as the database writes it and an id.
+ * Parses a cursor; refuses one of another list or of other filters. `parts`: the number of texts in it. The last two
+ * are an instant, in the database's text format, and an id.
  */
 export function readCursor(cursor: string, fingerprint: string, parts: number): string[] {
   const wrong = refuse(
@@ -38,6 +38,6 @@ export function readCursor(cursor: string, fingerprint: string, parts: number): 
   return read.slice(1) as string[]
 }
 
-/** Base64url of a JSON array. */
+/** Encodes a cursor: base64url of a JSON array. */
 export const writeCursor = (fingerprint: string, parts: readonly string[]): string =>
   Buffer.from(JSON.stringify([fingerprint, ...parts])).toString('base64url')

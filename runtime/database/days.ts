@@ -1,5 +1,5 @@
-// biome-ignore-all lint/plugin/midnight: the one place that asks PostgreSQL where a day begins
-/** Calendar days in the store's zone (rule 3): by the local date of an instant, never by adding 24 hours. */
+// biome-ignore-all lint/plugin/midnight: the only file that lets PostgreSQL compute where a day begins
+/** Calendar days in the store's time zone (rule 3), computed from local dates, never by adding 24 hours. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -20,7 +20,7 @@ export {
   localDay,
 } from '#runtime/values/days'
 
-/** Both inclusive, as a caller writes them. */
+/** A range of days as a caller sends it. Both days are inclusive. */
 export interface DayRangeQuery {
   startDate?: string | undefined
   endDate?: string | undefined
@@ -38,12 +38,14 @@ export function parseDayRange(ctx: Context, query: DayRangeQuery, atMost: number
   return { startDate, endDate }
 }
 
-/** Days among the filters of a list: all of it or nothing. */
+/** A range of days among the filters of a list. Either all fields are present or none. */
 export interface DayFilter extends Partial<DayRange> {
   timezone?: string
 }
 
-/** An absent side is open. Refuses a reversed range. */
+/**
+ * Converts a caller's range into a filter. Without a start or an end the range is open there. Refuses a reversed one.
+ */
 export function toDayFilter(ctx: Context, { startDate, endDate }: DayRangeQuery): DayFilter {
   refuseReversedDays({ startDate, endDate })
   if (startDate === undefined && endDate === undefined) return {}
@@ -56,8 +58,9 @@ export const localDate = (column: string, timezone: unknown): RawBuilder<string>
   sql<string>`(${sql.ref(column)} at time zone ${timezone}::text)::date`
 
 /**
- * Whether an instant is on one of the days. The bounds that an index serves come first; only instants near the edges
- * need their date computed, which costs more than everything else.
+ * Whether an instant is on one of the days. Bounds three hours outside the range use an index. Rows at least three
+ * hours inside the range match without further work. The local date, which is expensive, is computed only for rows
+ * between.
  */
 export const isWithin = (column: string, range: DayRange & { timezone: unknown }): RawBuilder<boolean> => {
   const at = sql.ref(column)
@@ -70,8 +73,9 @@ export const isWithin = (column: string, range: DayRange & { timezone: unknown }
 }
 
 /**
- * The first instant of a local day. If its midnight does not exist PostgreSQL returns the instant after the gap; if it
- * occurs twice, the second, so the day began an hour earlier.
+ * The first instant of a local day. If midnight does not exist because the clocks go forward, PostgreSQL returns the
+ * instant after the gap. If midnight occurs twice, PostgreSQL returns the second one, and the day began an hour
+ * earlier.
  */
 export const firstInstant = (day: RawBuilder<unknown>, timezone: RawBuilder<unknown>): RawBuilder<Date> => {
   const midnight = sql`((${day})::timestamp at time zone ${timezone})`
@@ -80,13 +84,13 @@ export const firstInstant = (day: RawBuilder<unknown>, timezone: RawBuilder<unkn
 }
 
 export interface LocalDays {
-  /** Both inclusive. */
+  /** The first day. Both days are inclusive. */
   startDate: unknown
   endDate: unknown
   timezone: unknown
 }
 
-/** Whether an instant is on one of the days: the bounds are computed once, and nothing per row. */
+/** Whether an instant is on one of the days. The two bounds are computed once per query; rows are only compared. */
 export function isWithinDays(
   column: string,
   { startDate, endDate, timezone }: LocalDays,

@@ -1,4 +1,4 @@
-/** JSON built by the database: a resource is declared once as a projection, and its rows leave as text. */
+/** JSON that the database builds: a resource's fields are declared once, and its rows arrive as JSON text. */
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import { roundToCents } from './sql.ts'
 
@@ -25,13 +25,13 @@ export function jsonObject(shape: Record<string, Part>): RawBuilder<unknown> {
 }
 
 const shapes = new WeakMap<object, Record<string, Part>>()
-/** Expressions whose text needs no escaping. */
+/** Expressions whose result needs no escaping inside a JSON string. */
 const plainTexts = new WeakSet<object>()
 
 /**
- * The same object as JSON text, concatenated with `||`. A third cheaper for the rows of a list than
- * `json_build_object`, which looks up the type of each argument for each row. No gain for a single row, since the
- * longer expression takes longer to plan. Inside another object it would be a string.
+ * The same object as JSON text, concatenated with `||`. For the rows of a list this is a third cheaper than
+ * `json_build_object`, which looks up the type of each argument for each row. For a single row it is not cheaper, since
+ * the longer expression takes longer to plan. Not for use inside another object, where it would become a string.
  */
 export function jsonText(object: RawBuilder<unknown>): RawBuilder<string> {
   const shape = shapes.get(object)
@@ -54,8 +54,8 @@ export const jsonFields = (column: string, keys: readonly string[]): Record<stri
   Object.fromEntries(keys.map((key) => [key, sql`${sql.ref(column)} -> ${sql.lit(key)}`]))
 
 /**
- * An instant as text: ISO 8601, UTC, milliseconds; null stays null. The body of the SQL function `iso` is inlined: the
- * planner would parse the function again for each use in each query.
+ * An instant as text: ISO 8601, UTC, milliseconds; null stays null. This is the body of the SQL function `iso`, written
+ * out here because the planner would parse the function again for each use in each query.
  */
 export function isoInstant(column: string): RawBuilder<string> {
   const text = sql<string>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`

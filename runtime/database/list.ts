@@ -1,4 +1,4 @@
-/** Pages of a list: one round trip, one JSON text built by the database. */
+/** Reads pages of lists: each with one statement, whose result is the complete JSON text of the answer. */
 import {
   AliasNode,
   type Expression,
@@ -19,9 +19,9 @@ import { prepared } from './query.ts'
 import { SmallListCache } from './small-list-cache.ts'
 import { least } from './sql.ts'
 
-/** The most rows that are counted; the answer says if there are more. */
+/** The most rows that are counted; if there are more, the answer has `X-Total-Capped`. */
 const countedAtMost = 50_000
-/** The limit of a text search, which has to check each row. */
+/** The most rows that are counted for a text search, which has to check each row. */
 export const searchedAtMost = 5000
 
 export interface Paging {
@@ -29,7 +29,7 @@ export interface Paging {
   limit: number
 }
 
-/** A page by its number, by default the first, or the one after a cursor. */
+/** Selects a page by its number (default: the first) or by the cursor of the page before. */
 export interface CursorPaging {
   page?: number | undefined
   limit: number
@@ -44,28 +44,28 @@ export interface ListParts {
   rows: AnySelect
   /** One row as JSON. */
   item: RawBuilder<unknown>
-  /** The alias of `item`, if it has subqueries: rows are limited to the page first, so that skipped rows cost none. */
+  /** The table alias that `item` uses. Needed if `item` has subqueries: then they run only for the rows of the page. */
   page?: string
   /**
-   * The table of `page`, if a store may have very many rows in it: a deep or filtered page is found by the columns of
-   * `order` only, which an index should cover, and only its own rows are read. The last column of `order` is the row's
-   * id.
+   * The table behind the alias `page`, given if a store may have very many rows in it. A deep or filtered page is then
+   * found by the columns of `order` only, which an index should cover; only the page's rows are read whole. The last
+   * column of `order` must be the row's id.
    */
   table?: keyof TenantTables
-  /** Sort columns, the last of them unique. */
+  /** The sort columns. The last one must be unique. */
   order: readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
-  /** A stored number of rows, used instead of counting. */
+  /** A stored total of the rows, used instead of counting them. */
   total?: Expression<number>
-  /** Fields in addition to the usual four. */
+  /** Fields of the answer in addition to `data`, `page`, `limit` and `total`. */
   extra?: Record<string, Expression<unknown>>
 }
 
 /**
- * A list, compiled once per set of present filters. `build` gets placeholders and `has(name)`; `text` names the
- * filters that search text (`toLikePattern`). Returns `{ data, page, limit, total }`; above `countedAtMost` rows, or
- * `searchedAtMost` for a search, `total` is that number and the header `X-Total-Capped: true` is set.
- * `cursorFilters` adds cursor pagination, and names the filters that a cursor is bound to: the answer also has
- * `nextCursor`, and with a cursor `page` is null. Its `order` is an instant and an id, both in the same direction.
+ * A list, compiled once per set of present filters. `build` gets placeholders and `has(name)`; `text` names the filters
+ * that search text (`toLikePattern`). Returns `{ data, page, limit, total }`; above `countedAtMost` rows
+ * (`searchedAtMost` for a search), `total` is that number and `X-Total-Capped: true` is set. `cursorFilters` adds cursor
+ * pagination, with the filters that a cursor is bound to: the answer also has `nextCursor`, and with a cursor `page` is
+ * null. Its `order` must be an instant and an id, both in the same direction.
  */
 export function preparedList<F extends object>(
   build: (
@@ -95,7 +95,7 @@ export function preparedList<F extends object>(
       const presentNames = variant.split(',').slice(0, -1)
       const present = new Set<PropertyKey>(presentNames)
       const looksForText = text.some((name) => present.has(name))
-      // Without filters every page has the same good plan; with them it depends on how many rows match.
+      // Without filters one cached plan is good for every page. With filters the best plan depends on how many rows match.
       const unfiltered = presentNames.every(
         (name) => name === 'page' || name === 'limit' || name === 'cursor',
       )
@@ -151,10 +151,10 @@ export function preparedList<F extends object>(
     let row: Page
     try {
       row = await runPage(run)
-      // The table has grown: the statement searched nothing.
+      // The store's table has grown beyond `smallAtMost`, so this statement returned no rows: the other one is run.
       if (looksForText && run === found.short && row.size! > smallAtMost) row = await runPage(found.bounded)
     } catch (error) {
-      // A timeout means that the table has grown.
+      // Possibly a timeout because the table has grown: the store no longer counts as small.
       smallLists?.forget(ctx.store.id)
       throw error
     }
@@ -167,7 +167,7 @@ export function preparedList<F extends object>(
 
 /** The rows of a list and their order, declared once for its pages and its export. */
 export interface Selection<Query, Filters extends object, Rows extends AnySelect = AnySelect> {
-  /** The values of the statements from a query. Refuses an invalid one. */
+  /** Converts a query into the values of the statement. Refuses an invalid query. */
   filters(ctx: Context, query: Query): Filters
   /** FROM and WHERE. `has`: which filters are present. */
   rows(db: Kysely<TenantTables>, values: Required<Filters>, has: (name: keyof Filters) => boolean): Rows
@@ -206,25 +206,25 @@ export function selectMatching<Query, Filters extends object, Rows extends AnySe
   return rows(ctx.db, values as Required<Filters>, (name) => values[name] !== undefined)
 }
 
-/** The most rows that are skipped by reading straight along the index; beyond, finding the keys first is cheaper. */
+/** Up to this offset a page is read in the order of its index; beyond it, finding the page's keys first is cheaper. */
 const nearbyAtMost = 200
 
 interface Page {
   text: string
   capped: boolean
   total: number
-  /** Rows of the whole table, counted up to one more than `smallAtMost`, for a text search. */
+  /** For a text search: the store's rows in the table, counted up to `smallAtMost` + 1. */
   size: number | null
-  /** With cursor pagination: the position of the last row, if more follow. */
+  /** With cursor pagination: the position of the last row, if more rows follow. */
   lastAt?: string | null
   lastId?: string | null
 }
 
-/** For a list that is read whole: an unbounded count is a fifth cheaper then, and equally correct. */
+/** A list whose last total was below this is counted without a limit, which is a fifth cheaper. */
 const shortAtMost = 10_000
-/** For the whole table: checking so many rows costs less than planning for the text, which is half of a search. */
+/** In a table of up to so many rows a search checks each row: planning for the text costs more, half of a search. */
 export const smallAtMost = 1000
-/** The most sets of filters whose statements are cached. */
+/** The most sets of filters of a list whose statements are cached. */
 const variantsAtMost = 500
 interface PageValues {
   offset: number
@@ -238,18 +238,18 @@ interface PageValues {
 type Step = 'begins' | 'goes on' | undefined
 
 /**
- * How a page is found. `along`: in the order of its index. `by-key`: its keys first, then only its own rows. `once`:
- * likewise, with one search for the count and the page.
+ * How a page is found. `along`: rows are read in the order of the index. `by-key`: the page's keys are found first, then
+ * only its rows are read. `once`: like `by-key`, but one search gives both the count and the page.
  */
 type ScanStrategy = 'along' | 'by-key' | 'once'
 
 interface PageOptions {
-  /** The most rows that are counted; null counts all, and still reports a total above `countedAtMost` as capped. */
+  /** The most rows that are counted. Null counts all; a total above `countedAtMost` is still reported as capped. */
   atMost: number | null
   step: Step
   isSearch: boolean
   isOnce: boolean
-  /** Searches nothing in a table of more than `smallAtMost` rows. */
+  /** The statement assumes at most `smallAtMost` rows in the table; if there are more, it searches nothing. */
   isSmallTable: boolean
 }
 
@@ -264,7 +264,7 @@ function page(
     sized && isSmallTable
       ? { ...given, rows: given.rows.where(sql<boolean>`${tableSize(db)} <= ${sql.lit(smallAtMost)}`) }
       : given
-  // The count includes rows before the cursor, so it needs its own search.
+  // With a cursor the count needs its own search, since it includes the rows before the cursor.
   const counts = isOnce && atMost !== null && parts.table && !parts.total && step !== 'goes on'
   const once = counts ? inOrder(selectKeys(parts), parts.order).limit(atMost + 1) : null
   const all = parts.rows.select(sql`1`.as('one') as never)
@@ -297,7 +297,7 @@ function page(
       sql<number>`(${parts.total ?? counted})`.as('total'),
     ])
     .offset(sql<number>`0`)
-  // Counted once, before anything is searched.
+  // The table's size is counted once, in a CTE, before anything is searched.
   const begun = sized ? db.with(tableSizeName, () => sized) : db
   const whole = once ? begun.with(foundRowsName, () => once) : begun
   return (whole as typeof db).selectFrom(answer.as('answer')).select([
@@ -313,8 +313,8 @@ function page(
 }
 
 /**
- * Ordered by id: otherwise the planner may scan other stores' rows in the hope of finding these soon. A generic plan
- * uses an index anyway, and with an order might sort all rows by another index.
+ * Counts a store's rows, up to `smallAtMost` + 1. Ordered by id: otherwise the planner may scan other stores' rows too.
+ * A cached generic plan (`isKept`) uses an index anyway; with an order it might sort all rows by another index.
  */
 function countTable(db: Kysely<TenantTables>, table: keyof TenantTables, isKept: boolean): AnySelect {
   const all = (db.selectFrom(table as never) as AnySelect).select(sql`1`.as('one'))
@@ -326,13 +326,13 @@ const tableSizeName = 'rows_of_store'
 const tableSize = (db: Kysely<TenantTables>): RawBuilder<number> =>
   sql<number>`(${(db.selectFrom(tableSizeName as never) as AnySelect).select('n')})`
 
-/** Rows that are found once, for the count and for the page. */
+/** The CTE of rows that are found once, for both the count and the page. */
 const foundRowsName = 'rows_found'
 
 const selectKeys = ({ rows, order }: ListParts): AnySelect =>
   rows.select(order.map(([column]) => column) as never)
 
-/** The page's rows in order, each as `item`; with cursor pagination also its position, and one more row. */
+/** Selects the page's rows in order, each as `item`. With cursor pagination, also each row's position and one more row. */
 function pageRows(
   db: Kysely<TenantTables>,
   values: PageValues,
@@ -363,7 +363,7 @@ function pageRows(
   const keys = isOnce
     ? bounded(inOrder((db.selectFrom(foundRowsName as never) as AnySelect).selectAll(), named))
     : cut(selectKeys(parts))
-  // One index lookup per row: without LIMIT, a plan that does not know the page's size reads the whole table.
+  // LIMIT 1 forces one index lookup per row: otherwise a plan that does not know the page's size reads the whole table.
   const row = (id: RawBuilder<unknown>): AnySelect =>
     (db.selectFrom(`${table} as ${alias}`) as AnySelect)
       .selectAll(alias)
@@ -372,12 +372,12 @@ function pageRows(
   const found = (db.selectFrom(keys.as('keys')) as AnySelect)
     .innerJoinLateral(row(sql.ref('keys.id')).as(alias), (join) => join.onTrue())
     .select(item)
-  // Sorted by the keys' own columns, which are sorted already.
+  // Ordered by the columns of the keys, which are in this order already, so that nothing is sorted again.
   const ofKeys = named.map(([column, direction]) => [`keys.${column}`, direction] as const)
   return inOrder(found, ofKeys)
 }
 
-/** The columns of a row's position, and the comparison for rows after it. */
+/** Returns the two columns of a row's position, and the operator that selects the rows after it. */
 function parseCursorOrder(order: ListParts['order']) {
   const [first, last] = order
   if (order.length !== 2 || !first || !last || first[1] !== last[1]) {
@@ -386,14 +386,14 @@ function parseCursorOrder(order: ListParts['order']) {
   return { at: sql.ref(first[0]), id: sql.ref(last[0]), beyond: first[1] === 'desc' ? sql`<` : sql`>` }
 }
 
-/** Whether the rows are the table's own with all their columns, rather than those of a table that leads to it. */
+/** Whether a query selects from this table itself, rather than from another table that is joined to it. */
 function isFromTable(rows: AnySelect, table: string): boolean {
   const from = rows.toOperationNode().from?.froms[0]
   const source = from && AliasNode.is(from) ? from.node : from
   return source !== undefined && TableNode.is(source) && source.table.identifier.name === table
 }
 
-/** `c.created_at` as `created_at`. */
+/** `c.created_at` → `created_at`. */
 const columnName = (column: string): string => column.slice(column.indexOf('.') + 1)
 
 const inOrder = (rows: AnySelect, order: ListParts['order']): AnySelect =>

@@ -1,6 +1,6 @@
 /**
- * A query compiled once and run often: the builder, tenant isolation and the compiler run at the first call, later
- * calls only fill in values. For hot reads; a query whose text depends on its input uses `ctx.db`.
+ * Prepared queries for hot paths: the query builder, tenant isolation and the compiler run at the first call; later
+ * calls only fill in values. A query whose text depends on its input uses `ctx.db` instead.
  */
 import {
   type Compilable,
@@ -18,7 +18,7 @@ import { TenantScope } from '#db/tenant-scope'
 import type { Context } from '#runtime/context'
 import type { MergedExtensions } from '#runtime/extensions'
 
-/** Represents a value while the query is compiled. */
+/** Stands in for a value while the query is compiled. */
 class Placeholder {
   readonly name: string
   constructor(name: string) {
@@ -29,8 +29,8 @@ class Placeholder {
 const storePlaceholder = new Placeholder('store')
 
 /**
- * Sends fewer values per call: the store is one parameter however many conditions use it, and constant numbers are
- * part of the text.
+ * Compiles queries that need fewer values per call: the store's id is one parameter even if many conditions use it, and
+ * constant numbers are part of the text.
  */
 class StoreOnceCompiler extends PostgresQueryCompiler {
   #placeholder: string | null = null
@@ -60,8 +60,9 @@ const compiling = new Kysely<TenantTables>({
 }).withPlugin(new TenantScope(storePlaceholder))
 
 /**
- * `build` gets placeholders instead of values, which it must not inspect, and the merged extensions, which may
- * contribute parts of the query. Returns the rows. `plan` as in `Database.query`: `once` for rows by their id.
+ * Prepares a query. `build` gets placeholders instead of values and must not inspect them; it also gets the merged
+ * extensions, which may contribute parts of the query. The result is a function that runs the query and returns the
+ * rows. `plan` is described at `Database.query`; `once` is for rows by their id.
  * @example const byId = prepared((db, p: { id: string }) => db.selectFrom('stores').select('name').where('id', '=',
  * p.id))
  */
@@ -80,10 +81,11 @@ export function prepared<P extends object, Row>(
     if ((plan === 'once' || plan === 'apart') && !SelectQueryNode.is(query)) {
       throw new Error(`A write goes by no plan '${plan}', whose connections do not wait for the disk`)
     }
-    // The compiler's text is a rope of pieces, which the driver would walk at every call: flattened here.
+    // V8 stores the compiler's text as many concatenated pieces, which the driver would traverse at every call. A copy
+    // through a Buffer is contiguous.
     return { text: Buffer.from(sql).toString(), parameters }
   }
-  // One per server; the apps of tests have their own extensions.
+  // One text per set of extensions: a server has one set, but each app in a test has its own.
   const texts = new WeakMap<MergedExtensions, CompiledText>()
   return (ctx, values) => {
     let compiled = texts.get(ctx.extensions)

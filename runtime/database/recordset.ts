@@ -1,4 +1,4 @@
-/** Many rows in one parameter: the statement's text is independent of their number, so it is prepared once. */
+/** Sends many rows as one JSON parameter: the statement's text is the same for any number, so it is prepared once. */
 import { type InsertQueryBuilder, type InsertResult, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
@@ -16,11 +16,11 @@ export function recordset<R extends object>(
   )
 }
 
-/** Platforms may send characters that PostgreSQL's text cannot store. */
+/** Removes NUL and lone surrogates, which platforms may send and PostgreSQL's text cannot store. */
 const sanitizeText = (_key: string, value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value
 
-/** Whether a column has one of the values. */
+/** Whether a column equals one of the values. */
 export const isAmong = (
   column: string,
   values: readonly string[],
@@ -32,7 +32,8 @@ export const columnNames = <C extends string>(types: Readonly<Record<C, string>>
   Object.keys(types) as C[]
 
 /**
- * An insert of rows from one parameter: the columns of `types` per row, and those of `same` with one value for all.
+ * Inserts rows from one parameter. `types`: the columns whose values are in the rows. `same`: columns with one value
+ * for all rows.
  * @example await insertRows(ctx.db.insertInto('things'), types, rows, { created_at: sql`${now}::timestamptz`
  * }).execute()
  */
@@ -65,8 +66,8 @@ const columnsFrom =
         .map((column) => [column, sql<never>`${sql.ref(`${table}.${column}`)}`]),
     )
 
-/** The assignments of `ON CONFLICT DO UPDATE`: every column from the given row, except the excluded ones. */
+/** The assignments of `ON CONFLICT DO UPDATE`: sets each column to the value of the row that was to be inserted. */
 export const excludedColumns = columnsFrom('excluded')
 
-/** The assignments of `UPDATE … FROM` a recordset, likewise. */
+/** The assignments of `UPDATE … FROM` a recordset: sets each column to the value of the row in `r`. */
 export const recordedColumns = columnsFrom('r')

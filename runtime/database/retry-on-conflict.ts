@@ -1,6 +1,6 @@
 /**
- * Transaction retry. The database aborts a transaction on a deadlock, or if rows that it read were changed since. It is
- * retried: the caller did nothing wrong, and a job must not lose its record of messages that have left.
+ * Transaction retry. The database aborts a transaction on a deadlock, or if rows that it read were changed since. The
+ * transaction is retried: the caller did nothing wrong, and a job must not lose its record of messages that were sent.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -9,12 +9,12 @@ import { sqlState } from '#runtime/errors'
 const deadlockDetected = '40P01'
 const serializationFailure = '40001'
 /**
- * A deadlock is detected after a second. One of the transactions that compare what they have read (`If-Match`) commits per
- * round.
+ * The most attempts by error. Few after a deadlock, since each takes a second to be detected. More after a
+ * serialization failure: of several concurrent `If-Match` writes, only one commits per round.
  */
 const triesAtMost: Readonly<Record<string, number>> = { [deadlockDetected]: 4, [serializationFailure]: 12 }
 
-/** `run`: one whole transaction of a store, which is rolled back if it throws. */
+/** Runs a transaction of a store, and again on a conflict. `run` is the whole transaction, rolled back if it throws. */
 export async function retryOnConflict<T>(log: Logger, storeId: string, run: () => Promise<T>): Promise<T> {
   let releaseSlot: (() => void) | null = null
   try {
@@ -34,7 +34,8 @@ export async function retryOnConflict<T>(log: Logger, storeId: string, run: () =
 }
 
 /**
- * Runs the after-commit hooks. One that fails stops no other, and the caller is not told that committed work failed.
+ * Runs the after-commit hooks. A hook that fails is only logged: the other hooks still run, and the caller gets no
+ * error for work that was committed.
  */
 export async function runAfterCommit(
   log: Logger,
@@ -49,15 +50,15 @@ export async function runAfterCommit(
   }
 }
 
-/** A longer wait gives up the order: one hanging retry must not block the others. */
+/** The longest wait for the retry slot. After that a retry runs without it: a hanging one must not block the others. */
 const slotWaitMs = 5000
 
 /** The last retry slot of each store: resolves once it is released. */
 const retrySlots = new Map<string, Promise<void>>()
 
 /**
- * Retries of one store run one after the other: otherwise all but one of many would fail again and again, and finally
- * report a change that is not theirs. Returns the function that releases the slot.
+ * Acquires the store's retry slot, so that its retries run one after the other. Otherwise all but one of many
+ * transactions would fail again and again, until they run out of attempts. Returns the function that releases the slot.
  */
 async function acquireRetrySlot(storeId: string): Promise<() => void> {
   const before = retrySlots.get(storeId)

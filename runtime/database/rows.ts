@@ -1,6 +1,6 @@
 /**
- * Queries that small resources of a store share: one row by a caller's id, a limit on their number, a unique name, an
- * order that is dragged. The caller passes the texts of refusals.
+ * Queries that many resources share: finding a row by a caller's id, limiting the number of rows, refusing a duplicate
+ * name, and sorting by drag and drop. The caller passes the messages of the refusals.
  */
 import {
   type Compilable,
@@ -24,19 +24,22 @@ import { prepared } from './query.ts'
 // biome-ignore lint/suspicious/noExplicitAny: whichever table it is of
 type AnySelect = SelectQueryBuilder<any, any, any>
 
-/** A select, or an update or delete with RETURNING: without it the result is always a row. */
+/** A select, or an update or delete with RETURNING. Without RETURNING the result is a count, never undefined. */
 type ById<Row> = {
   where(column: never, is: never, id: never): unknown
   executeTakeFirst(): Promise<Row | undefined>
 } & (Row extends UpdateResult | DeleteResult ? never : unknown)
 
-/** The row of a query with an id; a malformed id finds nothing. `column`: needed if a join makes it ambiguous. */
+/**
+ * Runs a query for the row with this id; a malformed id finds nothing. `column`: the id's column if a join has several.
+ */
 export async function findRow<Row>(query: ById<Row>, id: string, column = 'id'): Promise<Row | undefined> {
   return isId(id) ? (query as unknown as AnySelect).where(column, '=', id).executeTakeFirst() : undefined
 }
 
 /**
- * The same, refused with `none` if there is no such row. A query that locks, updates or deletes does so for that row.
+ * Like `findRow`, but refuses with the message `none` if there is no such row. A query that locks, updates or deletes
+ * does so for that row only.
  * @example await requireRow(ctx.db.selectFrom('things').select('name').forUpdate(), id, 'There is no such thing')
  */
 export async function requireRow<Row>(
@@ -50,7 +53,7 @@ export async function requireRow<Row>(
   return row
 }
 
-/** `requireRow` for a query that is compiled once (`prepared`) and uses its `id` itself. */
+/** Like `requireRow`, for a query that is compiled once (`prepared`) and has its own condition on `id`. */
 export function preparedRow<V extends { id: string }, Row>(
   none: string,
   build: (db: Kysely<TenantTables>, values: V, extensions: MergedExtensions) => Compilable<Row>,
@@ -64,15 +67,15 @@ export function preparedRow<V extends { id: string }, Row>(
   }
 }
 
-/** FROM and WHERE, with the id; and the row as JSON. */
+/** The parts of a query for one resource. `rows`: FROM and WHERE, including the id. `item`: the row as JSON. */
 interface RowParts {
   rows: AnySelect
   item: RawBuilder<unknown>
 }
 
 /**
- * One resource by its id as the database's JSON; the counterpart of `preparedList`. `values`: further values of the
- * query.
+ * Reads one resource by its id as JSON that the database builds; the counterpart of `preparedList`. `values`: further
+ * values of the query.
  * @example const readTag = preparedOne('There is no such tag', (db, { id }) => ({ rows: db.selectFrom('tags as
  * t').where('t.id', '=', id), item: tagJson(db) }))
  */
@@ -92,15 +95,15 @@ export function preparedOne<V extends object = object>(
   return async (ctx, id) => new JsonText((await read(ctx, { ...(values?.(ctx) as V), id })).text)
 }
 
-/** The number of rows of a query without a selection. */
+/** Counts the rows of a query that has no select list yet. */
 export async function countRows(rows: Pick<AnySelect, 'select'>): Promise<number> {
   const { n } = await rows.select(sql<number>`count(*)::int`.as('n')).executeTakeFirstOrThrow()
   return n as number
 }
 
 /**
- * Refuses with `full` if the limit on rows is reached, and returns their number. Takes the store's lock, as every
- * writer under a limit does, so that concurrent writers see each other's rows.
+ * Refuses with the message `full` if there are `atMost` rows already; returns the number of rows. Takes the store's
+ * lock, as every writer under a limit does, so that concurrent writers see each other's rows.
  */
 export async function requireCapacity(
   ctx: Context,
@@ -114,7 +117,7 @@ export async function requireCapacity(
   return n
 }
 
-/** Returns the result of `write`; refuses with the sentence `taken`, a conflict, if it violates the unique index. */
+/** Returns the result of `write`. If it violates the unique index, refuses with a conflict and the message `taken`. */
 export async function refuseDuplicate<T>(
   index: string,
   taken: string | Wording | ApiError,
@@ -129,10 +132,9 @@ export async function refuseDuplicate<T>(
 }
 
 /**
- * Sorts all rows of a table in the order of `ids`, positions counted from 1, in the caller's transaction. Concurrent
- * calls, and writers that hold the store's lock, are serialized. Refuses a duplicate id (`bad_request`), an unknown
- * one (`not_found`) and a missing row (`conflict`); then nothing changes. Returns the ids as the rows have them, and
- * whether anything moved.
+ * Sorts all rows of a table in the order of `given`, in the caller's transaction; positions begin at 1. The store's
+ * lock serializes concurrent calls. Refuses a duplicate id (`bad_request`), an unknown id (`not_found`) and a row that
+ * is not in `given` (`conflict`); then nothing changes. Returns the ids in lower case, and whether any row moved.
  */
 export async function reorder(
   ctx: Context,
@@ -145,7 +147,7 @@ export async function reorder(
   if (twice !== undefined) throw refuse('bad_request', says.twice(twice))
   await ctx.lockStore()
   const db = ctx.db as unknown as Kysely<Record<string, { id: string; place: number; updated_at: Date }>>
-  // Ordered by id, as in every other lock of several rows: no deadlock.
+  // Locked in the order of their ids, as everywhere else, so that no deadlock occurs.
   const rows = await db
     .selectFrom(table)
     .select(['id', sql<number>`${sql.ref(place)}`.as('place')])

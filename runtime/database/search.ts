@@ -1,4 +1,4 @@
-/** Substring search in a column, in the one form that a trigram index supports. */
+/** Substring search in columns, written in the form that a trigram index supports. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { cleanEmail } from '#runtime/values/email'
@@ -10,8 +10,8 @@ export const toLikePattern = (text: string): string =>
 const isAddress = /[@\uff20\ufe6b]/
 
 /**
- * Patterns for the digits of a phone, in each form in which the number may be stored; null if the text is no part of a
- * phone. Used with `phoneLike`.
+ * Returns patterns that find a part of a phone number in each form in which it may be stored; null if the text cannot
+ * be part of a phone number. Used with `phoneLike`.
  */
 export function toPhonePatterns(text: string, country: string): string[] | null {
   const signs = cleanPhone(text)
@@ -23,13 +23,13 @@ export function toPhonePatterns(text: string, country: string): string[] | null 
 export const phoneLike = (column: string, patterns: unknown): RawBuilder<boolean> =>
   sql<boolean>`${sql.ref(column)} like any(${patterns}::text[])`
 
-/** A search among the filters of a list: a text pattern, and patterns of a phone if it can be part of one. */
+/** A search among the filters of a list. `digits`: patterns for phones, if the text can be part of a phone number. */
 export interface SearchFilter {
   search?: string
   digits?: string[]
 }
 
-/** Empty without a text. `form`: normalizes the text as the list stores it. */
+/** Converts a search text into filters; none without a text. `form`: normalizes the text as the list stores it. */
 export function toSearchFilter(
   ctx: Context,
   text: string | undefined,
@@ -40,7 +40,7 @@ export function toSearchFilter(
   return { search: toLikePattern(form(text)), ...(digits === null ? {} : { digits }) }
 }
 
-/** Whether one of the columns contains the text, ignoring case, or the column of phones its digits. */
+/** Whether one of the columns contains the text, ignoring case, or the column `phone` contains its digits. */
 export function matchesSearch(
   columns: readonly string[],
   phone: string,

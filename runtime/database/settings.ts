@@ -1,6 +1,6 @@
 /**
- * Settings of a store: one row merged over defaults (runtime, rules 7 and 8). Settings are declared as data; reading,
- * merging, validating, storing and answering them is implemented here, once.
+ * Settings of a store: one row, merged over defaults (runtime, rules 7 and 8). A section declares its settings as data;
+ * this file implements reading, merging, validating, storing and answering them for all sections.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Row, RowChange, TenantTables } from '#db/tables'
@@ -11,7 +11,7 @@ import { type Change, mergeChange, toCanonicalJson } from '#runtime/values/chang
 import { translateBuiltIn, type Words } from '#runtime/values/wording'
 import { prepared } from './query.ts'
 
-// biome-ignore lint/complexity/noBannedTypes: nothing more, unless it is said
+// biome-ignore lint/complexity/noBannedTypes: the default of a type parameter: no additional fields
 export type Nothing = {}
 
 export interface SettingsSpec<
@@ -21,35 +21,37 @@ export interface SettingsSpec<
   Column extends keyof Row<Table> = never,
   More extends object = Nothing,
 > {
-  /** Unique among all settings: the files of these settings are kept under it. */
+  /** The name, unique among all settings. Files that these settings reference are recorded under it. */
   name: string
   table: Table
   /** The key of the row, in addition to the store. */
   key?: RowChange<Table>
-  /** Column names, if the table uses others. */
+  /** The names of the columns, if they are not `content` and `updated_at`. */
   columns?: { content?: string; updatedAt?: string }
-  /** If the table has no `created_at`. */
+  /** Set to false if the table has no `created_at`. */
   isDated?: false
-  /** Columns that are read as well. */
+  /** Further columns to read. */
   extraColumns?: readonly Column[]
   defaults: Content
   /** The default texts for shoppers (rule 35). */
   words?: Words<Content>
   /**
-   * The schema of the answer. Files that its marked fields reference are kept, and so are those that texts link to.
+   * The schema of the answer. Files that its `reference` fields name, or that texts link to, are kept from deletion.
    */
   schema: z.ZodTypeAny
-  /** The stored value of an empty text; unchanged by default. */
+  /** The value that is stored instead of an empty text; by default the empty text itself. */
   emptyIs?: null
-  /** Merges a change into the whole; by default at every depth. Refuses what cannot be parsed. */
+  /** Merges a change into the current settings; the default merges at every depth. Refuses an invalid change. */
   merge?: (ctx: Context, before: Content, change: Input) => Content
-  /** Refuses an invalid whole. Only reads: it runs again until the whole is stored. */
+  /** Refuses invalid settings after the merge. Must only read: it may run several times before they are stored. */
   check?: (ctx: Context, after: Content, before: Content) => Promise<void> | void
-  /** Things of these kinds that a save references for the first time must exist; checked outside a transaction. */
+  /**
+   * References of these kinds that a save adds must exist. Checked outside a transaction, since it may call providers.
+   */
   references?: { kinds: readonly string[]; live?: boolean }
-  /** Further calls to others before a save, outside a transaction. */
+  /** Further calls to providers before a save, outside a transaction. */
   prepare?: (ctx: Context, after: Content, before: Content) => Promise<void>
-  /** Columns derived from the whole. `row`: the `extraColumns` before the save. */
+  /** Columns derived from the settings. `row`: the values of `extraColumns` before the save. */
   derivedColumns?: (after: Content, row: Pick<Row<Table>, Column> | null, now: Date) => RowChange<Table>
   /** Called after a change, in its transaction. */
   onSaved?: (tx: Context, after: Content, before: Content) => Promise<void>
@@ -76,15 +78,15 @@ export interface Settings<Content extends object, Input, Kept, More> {
   /** The same for shoppers: unchanged default texts are in the store's language. */
   getForShoppers(ctx: Context): Promise<Content>
   find(ctx: Context): Promise<LoadedSettings<Content, Kept>>
-  /** As they are answered. */
+  /** The settings as they are answered. */
   read(ctx: Context): Promise<Omit<Content, keyof More> & More & { updatedAt: string | null }>
   /**
-   * Merges a change and answers the result. Repeating a save changes nothing. Settings that call others in a save
-   * (`references`, `prepare`) cannot be saved inside a transaction, and repeat the calls if another save came
-   * meanwhile.
+   * Merges a change and returns the result. Repeating a save changes nothing. Settings with `references` or `prepare`
+   * cannot be saved inside a transaction, since these may call providers; the calls are repeated if another save was
+   * committed meanwhile.
    */
   save(ctx: Context, change: Input): ReturnType<this['read']>
-  /** Merges in the caller's transaction, without any calls: for decisions of the server itself. */
+  /** Changes the settings in the caller's transaction, without any calls: for changes by the server itself. */
   write(tx: Context, next: (before: Content) => Content): Promise<void>
 }
 
@@ -92,7 +94,7 @@ interface SettingsRow {
   content: object | null
   updated_at: Date | null
 }
-/** Table names are checked in the types of the declaration. */
+/** Tables with any columns: `SettingsSpec` has already checked the names in its types. */
 type AnyTables = Kysely<Record<string, Record<string, unknown>>>
 
 export function settings<
@@ -139,7 +141,7 @@ export function settings<
     return { ...content, ...more, updatedAt: updatedAt?.toISOString() ?? null }
   }
 
-  /** False if a writer without the store's lock wrote since `found` was read. */
+  /** Stores the settings; false if a writer without the store's lock changed them after `found` was read. */
   async function upsert(
     tx: Context,
     found: Awaited<ReturnType<typeof find>>,
@@ -228,7 +230,7 @@ export function settings<
   }
 }
 
-/** Another save came while others were called: the transaction is rolled back, and the calls are repeated. */
+/** Thrown if another save was committed during the calls to providers: rolls back, and the calls are repeated. */
 class ConcurrentChange extends Error {}
 
 const isSame = (one: unknown, other: unknown): boolean => toCanonicalJson(one) === toCanonicalJson(other)

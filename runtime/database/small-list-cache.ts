@@ -1,8 +1,8 @@
-/** Stores that had few rows in a list at the last read. */
+/** Remembers which stores had few rows in a list at the last read. */
 
 const cachedStoresAtMost = 10_000
 
-/** Evicts the least recently read stores. */
+/** A cache of store ids that evicts the least recently read ones. */
 export class SmallListCache {
   readonly #atMost: number
   readonly #storesAtMost: number
@@ -17,7 +17,7 @@ export class SmallListCache {
     return this.#stores.has(storeId)
   }
 
-  /** Null: nobody counted. */
+  /** Records the number of rows; null if they were not counted. */
   record(storeId: string, rows: number | null): void {
     this.#stores.delete(storeId)
     if (rows === null || rows > this.#atMost) return

@@ -1,4 +1,4 @@
-/** Counts the statements of a handler that may run only one. */
+/** A Kysely plugin that counts the statements of a handler that may run only one. */
 import type { KyselyPlugin, RootOperationNode } from 'kysely'
 
 export class StatementGuard implements KyselyPlugin {

@@ -1,6 +1,6 @@
 /**
- * Whether the database's time zone data agrees with this process's: days are computed there, hours here. Both come
- * from the IANA, and each is as old as its installation.
+ * Compares the database's time zone data with that of this process. The database computes days and this process
+ * computes hours, so they must agree. Both have IANA data, but possibly of different releases.
  */
 
 import { setImmediate as breath } from 'node:timers/promises'
@@ -16,13 +16,14 @@ export interface ZoneDifferences {
   missing: string[]
 }
 
-/** Once a month for a year: rules change with the seasons. */
+/** Offsets are compared once a month for a year, since they change with the seasons. */
 const months = 12
 const monthMs = 30 * dayMs
 const atATime = 20
 
 /**
- * Compares all zones that this process knows, or the given ones. For a server: the embedded database takes seconds.
+ * Compares all zones that this process knows, or the given ones. Not for the embedded database, which would take
+ * seconds.
  */
 export async function compareZones(
   db: RootDatabase,

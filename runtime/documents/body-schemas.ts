@@ -1,6 +1,7 @@
 /**
- * Names of request bodies in the document, which client generators turn into types: after the resource that they
- * create or change (`ThingInput`, `ThingUpdate`), otherwise after the path (`ThingsTestSendInput`).
+ * Names the schemas of request bodies in the OpenAPI document; client generators turn these names into types. A body is
+ * named after the resource that it creates or changes (`ThingInput`, `ThingUpdate`), otherwise after the path
+ * (`ThingsTestSendInput`).
  */
 import type { LoadedOperation } from '#runtime/registry/loaded'
 import { getSchemaName } from '#runtime/schema'
@@ -9,8 +10,8 @@ import type { JsonSchema } from './publish.ts'
 type Schemas = ReadonlyMap<string, JsonSchema>
 
 /**
- * Adds the schema to the components and returns the reference. Equal bodies share one; if two different ones would get
- * the same name, the second gets a longer one.
+ * Adds a body's schema to the components and returns a reference to it. Equal bodies share one component. If two
+ * different bodies would get the same name, the second gets a longer name.
  */
 export function addBodySchema(
   { id, spec }: LoadedOperation,
@@ -37,18 +38,18 @@ export function addBodySchema(
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** The schema behind a reference; any other schema is returned itself. */
+/** Resolves a reference; a schema that is no reference is returned as it is. */
 export const resolveReference = (schema: JsonSchema, schemas: Schemas): JsonSchema | undefined =>
   typeof schema.$ref === 'string' ? schemas.get(schema.$ref.split('/').at(-1)!) : schema
 
 /**
- * An action on a resource, such as `/things/:id/schedule`, does not send that resource; a POST that creates one below
- * it does.
+ * Whether an operation is an action on a resource, such as `/things/:id/schedule`: its body is not a resource. A POST
+ * that creates a resource below another one (status 201) is not an action.
  */
 const isAction = ({ path, answer }: LoadedOperation['spec']): boolean =>
   answer.status !== 201 && /\/:[^/]+\/[^:]+$/.test(path)
 
-/** Whether most fields of the sent schema are in the answer. */
+/** Whether at least 60 % of the sent fields are also in the answer. */
 function resembles(sent: JsonSchema, answered: JsonSchema | undefined): boolean {
   const fields = Object.keys((sent.properties as object | undefined) ?? {})
   const there = (answered?.properties as object | undefined) ?? {}
@@ -59,8 +60,8 @@ const toPascalCase = (words: string): string =>
   words.replace(/(?:^|[-_])([a-zA-Z0-9])/g, (_all, letter: string) => letter.toUpperCase())
 
 /**
- * Read-only fields, which are accepted and ignored, get the types of the answer if these are short: whoever sends one
- * back need not know more.
+ * Gives read-only fields, which are accepted and ignored, the types that they have in the answer, if these are short. A
+ * caller that sends a read resource back needs no details about them.
  */
 function copyReadOnlyTypes(sent: JsonSchema, answered: JsonSchema | undefined, schemas: Schemas): JsonSchema {
   if (sent.readOnly === true) return { ...toShortType(answered, schemas), readOnly: true }
@@ -91,12 +92,12 @@ function toShortType(answered: JsonSchema | undefined, schemas: Schemas): JsonSc
   const types = [...new Set(listTypes(answered, schemas))]
   return types.includes(undefined) ? {} : { type: types.length === 1 ? types[0] : types }
 }
-/** Linters and generators expect `items` in every list. */
+/** Adds `items` to the schema of a list, since linters and generators expect it in every list. */
 function toItems(schema: JsonSchema, schemas: Schemas): { items?: JsonSchema } {
   const isList = [schema.type].flat().includes('array')
   return isList ? { items: toShortType(schema.items as JsonSchema | undefined, schemas) } : {}
 }
-/** Inlines a named text or number, nullable or not: shorter than its reference. */
+/** Replaces the reference to a named text or number, nullable or not, by its type and format, which are shorter. */
 function inlineScalar(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const [first, second] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema]
   const named = first && resolveReference(first, schemas)
@@ -105,7 +106,7 @@ function inlineScalar(schema: JsonSchema, schemas: Schemas): JsonSchema {
   const { type, format } = named
   return { type: second ? [type, 'null'] : type, format }
 }
-/** Contains undefined if a type is unknown. */
+/** Lists the types that a schema allows; the list contains undefined if one of them is unknown. */
 function listTypes(schema: JsonSchema, schemas: Schemas): unknown[] {
   const { type, anyOf } = resolveReference(schema, schemas) ?? {}
   return Array.isArray(anyOf) ? anyOf.flatMap((each: JsonSchema) => listTypes(each, schemas)) : [type].flat()
@@ -113,8 +114,8 @@ function listTypes(schema: JsonSchema, schemas: Schemas): unknown[] {
 const shortAtMost = 120
 
 /**
- * Moves a default into the description: in a named schema, client generators treat a field with a `default` as always
- * present, as in answers, and would make callers send it.
+ * Moves a field's default into its description. Client generators treat a field with a `default` as always present:
+ * true of answers, but callers would have to send it.
  */
 function describeDefaults(schema: JsonSchema): JsonSchema {
   const { default: value, ...rest } = schema
@@ -128,7 +129,10 @@ function describeDefaults(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** Parses such a description, for the contract. A default that only words can express stays words. */
+/**
+ * Reads the default out of such a description, to compare releases. A default that is written in words, not as JSON, is
+ * not returned.
+ */
 export function parseDescribedDefault(description: unknown): { default?: unknown } {
   const [, said] = /^(?:.*[.!?] )?Default: (.*)$/s.exec(`${description}`) ?? []
   try {

@@ -1,4 +1,4 @@
-/** Operations as `GET /operations` and the assistants describe them: what to send, and what a key needs for it. */
+/** Describes operations for `GET /operations` and the assistants: what to send, and what a key needs to run them. */
 import type { Access } from '#db/access'
 import { checkAccess } from '#runtime/gateway/access'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
@@ -25,13 +25,13 @@ interface InputSchema extends JsonSchema {
 export interface Descriptor {
   id: string
   method: Method
-  /** Without `/v1`, parameters as `:name`. */
+  /** The path without `/v1`; parameters are written as `:name`. */
   path: string
   description: string
   scopes: readonly Scope[]
   readOnly: boolean
   pathParameters: PathParameter[]
-  /** Absent if the operation takes neither. */
+  /** The schemas of query and body; absent if the operation takes neither. */
   input?: { query?: InputSchema; body?: InputSchema }
 }
 
@@ -66,7 +66,10 @@ function describe(operation: LoadedOperation): { descriptor: Descriptor; text: s
   return entry
 }
 
-/** A choice between several objects has its fields in `anyOf`; the four keywords are set nevertheless. */
+/**
+ * Publishes a schema with the four keywords that every descriptor has. A choice between several objects also has
+ * `anyOf`, which contains its fields.
+ */
 function toInputSchema(schema: z.ZodTypeAny): InputSchema {
   const published = publish(schema)
   return {
@@ -78,7 +81,7 @@ function toInputSchema(schema: z.ZodTypeAny): InputSchema {
   }
 }
 
-/** The parameters of the path, in its order. */
+/** Lists the parameters of an operation's path, in the order of the path. */
 export function listPathParameters({ spec, parameters }: LoadedOperation): PathParameter[] {
   return parameters.map((name) => ({
     name,

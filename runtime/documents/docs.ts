@@ -1,6 +1,6 @@
 /**
- * `/docs`: the interactive reference, Scalar over the live document (`reference/README.md`), and the guides of
- * sections; it loads nothing from another host.
+ * Serves `/docs`: the interactive reference and the guides of sections. The reference is Scalar, which renders this
+ * server's OpenAPI document (`reference/README.md`). The pages load nothing from another host.
  */
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -62,7 +62,8 @@ ${renderMarkdown(markdown)}
 `
 
 /**
- * The key stays in the browser (`persistAuth`), and requests go to this server only: nothing from Scalar's own hosts.
+ * Scalar's configuration. The API key stays in the browser (`persistAuth`), requests go to this server only, and
+ * nothing is loaded from Scalar's hosts.
  */
 const script = `const draw = () => Scalar.createApiReference('#reference', {
   url: '/v1/openapi.json',
@@ -147,7 +148,7 @@ const html = 'text/html; charset=utf-8'
 
 const early = new URL('reference/early.js', import.meta.url)
 
-/** Content that is generated here; a guide is read from the disk. */
+/** Finds the content that this file generates, or a guide's, which is read from the disk. Null for any other path. */
 async function findContent(
   path: string,
   guides: Guides,
@@ -161,7 +162,7 @@ async function findContent(
   return isText ? ['text/markdown; charset=utf-8', markdown] : [html, renderGuide(title, key, markdown)]
 }
 
-/** By path, of which there are few; compressed again if a guide on the disk has changed. */
+/** Compressed texts by path. There are few paths. A text is compressed again if the guide on the disk has changed. */
 const compressedByPath = new Map<string, CompressedText>()
 
 function compressOnce(path: string, [type, text]: [contentType: string, text: string]): CompressedText {
@@ -174,7 +175,7 @@ function compressOnce(path: string, [type, text]: [contentType: string, text: st
 
 let scalar: Promise<CompressedText> | null = null
 
-/** Megabytes that never change, stored compressed. */
+/** Loads Scalar's script, megabytes that never change and are stored compressed. */
 async function loadScalar(): Promise<CompressedText> {
   const br = Uint8Array.from(await readFile(new URL('reference/scalar.js.br', import.meta.url)))
   const text = (await decompress(br)).toString()

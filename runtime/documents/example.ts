@@ -1,11 +1,11 @@
-/** Values that match a schema: the examples of the documents, if an operation gives none. */
+/** Builds examples for the documents, values that match a schema, if an operation gives none itself. */
 import { findSample } from './pattern.ts'
 import type { JsonSchema } from './publish.ts'
 
 /**
- * Builds a value that is valid for a published schema, the same each time. Optional read-only fields are omitted.
- * `components` resolves `$ref`s; `name` is the field's name, for readable texts. Throws if no value is found: the
- * operation then gives an `example`.
+ * Builds a value that is valid for a published schema; the same schema always gives the same value. Optional read-only
+ * fields are omitted. `components` resolves `$ref`s; `name` is the field's name, from which a readable text is chosen.
+ * Throws if no value is found: the operation must then give an `example`.
  */
 export function buildExample(
   schema: JsonSchema,
@@ -35,8 +35,8 @@ export function buildExample(
 }
 
 /**
- * Adds an example to each text whose form its type does not show. Readers of the document combine them into examples
- * of whole answers.
+ * Adds an example to each text field that has a special form, such as a pattern. Programs that read the document
+ * combine them into examples of whole answers.
  */
 export function withExamples(schema: JsonSchema, name = ''): JsonSchema {
   const { properties, items, anyOf, additionalProperties } = schema
@@ -68,7 +68,7 @@ function buildTextExample(schema: JsonSchema, name: string): { examples?: [strin
   return hasOwnForm ? { examples: [buildString(flat, name)] } : {}
 }
 
-/** A schema without `$ref`, `allOf` and choices: the first choice that is not null is used. */
+/** A schema without `$ref`, `allOf` and choices. From a choice, the first option that is not null is used. */
 interface Flat {
   type?: string | string[]
   const?: unknown
@@ -90,7 +90,7 @@ interface Flat {
   exclusiveMaximum?: number
   multipleOf?: number
   format?: string
-  /** All of them must match. */
+  /** The patterns of a text, all of which must match. */
   patterns: string[]
 }
 
@@ -161,7 +161,7 @@ function buildArray(flat: Flat, components: ReadonlyMap<string, JsonSchema>, nam
 
 const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '')
 
-/** The preferred number, or the nearest within the bounds. */
+/** Returns the number `liked`, or the nearest one that the schema allows. */
 function buildNumber(flat: Flat, liked: number, step: number): number {
   const low = Math.max(flat.minimum ?? Number.NEGATIVE_INFINITY, (flat.exclusiveMinimum ?? -Infinity) + step)
   const high = Math.min(flat.maximum ?? Number.POSITIVE_INFINITY, (flat.exclusiveMaximum ?? Infinity) - step)
@@ -184,7 +184,7 @@ const byFormat: Record<string, string> = {
   ipv4: '203.0.113.7',
   ipv6: '2001:db8::7',
 }
-/** By the end of a field's name. A value is used only if the schema accepts it. */
+/** Example texts by the field's name. A text is used only if the schema accepts it. */
 const byName: [RegExp, string][] = [
   [/^id$|Id$/, byFormat.uuid!],
   [/At$/, byFormat['date-time']!],
@@ -203,7 +203,7 @@ const byName: [RegExp, string][] = [
 ]
 const findHints = (name: string): string[] =>
   byName.filter(([ending]) => ending.test(name)).map(([, text]) => text)
-/** Tried on a pattern before a sample is generated. */
+/** Texts that are tried on a pattern before a sample is generated. */
 const common = [
   ...Object.values(byFormat),
   ...byName.map(([, text]) => text),
@@ -240,7 +240,7 @@ function buildString(flat: Flat, name: string): string {
   throw new Error(`${name || 'a text'}: no example is found of the pattern ${patterns.join(' and ')}`)
 }
 
-/** Whether the patterns require more than any one line of text. */
+/** Whether the patterns refuse an ordinary line of text, so that an example is useful. */
 const restricts = (patterns: string[]): boolean =>
   patterns.some((each) => !new RegExp(each, 'u').test('Any text.'))
 

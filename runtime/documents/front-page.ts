@@ -1,4 +1,4 @@
-/** The front page `/`: entry points, for people as a page, for programs as JSON. */
+/** Renders the front page `/`, a list of entry points: as HTML for people, as JSON for programs. */
 
 import type { MergedExtensions } from '#runtime/extensions'
 import type { Page } from '#runtime/page'
@@ -124,7 +124,7 @@ export function answerFrontPage(
   return Response.json({ name: 'Merchant API', ways: listed }, { headers })
 }
 
-/** `/llms.txt`, as llmstxt.org describes it: an overview for models, section by section. */
+/** Renders `/llms.txt` (see llmstxt.org): an overview for language models, section by section. */
 export function renderLlmsText(
   ways: readonly EntryPoint[],
   publicUrl: string,
@@ -151,5 +151,5 @@ export function renderLlmsText(
   ].join('\n')
 }
 
-/** Guides are available as text. */
+/** The address of an entry point's text version: a guide has one as Markdown. */
 const toTextPath = (path: string): string => (path.startsWith('/docs/guides/') ? `${path}.md` : path)

@@ -6,7 +6,7 @@
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
-/** The anchor, as links within a page write it. */
+/** The anchor of a heading, as links to it write it. */
 const toAnchor = (heading: string): string =>
   heading
     .toLowerCase()
@@ -30,7 +30,7 @@ function renderInline(text: string): string {
   return html + escapeHtml(text.slice(end))
 }
 
-/** Splits the row of a table; `\|` is not a border, and neither is a bar within code. */
+/** Splits a table's row into cells. `\|` and a bar within code are part of a cell. */
 const splitCells = (row: string): string[] =>
   [...row.replace(/^\||\|\s*$/g, '').matchAll(/(?:`[^`]*`|\\\||[^|`])+/g)].map(([cell]) =>
     cell.trim().replaceAll('\\|', '|'),
@@ -42,7 +42,7 @@ function renderTable([head, _rule, ...rows]: readonly string[]): string {
       .map((cell) => `<${tag}>${renderInline(cell)}</${tag}>`)
       .join('')}</tr>`
   const body = rows.map((line) => row(line, 'td')).join('\n')
-  // Wide tables scroll by themselves, also by keyboard.
+  // A wide table scrolls inside its own element; `tabindex` allows that by keyboard too.
   return `<div class="wide" tabindex="0"><table><thead>${row(head!, 'th')}</thead><tbody>${body}</tbody></table></div>`
 }
 

@@ -4,7 +4,7 @@ import { levelsAtMost, valuesAtMost } from '#runtime/gateway/json-bounds'
 import type { Operation } from '#runtime/operation'
 import type { JsonSchema } from './publish.ts'
 
-/** `about`: the subject of the operations, in a sentence or two. */
+/** Builds the document's `info`. `about`: the subject of the operations, in a sentence or two. */
 export const buildInfo = (about: string | null) => ({
   title: 'Merchant API',
   version: '1.0.0',
@@ -16,26 +16,24 @@ export const buildInfo = (about: string | null) => ({
     'creator of the key has its role (`x-minimum-role`) and the plan of the store includes its feature (`x-feature`).',
     '`GET /operations` lists what your key may run now.',
     '',
-    '**Reading and writing.** Unknown fields are refused. A field left out keeps its value, `null` clears it, a list',
-    'is replaced whole. What a read answers may be sent back unchanged: read-only fields are accepted and ignored.',
-    'Instants are UTC with milliseconds, days are those of the store’s time zone, amounts are in whole units beside',
-    'their currency.',
+    '**Reading and writing.** Unknown fields are refused. An omitted field keeps its value, `null` clears it, and a list',
+    'is replaced as a whole. A resource can be sent back as it was read: read-only fields are accepted and ignored.',
+    'Instants are UTC with milliseconds, days are in the store’s time zone, and amounts are in units of their currency.',
     '',
-    '**Safe writes.** With an `Idempotency-Key` a write that is sent again answers what it answered first. With',
-    '`If-Match` a write is refused when the resource has changed since it was read.',
+    '**Safe writes.** A write that is repeated with the same `Idempotency-Key` has one effect and one answer. With',
+    '`If-Match` a write is refused if the resource has changed since it was read.',
     '',
-    '**Warnings.** What shoppers can hardly read is saved all the same, and the header `Warning` of the answer says so:',
-    'colours of texts need a contrast of 4.5:1 on what they stand on, those of signs 3:1 (WCAG 2.2 AA). Each field of',
-    'a colour names what it is compared with.',
+    '**Warnings.** A value that shoppers can hardly read is saved, and the header `Warning` of the answer says so: text',
+    'needs a contrast of 4.5:1 with its background, icons and lines 3:1 (WCAG 2.2 AA). Each colour field names the',
+    'colour it is compared with.',
     '',
-    '**Work in the background.** What answers 202 goes on after the answer. Exports are sent by email.',
+    '**Background work.** After a 202 the work continues in the background. Exports are sent by email.',
     '',
-    '**Refusals.** Every refusal is `{ "error": { "code", "message" } }` with one of eight codes; the message is a',
-    'sentence that names the field and what to do. Every answer says in `RateLimit-*` how much is left of the minute',
-    'and in `X-Request-Id` how to ask about it.',
+    '**Errors.** Every error is `{ "error": { "code", "message" } }` with one of eight codes; the message names the field',
+    'and the remedy. `RateLimit-*` headers tell how many requests are left; quote `X-Request-Id` to ask about a request.',
     '',
-    '**Deadlines.** A request is answered within 30 seconds of its last byte: with 503 and `Retry-After` where the work',
-    'takes longer. Of a write that ends so, read the resource before you send it again, or send an `Idempotency-Key`.',
+    '**Deadlines.** A request is answered within 30 seconds of its last byte, with 503 and `Retry-After` if the work takes',
+    'longer. After a write that ended so, read the resource before you repeat it, or use an `Idempotency-Key`.',
   ].join('\n'),
   contact: { name: 'Merchant API maintainers' },
   license: { name: 'MIT', identifier: 'MIT' },
@@ -102,7 +100,7 @@ export const parameters = {
 }
 export type ParameterName = keyof typeof parameters
 
-/** On every response, including refusals and answers without a body. */
+/** The headers of every response, including refusals and answers without a body. */
 export const commonHeaders: readonly HeaderName[] = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
@@ -139,10 +137,10 @@ const refusals: Record<ErrorCode, [description: string, message: string]> = {
   ],
 }
 
-/** `not_found` → `E404`: short, since every operation lists all eight. */
+/** `not_found` → `E404`. The names are short, since every operation references all eight refusals. */
 export const toRefusalName = (code: ErrorCode): string => `E${toHttpStatus(code)}`
 
-/** The eight refusals, as `components.responses`; each has a constant `code`. */
+/** Builds the eight refusals for `components.responses`. The `code` in each body is a constant. */
 export function buildRefusalResponses(): Record<string, JsonSchema> {
   return Object.fromEntries(
     errorCodes.map((code) => {
@@ -165,7 +163,10 @@ export function buildRefusalResponses(): Record<string, JsonSchema> {
   )
 }
 
-/** All eight by status, with the operation's own descriptions. Any operation may answer any of them. */
+/**
+ * References to all eight refusals by status, with the operation's own descriptions. Any operation may give any of
+ * them.
+ */
 export function buildRefusalReferences({
   refuses = {},
 }: Pick<Operation['spec'], 'refuses'>): Record<string, JsonSchema> {
@@ -197,7 +198,7 @@ const buildRefusalSchema = (code: ErrorCode): JsonSchema => ({
 export const buildHeaderReferences = (names: readonly HeaderName[]): Record<string, JsonSchema> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${shortNames[name]}` }]))
 
-/** Names of the components, short since nearly every answer lists four or more. */
+/** The names of the header components. They are short, since nearly every answer references four or more. */
 const shortNames: Record<HeaderName, string> = {
   'RateLimit-Limit': 'Limit',
   'RateLimit-Remaining': 'Remaining',
@@ -209,7 +210,7 @@ const shortNames: Record<HeaderName, string> = {
   Warning: 'Warning',
   'Idempotency-Replayed': 'Replayed',
 }
-/** The headers that are referenced. */
+/** Builds the components of those headers that some response references. */
 export const buildHeaderComponents = (names: ReadonlySet<HeaderName>): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, header]) =>

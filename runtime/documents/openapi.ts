@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of a registry. Its schemas are those that validate. */
+/** Builds the OpenAPI 3.1 document of a registry. Its schemas are generated from those that validate requests. */
 
 import { setImmediate as othersFirst } from 'node:timers/promises'
 import { getIfMatchReaders } from '#runtime/gateway/if-match'
@@ -85,7 +85,7 @@ function* buildInSteps(registry: Registry): Generator<void, Record<string, unkno
   }
 }
 
-/** Sorted by name. Schemas that are only in answers allow additional fields, and have examples. */
+/** The named schemas, sorted by name. Schemas that occur only in answers allow additional fields, and have examples. */
 function buildSchemas({ schemas, bodies }: Components): Record<string, JsonSchema> {
   const sent = new Set<string>()
   for (const name of bodies) collectReachable(name, schemas, sent)
@@ -111,8 +111,8 @@ function collectReachable(
 }
 
 /**
- * A schema as it is answered. Answers may get more fields later, so they do not exclude them. A field with a default
- * is always in an answer; if it were published as a default, generators would write code that does not fit.
+ * Converts a schema to its form in answers. Additional fields are allowed, since answers may get more fields later.
+ * Defaults are removed: a field with a default is always in an answer, but generators would make it optional.
  */
 function toAnswerSchema(schema: JsonSchema): JsonSchema {
   const { default: _filledIn, ...made } = schema
@@ -133,7 +133,7 @@ function toAnswerSchema(schema: JsonSchema): JsonSchema {
   return required.length > 0 ? { ...made, required } : made
 }
 
-/** By the operations: other parts of a registry, such as its extensions, are not in the document. */
+/** Cached documents by the registry's operations: other parts of a registry do not affect the document. */
 const texts = new WeakMap<Registry['operations'], string>()
 
 /** The document as JSON text, built once for each registry. */
@@ -183,7 +183,7 @@ function buildOperation(
   }
 }
 
-/** The scopes, role and feature that are needed: reference pages do not show `x-` fields. */
+/** Describes the needed scopes, role and feature in words, since reference pages do not show `x-` fields. */
 function describeNeeds({ spec, minimumRole }: LoadedOperation): string {
   if (spec.public) return `**Needs** no key: ${spec.public}`
   const scopes = spec.scopes.map((scope) => `\`${scope}\``).join(', ')
@@ -194,7 +194,7 @@ function describeNeeds({ spec, minimumRole }: LoadedOperation): string {
 
 const summaryAtMost = 80
 
-/** The description, cut at a suitable place. */
+/** Shortens a description to its first sentence or clause, and to 80 characters. */
 function toSummary(description: string): string {
   const sentence = description.replace(/\.(?:\s[\s\S]*)?$/, '').replace(/[:;]\s[\s\S]*$/, '')
   if (sentence.length <= summaryAtMost) return sentence
@@ -293,7 +293,7 @@ function buildResponses(spec: Spec, components: Components): Record<string, Json
   return found
 }
 
-/** The end of a response's name, by its status. */
+/** The suffix of a shared response's name, by the answer's status. */
 const responseNames: Record<Spec['answer']['status'], (spec: Spec) => string> = {
   200: ({ readOnly }) => (readOnly ? '' : 'Changed'),
   201: () => 'Created',

@@ -1,13 +1,13 @@
-/** Sample texts that match a pattern, for the examples of the documents. */
+/** Generates sample texts that match a regular expression, for the examples of the documents. */
 
-/** Tried first, so that examples are readable: `[0-9a-f]` becomes `a`, `\d` becomes `1`. */
+/** Characters that are tried first, so that examples are readable: `[0-9a-f]` becomes `a`, `\d` becomes `1`. */
 const preferred = 'a1A-_ .,:/@#+x0'
-/** Repetitions of `*`, `+` and `{n,}` beyond their minimum. */
+/** How many repetitions beyond the minimum of `*`, `+` and `{n,}` are tried, one number after the other. */
 const stretches = [1, 0, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64]
 
 /**
- * A text that matches and that `fits` accepts; null if none is found. Look-arounds and back-references are ignored,
- * and the text is then tested against the whole pattern.
+ * Returns a text that matches the pattern and that `fits` accepts; null if none is found. The generator ignores
+ * look-arounds and back-references, so each text is tested against the whole pattern.
  */
 export function findSample(pattern: string, fits: (text: string) => boolean): string | null {
   const whole = new RegExp(pattern, 'u')
@@ -31,7 +31,7 @@ class Sampler {
     this.#stretch = stretch
   }
 
-  /** Reads up to the end or the closing parenthesis; returns the first alternative. */
+  /** Reads the pattern up to its end or the closing parenthesis; returns a sample of the first alternative. */
   alternatives(): string {
     const first = this.#sequence()
     while (this.#peek() === '|') {
@@ -87,7 +87,7 @@ class Sampler {
   }
 }
 
-/** A character that a class, an escape or a literal matches; empty if there is none. */
+/** Finds a character that a class, an escape or a literal matches; empty if there is none. */
 function findCharacter(token: string): string {
   const one = new RegExp(`^${token}$`, 'su')
   for (const character of preferred) if (one.test(character)) return character

@@ -1,6 +1,6 @@
 /**
- * Converts zod schemas to JSON Schema 2020-12, as OpenAPI 3.1 uses it. Schemas that it would publish wrongly are
- * refused.
+ * Converts zod schemas to JSON Schema 2020-12, which OpenAPI 3.1 uses. Throws for a schema that has no correct
+ * counterpart.
  */
 import { ignoreOverride, zodToJsonSchema } from 'zod-to-json-schema'
 import { day, getSchemaName, ignoredKeys, instant, offsetInstant, z } from '#runtime/schema'
@@ -8,9 +8,9 @@ import { day, getSchemaName, ignoredKeys, instant, offsetInstant, z } from '#run
 export type JsonSchema = Record<string, unknown>
 
 /**
- * The schema, without `$schema`. Without `components` it contains no reference. With them, every named schema in it
- * (itself, nested, nullable, in arrays) becomes a `$ref` to `#/components/schemas/<name>` and is added to them once.
- * Throws, naming the remedy, if a schema has no JSON Schema or two schemas share a name.
+ * Converts a schema; the result has no `$schema`. Without `components` it contains no references. With `components`,
+ * every named schema in it (itself, nested, nullable, in arrays) becomes a `$ref` to `#/components/schemas/<name>` and
+ * is added to `components` once. Throws, naming the remedy, if a schema has no JSON Schema or two schemas share a name.
  */
 export function publish(schema: z.ZodTypeAny, components?: Map<string, JsonSchema>): JsonSchema {
   const within = collectSchemas(schema)
@@ -33,7 +33,7 @@ type Names = ReadonlyMap<unknown, string> | null
 
 const buildReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** The schema that a component was built from, so that it is built once. */
+/** The zod schema that each component was built from, so that a schema that is used again is not built again. */
 const origins = new WeakMap<JsonSchema, z.ZodTypeAny>()
 
 function addComponent(
@@ -69,7 +69,7 @@ function convert(root: z.ZodTypeAny, within: ReadonlySet<z.ZodTypeAny>, names: N
   const { $schema: _, ...converted } = zodToJsonSchema(root as never, {
     target: 'jsonSchema7',
     $refStrategy: 'none',
-    // A non-strict object accepts unknown fields and drops them: only a strict one refuses.
+    // Only a strict object gets `additionalProperties: false`: others accept unknown fields and drop them.
     removeAdditionalStrategy: 'strict',
     override: (def) => {
       refuseUnpublishable(def)
@@ -87,7 +87,7 @@ const unpublishable = new Map([
   ['ZodPipeline', 'a pipe checks twice and publishes neither: write one schema'],
   ['ZodCatch', 'a schema that hides its errors tells the caller nothing: leave catch out'],
 ])
-/** JSON Schema has no such flags; the converter's own rewriting of `i` turns `\S` into `\s`. */
+/** Flags of a pattern that JSON Schema lacks. The converter rewrites `i`, but wrongly: it turns `\S` into `\s`. */
 const flagsThatMatter = /[ims]/
 const literalChecks = ['startsWith', 'endsWith', 'includes']
 
@@ -115,14 +115,14 @@ const getPattern = (schema: z.ZodString | z.ZodEffects<z.ZodString>): string => 
   const text = schema instanceof z.ZodEffects ? schema.innerType() : schema
   return text._def.checks.find((check) => check.kind === 'regex')!.regex.source
 }
-/** Patterns of a format that client generators know. */
+/** Our patterns for which client generators know a `format`. */
 const formats = new Map([
   [getPattern(instant), 'date-time'],
   [getPattern(offsetInstant), 'date-time'],
   [getPattern(day), 'date'],
 ])
 
-/** Draft 7 as 2020-12, shortened where possible. */
+/** Converts JSON Schema draft 7 to 2020-12, and shortens it where possible. */
 function toDraft2020(
   made: JsonSchema,
   def: Definition,
@@ -155,7 +155,7 @@ function toDraft2020(
   }
 }
 
-/** A wrapper repeats the description of its inner schema: a reference has it already. */
+/** Removes a wrapper's description if it repeats that of the referenced schema inside. */
 function omitRepeatedDescription(made: JsonSchema, def: Definition, names: Names): JsonSchema {
   const inner = (def as unknown as { innerType: z.ZodTypeAny }).innerType._def as Definition
   if (!names?.has(inner) || made.description !== inner.description) return made
@@ -163,7 +163,7 @@ function omitRepeatedDescription(made: JsonSchema, def: Definition, names: Names
   return rest
 }
 
-/** A choice of objects gets a discriminator, if it has one; OpenAPI maps its values to the names of schemas. */
+/** Adds OpenAPI's `discriminator`, which maps a field's values to schema names, if such a field exists. */
 function addDiscriminator(made: JsonSchema, options: readonly z.ZodTypeAny[]): JsonSchema {
   const telling = findDiscriminator(options)
   if (!telling) return made
@@ -177,7 +177,7 @@ function addDiscriminator(made: JsonSchema, options: readonly z.ZodTypeAny[]): J
   return { ...made, discriminator: { propertyName: telling.field, mapping } }
 }
 
-/** The field with a different constant in each of the objects. */
+/** Finds a field that has a different constant in each of the objects. */
 function findDiscriminator(options: readonly z.ZodTypeAny[]): { field: string; values: string[] } | null {
   const shapes = options.map((each) => (each instanceof z.ZodObject ? (each.shape as z.ZodRawShape) : {}))
   for (const field of Object.keys(shapes[0] ?? {})) {
@@ -189,7 +189,7 @@ function findDiscriminator(options: readonly z.ZodTypeAny[]): { field: string; v
   return null
 }
 
-/** Removes the impossible member from the `anyOf` of an optional schema: it is optional where it is used. */
+/** Removes the member `not: {}` (undefined) from the `anyOf` of an optional schema; `required` says it is optional. */
 function simplifyOptional(made: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = made
   if (!Array.isArray(anyOf)) return made
@@ -197,7 +197,7 @@ function simplifyOptional(made: JsonSchema): JsonSchema {
   return remaining.length === 1 ? { ...(remaining[0] as JsonSchema), ...rest } : { ...rest, anyOf: remaining }
 }
 
-/** `anyOf` of one type and null becomes that type or null. */
+/** Replaces an `anyOf` of one type and null by a `type` that lists both. */
 function simplifyNullable(made: JsonSchema): JsonSchema {
   if (!Array.isArray(made.anyOf)) return made
   const { anyOf, ...rest } = made
@@ -207,7 +207,7 @@ function simplifyNullable(made: JsonSchema): JsonSchema {
   return Array.isArray(base.enum) ? { ...nullable, enum: [...base.enum, null] } : nullable
 }
 
-/** The schema and everything below it. */
+/** Collects a schema and all schemas inside it. */
 function collectSchemas(schema: z.ZodTypeAny, found = new Set<z.ZodTypeAny>()): Set<z.ZodTypeAny> {
   if (found.has(schema)) return found
   found.add(schema)
@@ -215,7 +215,7 @@ function collectSchemas(schema: z.ZodTypeAny, found = new Set<z.ZodTypeAny>()): 
   return found
 }
 
-/** The schemas directly inside one. */
+/** Returns the schemas directly inside a schema. */
 export function getChildSchemas(schema: z.ZodTypeAny): z.ZodTypeAny[] {
   if (schema instanceof z.ZodObject) {
     const { catchall } = schema._def

@@ -1,6 +1,6 @@
 /**
- * Equal parts of operations, moved into the components. Their names derive from their content and not from their
- * place, so that a new operation changes none of them.
+ * Moves equal parts of operations into the document's components. Their names are derived from their content and not
+ * from where they occur, so that a new operation changes no name.
  */
 import type { JsonSchema } from './publish.ts'
 
@@ -15,7 +15,7 @@ interface SharedPart {
 export class SharedComponents {
   readonly #pieces = new Map<string, SharedPart>()
 
-  /** Registers `holder[key]`; without a name it stays inline. */
+  /** Registers the part `holder[key]`. Without a name the part stays inline. */
   add(name: string | null, holder: Holder, key: string | number): void {
     if (name === null) return
     const value = holder[key] as JsonSchema
@@ -26,8 +26,8 @@ export class SharedComponents {
   }
 
   /**
-   * Parts that occur more than once, replaced by a `$ref`. If different parts share a name the most frequent one gets
-   * it, and the others stay inline.
+   * Returns the parts that occur more than once, and replaces each occurrence by a `$ref`. If different parts have the
+   * same name, the most frequent one gets it and the others stay inline.
    */
   components(kind: string): Record<string, JsonSchema> {
     const made: Record<string, JsonSchema> = {}

@@ -8,15 +8,15 @@ const rank = { agent: 0, member: 1, owner: 2 } as const
 export interface Entitlement {
   /** All features that operations may declare. */
   features: readonly string[]
-  /** Why the store may not use the feature, as one sentence; null if it may. */
+  /** One sentence that says why the store may not use the feature; null if it may. */
   refusesFeature(access: Access, feature: string, now: number): string | null
-  /** Why the store may not write, as one sentence; null if it may. */
+  /** One sentence that says why the store may not write; null if it may. */
   refusesWrites(access: Access, now: number): string | null
 }
 
 /**
- * Why the key may not run the operation, as one sentence; null if it may. Without an `entitlement` every store has all
- * features. `now` in milliseconds.
+ * Returns one sentence that says why the key may not run the operation; null if it may. Without an `entitlement` every
+ * store has all features. `now` is in milliseconds.
  */
 export function checkAccess(
   operation: LoadedOperation,

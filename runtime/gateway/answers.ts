@@ -1,4 +1,7 @@
-/** Answers, and the only place where an error becomes one: below `/v1`, for pages, and before a request is parsed. */
+/**
+ * Builds HTTP answers. Only this file turns an error into an answer: below `/v1`, for pages, and before a request is
+ * parsed.
+ */
 import { ApiError, toHttpStatus } from '#runtime/errors'
 import type { Logger } from '#runtime/server/log'
 
@@ -16,7 +19,7 @@ export const jsonHeaders = (requestId: string): Record<string, string> => ({
   'x-request-id': requestId,
 })
 
-/** `headers`: further headers of the answer; those of the refusal are added to them. */
+/** `headers`: further headers of the answer. The refusal's own headers are added to this object. */
 export function toErrorAnswer(refusal: ApiError, headers: Record<string, string>): Answer {
   if (refusal.code === 'unavailable') headers['retry-after'] = '5'
   Object.assign(headers, refusal.headers)

@@ -1,9 +1,9 @@
-/** Turns any error into the `ApiError` that a caller is answered. */
+/** Turns any error into the `ApiError` that the caller receives. */
 import { ApiError, refuse, sqlState } from '#runtime/errors'
 import { AccessLost, NumberLimit, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { findConnectionFailure, type KnownFailure } from '#runtime/ports/instrumentation'
 
-/** `ifMatch`: the request had an `If-Match`. */
+/** `ifMatch`: whether the request had an `If-Match` header. */
 export function toApiError(error: unknown, { ifMatch = false }: { ifMatch?: boolean } = {}): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof Refused) return refuse('conflict', error.message)
@@ -17,23 +17,23 @@ export function toApiError(error: unknown, { ifMatch = false }: { ifMatch?: bool
   if (state === '40001' && ifMatch) {
     return refuse('conflict', 'If-Match: the resource changed meanwhile: read it again')
   }
-  // Class 22 concerns a value that a caller sent and no schema refused: the caller can correct it, and the log shows
-  // it to us.
+  // SQLSTATE class 22 (data exception): the caller sent a value that no schema refused. The caller can correct it. The
+  // log shows us that a schema is too permissive.
   if (state?.startsWith('22'))
     return refuse('bad_request', 'A value is out of range or not of the right form')
   return refuse('unavailable', 'Something went wrong on our side: try again later')
 }
 
 /**
- * Whether a handler failed in a known state: by its own refusal, or by an error of a provider's adapter, which it has
- * compensated if needed.
+ * Whether a handler failed in a known state: it refused the request, or a provider's adapter failed and the handler has
+ * compensated for that if needed.
  */
 export const isExpectedFailure = (error: unknown): boolean =>
   [ApiError, Refused, AccessLost, Throttled, NumberLimit, Unavailable].some(
     (kind) => error instanceof kind,
   ) || findConnectionFailure(error) !== null
 
-/** The cause and the remedy; if the server's own provider fails, that the merchant cannot correct it. */
+/** Describes the cause and the remedy. If the server's own provider fails, says that the merchant need not act. */
 function describeOutage({ port, provider, state, since, message, remedy, isServers }: KnownFailure): string {
   const when = `since ${since.toISOString()}`
   if (isServers) {

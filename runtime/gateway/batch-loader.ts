@@ -1,6 +1,6 @@
 /**
- * Batches the queries of many requests: the first is sent at once, those that arrive while a statement is running
- * share the next one.
+ * Batches the queries of many requests. The first query is sent at once; queries that arrive while a statement is
+ * running share the next statement.
  */
 export class BatchLoader<Question, Answer> {
   readonly #load: Load<Question, Answer>
@@ -10,8 +10,8 @@ export class BatchLoader<Question, Answer> {
   #isUnderWay = false
 
   /**
-   * `load` answers in the order of the questions; an answer may be a promise, which does not delay the others.
-   * Questions with the same key are loaded one after the other, at most `atMost` in one statement.
+   * `load` returns the answers in the order of the questions; an answer may be a promise, which does not delay the
+   * others. Questions with the same key are never in the same statement. A statement has at most `atMost` questions.
    */
   constructor(load: Load<Question, Answer>, keyOf: (question: Question) => string, atMost = 500) {
     this.#load = load
@@ -24,7 +24,7 @@ export class BatchLoader<Question, Answer> {
     this.#waiting.push({ question, resolve, reject })
     if (!this.#isUnderWay) {
       this.#isUnderWay = true
-      // Includes other questions of the same turn of the event loop.
+      // Deferred to a microtask, so that the batch includes other questions of the same turn of the event loop.
       queueMicrotask(() => void this.#loadAll())
     }
     return promise

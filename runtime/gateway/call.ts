@@ -1,4 +1,4 @@
-/** The state of a request while it passes the steps, its input and its answer. */
+/** The input and the state of a request while it passes the gateway's steps. */
 import type { Access } from '#db/access'
 import type { Context, Services } from '#runtime/context'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
@@ -17,7 +17,7 @@ export interface IncomingCall {
   /** The query as sent, with its question mark. */
   readonly search: string
   readonly ip: string
-  /** Whether its address was counted already, with the message that carried this request. */
+  /** Whether its address was counted already: several tool calls may arrive in one HTTP request. */
   readonly isCounted?: boolean
   header(name: string): string | undefined
   /** Bytes that have arrived on its connection. */
@@ -35,7 +35,8 @@ export interface GatewayServices {
   readonly stores: RateLimiter
   readonly deadline: Deadline
   /**
-   * Tests: every answer must fit its schema, every refusal must be declared, every readOnly operation must only read.
+   * True in tests: every answer must fit its schema, every refusal must be declared, every `readOnly` operation must
+   * only read.
    */
   readonly strict: boolean
 }
@@ -60,18 +61,18 @@ export interface Call {
   params: Record<string, string>
   query: unknown
   body: unknown
-  /** Its claim on the Idempotency-Key, while it runs. */
+  /** The request's claim on its Idempotency-Key, while the request runs. */
   claim: Claim | null
   context: Context | null
   answer: Answer | null
-  /** The verdict of the last limit that counted, for the headers. */
+  /** The verdict of the rate limit that counted last, for the `RateLimit-*` headers. */
   verdict: Verdict | null
   /**
-   * Counts that the shared database has not answered yet: a read awaits them before it answers, a write before it
-   * begins.
+   * Rate-limit counts that the shared database has not returned yet. A read awaits them before it answers, a write
+   * before it begins.
    */
   pendingCounts: { verdict: Promise<Verdict>; whose: string }[] | null
-  /** It was answered with a timeout: its result must not be committed any more. */
+  /** True after a timeout was answered: the request's result must not be committed any more. */
   isLate: boolean
 }
 

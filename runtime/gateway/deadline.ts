@@ -2,21 +2,21 @@
 import { type ApiError, refuse } from '#runtime/errors'
 
 const checkEveryMs = 1000
-/** Checks within the shortest deadline. */
+/** The interval is shortened until at least so many checks fall within the deadline. */
 const leastChecks = 5
 
-/** An answer that somebody waits for. */
+/** An answer that a client waits for. */
 export interface PendingAnswer {
   /** Extends the deadline of slow work. */
   allow(milliseconds: number): void
-  /** The answer has arrived; false if it was too late. */
+  /** Ends the waiting once the answer is ready; returns false if the deadline has passed before. */
   end(): boolean
 }
 
 interface PendingRequest {
   since: number
   ticks: number
-  /** Received bytes at the last check: a client that is still sending is not waiting. */
+  /** Received bytes at the last check. While a client still sends, the deadline is extended. */
   bytes: number
   received: () => number
   late: () => void
@@ -47,8 +47,8 @@ export class Deadline {
         request.ticks = this.#toTicks(milliseconds)
       },
       end: () => {
-        // A Set that grew keeps its old table until the next full collection, with everything that its old entries
-        // refer to: whole requests, a seventh of a read's CPU time.
+        // A Set that grew keeps its old table until the next full garbage collection. Without this the table would keep
+        // whole requests alive, which costs a seventh of a read's CPU time.
         request.received = nothing
         request.late = nothing
         return this.#pending.delete(request)
@@ -56,7 +56,7 @@ export class Deadline {
     }
   }
 
-  /** Settles like `work`, or like `late` after the deadline. */
+  /** Settles like `work`; if the deadline passes first, like `late`. */
   race<T>(work: (waiting: PendingAnswer) => Promise<T>, received: () => number, late: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting = this.begin(received, () => resolve(Promise.try(late)))
@@ -93,8 +93,8 @@ export const timeoutError = ({ ms }: Pick<Deadline, 'ms'>): ApiError =>
   refuse('unavailable', `This took longer than ${Math.ceil(ms / 1000)} seconds: try again later`)
 
 /**
- * Resolves like `pending`, or rejects with `late()` after so many milliseconds. A later result is ignored, and a later
- * failure is not unhandled.
+ * Resolves like `pending`, or rejects with `late()` after `milliseconds`. A later result of `pending` is ignored; a
+ * later rejection does not become an unhandled one.
  */
 export async function withTimeout<T>(
   milliseconds: number,

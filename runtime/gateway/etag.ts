@@ -3,36 +3,36 @@ import { hash } from 'node:crypto'
 const digest = (text: string): string => hash('sha1', text, 'base64url')
 
 /**
- * Builds the strong ETag of a body. If some fields change by themselves the tag has two halves: `"<identity>.<body>"`.
- * A reader (`If-None-Match`) compares all of it, a writer (`If-Match`) the first half only.
+ * Builds the strong ETag of a body. If the resource has fields that change without a write, the tag has two halves:
+ * `"<identity>.<body>"`. `If-None-Match` compares the whole tag, `If-Match` only the first half.
  */
 export const buildEtag = (body: string, identity = body): string =>
   identity === body ? `"${digest(body)}"` : `"${digest(identity)}.${digest(body)}"`
 
-/** The part of a tag that `If-Match` compares; tags from before the two halves are compared whole. */
+/** Returns the part of a tag that `If-Match` compares: the first half, or the whole tag if it has no halves. */
 export const toIdentityTag = (tag: string): string => tag.replace(/\.[\w-]+"$/, '"')
 
 /**
- * Parses the tags of a header. Ours are strong; a proxy that compresses an answer turns one into `W/"…"` (nginx,
- * HAProxy, Cloudflare) or `"…-gzip"` (Apache, Caddy), and the caller can send no other. It still identifies the state
- * that was read.
+ * Parses the tags of a header. Our tags are strong. A proxy that compresses an answer changes its tag to `W/"…"`
+ * (nginx, HAProxy, Cloudflare) or `"…-gzip"` (Apache, Caddy), so the caller only knows the changed tag. These forms are
+ * accepted too, since they still identify the state that was read.
  */
 export function parseTags(header: string): string[] {
   return header.split(',').flatMap((each) => {
     const tag = each.trim().replace(/^W\//, '')
     const unpacked = tag.replace(/--?(?:gzip|br|zstd|deflate)"$/, '"')
-    // A digest may end like this by chance.
+    // Both forms are kept: a digest may end in `-gzip` or `-br` by chance.
     return tag === unpacked ? [tag] : [tag, unpacked]
   })
 }
 
-/** Whether an `If-None-Match` matches this ETag: in a list, or as `*`. */
+/** Whether an `If-None-Match` header, a list of tags or `*`, matches this ETag. */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string | undefined): boolean {
   if (ifNoneMatch === undefined || etag === undefined) return false
   return parseTags(ifNoneMatch).some((each) => each === etag || each === '*')
 }
 
-/** A resource's JSON without its volatile fields (`getVolatileFields`), as a text to compare. */
+/** Returns a resource's JSON without its volatile fields (`getVolatileFields`); the result is only compared. */
 export function omitVolatileFields(text: string, moves: readonly string[]): string {
   if (moves.length === 0) return text
   if (moves.every((path) => !path.includes('.')) && text.startsWith('{')) return omitFields(text, moves)
@@ -50,7 +50,9 @@ function deleteField(value: unknown, [name, ...rest]: readonly string[]): void {
   }
 }
 
-/** The text of an object's fields except these. Every read calls it: parsing costs three times as much. */
+/**
+ * Returns the text of an object's fields except `names`. Every read calls it: parsing would cost three times as much.
+ */
 function omitFields(text: string, names: readonly string[]): string {
   let rest = ''
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
@@ -63,7 +65,7 @@ function omitFields(text: string, names: readonly string[]): string {
   return rest
 }
 
-/** The index of the closing quote of the string that opens here. */
+/** Returns the index of the closing quote of the string that opens at `open`. */
 function stringEnd(json: string, open: number): number {
   for (let at = json.indexOf('"', open + 1); ; at = json.indexOf('"', at + 1)) {
     let before = at - 1
@@ -72,7 +74,7 @@ function stringEnd(json: string, open: number): number {
   }
 }
 
-/** The index after the value of a field: of the comma behind it, or of the end of its object. */
+/** Returns the index of the comma after a field's value, or of the end of its object. */
 function valueEnd(json: string, from: number): number {
   let depth = 0
   for (let at = from; at < json.length; at += 1) {

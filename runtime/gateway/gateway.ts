@@ -1,4 +1,7 @@
-/** Every request below `/v1` passes the steps in order. Each refuses by throwing, or leaves its result on the call. */
+/**
+ * The gateway: every request below `/v1` passes its steps in order. A step throws to refuse the request, or stores its
+ * result on the call.
+ */
 import { performance } from 'node:perf_hooks' // the global of that name is looked up at each use
 import type { Services } from '#runtime/context'
 import type { LoadedOperation, Registry } from '#runtime/registry/loaded'
@@ -87,7 +90,7 @@ export class Gateway implements GatewayServices {
     )
   }
 
-  /** A step with nothing to await returns no promise: a read with a cached key only awaits its handler. */
+  /** A step with nothing to await returns no promise, so a read with a cached key awaits nothing but its handler. */
   async #answer(call: Call): Promise<Answer> {
     try {
       for (const step of steps) {
@@ -135,8 +138,8 @@ export class Gateway implements GatewayServices {
   }
 
   /**
-   * For surfaces whose requests are not operations: counts the address, then looks up the key. Returns the refusal, or
-   * the headers of the rate limit.
+   * For surfaces whose requests are not operations: counts the request against its address's limit, then looks up the
+   * key. Returns the refusal, or the headers of the rate limit.
    */
   async enter(request: IncomingCall): Promise<{ refusal: Answer } | { headers: Record<string, string> }> {
     const call = this.#begin(null, request)
@@ -152,7 +155,9 @@ export class Gateway implements GatewayServices {
     return { headers }
   }
 
-  /** The request goes on, but its transaction is rolled back if possible, and its answer is dropped. */
+  /**
+   * Answers a timeout. The handler goes on, but its transaction is rolled back if possible and its answer is dropped.
+   */
   #answerTimeout(call: Call): Answer {
     const refusal = timeoutError(this.deadline)
     this.services.log.error({ requestId: call.requestId, operation: call.operation?.id }, refusal.message)
@@ -199,7 +204,8 @@ export class Gateway implements GatewayServices {
         refusal.code === 'unavailable' || refusal.isTransient
           ? claim.release(context, isExpectedFailure(error))
           : claim.storeAnswer(context, { ...answer, headers: {} })
-      // If the connections were lost, the second attempt gets a new one; recording twice has the same effect as once.
+      // Tried twice: if the database connection was lost, the second attempt gets a new one. Recording twice has the
+      // same effect as once.
       await settle()
         .catch(settle)
         .catch((failure) =>

@@ -17,7 +17,10 @@ const retentionMs = dayMs
 /** A claim without a renewal for this long belongs to a process that died or is suspended. */
 const leaseMs = minuteMs
 const renewEveryMs = 20_000
-/** Until then a claim is trusted without asking; the rest of the lease is for the commit to arrive. */
+/**
+ * A claim renewed less than this long ago is trusted without a query. The rest of the lease is left for the commit to
+ * reach the database.
+ */
 const trustedForMs = 45_000
 const visibleCharacters = /^[\x21-\x7e]{1,255}$/
 
@@ -30,7 +33,7 @@ export function idempotencyKey(header: string | undefined, atLeast = 1): string 
   return header
 }
 
-/** `condition`: the same request with another condition is a different one, with its own answer. */
+/** `condition`: the `If-Match` header. The same request with another condition is a different request. */
 export const requestHash = (method: string, address: string, body: string, condition?: string): string =>
   sha256(`${method}\n${address}\n${body}${condition === undefined ? '' : `\n${condition}`}`)
 
@@ -38,17 +41,19 @@ export const stillRunningError = (): ApiError =>
   refuse('conflict', 'The first request with this Idempotency-Key is still running')
 
 /**
- * A request's claim on its key. It has an owner and a lease by the database's clock, renewed while the request runs.
- * Nothing commits without it: if a request was suspended for so long that another took over, its answer is not stored
- * and its transaction fails.
+ * A request's claim on its key. It has an owner and a lease by the database's clock, which is renewed while the request
+ * runs. Nothing commits without the claim: if a request was suspended for so long that another request took over the
+ * key, its answer is not stored and its transaction fails.
  */
 export class Claim {
   readonly key: string
   readonly #hash: string
-  /** Its transactions mark that they have committed: if the answer is lost the request is not run again. */
+  /**
+   * Whether each transaction writes to the claim's row as it commits: a retry after a lost answer does not rerun it.
+   */
   #isMarked: boolean
   readonly #owner = randomUUID()
-  /** By the monotonic clock. */
+  /** When the last successful renewal was sent, by the monotonic clock in milliseconds. */
   #renewedAt = 0
   #renewal: NodeJS.Timeout | null = null
   #isStored = false
@@ -60,7 +65,7 @@ export class Claim {
     this.#isMarked = isOwn
   }
 
-  /** Null if the claim was acquired; otherwise the stored answer, or that the first request is still running. */
+  /** Returns null if the claim was acquired, the stored answer, or `running` if the first request still runs. */
   async take(ctx: Context): Promise<Answer | 'running' | null> {
     const now = ctx.now()
     const askedAt = performance.now()
@@ -119,7 +124,7 @@ export class Claim {
     return this.#isStored
   }
 
-  /** Stores the answer, also over one that a transaction of this request has stored. */
+  /** Stores the answer; replaces an answer that a transaction of this request has stored. */
   async overwriteAnswer(ctx: Context, answer: Answer): Promise<boolean> {
     const rows = await overwriteStoredAnswer(ctx, this.#stored(answer))
     this.#isStored = rows.length > 0
@@ -128,14 +133,14 @@ export class Claim {
 
   /**
    * Releases the key, so that a request that failed on our side may be sent again. If the handler failed unexpectedly
-   * (not `isExpected`) after a commit, the key answers that instead.
+   * (not `isExpected`) after a commit, the key is not released: it stores an answer that says the result was lost.
    */
   async release(ctx: Context, isExpected = true): Promise<void> {
     const deleted = await deleteClaim(ctx, { ...this.#claimKey, isExpected })
     if (deleted.length === 0 && !isExpected) await this.storeAnswer(ctx, buildLostAnswer())
   }
 
-  /** Before a transaction commits: renews the claim if it is not certain any more that it still holds. */
+  /** Called before a commit: renews a claim that was not renewed for `trustedForMs`; throws if it is lost. */
   async confirm(ctx: Context): Promise<void> {
     if (this.#isStored || performance.now() - this.#renewedAt < trustedForMs) return
     if (!(await this.#renew(ctx))) throw claimLostError()
@@ -153,7 +158,7 @@ export class Claim {
         .then((holds) => {
           if (holds && this.#renewal) this.#scheduleRenewal(ctx)
         })
-        // Without a renewal every commit asks: see confirm.
+        // Not fatal: without renewals, `confirm` queries before each commit.
         .catch((error) => ctx.log.warn({ err: error }, 'idempotency claim renewal failed'))
     }, renewEveryMs).unref()
   }
@@ -187,16 +192,20 @@ interface ClaimKey {
   owner: string
 }
 
-/** Instances agree on the database's clock; ours may be moved, and a suspended process would renew nothing. */
+/**
+ * The database's clock, which all instances share. The clock of a process can be moved in a sandbox, and a time that it
+ * read before it was suspended would be outdated.
+ */
 const leaseStart = sql<Date>`clock_timestamp()`
 /**
- * Compared as a difference, which a cluster accepts: expressions sent to its nodes must not depend on their settings.
+ * A difference of two columns rather than a timestamp plus an interval, whose result depends on the session's time
+ * zone: Citus does not send such expressions to its nodes.
  */
 const isLeaseOver = sql<boolean>`excluded.claimed_at - idempotency_keys.claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
 
 /**
- * Not durable: a crash of the database may lose it. Its transaction's commit makes it durable; without one, nothing
- * was written, and the request may be sent again, as after the lease.
+ * The claim's row is not durable at first: a crash of the database may lose it. The commit of the request's transaction
+ * makes it durable. Without that commit nothing was written, and the request may be sent again.
  */
 const insertClaim = prepared(
   (db, values: ClaimKey & { hash: string; now: string; forgottenBefore: string }) => {
@@ -237,7 +246,7 @@ const insertClaim = prepared(
   { plan: 'noted' },
 )
 
-/** Its process died after a commit, before the answer was stored. */
+/** Whether the request's process died after a commit and before the answer was stored. */
 const isLost = sql<boolean>`has_written and statement_timestamp() - claimed_at > ${sql.lit(`${leaseMs} milliseconds`)}::interval`
 
 const findStoredAnswer = prepared((db, values: { key: string }) =>
@@ -260,7 +269,7 @@ const storeAnswerQuery = (db: Kysely<TenantTables>, values: ClaimKey & StoredTex
   overwriteAnswerQuery(db, values).where('status', 'is', null)
 const storeAnswerRow = prepared(storeAnswerQuery)
 
-/** Its commit is already on the way: if there is no such row the statement itself must fail, by 1 / 0. */
+/** Sent together with the commit: if the claim is lost, the statement itself must fail, by a division by zero. */
 const storeAnswerOrFail = prepared((db, values: ClaimKey & StoredText) =>
   db
     .with('kept', () => storeAnswerQuery(db, values))
@@ -286,7 +295,8 @@ const divisionByZero = '22012'
 const renewClaim = prepared((db, values: ClaimKey) =>
   db
     .updateTable('idempotency_keys')
-    // The same time, since this statement waits for no lock; a cluster needs a value that is stable while it runs.
+    // `clock_timestamp()` is not allowed here: a cluster needs a value that is stable within the statement. Both give
+    // the same time, since this statement waits for no lock.
     .set({ claimed_at: sql<Date>`statement_timestamp()` })
     .where('key', '=', values.key)
     .where('owner', '=', values.owner)
@@ -307,7 +317,7 @@ const deleteClaim = prepared((db, values: ClaimKey & { isExpected: boolean }) =>
 interface StoredText {
   status: number
   body: string
-  /** JSON. */
+  /** An object of headers as JSON. */
   headers: string
 }
 
@@ -332,9 +342,9 @@ const looksAtMostEveryMs = 400
 
 /**
  * Runs a request that is not an operation once per key, outside any transaction. A repeated request waits for the
- * answer of the first: usually a person pressed twice. Only answers below 400 are stored: a refused request may be
- * corrected and sent again. If the answer would differ once the work is done, the transaction of the work stores it
- * (`storeAnswerLast`).
+ * answer of the first: usually a person pressed a button twice. Only answers with a status below 400 are stored: a
+ * refused request may be corrected and sent again. If a second run would give another answer, the work's own
+ * transaction stores the answer (`storeAnswerLast`).
  */
 export async function runOnce(
   ctx: Context,
@@ -367,7 +377,7 @@ async function claimOrAwaitAnswer(ctx: Context, claim: Claim): Promise<Answer | 
   }
 }
 
-/** Deletes keys older than 24 hours, of all stores. */
+/** Deletes the keys of all stores that are older than 24 hours. */
 export async function sweepIdempotencyKeys(system: Context['system'], now: Date): Promise<void> {
   await sql`delete from idempotency_keys where created_at < ${new Date(now.getTime() - retentionMs)}`.execute(
     system,

@@ -1,4 +1,4 @@
-/** The current state of a resource, which an `If-Match` of a write is compared with. */
+/** Reads the current state of a resource, which is compared with the `If-Match` header of a write. */
 import type { Context } from '#runtime/context'
 import { JsonText } from '#runtime/operation'
 import type { LoadedOperation } from '#runtime/registry/loaded'
@@ -14,15 +14,15 @@ interface Input {
 export interface IfMatchReader {
   /** The current tag; null if there is no such resource. */
   etag(ctx: Context, input: Input): Promise<string | null>
-  /** Whether it calls a provider: then no transaction may be open. */
+  /** Whether reading the tag calls a provider: then no transaction may be open. */
   callsProvider: boolean
 }
 
 const readersCache = new WeakMap<readonly LoadedOperation[], Map<LoadedOperation, readonly IfMatchReader[]>>()
 
 /**
- * The readers of the resource that a write changes; none if it takes no `If-Match`. Paths imply it without a
- * declaration: a write at or below the path of a read with an ETag changes that resource.
+ * Returns the readers of the resource that a write changes; empty if the write takes no `If-Match`. They are derived
+ * from the paths: a write at or below the path of a read with an ETag changes that read's resource.
  */
 export function getIfMatchReaders(
   operations: readonly LoadedOperation[],
@@ -79,7 +79,7 @@ function identify(result: unknown, moves: readonly string[]): string | null {
   return result === undefined || result === null ? null : buildEtag(getIdentityText(result, moves))
 }
 
-/** The text that the ETag of an answer is computed from. */
+/** Returns the text that the first half of an answer's ETag is computed from. */
 export function getIdentityText(result: unknown, moves: readonly string[]): string {
   const text = result instanceof JsonText ? result.identity : JSON.stringify(result)
   return omitVolatileFields(text, moves)

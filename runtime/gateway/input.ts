@@ -1,4 +1,4 @@
-/** Strict parsing of path, query and body; refusals are sentences that name the field. */
+/** Parses path, query and body strictly. The message of a refusal names the field. */
 
 import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
@@ -9,17 +9,17 @@ import { getValueLimit, refuseTooManyValues } from './json-bounds.ts'
 
 const issuesShown = 5
 export const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
-/** Every escaped control character, and every forbidden name, needs one of these in its text. */
+/** False if a JSON text cannot contain a control character or a forbidden name, so that the values need no check. */
 const mayHoldForbidden = (text: string): boolean =>
   text.includes('\\') || text.includes('proto') || text.includes('constructor') || text.includes('\u007f')
 export const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/
 const parametersAtMost = 100
-/** Fields of a form, including its files. */
+/** The most fields of a form, including its files. */
 export const formFieldsAtMost = 1000
 
 /**
- * Parses a JSON body; undefined if it is empty. Refuses invalid JSON and forbidden text, and more than `valuesAtMost`
- * values before any of them is created. `files`: fields with the content of a file, which is checked row by row.
+ * Parses a JSON body; undefined if it is empty. Refuses invalid JSON, forbidden text, and more than `valuesAtMost` values
+ * (before creating any). `files`: the fields with a file's content, which is checked row by row later.
  */
 export function parseJson(
   text: string,
@@ -47,7 +47,7 @@ interface ForbiddenContent {
   reason: string
 }
 
-/** Finds forbidden text in a value that `refuseTooManyValues` let in. The path is built only if there is an issue. */
+/** Finds forbidden text in a value, whose depth is limited already. The path is built only if there is an issue. */
 function findForbidden(value: unknown, files: ReadonlySet<string> = noFiles): ForbiddenContent | null {
   if (typeof value === 'string') {
     const reason = findTextIssue(value)
@@ -72,7 +72,7 @@ function findForbidden(value: unknown, files: ReadonlySet<string> = noFiles): Fo
   return null
 }
 
-/** Why a text may not be stored, or null. */
+/** Returns why a text may not be stored; null if it may. */
 export function findTextIssue(text: string): string | null {
   if (controls.test(text)) return 'must not contain control characters'
   return text.isWellFormed() ? null : 'is not valid Unicode text'
@@ -106,7 +106,7 @@ interface FormOptions {
 export const parseForm = (text: string, options: FormOptions = {}): Record<string, string> =>
   formFields(parsePairs(text, 'body'), options)
 
-/** The pairs of a query or a form, decoded. Refuses invalid text and too many pairs. */
+/** Yields the decoded name-value pairs of a query or a form. Refuses invalid text and too many pairs. */
 function* parsePairs(text: string, place: 'query' | 'body'): Generator<[string, string]> {
   let pairs = 0
   for (const pair of text.split('&')) {
@@ -172,7 +172,7 @@ export function formFields(
   return fields
 }
 
-/** Parses the text of a body with its schema, up to as many values as the schema can hold. */
+/** Parses the text of a body with its schema. Refuses more values than the schema can hold. */
 export const readBodyAs = <S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> =>
   parseInput(schema, parseJson(text, getValueLimit(schema), findFileFields(schema)) ?? {}, 'body')
 
@@ -234,7 +234,7 @@ function ignoresWithin(schema: z.ZodTypeAny): boolean {
 
 const fieldsAtMost = 1000
 
-/** Refuses oversized lists, maps and texts first: zod would collect an issue per entry, and match every pattern. */
+/** Refuses oversized lists, maps and texts before zod, which would collect an issue per entry and match each pattern. */
 function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
   if (typeof value === 'string') {
     refuseLongText(schema, value, path)
@@ -269,7 +269,7 @@ function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
   }
 }
 
-/** Shorter texts may be matched against any pattern. */
+/** Shorter texts are cheap to match against any pattern, so zod checks their length. */
 const longText = 10_000
 
 function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void {
@@ -285,12 +285,12 @@ function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): voi
   if (value === '' || hasVisible(value)) return
   const checks = textWithin(schema)?._def.checks
   if (!checks?.some((check) => check.kind === 'min' && check.value > 0)) return
-  // Empty after trimming: the schema has its own message for that.
+  // The schema trims this text to an empty one, and has its own message for that.
   if (checks.some(({ kind }) => kind === 'trim') && value.trim() === '') return
   throw refuse('bad_request', `${shorten(path || 'body')}: must not be empty`)
 }
 
-/** The string schema inside a schema, if that accepts no other text. */
+/** The string schema inside a schema; null if the schema also accepts other texts. */
 function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
   if (schema instanceof z.ZodString) return schema
   if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord || schema instanceof z.ZodArray)
@@ -310,7 +310,7 @@ function arrayWithin(schema: z.ZodTypeAny): z.ZodArray<z.ZodTypeAny> | null {
   return null
 }
 
-/** The record schema inside a schema, if that accepts nothing else. */
+/** The record schema inside a schema; null if the schema also accepts something else. */
 function recordWithin(schema: z.ZodTypeAny): z.ZodRecord<z.ZodTypeAny, z.ZodTypeAny> | null {
   if (schema instanceof z.ZodRecord) return schema
   if (schema instanceof z.ZodObject || schema instanceof z.ZodArray) return null
@@ -337,7 +337,7 @@ function describeIssues(error: z.ZodError, place: string): string {
   return [...new Set(sentences)].slice(0, issuesShown).join('; ')
 }
 
-/** For a union, the issues of the member that came closest. */
+/** Replaces a union's issue by the issues of the member that came closest. */
 function flattenUnionIssues(issue: z.ZodIssue): z.ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const members = issue.unionErrors.map((error) => error.issues.flatMap(flattenUnionIssues))

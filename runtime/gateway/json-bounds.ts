@@ -5,9 +5,9 @@ import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
 
 export const levelsAtMost = 64
-/** For a body whose schema does not allow more. */
+/** The limit unless the body's schema allows more values. */
 export const valuesAtMost = 20_000
-/** For any body: a file of 100,000 rows with twenty columns. */
+/** The limit of any body: enough for a file of 100,000 rows with twenty columns. */
 const hardValuesAtMost = 2_000_000
 
 const [quote, backslash, comma] = [34, 92, 44]
@@ -15,8 +15,8 @@ const [openList, closeList, openObject, closeObject] = [91, 93, 123, 125]
 const space = 32
 
 /**
- * Refuses a text with too many values or levels: a 15 MiB body may hold five million objects, and each costs the whole
- * server time. One pass, which stops at the first value too many.
+ * Refuses a text with too many values or levels: a 15 MiB body may hold five million objects, and parsing them would
+ * block the whole server. Reads the text once, and stops at the first value above the limit.
  */
 export function refuseTooManyValues(text: string, atMost = valuesAtMost): void {
   let levels = 0
@@ -42,7 +42,7 @@ export function refuseTooManyValues(text: string, atMost = valuesAtMost): void {
   }
 }
 
-/** The index of the closing quote: one after an even number of backslashes. */
+/** Returns the index of the closing quote, which follows an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
@@ -57,7 +57,7 @@ function isEscaped(text: string, at: number): boolean {
 
 const valueLimits = new WeakMap<z.ZodTypeAny, number>()
 
-/** The most values that a body of this schema can hold, within reason. */
+/** The most values that a body of this schema can hold, between `valuesAtMost` and `hardValuesAtMost`. */
 export function getValueLimit(schema: z.ZodTypeAny): number {
   let bound = valueLimits.get(schema)
   if (bound === undefined) {

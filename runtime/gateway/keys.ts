@@ -1,8 +1,9 @@
 /**
  * API keys, looked up by hash and cached for a short lease.
- * A change of access (a key revoked, a member removed) must hold on every instance once it is answered. So an instance
- * uses a cached entry only until the lease since it *asked* is over, and the writer of a change waits that long after
- * the commit: no instance can then still act on the old state. This needs no messages, so none can be missed.
+ * A change of access (a key is revoked, a member is removed) must hold on every instance once the change is answered.
+ * An instance uses a cached entry only until the lease is over, counted from when it sent the query. The writer of a
+ * change waits as long as a lease after the commit: then no instance still acts on the old state. The instances need no
+ * messages for this, so no message can be missed.
  */
 
 import { setTimeout as wait } from 'node:timers/promises'
@@ -15,7 +16,7 @@ import { BatchLoader } from './batch-loader.ts'
 
 interface CachedAccess {
   access: Access | null
-  /** By the monotonic clock. */
+  /** When the query was sent, by the monotonic clock in milliseconds. */
   askedAt: number
 }
 
@@ -33,13 +34,13 @@ export class KeyRing {
   readonly #hashes = new Map<string, string>()
   readonly #asking = new Map<string, Promise<Access | null>>()
   readonly #read: BatchLoader<string, Access | null>
-  /** Uses by key that are to be written. */
+  /** The last use of each key that is not written yet. */
   readonly #uses = new Map<string, KeyUse>()
-  /** Writes of the last minute, by key. */
+  /** When each key's use was last written, for the last minute. */
   readonly #written = new Map<string, number>()
   readonly #hashesByStore = new Map<string, Set<string>>()
 
-  /** `alone`: no other process acts on this database, so clearing this cache is enough. */
+  /** `alone`: no other process uses this database, so a change of access only has to clear this cache. */
   constructor(database: Database, clock: Clock, leaseMs: number, alone: boolean) {
     this.#database = database
     this.#clock = clock
@@ -52,8 +53,8 @@ export class KeyRing {
   }
 
   /**
-   * Finds the holder of a key, or null; synchronous while cached. `now` by the clock and `monotonicMs` by the monotonic
-   * clock, both in milliseconds and read after the last await.
+   * Finds the access that a key gives, or null; returns no promise while it is cached. `now` is by the clock, `running`
+   * by the monotonic clock; both are in milliseconds and read after the last await.
    */
   find(
     key: string,
@@ -65,7 +66,7 @@ export class KeyRing {
     const known = this.#cached.get(hash)
     const age = known ? running - known.askedAt : Number.POSITIVE_INFINITY
     if (age >= this.#leaseMs) return this.#ask(hash)
-    // A frequent caller does not wait: the next lease is requested while this one is valid.
+    // Refreshed in advance while the lease is valid, so that a frequent caller never waits.
     if (age >= this.#leaseMs / 2 && !this.#asking.has(hash)) this.#ask(hash).catch(() => undefined)
     return this.#current(known!.access, now)
   }
@@ -75,7 +76,7 @@ export class KeyRing {
     return this.#hashes.has(key)
   }
 
-  /** Null: it does not have the form of a key. */
+  /** Returns null if the text does not have the form of a key. */
   #hashOf(key: string): string | null {
     if (!keyShape.test(key)) return null
     const hash = sha256(key)
@@ -115,7 +116,7 @@ export class KeyRing {
     }
   }
 
-  /** Expiry is compared with the clock at every request, cached or not. */
+  /** Checks the expiry, which depends on the clock and so cannot be cached, and notes the use. */
   #current(access: Access | null, now: number): Access | null {
     if (!access) return null
     if (access.expiresAt !== null && now >= access.expiresAt) return null
@@ -126,7 +127,7 @@ export class KeyRing {
     return access
   }
 
-  /** Makes a change of access hold on every instance. Called after its commit. */
+  /** Makes a change of access hold on every instance. Called after the change is committed. */
   async invalidateStore(storeId: string): Promise<void> {
     for (const hash of this.#hashesByStore.get(storeId) ?? []) {
       this.#cached.delete(hash)
@@ -150,7 +151,7 @@ export class KeyRing {
     try {
       await recordKeyUse(this.#database, uses)
     } catch (error) {
-      // Written with the next ones: otherwise a key that was used only once would seem never used.
+      // These uses are written with the next ones: otherwise a key that was used only once would seem never used.
       for (const use of uses) if (!this.#uses.has(use.keyId)) this.#uses.set(use.keyId, use)
       throw error
     }

@@ -1,9 +1,9 @@
 /**
  * Rate limits by fixed windows. The first request of a key (a store, an address) begins its window, a minute by
  * default; requests in a window beyond the limit are refused. A single process (the embedded database) counts in a
- * Map. Instances that share a PostgreSQL count there, exactly: requests that arrive while a statement is running are
- * counted by the next one, all keys together, so a busy instance sends one statement at a time. A key known to be
- * above its limit is refused without a statement until its window ends.
+ * Map. Instances that share a PostgreSQL count there, exactly. Requests that arrive while a counting statement is
+ * running are counted by the next one, for all keys together, so a busy instance sends one statement at a time. A key
+ * known to be above its limit is refused without a statement until its window ends.
  */
 
 import type { Database } from '#db/database'
@@ -45,7 +45,7 @@ export class SharedCounters {
   }
 
   /**
-   * Counts one request and returns its position in the window. A window that is over is reset to begin at `startedAt`.
+   * Counts one request and returns its position in the window. If the window is over, a new one begins at `startedAt`.
    */
   async add(key: string, startedAt: number, windowMs: number): Promise<Counter> {
     let batch = this.#open.get(key)
@@ -57,14 +57,14 @@ export class SharedCounters {
     const place = batch.size
     if (!this.#isCounting) {
       this.#isCounting = true
-      // Includes other requests of the same turn of the event loop.
+      // Deferred to a microtask, so that the batch includes other requests of the same turn of the event loop.
       queueMicrotask(() => void this.#countAll())
     }
     const counter = await batch.counted.promise
     return { startedAt: counter.startedAt, used: counter.used - batch.size + place }
   }
 
-  /** Deletes windows long over. `now` in milliseconds. */
+  /** Deletes windows that began more than two hours ago. `now` is in milliseconds. */
   async sweep(now: number): Promise<void> {
     await this.#database.query('delete from rate_counters where started_at < $1', [
       new Date(now - 2 * longestWindowMs),
@@ -84,7 +84,7 @@ export class SharedCounters {
     this.#isCounting = false
   }
 
-  /** The batches of one window length. */
+  /** The next batches, all with the same window length, since one statement counts for one length. */
   #next(): Map<string, Batch> {
     const open = [...this.#open]
     const { windowMs } = open[0]![1]
@@ -103,7 +103,7 @@ export class SharedCounters {
   }
 }
 
-/** Rows in the order of their keys, so that two instances never deadlock. */
+/** Writes the rows in the order of their keys, so that two instances never deadlock. */
 const countText = `
   insert into rate_counters as c (key, started_at, used)
   select key, started_at, used
@@ -124,7 +124,7 @@ export class RateLimiter {
   readonly #counters = new Map<string, Counter>()
   #sweptAt = 0
 
-  /** `shared` null: this process is the only one. `prefix` separates kinds of keys. */
+  /** `shared` is null if this process is the only one. `prefix` separates the limiters in the shared table. */
   constructor(
     clock: Clock,
     limit: number,
@@ -141,8 +141,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts a request. Synchronous if no query is needed. `now` in milliseconds, read after the last await: otherwise a
-   * later instant may have been counted already, and an earlier one begins a new window.
+   * Counts a request. Returns no promise if no query is needed. `now` is in milliseconds and must be read after the
+   * last await: an instant earlier than the window's start counts as a moved clock and begins a new window.
    */
   hit(key: string, now = this.#clock.ms()): Verdict | Promise<Verdict> {
     if (now - this.#sweptAt > minuteMs || now < this.#sweptAt) this.#sweep(now)
@@ -193,7 +193,7 @@ export class Limits {
     this.#shared = shared
   }
 
-  /** Counts one request of at most `limit` in a window (milliseconds, an hour at most). */
+  /** Counts one request; allows `limit` requests per window. `windowMs`: at most an hour. */
   hit(name: string, key: string, limit: number, windowMs = minuteMs): Verdict | Promise<Verdict> {
     let limiter = this.#limiters.get(name)
     if (!limiter) {

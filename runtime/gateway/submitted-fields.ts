@@ -1,12 +1,12 @@
-/** The submitted fields of a form, for rendering it again. */
+/** Reads the submitted fields of a form, so that a refused form can be rendered again with them. */
 import { controls, findTextIssue, forbiddenKeys } from './input.ts'
 
 const everyControl = new RegExp(controls, 'g')
 const submittedAtMost = 256 * 1024
 
 /**
- * The submitted fields, with the names of files, without forbidden characters: only for rendering the form again,
- * never stored. Null if they are too large.
+ * Returns the fields without forbidden characters; a file is represented by its name. They are only rendered, never
+ * stored. Null if they are too large.
  */
 export function readSubmittedFields(
   entries: Iterable<readonly [string, string | File]>,

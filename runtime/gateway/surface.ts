@@ -1,8 +1,8 @@
-/** Another surface of all operations besides `/v1`: it uses the same gateway and the same keys. */
+/** The interface of a surface: another protocol for all operations besides `/v1`, with the same gateway and keys. */
 import type { Registry } from '#runtime/registry/loaded'
 import type { Gateway } from './gateway.ts'
 
-/** The parts that a surface needs. */
+/** The parts of the server that a surface uses. */
 export interface SurfaceParts {
   gateway: Gateway
   registry: Registry
@@ -10,6 +10,6 @@ export interface SurfaceParts {
 type SurfaceAnswer = (parts: SurfaceParts, request: Request, address: string) => Promise<Response>
 
 export interface Surface {
-  /** Called for each request: the first one loads its imports, since many servers have no such request. */
+  /** Called for each request. The first call imports the surface's code, since many servers never need it. */
   load(): Promise<SurfaceAnswer>
 }

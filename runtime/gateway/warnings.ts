@@ -1,6 +1,6 @@
 /**
- * Warnings about a successful write, in the header `Warning` (rule 36). A body has exactly the fields of its resource,
- * so that a read can be compared and sent back; warnings therefore go into a header.
+ * Warnings about a successful write, sent in the header `Warning` (rule 36). They are not in the body, which has
+ * exactly the fields of its resource, so that a caller can send back what it has read.
  */
 import { checkContrast, getContrastRule } from '#runtime/contrast'
 import { getChildSchemas } from '#runtime/documents/publish'
@@ -21,8 +21,7 @@ export function mayWarn(schema: z.ZodTypeAny): boolean {
 const atMost = 5
 
 /**
- * Warnings about a resource as it was answered, each beginning with its field; at most as many as a refusal would
- * name.
+ * Returns at most five warnings about an answered resource, each beginning with its field.
  */
 export function findWarnings(schema: z.ZodTypeAny, resource: unknown): string[] {
   const found = new Set<string>()
@@ -48,7 +47,7 @@ function collect(schema: z.ZodTypeAny, value: unknown, path: string, found: Set<
   }
 }
 
-/** The rule of a field, through optional, nullable and default. */
+/** Finds the contrast rule of a field whose schema may be wrapped in optional, nullable and default. */
 function findContrastRule(schema: z.ZodTypeAny): ReturnType<typeof getContrastRule> {
   const ground = getContrastRule(schema)
   if (ground || schema instanceof z.ZodObject || schema instanceof z.ZodArray) return ground
@@ -59,7 +58,7 @@ function findContrastRule(schema: z.ZodTypeAny): ReturnType<typeof getContrastRu
   return undefined
 }
 
-/** As a header: `299` is a persistent warning, `-` an unnamed agent. */
+/** Formats warnings as the header's value: `299` is a persistent warning, `-` an unnamed agent. */
 export const warningHeader = (sentences: readonly string[]): string =>
   sentences
     .map((each) => `299 - "${each.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`)

@@ -2,8 +2,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * An IPv4 address unchanged, also one written as IPv6; of an IPv6 address the first 64 bits, the smallest range that a
- * household or a rented machine gets: its owner may change the rest at will. Without port and zone.
+ * Returns an IPv4 address unchanged, also if it is written as IPv6. Returns the first 64 bits of an IPv6 address: a
+ * household or a rented machine gets at least such a range, and can change the remaining bits at will. Port and zone
+ * are removed.
  */
 export function normalizeAddress(given: string): string {
   if (isIPv4(given)) return given
@@ -19,7 +20,7 @@ export function normalizeAddress(given: string): string {
     .join(':')}::/64`
 }
 
-/** Some proxies write `1.2.3.4:5678` and `[::1]:5678`; link-local addresses have a zone, `fe80::1%eth0`. */
+/** Removes a port, as some proxies write it (`1.2.3.4:5678`, `[::1]:5678`), and a zone (`fe80::1%eth0`). */
 function stripPort(text: string): string {
   const [, inner] = /^\[(.+)\](?::\d+)?$/.exec(text) ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? []
   return (inner ?? text).split('%')[0]!
@@ -33,7 +34,7 @@ function parseGroups(text: string): number[] {
   return [...first, ...new Array<number>(8 - first.length - last.length).fill(0), ...last]
 }
 
-/** The last part may be written as IPv4, which is two groups. */
+/** Parses groups separated by colons. The last part may be written as IPv4, which counts as two groups. */
 const parseParts = (text: string): number[] =>
   text === ''
     ? []
@@ -44,8 +45,9 @@ const parseParts = (text: string): number[] =>
       })
 
 /**
- * The client's address behind the peer of a connection. Each trusted proxy appended the address it saw to
- * `X-Forwarded-For`: the last `trustProxy` entries are theirs, everything before may be forged.
+ * The client's address, given the address of the connection's peer. Each of the `trustProxy` trusted proxies appends
+ * the address that it saw to `X-Forwarded-For`. So the last `trustProxy` entries are reliable, and earlier ones may be
+ * forged.
  */
 export function clientAddress(
   peer: string,

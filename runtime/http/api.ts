@@ -12,8 +12,9 @@ type ApiContext = Context<{ Bindings: Env }>
 export type Fetch = (request: Request, env?: Env) => Response | Promise<Response>
 
 /**
- * `pages` is a separate app: its middleware matches every path, and Hono runs an operation's handler without a
- * middleware chain only if nothing else matches. Paths are matched as sent: a fixed segment has one spelling.
+ * Builds the routes. `pages` is a separate app because its middleware matches every path: Hono skips the middleware
+ * chain for an operation only if nothing else matches its path. Paths are matched as sent, without decoding, so a fixed
+ * segment has one spelling.
  */
 export function apiRoutes(
   gateway: Gateway,
@@ -32,7 +33,8 @@ export function apiRoutes(
 }
 
 /**
- * Hono takes the first route that matches: a fixed segment comes before a parameter, the leftmost difference decides.
+ * Sorts routes for Hono, which takes the first one that matches: at the leftmost segment in which two paths differ, a
+ * fixed segment comes before a parameter.
  */
 export function sortByRoute(operations: readonly LoadedOperation[]): LoadedOperation[] {
   const rank = ({ spec }: LoadedOperation): string => spec.path.replace(/:\w+/g, '~')

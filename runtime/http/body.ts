@@ -1,7 +1,7 @@
-/** Reads bodies with a limit: refused as soon as they are known to be too large, also while they stream. */
+/** Reads request bodies with a size limit. A body that is too large is refused as soon as that is known. */
 import { ApiError, refuse } from '#runtime/errors'
 
-/** The limit for an operation. */
+/** The limit of an operation's body, in bytes. */
 export const bodyAtMost = 15 * 1024 * 1024
 
 const tooLargeError = (atMost: number): ApiError =>
@@ -15,11 +15,11 @@ function sizeText(bytes: number): string {
       `${Math.round((kibibytes / 1024) * 100) / 100} MiB`
 }
 
-/** The client went away, or sent an invalid body: nobody reads the answer, and nothing of ours failed. */
+/** The client disconnected or sent an invalid body. A 400, since nothing of ours failed. */
 const bodyAbortedError = (): ApiError => refuse('bad_request', 'body: broke off before its end')
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Refuses anything but UTF-8. */
+/** Decodes UTF-8; refuses anything else. */
 export function utf8Text(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
@@ -48,7 +48,9 @@ export async function readBytes(
   }
 }
 
-/** The refusal is sent while the rest still arrives: it is drained, so that the client can read the answer. */
+/**
+ * Reads a body up to the limit. A refusal drains the rest of the body: otherwise the client might not read the answer.
+ */
 async function readChunks(body: ReadableStream<Uint8Array>, atMost: number): Promise<Uint8Array> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -74,6 +76,6 @@ async function drop(reader: ReadableStreamDefaultReader<Uint8Array>, atMost: num
     }
     await reader.cancel()
   } catch {
-    // The client went away: nothing is left to drain.
+    // The client disconnected: nothing is left to drain.
   }
 }

@@ -1,4 +1,4 @@
-/** Texts that many browsers fetch: compressed at their first request, off the main thread, and cached. */
+/** Compresses texts that many browsers fetch: once, at the first request and off the main thread. */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,7 +7,7 @@ import { matchesEtag } from '#runtime/gateway/etag'
 type Encoding = 'br' | 'gzip' | 'identity'
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** `lasting`: one text for all stores, worth 40 ms of CPU once; others are compressed in 2 ms. */
+/** `lasting`: for a text that all stores share, worth 40 ms of CPU time. `passing`: for other texts, takes 2 ms. */
 export type Effort = 'lasting' | 'passing'
 const brotliQuality = { lasting: 11, passing: 5 }
 const gzipLevel = { lasting: 9, passing: 6 }
@@ -25,7 +25,7 @@ export class CompressedText {
   readonly #bodies = new Map<Encoding, Promise<Bytes>>()
 
   /**
-   * `etag`: the caller's tag of the text's state, instead of a hash of the text. `br`: the text compressed already.
+   * `etag`: a tag that replaces the default, a hash of the text. `br`: the text, already compressed by Brotli.
    */
   constructor(
     text: string,

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { clientAddress } from './address.ts'
 
-/** Set by `@hono/node-server`; tests set only the address. */
+/** The values of `c.env`: `@hono/node-server` sets `incoming` and `outgoing`, tests only `ip`. */
 export interface Env {
   incoming?: IncomingMessage
   outgoing?: ServerResponse

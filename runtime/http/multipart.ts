@@ -1,15 +1,15 @@
 /**
- * Parses a form with files, as browsers send it (RFC 7578). `Response.formData` blocks this process for half a minute
- * on 30 MiB of small parts, or of near misses of the boundary: here a part ends where Buffer finds the boundary, and
- * the number of parts is limited.
+ * Parses a form with files, as browsers send it (RFC 7578). `Response.formData` is not used: 30 MiB of small parts, or
+ * of text that resembles the boundary, block the process for half a minute. This parser finds the boundaries by
+ * `Buffer.indexOf`, and limits the number of parts.
  */
 import { refuse } from '#runtime/errors'
 
 export type FormEntry = [name: string, value: string | File]
 
-/** For the headers of one part. */
+/** The most bytes of one part's headers. */
 const headersAtMost = 8 * 1024
-/** For all texts together: each character of them is checked. */
+/** The most bytes of all text fields together, since each character is checked. */
 const textsAtMost = 256 * 1024
 
 export const tooManyFieldsError = () => refuse('bad_request', 'body: has too many parameters')
@@ -25,13 +25,13 @@ export function parseBoundary(contentType: string): string | null {
   return boundary
 }
 
-/** The parts in their order. Refuses an invalid form, and more than `partsAtMost`. */
+/** Returns the parts in their order. Refuses an invalid form, and one with more than `partsAtMost` parts. */
 export function parseMultipart(given: Uint8Array, boundary: string, partsAtMost: number): FormEntry[] {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   const entries: FormEntry[] = []
   let textsLeft = textsAtMost
-  // The first boundary may begin the body.
+  // The body may begin with the first boundary, without a line break before it.
   const isFirst = bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2))
   let at = isFirst ? -2 : bytes.indexOf(delimiter)
   for (;;) {
@@ -65,13 +65,13 @@ function parseEntry(headers: string, content: Buffer, textAtMost: number): FormE
   return [name, new File([new Uint8Array(content)], fileName, { type: type.trim() })]
 }
 
-/** Browsers quote a value and escape quotes in it; some programs write it unquoted. */
+/** Reads a parameter of a header. Browsers quote its value and escape quotes in it; some programs do not quote it. */
 function parseParameter(about: string, name: string): string | null {
   const [, quoted, plain] = new RegExp(`;[ \\t]*${name}=(?:"([^"]*)"|([^\\s;"]+))`, 'i').exec(about) ?? []
   return quoted?.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replaceAll('%22', '"') ?? plain ?? null
 }
 
-/** The form of names beyond ASCII that some programs use (RFC 8187). */
+/** Reads `filename*`, the form in which some programs send a file name beyond ASCII (RFC 8187); null without it. */
 function parseEncodedName(about: string): string | null {
   const found = /;[ \t]*filename\*=utf-8'[^']*'([^;\s]*)/i.exec(about)?.[1]
   if (found === undefined) return null

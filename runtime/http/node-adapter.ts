@@ -1,4 +1,7 @@
-/** Connects Node's HTTP server to the app. Answers of Node or `@hono/node-server` themselves get our form. */
+/**
+ * Connects Node's HTTP server to the app. Also replaces the error answers that Node and `@hono/node-server` would give
+ * by our own.
+ */
 import { randomUUID } from 'node:crypto'
 import {
   type IncomingMessage,
@@ -16,12 +19,12 @@ import type { Logger } from '#runtime/server/log'
 import type { Fetch } from './api.ts'
 import { canonicalPath } from './target.ts'
 
-/** `hostname`: for a request without a Host, which HTTP/1.0 allows. */
+/** Builds Node's request listener. `hostname`: the host of a request without a Host header, which HTTP/1.0 allows. */
 export function requestListener(app: Fetch, log: Logger, hostname: string): RequestListener {
   const answer = getRequestListener((request, env) => app(request, env as never), {
     hostname,
-    // Otherwise it would cut the connection half a second after a refusal, before a slow client has read it. Node
-    // drains the rest of a body, for as long as `requestTimeout`.
+    // By default the adapter cuts the connection half a second after an answer to an unread body: a slow client would
+    // not get the refusal. Node drains the rest of the body instead, for at most `requestTimeout`.
     autoCleanupIncoming: false,
     errorHandler: (error) => toResponse(closingAnswer(toReadError(error, log))),
   })
@@ -30,7 +33,7 @@ export function requestListener(app: Fetch, log: Logger, hostname: string): Requ
       sendRefusal(outgoing, refuse('bad_request', 'Host: is missing'))
       return
     }
-    // The adapter would resolve dot segments, so a page would have a second address.
+    // Refused, since the adapter would resolve dot segments: a page would have a second address.
     if (canonicalPath(incoming.url!) === null) {
       sendRefusal(outgoing, refuse('not_found', 'No such address'))
       return
@@ -42,7 +45,7 @@ export function requestListener(app: Fetch, log: Logger, hostname: string): Requ
   }
 }
 
-/** `RequestError`: the adapter could not build a request, for example with an invalid Host. */
+/** Converts the adapter's error. A `RequestError` means that it could not build a request: the Host is invalid. */
 function toReadError(error: unknown, log: Logger): ApiError {
   if (error instanceof RequestError) return refuse('bad_request', 'Host: is not valid')
   log.error({ err: error }, 'failed')
@@ -53,7 +56,7 @@ export function answerBrokenRequests(server: Server, log: Logger): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     log.debug({ code: error.code }, 'invalid request received')
     const isAnswering = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent
-    // A client that went away gets no answer; during an answer, a second one would be taken for a part of it.
+    // No answer is sent if the client disconnected, or if an answer has begun: a second one would become part of it.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) socket.destroy()
     else endSocket(socket, toClientError(error.code))
   })
@@ -78,7 +81,7 @@ function toClientError(code: string | undefined): ApiError {
   }
 }
 
-/** For answers outside the app's routes: the connection ends with it. */
+/** Builds a refusal that is sent outside the app's routes and closes the connection. */
 export function closingAnswer(refusal: ApiError): Answer {
   const length = String(Buffer.byteLength(refusal.body()))
   return toErrorAnswer(refusal, {
@@ -88,7 +91,7 @@ export function closingAnswer(refusal: ApiError): Answer {
   })
 }
 
-/** Ends the connection with an answer. */
+/** Writes a refusal to a socket and closes it. */
 function endSocket(socket: Duplex, refusal: ApiError): void {
   const { status, headers, body } = closingAnswer(refusal)
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

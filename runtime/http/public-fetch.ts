@@ -1,6 +1,6 @@
 /**
- * Fetches addresses that others supply, on the public internet only: never in this server's own network, whatever a
- * name resolves to.
+ * Fetches addresses that merchants and providers supply, on the public internet only. It never connects to this
+ * server's own network, whatever a name resolves to.
  */
 import { lookup as dnsLookup } from 'node:dns'
 import type { IncomingMessage } from 'node:http'
@@ -28,7 +28,7 @@ for (const [network, prefix] of [
 }
 const publicRange6 = new BlockList()
 publicRange6.addSubnet('2000::', 3, 'ipv6')
-/** Ranges inside the public one that lead to IPv4 or nowhere. */
+/** Blocked ranges inside `2000::/3`: they are reserved, or lead to IPv4 addresses. */
 for (const [network, prefix] of [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -44,11 +44,13 @@ export function isPublicAddress(address: string): boolean {
   return isIP(address) === 6 && publicRange6.check(address, 'ipv6') && !blockedRanges.check(address, 'ipv6')
 }
 
-/** Why an address could not be fetched, in words that follow its name: "it is at no public address". */
+/**
+ * An address could not be fetched. The message is a clause that callers append, such as "it is at no public address".
+ */
 export class FetchFailed extends Error {}
 
 export interface FetchOverrides {
-  /** Tests replace the internet with it. */
+  /** Replaces the HTTPS client in tests. */
   get?: typeof https.get
   isPublic?: (address: string) => boolean
 }
@@ -58,13 +60,13 @@ export interface FetchOptions {
   accept: string
   withinMs: number
   bytesAtMost: number
-  /** The most redirects; each address is checked like the first one. */
+  /** The most redirects that are followed; each address is checked like the first one. */
   redirectsAtMost: number
   /** Checks the type (lower case, without parameters) before the content is read; throws `FetchFailed`. */
   checkType(contentType: string): void
 }
 
-/** The content of an https address. Throws `FetchFailed` on any failure. */
+/** Fetches the content of an https address. Throws `FetchFailed` on any failure. */
 export async function fetchPublic(
   address: string,
   wanted: FetchOptions,
@@ -123,7 +125,7 @@ const publicLookup =
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return done(error, '')
       const first = addresses.find(({ address }) => isPublic(address))
-      // A name with an internal and a public address is no accident.
+      // A name that has both a public and an internal address is refused: it is probably an attack.
       if (!first || addresses.some(({ address }) => !isPublic(address))) return done(notPublicError(), '')
       if (options.all) return done(null, addresses)
       return done(null, first.address, first.family)

@@ -25,7 +25,7 @@ interface RouteEnv {
 export type PublicRoutes = Hono<RouteEnv>
 type Call = HonoContext<RouteEnv>
 
-/** An app without routes. Paths are matched as sent: a fixed segment has one spelling. */
+/** Builds an app without routes. Paths are matched as sent, without decoding, so a fixed segment has one spelling. */
 export function publicRoutes({ clock, log }: Services): PublicRoutes {
   const hono: PublicRoutes = new Hono<RouteEnv>({ getPath: rawPath })
   hono.use(async (c, next) => {
@@ -41,7 +41,7 @@ export function publicRoutes({ clock, log }: Services): PublicRoutes {
   return hono
 }
 
-/** The route's pattern, for the log: some parameters are secret tokens. */
+/** The route's pattern. It is logged instead of the path, in which some parameters are secret tokens. */
 const getPattern = (c: Call): string => routePath(c, -1)
 
 const answerRefusal = (c: Call, refusal: ApiError): Response =>
@@ -56,7 +56,10 @@ export function refuseInvalidText(hono: PublicRoutes): void {
   })
 }
 
-/** Scripts of any site may read the answers, refusals too: added before everything that may refuse. */
+/**
+ * Lets scripts of any site read the answers of pages with `cors`. Added before everything that may refuse, so that
+ * scripts can read refusals too.
+ */
 export function corsRoutes(hono: PublicRoutes, pages: Registry['pages']): void {
   const allowAllOrigins = cors({
     origin: '*',
@@ -71,8 +74,8 @@ export function corsRoutes(hono: PublicRoutes, pages: Registry['pages']): void {
 }
 
 /**
- * Logs a streamed answer that breaks off, once: the adapter would write to the console. The connection is cut, so that
- * no client takes a part for the whole. A client that leaves is not an error.
+ * Logs a streamed answer that fails midway; the adapter would write to the console instead. Also cuts the connection,
+ * so that the client does not take the part for the whole. If the client disconnects, nothing is logged.
  */
 export function logBrokenAnswers(hono: PublicRoutes, { log }: Services): void {
   hono.use(async (c, next) => {
@@ -94,7 +97,7 @@ export function logBrokenAnswers(hono: PublicRoutes, { log }: Services): void {
   })
 }
 
-/** `isCut`: the reader notices the abort by its connection. */
+/** Calls `onBroken` if the body fails before `length` bytes. `isCut`: the connection is cut, which tells the reader. */
 function watchBody(
   body: ReadableStream<Uint8Array>,
   { length, onBroken, isCut }: { length: number; onBroken(error: unknown): void; isCut: boolean },
@@ -141,7 +144,7 @@ export function enforceDeadline(hono: PublicRoutes, deadline: Deadline): void {
   )
 }
 
-/** Files, and the sections' pages. */
+/** Adds the routes of files and of the sections' pages. */
 export function pageRoutes(
   hono: PublicRoutes,
   services: Services,

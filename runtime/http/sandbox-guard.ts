@@ -1,13 +1,14 @@
 /**
- * Access to the sandbox's simulated providers. Its pages have no key: only programs of this machine may call them, and
- * no web page but its own. Otherwise any page that a developer opens could move the clock or read the mail.
+ * Restricts access to the sandbox's pages (simulated providers, clock, mail), which need no key. Only programs on this
+ * machine may call them; a web page only if this server serves it. Otherwise any page that a developer opens could move
+ * the clock or read the mail.
  */
 
 import { SettingsError } from '#db/settings-error'
 import { type ApiError, refuse } from '#runtime/errors'
 import type { Settings } from '#runtime/server/settings'
 
-/** Whether only programs of this machine can reach this host. */
+/** Whether a host is a loopback address, which only programs of this machine can reach. */
 function isLoopback(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase()
   return (
@@ -15,7 +16,7 @@ function isLoopback(host: string): boolean {
   )
 }
 
-/** Refuses to open the sandbox to a network, whatever else the environment says, except with `SANDBOX=insist`. */
+/** Throws if the sandbox is on and `HOST` is not a loopback address, except with `SANDBOX=insist`. */
 export function refuseOpenSandbox({ sandbox, sandboxInsisted, host }: Settings): void {
   if (!sandbox || sandboxInsisted || isLoopback(host)) return
   throw new SettingsError(
@@ -28,19 +29,19 @@ export function refuseOpenSandbox({ sandbox, sandboxInsisted, host }: Settings):
 export function checkSandboxRequest(request: Request, settings: Settings): ApiError | null {
   const { hostname, host } = new URL(request.url)
   const own = new URL(settings.publicUrl)
-  // Somebody else's name that resolves to this machine would give their page the same origin (DNS rebinding).
+  // The name must be ours: an attacker's name that resolves to this machine would have the same origin as the
+  // attacker's page (DNS rebinding).
   const isOurs = isLoopback(hostname) || hostname === own.hostname || hostname === bracketIPv6(settings.host)
   if (!isOurs) return refuse('forbidden', `${host} is not the name of this server: call it by ${own.host}`)
   const origin = request.headers.get('origin')
   const site = request.headers.get('sec-fetch-site')
-  // A link may come from anywhere, for example a provider's; it only shows the page.
+  // Following a link is allowed from any site, for example a provider's: it only shows the page.
   const isLink =
     request.method === 'GET' &&
     request.headers.get('sec-fetch-mode') === 'navigate' &&
     request.headers.get('sec-fetch-dest') === 'document'
   if (isLink) return null
-  // The browser's own statement takes precedence over the origin, which a form on a page without referrer sends as
-  // `null`.
+  // `Sec-Fetch-Site` takes precedence over `Origin`, which is `null` for a form on a page without referrer.
   const isForeign =
     site !== null
       ? site !== 'same-origin' && site !== 'none'

@@ -1,11 +1,13 @@
-/** Request targets (RFC 9112): path and query as they were sent, percent-encoded. */
+/** Reads request targets (RFC 9112): path and query as they were sent, percent-encoded. */
 
-/** Segments that a URL parser resolves, in any encoding, and the backslash that some programs treat as a slash. */
+/**
+ * Dot segments, which a URL parser resolves, in any encoding, and backslashes, which some programs treat as slashes.
+ */
 const resolvable = /\\|\/(?:\.|%2e){1,2}(?:\/|$)/i
 
 /**
- * The path of a request target (`/path?query`, or an absolute URL). Null if a proxy may have read another path than we
- * would: a path that the proxy forbids must not have a second name.
+ * Returns the path of a request target (`/path?query`, or an absolute URL). Null if a proxy may have understood another
+ * path than we do: a path that the proxy forbids must not have a second spelling.
  */
 export function canonicalPath(target: string): string | null {
   const end = target.indexOf('?')

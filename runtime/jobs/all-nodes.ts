@@ -5,9 +5,10 @@ import { type Context, SystemContext } from '#runtime/context'
 import type { Job } from '#runtime/job'
 
 /**
- * Runs a job. If a store-by-store job fails while a node is down, it runs once more for the stores on healthy nodes:
- * otherwise one node's failure would stop the work of every store. If the node is already known to be down, only those
- * stores are read: a query over all would wait for a hanging node. The attempt fails nevertheless, and is retried.
+ * Runs a job. If a `storeByStore` job fails while a node is down, it runs once more for the stores on healthy nodes:
+ * otherwise one node's failure would stop the work of every store. If the node is already known to be down, the first
+ * run is skipped: a query over all stores would wait for the hanging node. The attempt fails nevertheless, and is
+ * retried.
  */
 export async function runOnAllNodes(
   ctx: Context | SystemContext,
@@ -22,7 +23,7 @@ export async function runOnAllNodes(
     await run(ctx)
   })
   if (error === null) return
-  // If the nodes cannot be checked either, the first error counts.
+  // If the nodes cannot be checked either, only the job's own error is thrown.
   const stores = await findStoresOnHealthyNodes(services.database).catch(() => null)
   if (stores !== null) {
     log.warn({ err: error, stores: stores.length }, 'cluster node down, running for stores on healthy nodes')

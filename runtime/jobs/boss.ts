@@ -1,27 +1,28 @@
-/** The queues on pg-boss, one per class of jobs, and its connections to the database. */
+/** The queues in pg-boss, one per class of jobs, and the database connections that pg-boss uses. */
 import { type Db, fromPglite, type PgBoss } from 'pg-boss'
 import type { Database } from '#db/database'
 
 /**
- * `interactive`: somebody waits. `bulk`: long work. `scheduled`: scheduled per store. `maintenance`: scheduled for the
- * server.
+ * `interactive`: jobs whose result somebody waits for. `bulk`: long work. `scheduled`: scheduled jobs of a store.
+ * `maintenance`: scheduled jobs of the server.
  */
 export const queueClasses = ['interactive', 'bulk', 'scheduled', 'maintenance'] as const
 /**
- * The dead letter queue. A job is moved there by the statement that fails it for good, of its worker or of another one
- * that notices a dead worker. So its `failed` hook runs in any case, and is retried until it succeeds.
+ * The dead letter queue. The statement that fails a job for good also moves it there, whether its own worker sends that
+ * statement or another one that notices a dead worker. So the job's `failed` hook runs in any case, and is retried.
  */
 export const failedQueue = 'failed-jobs'
 export const queueNames = [...queueClasses, failedQueue] as const
 export type QueueClass = (typeof queueClasses)[number]
 export type QueueName = (typeof queueNames)[number]
 
-/** A running job without a heartbeat for so long belongs to a dead worker. */
+/** The worker of a running job counts as dead after so many seconds without a heartbeat. */
 export const heartbeatSeconds = 20
 const retentionSeconds = 400 * 24 * 3600
 
 /**
- * Retries and timeouts are options of each job. The policy lets one job per key wait; the worker lets one per key run.
+ * Options of all queues but the dead letter queue. Retries and timeouts are options of each job. The policy `short`
+ * allows one waiting job per key; that only one per key runs is checked by the worker.
  */
 const classOptions = { policy: 'short', retentionSeconds, heartbeatSeconds, deadLetter: failedQueue } as const
 const failedOptions = {
@@ -37,16 +38,17 @@ const failedOptions = {
 
 const unusedId = '00000000-0000-0000-0000-000000000000'
 
-/** Creates missing queues, and lets pg-boss read all of them. */
+/** Creates missing queues, and makes pg-boss load the options of all queues. */
 export async function createQueues(boss: PgBoss): Promise<void> {
   const there = new Set((await boss.getQueues([...queueNames])).map(({ name }) => name))
   if (!there.has(failedQueue)) await boss.createQueue(failedQueue, failedOptions)
   for (const name of queueClasses) if (!there.has(name)) await boss.createQueue(name, classOptions)
-  // pg-boss reads a queue at its first use, outside any transaction: the embedded database would deadlock with itself.
+  // pg-boss loads a queue's options at its first use, on another connection. Within a transaction the embedded
+  // database, which has one connection, would deadlock.
   for (const name of queueNames) await boss.findJobs(name, { id: unusedId })
 }
 
-/** pg-boss's own statements, over our connections. Its periodic maintenance takes long. */
+/** Runs pg-boss's own statements on the pool for long-running ones, since its periodic maintenance takes long. */
 export function bossDatabase({ pglite, longRunning }: Database): Db {
   if (pglite) return fromPglite(pglite)
   return {
@@ -57,7 +59,7 @@ export function bossDatabase({ pglite, longRunning }: Database): Db {
   }
 }
 
-/** For statements that somebody waits for. */
+/** Runs pg-boss's statements that a request or a worker waits for. */
 export const requestDatabase = (database: Database): Db => ({
   executeSql: async (text, values = []) => ({ rows: await database.query(text, values) }),
 })

@@ -16,7 +16,7 @@ export const deadLetterJob: Job = serverJob(handle(failedQueue, z.unknown()), {
 })
 
 /**
- * Returns the call of a dead letter's `failed` hook and of the `jobFailed` extensions; null if there is nothing to
+ * Returns a function that calls the job's `failed` hook and the `jobFailed` extensions; null if there is nothing to
  * call.
  */
 export async function findDeadLetterHandler(
@@ -25,7 +25,7 @@ export async function findDeadLetterHandler(
   system: SystemContext,
 ): Promise<(() => Promise<void>) | null> {
   const job = jobs.get(name)
-  if (!job) return null // a job of another version
+  if (!job) return null // only another release has this job
   const ctx = job.store ? await system.forStore(data.storeId ?? '', data.userId) : system
   if (!ctx) return null
   const notify = async (): Promise<void> => {
@@ -37,7 +37,8 @@ export async function findDeadLetterHandler(
     try {
       await job.spec.failed?.(ctx as never, data.payload as never, reason!)
     } catch (error) {
-      // The job cannot report it itself, for example with a payload of an earlier version, and is not retried again.
+      // On the last retry the extensions are called even if the hook fails, for example because the payload is of an
+      // earlier release.
       if (retryCount >= retryLimit) await notify()
       throw error
     }

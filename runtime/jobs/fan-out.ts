@@ -1,6 +1,6 @@
 /**
- * The server job behind a scheduled job of stores: it queues that job for each store with something to do. Built from
- * the job's `every`; its name is the job's name and `-all`.
+ * Builds, for a store job with a schedule (`every`), the server job that queues it for each store with something to do.
+ * The server job's name is the job's name followed by `-all`.
  */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
@@ -12,12 +12,12 @@ import type { Envelope } from './rows.ts'
 /** Stores per page; all rows of a store are on one page. */
 const storesAtOnce = 500
 const mostSeconds = 300
-/** A job with a shorter interval is not retried. */
+/** With a shorter interval than this, a failed run is not retried: the next one comes soon. */
 const retriedFromSeconds = 300
 
 export const fanOutName = (job: Job): string => `${job.name}-all`
 
-/** Empty for a job without `every`. */
+/** Returns the server job as a list; empty for a job without `every`. */
 export function fanOut(job: Job): Job[] {
   const { every } = job.spec
   if (!every) return []
@@ -38,7 +38,10 @@ export function fanOut(job: Job): Job[] {
 
 type Due = { store_id: string }
 
-/** A store whose job cannot be queued does not affect the others; the job then fails, and is retried for all. */
+/**
+ * Queues the job for all stores. A store whose job cannot be queued does not stop the others; at the end this function
+ * throws, and the retry covers all stores.
+ */
 async function queueAll(
   system: SystemContext,
   job: Job,
@@ -66,7 +69,10 @@ async function queueAll(
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} stores got no ${job.name}`)
 }
 
-/** Materialized before it is cut: for a single page the planner may read by store, through whole tables. */
+/**
+ * Reads the due rows of the next stores. `materialized` keeps the planner from optimizing for the limit: it might scan
+ * whole tables in the order of their stores.
+ */
 async function readPage(system: SystemContext, every: Schedule, after: string | null): Promise<Due[]> {
   const { rows } = await sql<Due>`
     with found as materialized (${every.stores(system)})
@@ -75,10 +81,12 @@ async function readPage(system: SystemContext, every: Schedule, after: string | 
   return rows
 }
 
-/** Empty if there is nothing to do after all. Throws if the payload does not fit the job. */
+/**
+ * Returns the job's envelope; empty if there is nothing to do after all. Throws if the payload does not fit the job.
+ */
 function buildEnvelopes(system: SystemContext, job: Job, every: Schedule, row: Due): Envelope[] {
   const payload = every.payload ? every.payload(row as never, system.now()) : {}
   if (payload === null) return []
-  job.handle.payload.parse(payload) // here, so that only one store fails
+  job.handle.payload.parse(payload) // checked per store: an invalid payload must not fail the whole batch
   return [{ storeId: row.store_id, userId: null, requestId: system.requestId, payload }]
 }

@@ -1,6 +1,7 @@
 /**
- * A job's handle, for callers that queue it: its name and payload. It does not import the job's file, so the job's own
- * logic may queue it, and the compiler checks the payload.
+ * A job's handle: the name and the payload's schema, for callers that queue the job. The handle does not import the
+ * job's file, so code that the job itself imports can queue it without an import cycle. The compiler checks the
+ * payload.
  */
 import type { z } from '#runtime/schema'
 
@@ -8,14 +9,14 @@ export interface Handle<P extends z.ZodTypeAny = z.ZodTypeAny> {
   readonly kind: 'handle'
   /** The name of its file below `jobs/`. */
   readonly name: string
-  /** Sent as JSON, next to the store and request id. No secrets. */
+  /** The schema of the payload, which is stored as JSON with the store and request id. It must hold no secrets. */
   readonly payload: P
 }
 
 export const handle = <P extends z.ZodTypeAny>(name: string, payload: P): Handle<P> =>
   Object.freeze({ kind: 'handle', name, payload })
 
-/** The part of a job that the queue needs: its handle and its options. */
+/** The parts of a job that the queue needs: its handle and some options. */
 export interface QueuedJob {
   readonly name: string
   readonly handle: Handle

@@ -1,10 +1,10 @@
 /**
- * The job lease: services that a run may use only while the job is its own. After a timeout, a stop of the worker or
- * missing heartbeats, another worker may have the job: every later effect of the handler is refused.
+ * The job lease: the services that a run may use only while its worker has the job. After a timeout, a stop of the
+ * worker or missing heartbeats, another worker may have the job: every later effect of the first run is refused.
  */
 import type { Services } from '#runtime/context'
 
-/** The services of one run, until its lease is revoked. `abortSignal`: it should stop. */
+/** Returns services that work until `revoked` is aborted. `abortSignal`: tells the handler that it should stop. */
 export const scopeServices = (
   services: Services,
   abortSignal: AbortSignal,
@@ -17,7 +17,7 @@ export const scopeServices = (
   adapters: makeRevocable(services.adapters, revoked),
 })
 
-/** The same object; once the lease is revoked its methods throw, and pending calls reject. */
+/** Wraps an object: once `revoked` is aborted its methods throw, and pending calls reject. */
 export function makeRevocable<T extends object>(target: T, revoked: AbortSignal): T {
   return new Proxy(target, {
     get(_target, name) {
@@ -41,7 +41,7 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: either, resolve, reject } = Promise.withResolvers<T>()
   const refuse = (): void => {
     reject(signal.reason)
-    // An unawaited rejection must not end the process.
+    // Handled here: a rejection that nobody awaits would end the process.
     either.catch(() => undefined)
   }
   if (signal.aborted) refuse()
@@ -57,7 +57,7 @@ interface LeaseTimes {
   leaseLost: AbortController
 }
 
-/** Aborts a run after its timeout, and revokes its lease a little later. */
+/** Aborts a run after its timeout, and revokes its lease `jobGraceMs` later. */
 export async function runWithTimeout<T>(
   run: Promise<T>,
   { timeoutSeconds, jobGraceMs, abort, leaseLost }: LeaseTimes,

@@ -1,4 +1,4 @@
-/** Releases until 1.0 had a queue per job: their waiting jobs move to the current queues. */
+/** Moves the waiting jobs of releases until 1.0, which had a queue per job, to the current queues. */
 import type { Kysely } from 'kysely'
 import { type Db, fromKysely, type JobWithMetadata, type PgBoss } from 'pg-boss'
 import type { Tables } from '#db/tables'
@@ -8,8 +8,8 @@ import { queueNames } from './boss.ts'
 const atOnce = 100
 
 /**
- * Moves waiting jobs, due or not, of queues in which nothing runs: a worker of such a release continues with its own
- * jobs until it is gone. `unseen`: also if pg-boss's counts, which are some seconds old, show none.
+ * Moves waiting jobs, due or not, from old queues in which nothing runs. If jobs run there, a worker of the old release
+ * still handles that queue. `unseen`: reads a queue even if pg-boss's counts, which are some seconds old, show no jobs.
  */
 export async function moveOldJobs(
   boss: PgBoss,
@@ -33,7 +33,7 @@ export async function moveOldJobs(
             await boss.deleteJob(name, job, { db })
           } catch (error) {
             if (sqlState(error)) throw error
-            // A job whose payload does not fit any longer does not stop the others: it fails.
+            // A job whose payload does not fit any longer fails, so that it does not stop the others.
             await boss.fail(name, job, { message: getMessage(error) }, { db })
           }
         }

@@ -1,4 +1,4 @@
-/** Background jobs on pg-boss: sent within the caller's transaction, claimed, and their results recorded. */
+/** The queue of background jobs, built on pg-boss: queues jobs in the caller's transaction, claims them, records results. */
 import type { Transaction } from 'kysely'
 import { type Db, fromKysely, type JobInsert, type JobWithMetadata, PgBoss } from 'pg-boss'
 import { forceDistributedCommit } from '#db/citus/commits'
@@ -27,13 +27,13 @@ import { type Data, type Envelope, type FetchedJob, toFetchedJob, toSingletonKey
 import { backlogs, runningJobs, waitingByKeys } from './statements.ts'
 
 export interface QueueOptions {
-  /** Not before this instant of the clock. */
+  /** The job becomes due at this instant of the clock. */
   at?: Date
   afterSeconds?: number
-  /** For a row that must store the job's id; default: a new one. */
+  /** The job's id, if the caller stores it in a row before; default: a new id. */
   id?: string
   transaction?: Transaction<Tables> | null
-  /** Runs a function after the commit: before, nobody can find the job. */
+  /** Runs a function after the commit of `transaction`: workers cannot see the job before. */
   afterCommit?(act: () => void): unknown
 }
 
@@ -41,7 +41,7 @@ interface Backlog {
   queue: QueueName
   waiting: number
   due: number
-  /** Requeued, and due in a moment. */
+  /** Jobs that were requeued and become due within a few seconds. */
   requeued: number
   running: number
   lagSeconds: number | null
@@ -56,7 +56,8 @@ interface JobState {
 export interface Queue {
   readonly boss: PgBoss
   /**
-   * Queues the handle's job, one of those that the queue was opened with. Returns its id, or that of a waiting one.
+   * Queues the handle's job. Returns its id; if a job with the same key is waiting already, returns that job's id. The
+   * queue must have been opened with this job.
    */
   send<P extends z.ZodTypeAny>(
     handle: Handle<P>,
@@ -65,48 +66,48 @@ export interface Queue {
   ): Promise<string>
   /** Queues due server jobs, all in one statement. */
   sendServerJobs(handles: readonly Handle[], transaction: Transaction<Tables>): Promise<void>
-  /** Queues scheduled jobs of many stores. Per key one waits. */
+  /** Queues the scheduled jobs of many stores, except those with a key for which a job is waiting already. */
   sendScheduled<P extends z.ZodTypeAny>(
     handle: Handle<P>,
     envelopes: readonly Envelope<z.input<P>>[],
   ): Promise<void>
-  /** Claims due jobs, up to a limit in total, and up to another per store over all workers. */
+  /** Claims at most `atMost` due jobs. Over all workers, at most `perStore` jobs of a store run at the same time. */
   fetch(queue: QueueName, atMost: number, perStore?: number): Promise<FetchedJob[]>
-  /** The ids of jobs whose key another running job has. */
+  /** The ids of those jobs that must wait because another running job has the same key. */
   findBlocked(jobs: readonly FetchedJob[]): Promise<Set<string>>
-  /** Results of an attempt that is not this worker's any longer are ignored. */
+  /** Records a result. Ignored if the attempt is not this worker's any longer; the same holds for `fail`. */
   complete(job: FetchedJob): Promise<void>
   fail(job: FetchedJob, reason: string): Promise<void>
   /** Sends heartbeats of running jobs; returns the ids of those that are not this worker's any longer. */
   touch(jobs: readonly FetchedJob[]): Promise<string[]>
-  /** Requeues a running job for so long without counting the attempt. `provider`: `resumeWaiting` ends the delay. */
+  /** Requeues a running job without counting the attempt. With `waits: 'provider'`, `resumeWaiting` ends the delay early. */
   requeue(job: FetchedJob, seconds: number, waits?: 'provider'): Promise<void>
-  /** Requeues all running jobs: for the only process of a database, before it runs anything. */
+  /** Requeues all running jobs. Called only at the start of a database's only process: they belong to a dead one. */
   requeueAll(): Promise<void>
-  /** Makes jobs that wait for a provider due, of a store or of all. */
+  /** Makes jobs that wait for a provider due now; `storeId` null: those of all stores. */
   resumeWaiting(storeId: string | null, transaction?: Transaction<Tables> | null): Promise<void>
-  /** Moves waiting jobs forward by that time; a negative time delays them, except those due now (`keepDue`). */
+  /** Makes waiting jobs due earlier; a negative time delays them. `keepDue`: except those that are due now. */
   advance(milliseconds: number, options?: { keepDue?: boolean }): Promise<void>
   backlog(queues?: readonly QueueName[]): Promise<Backlog[]>
   /** Whether the job waits or runs. */
   isUnfinished(handle: Handle, jobId: string): Promise<boolean>
-  /** All stored jobs of a store. */
+  /** All jobs of a store that are still stored, including finished ones. */
   listJobs(storeId: string): Promise<JobState[]>
-  /** Takes over waiting jobs of old releases, which had a queue per job. `unseen`: also if counts show none. */
+  /** Takes over waiting jobs of old releases; see `old-queues.ts`. */
   moveOldJobs(unseen?: boolean): Promise<void>
   /** Adds a listener for jobs queued in this process. */
   onSent(listener: (queue: QueueName) => void): void
   stop(): Promise<void>
 }
 
-/** How soon after a requeue a job counts as unfinished. */
+/** A requeued job that becomes due within so many seconds counts as `requeued` in the backlog. */
 const requeuedWithinSeconds = 5
 const keepSeconds = 3 * 24 * 3600
-/** Retention of scheduled jobs of thousands of stores, many times an hour: nobody reads them once they are done. */
+/** Retention of finished scheduled jobs. It is short: thousands of stores have them many times an hour. */
 const keepScheduledSeconds = 600
-/** Interval of deleting expired jobs: with pg-boss's daily one there are millions of them. */
+/** Interval of deleting expired jobs: with pg-boss's default of a day, millions of them would accumulate. */
 const deletesEverySeconds = 300
-/** How long after its timeout a job is taken from a worker that has not ended it. */
+/** How long after a job's timeout pg-boss gives it to another worker if the first one has not ended it. */
 const lateSeconds = (2 * jobGraceMs) / 1000
 
 /** Connects; creates the schema of pg-boss and the queues if they are missing. */
@@ -129,7 +130,7 @@ export async function openQueue(
   boss.on('error', options.onError)
   await boss.start()
   await createQueues(boss)
-  // Checked here, without a held connection: a send within a transaction must not need another one.
+  // Checked now: within a transaction, `send` must not need a second connection.
   const isDistributed = await database.isDistributed()
 
   const quick = requestDatabase(database)
@@ -148,25 +149,25 @@ export async function openQueue(
     for (const listener of listeners) listener(queue)
   }
 
-  /** The row of a job; per key one waits, and a job without a key has its own. */
+  /** Builds the row of a job. At most one job per `singletonKey` waits; a job without a key uses its own id. */
   const buildRow = (name: string, envelope: Envelope, { id, at, afterSeconds = 0 }: QueueOptions = {}) => {
     const { handle, spec } = getJob(name)
     const payload = handle.payload.parse(envelope.payload)
     const key = spec.oneAtATimePer?.(payload as never)
-    // In the database's spelling, since its answer shows which were queued.
+    // In lower case, as the database returns the ids of the rows that it inserted.
     const jobId = (id ?? newId(clock.ms())).toLowerCase()
     const seconds = at ? (at.getTime() - clock.ms()) / 1000 : afterSeconds
     return {
       id: jobId,
       data: { ...envelope, payload, job: name } satisfies Data,
       singletonKey: key === undefined ? jobId : toSingletonKey(name, envelope, key),
-      // A job without a store blocks none.
+      // The group limits the running jobs of a store; a job without a store is a group of its own.
       group: { id: envelope.storeId ?? jobId },
       startAfter: interval(seconds),
       retryLimit: spec.retry.limit,
       retryDelay: spec.retry.backoffSeconds,
       retryBackoff: true,
-      // The worker ends it itself a little earlier: this is for a worker that cannot.
+      // The worker ends the job a little earlier; this limit is for a worker that hangs.
       expireInSeconds: spec.timeoutSeconds + lateSeconds,
       deleteAfterSeconds: spec.everySeconds ? 3600 : keepSeconds,
     } satisfies JobInsert<Data>
@@ -175,9 +176,9 @@ export async function openQueue(
   const insert = async (db: Db, queue: QueueName, rows: JobInsert[]): Promise<Set<string>> =>
     new Set(await boss.insert(queue, rows, { db, returnId: true }))
 
-  /** Returns the job's id, or that of the waiting job of its key, which is then due no later than this one. */
+  /** Returns the job's id, or that of the waiting job with its key, which then becomes due no later than this one. */
   async function insertOrJoin(db: Db, queue: QueueName, row: JobInsert): Promise<string> {
-    // A worker may claim the waiting job between the two statements: then the insert succeeds.
+    // A worker may claim the waiting job between the two statements: then the next insert succeeds.
     for (let looks = 0; looks < 3; looks += 1) {
       if ((await insert(db, queue, [row])).size > 0) return row.id!
       const waiting = await expedite(db, queue, [row.singletonKey!], row.startAfter as number)
@@ -186,7 +187,7 @@ export async function openQueue(
     throw new Error(`A job was not queued: ${queue} refused it`)
   }
 
-  /** Makes waiting jobs of these keys due within so many seconds; returns their ids. */
+  /** Makes waiting jobs with these keys due in `seconds` at the latest; returns their ids. */
   async function expedite(db: Db, queue: QueueName, keys: string[], seconds: number): Promise<string[]> {
     const waiting = await runQuery<{ id: string; jobId: string; isLater: boolean }>(db, waitingByKeys, [
       queue,
@@ -199,7 +200,7 @@ export async function openQueue(
     return waiting.map(({ jobId }) => jobId)
   }
 
-  /** Jobs that end together are completed together. */
+  /** Completes jobs that end at about the same time with one statement. */
   const completed = new BatchLoader<FetchedJob, void>(
     async (ended) => {
       for (const [of, some] of Map.groupBy(ended, (job) => job.queue)) {
@@ -210,7 +211,7 @@ export async function openQueue(
     ({ id }) => id,
   )
 
-  /** Waiting jobs in all queues, with this data. */
+  /** Yields the waiting jobs of all queues whose data contains `data`. */
   async function* waitingJobs(
     db: Db,
     data: Partial<Data> = {},
@@ -266,11 +267,11 @@ export async function openQueue(
     async findBlocked(of) {
       const keyed = of.filter(({ key }) => key !== null)
       if (keyed.length === 0) return new Set()
-      // A server's session may claim a job that another one does not see yet: only a second query detects it.
+      // Two workers may claim jobs with the same key at once, unseen by each other: this second query detects it.
       const running = await runQuery<{ id: string; key: string }>(quick, runningJobs, [queueClasses])
       const mine = new Set(keyed.map(({ id }) => id))
       const first = new Map<string, string>()
-      // Another worker's job comes first, whenever it started: that worker may have checked before these were visible.
+      // Another worker's job takes precedence: that worker may have checked before our claims were visible.
       for (const { id, key } of running) {
         const before = first.get(key)
         if (before === undefined || (mine.has(before) && !mine.has(id))) first.set(key, id)
@@ -351,7 +352,7 @@ export async function openQueue(
     async isUnfinished({ name }, jobId) {
       const of = getClass(getJob(name))
       const [job] = await boss.findJobs(of, { id: jobId, db: quick })
-      // It was requeued, or is gone.
+      // A requeued job has a new row id, with the original one in its data.
       const found = job ? [job] : await boss.findJobs(of, { data: { jobId }, db: quick })
       return found.some(({ state }) => ['created', 'retry', 'active'].includes(state))
     },
@@ -392,7 +393,7 @@ export async function openQueue(
 const getClass = ({ spec }: QueuedJob): QueueClass =>
   spec.everySeconds ? 'maintenance' : spec.isBulk ? 'bulk' : 'interactive'
 
-/** Seconds, as PostgreSQL parses an interval: never negative, in whole milliseconds. */
+/** Seconds in a form that PostgreSQL parses as an interval: not negative, in whole milliseconds. */
 const interval = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000)
 
 /** The number of affected jobs, which pg-boss returns but does not declare. */

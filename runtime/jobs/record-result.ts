@@ -1,4 +1,4 @@
-/** The result of a run and its recording are separate: recording is retried until it succeeds. */
+/** Records the outcome of a job's run in the queue, and retries the recording until it succeeds. */
 import type { Logger } from 'pino'
 import { sqlState } from '#runtime/errors'
 import { pause } from '#runtime/pause'
@@ -8,19 +8,19 @@ import type { FetchedJob } from './rows.ts'
 export type Outcome =
   | { kind: 'completed' }
   | { kind: 'failed'; reason: string }
-  /** For a provider. */
+  /** The job waits until its provider works again. */
   | { kind: 'waiting'; ms: number }
-  /** It did not start, or was asked to stop: the attempt does not count. */
+  /** The job did not start, or was asked to stop: the attempt does not count. */
   | { kind: 'requeued'; ms: number }
-  /** Another worker has it. */
+  /** Another worker has the job: nothing is recorded. */
   | { kind: 'lost' }
 
-/** An error of the job's data or of our code, which would recur: it counts as an attempt. */
+/** Whether an error of the job's data or of our code would occur again: such an attempt counts. */
 export const isPermanent = (error: unknown): boolean =>
   /^(22|23|42)/.test(sqlState(error) ?? '') ||
   [TypeError, RangeError, ReferenceError].some((kind) => error instanceof kind)
 
-/** Resolves once the result is recorded, the job belongs to another worker, or nobody waits any longer (`over`). */
+/** Resolves once the result is recorded, the job belongs to another worker, or `over` is aborted. */
 export async function recordResult(
   { queue, log, over, againMs }: { queue: Queue; log: Logger; over: AbortSignal; againMs: number },
   job: FetchedJob,

@@ -1,4 +1,4 @@
-/** The data of a job in pg-boss's rows, and as a worker reads it. */
+/** The data of a job as pg-boss's rows store it, and the job as a worker reads it. */
 import type { JobWithMetadata } from 'pg-boss'
 import type { Trace } from '#runtime/trace'
 import { sha256 } from '#runtime/values/ids'
@@ -9,7 +9,7 @@ export interface Envelope<Payload = unknown> {
   userId: string | null
   requestId: string
   payload: Payload
-  /** The trace of the request that caused it. */
+  /** The trace of the request that queued the job. */
   trace?: Trace
 }
 
@@ -17,18 +17,18 @@ export interface Envelope<Payload = unknown> {
 export interface Data extends Envelope {
   /** The name of its job. */
   job: string
-  /** The original id of a requeued job. */
+  /** The original id of a requeued job, whose row is a new one. */
   jobId?: string
-  /** Requeued until its provider answers. */
+  /** Set if the job was requeued until its provider works again. */
   waits?: 'provider'
-  /** Why a requeued dead letter failed. */
+  /** Why the job of a requeued dead letter failed. */
   reason?: string
 }
 
-/** One attempt. */
+/** A claimed job: one attempt to run it. */
 export interface FetchedJob {
   queue: QueueName
-  /** The id of its row, a new one after each requeue. */
+  /** The id of the job's row; each requeue creates a new row. */
   id: string
   /** The id under which it was queued. */
   jobId: string
@@ -37,9 +37,9 @@ export interface FetchedJob {
   data: Envelope
   retryCount: number
   retryLimit: number
-  /** The key of a one-at-a-time job. */
+  /** The key by which at most one job runs (`oneAtATimePer`), or null. */
   key: string | null
-  /** Why it failed, for a dead letter. */
+  /** For a dead letter: why the job failed. */
   reason: string | null
 }
 
@@ -59,11 +59,11 @@ export function toFetchedJob(queue: QueueName, job: JobWithMetadata<Data>): Fetc
   }
 }
 
-/** An index of pg-boss accepts no key of more than 2,704 bytes: a long one is hashed. */
+/** Hashes a long key, since an index of pg-boss accepts at most 2,704 bytes. */
 export const toSingletonKey = (name: string, { storeId }: Envelope, key: string): string =>
   `${name}:${storeId ?? ''}:${key.length > 500 ? sha256(key) : key}`
 
-/** Why a job failed: its last error, or pg-boss's message about a dead worker. */
+/** Returns why a job failed: the message of its last error, or pg-boss's message about a dead worker. */
 function parseReason(output: unknown): string {
   const { message, value } = (output ?? {}) as { message?: string; value?: { message?: string } }
   return message ?? value?.message ?? 'unknown'

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
-/** The only statements of ours that name a table of pg-boss. They write nothing; its API has no such queries. */
+/** Our only statements that name a table of pg-boss. They only read, and pg-boss's API has no such queries. */
 
 /**
- * Waiting jobs of these keys. `findJobs` by key reads every waiting job of the queue; this uses the index of the
- * policy `short`. Each row is locked, so that no worker claims the job before the caller's data is committed.
- * Upstream: https://github.com/timgit/pg-boss/pull/596 (open). Parameters: queue, keys, seconds from now.
+ * Waiting jobs of these keys. pg-boss's `findJobs` by key would read every waiting job of the queue; this statement
+ * uses the index of the policy `short`. Each row is locked, so that no worker claims the job before the caller's data
+ * is committed. Upstream: https://github.com/timgit/pg-boss/pull/596 (open). Parameters: queue, keys, seconds from now.
  */
 export const waitingByKeys = `select id, coalesce(data ->> 'jobId', id::text) as "jobId",
     start_after > now() + ($3::float8 + 1) * interval '1 second' as "isLater"
@@ -13,8 +13,8 @@ export const waitingByKeys = `select id, coalesce(data ->> 'jobId', id::text) as
   order by id for key share`
 
 /**
- * Running jobs of all workers, in the order of their start. `findJobs` cannot filter by state, and the policies with
- * one running job per key delay its successor for up to a minute. Upstream:
+ * Running jobs of all workers, in the order of their start. pg-boss's `findJobs` cannot filter by state. Its policies
+ * that allow one running job per key delay the next job for up to a minute, so we check that ourselves. Upstream:
  * https://github.com/timgit/pg-boss/issues/612. Parameters: queues.
  */
 export const runningJobs = `select name as queue, id, singleton_key as key
@@ -23,8 +23,9 @@ export const runningJobs = `select name as queue, id, singleton_key as key
   order by started_on, id`
 
 /**
- * Per queue, the numbers of waiting jobs, due jobs, requeued jobs due within so many seconds, and running jobs, and
- * the age of the longest due one. The counts of `getQueues` are some seconds old, without an age. Upstream:
+ * For each queue the numbers of waiting jobs, due jobs, requeued jobs that become due within `$2` seconds, and running
+ * jobs, and how long the oldest due job has been due. The counts of `getQueues` are some seconds old and have no such
+ * age. Upstream:
  * https://github.com/timgit/pg-boss/issues/269 (open). Parameters: queues, seconds.
  */
 export const backlogs = `select q.name as queue, w.waiting, w.due, w.requeued, w."lagSeconds", r.running

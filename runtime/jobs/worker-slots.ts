@@ -4,7 +4,7 @@ import { failedQueue, type QueueName } from './boss.ts'
 export class WorkerSlots {
   readonly #atOnce: number
   readonly #quarter: number
-  /** Queues without waiting callers, least recently served first, so that none starves. */
+  /** Queues whose jobs nobody waits for, least recently served first, so that no queue starves. */
   #background: readonly QueueName[] = [failedQueue, 'maintenance', 'bulk', 'scheduled']
 
   constructor(atOnce: number) {
@@ -12,7 +12,7 @@ export class WorkerSlots {
     this.#quarter = atOnce / 4
   }
 
-  /** The order in which slots are assigned, and the most that a queue may have. */
+  /** The queues in the order in which they get slots, each with its maximum. `scheduled` gets more if any are left. */
   get claimOrder(): readonly (readonly [queue: QueueName, atMost: number])[] {
     return [
       ...this.#background.map((queue) => [queue, this.#quarter] as const),
@@ -27,8 +27,7 @@ export class WorkerSlots {
   }
 
   /**
-   * How many more jobs of the queue may run. Background queues leave a quarter of all slots free, however many jobs
-   * they have.
+   * How many more jobs of the queue may run. Background queues together leave a quarter of all slots to `interactive`.
    */
   countFree(queue: QueueName, atMost: number, running: readonly QueueName[]): number {
     const count = (does: (each: QueueName) => boolean): number => running.filter(does).length

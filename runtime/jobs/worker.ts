@@ -1,5 +1,5 @@
 // biome-ignore-all lint/plugin/clock: pg-boss dates its jobs by the database's own clock
-/** Claims due jobs through pg-boss, runs them and records their results. Jobs of a dead worker go to another one. */
+/** Claims due jobs through pg-boss, runs them and records their results. Another worker gets the jobs of a dead one. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { waitUntilVisible } from '#db/citus/visibility-barrier'
@@ -22,7 +22,7 @@ import { WorkerSlots } from './worker-slots.ts'
 const pollMs = 500
 /** How long a stopping worker waits until its requeues are recorded. */
 const requeueWaitMs = 1_500
-/** How long `drain` waits for running jobs before it looks for more. */
+/** How long `drain` waits for running jobs before it claims more. */
 const drainWaitMs = 250
 const drainPollMs = 20
 const requeueDelayMs = 1000
@@ -30,21 +30,21 @@ const unknownSeconds = 60
 const limitedByStore: ReadonlySet<QueueName> = new Set(['interactive', 'scheduled'])
 /** Interval of looking for jobs in the queues of old releases. */
 const oldQueuesEveryMs = 60_000
-/** The coordinator of a cluster answers, but the node with the store's rows is down, for longer than a moment. */
+/** Delay of a job whose node of the cluster is down: long, since the node will hardly be back in a moment. */
 const nodeGoneMs = 10_000
 const isNodeGone = (error: unknown): boolean => sqlState(error)?.startsWith('08') === true
-/** The delay during a drain, which waits for these jobs. */
+/** Delay of a requeued job during a drain: short, since the drain waits for the job. */
 const requeueDelayInDrainMs = 50
 
 /** Waiting times of a worker. */
 export interface WorkerTimes {
-  /** For running jobs, when it stops. */
+  /** How long a stopping worker waits for running jobs. */
   finishMs: number
-  /** For a job after its timeout. */
+  /** How long a job may continue after its timeout, until its lease is revoked. */
   jobGraceMs: number
-  /** Between two heartbeats. */
+  /** The interval of heartbeats. */
   heartbeatMs: number
-  /** Before recording a result is retried. */
+  /** The delay before recording a result is retried. */
   retryMs: number
 }
 const defaultTimes: WorkerTimes = {
@@ -55,12 +55,12 @@ const defaultTimes: WorkerTimes = {
 }
 
 interface Running {
-  /** Null for a job of another version, whose workers know it: it is requeued. */
+  /** Null for a job that only another release has: it is requeued for the workers of that release. */
   job: Job | null
   fetched: FetchedJob
-  /** Aborted when it should stop. */
+  /** Aborted when the job should stop. */
   abort: AbortController
-  /** Aborted when its lease is lost: every later effect of its handler is refused. */
+  /** Aborted when the job's lease is lost: every later effect of its handler is refused. */
   leaseLost: AbortController
   done: Promise<void>
 }
@@ -99,7 +99,7 @@ export class Worker {
     })
   }
 
-  /** Begins to poll. With the embedded database there is no other worker: active jobs of a dead one are requeued. */
+  /** Begins to poll. With the embedded database there is no other worker, so running jobs belong to a dead one. */
   async start(): Promise<void> {
     if (this.#services.database.pglite) await this.#services.queue.requeueAll()
     this.#beat = setInterval(() => void this.#heartbeat(), this.#times.heartbeatMs)
@@ -138,7 +138,7 @@ export class Worker {
     this.#wake = null
   }
 
-  /** Jobs become due by time, and arrive from other processes, also while this worker is continuously awake. */
+  /** Marks all queues as possibly due every `pollMs`: jobs become due by time, or are queued by other processes. */
   #checkAllQueues(): void {
     const now = performance.now()
     if (now - this.#lookedAt < pollMs) return
@@ -147,7 +147,7 @@ export class Worker {
   }
   #lookedAt = 0
 
-  /** Queues scheduled jobs that are due; once over all workers. */
+  /** Queues the scheduled jobs that are due. Only one of all workers queues each of them. */
   async schedule(): Promise<void> {
     const now = this.#services.clock.now()
     const due: { name: string; next_at: Date }[] = []
@@ -155,12 +155,12 @@ export class Worker {
       if (!spec.everySeconds) continue
       const next = new Date(now.getTime() + spec.everySeconds * 1000)
       const mayBeDue = this.#nextAt.get(name) ?? 0
-      // A `mayBeDue` further ahead than the interval was set before the clock went back.
+      // If `mayBeDue` is further ahead than the interval, it was set before the clock was moved back: it is ignored.
       if (now.getTime() < mayBeDue && mayBeDue <= next.getTime()) continue
       due.push({ name, next_at: next })
     }
     if (due.length === 0) return
-    // In a fixed order, so that two workers never deadlock.
+    // Sorted, so that two workers lock the rows in the same order and never deadlock.
     due.sort((a, b) => (a.name < b.name ? -1 : 1))
     await this.#services.database.root.transaction().execute(async (transaction) => {
       const claimed = await transaction
@@ -193,7 +193,7 @@ export class Worker {
     this.#wake?.()
   }
 
-  /** One claim at a time: two concurrent drains would fill the same slots. Returns how many jobs it started. */
+  /** Claims one after the other: two concurrent claims would fill the same slots. Returns how many jobs it started. */
   #claim(): Promise<number> {
     const claim = this.#claimed.then(() => this.#claimNow())
     this.#claimed = claim.catch(() => undefined) // its own caller gets the error
@@ -206,7 +206,7 @@ export class Worker {
     for (const [queue, atMost] of this.#slots.claimOrder) {
       if (!this.#mayBeDue.has(queue)) continue
       const running = [...this.#running].map(({ fetched }) => fetched.queue)
-      // A drain waits for scheduled server jobs as for any others.
+      // A drain waits for `maintenance` jobs too, so they may use all slots then.
       const isAwaited = queue === 'maintenance' && !this.#loop
       const room = isAwaited ? this.#atOnce - running.length : this.#slots.countFree(queue, atMost, running)
       if (room > 0 && !this.#stopping) begun += await this.#take(queue, room)
@@ -221,7 +221,7 @@ export class Worker {
     const fetched = await queue.fetch(from, room, isLimited ? this.#atOnce / 2 : undefined)
     if (fetched.length === room || (isLimited && fetched.length > 0)) this.#mayBeDue.add(from)
     if (this.#stopping) {
-      // The claim may have hung for too long to start anything now.
+      // The worker was stopped while the claim was pending: nothing may start any more.
       await Promise.all(fetched.map((job) => queue.requeue(job, 0)))
       return 0
     }
@@ -246,13 +246,13 @@ export class Worker {
     const { trace = null } = fetched.data
     running.done = runWithTrace(trace, () => this.#execute(running, behind)).finally(() => {
       this.#running.delete(running)
-      // Others of its store may have been skipped.
+      // Other jobs of the same store may have been skipped because of the limit per store.
       if (limitedByStore.has(fetched.queue)) this.#mayBeDue.add(fetched.queue)
       this.#wake?.()
     })
   }
 
-  /** Heartbeats continue until the result is recorded. */
+  /** Runs a job and records its result; heartbeats continue until then. */
   async #execute(running: Running, behind: Promise<Set<string>>): Promise<void> {
     const { job, fetched } = running
     const startedAt = performance.now()
@@ -286,7 +286,7 @@ export class Worker {
     }
     const { storeId, userId, requestId, payload } = fetched.data
     const itsLog = log.child({})
-    // From then on its errors only say that it was refused.
+    // Silences the job's log once the lease is lost: its later errors only say that its calls were refused.
     leaseLost.signal.addEventListener('abort', () => {
       itsLog.level = 'silent'
     })
@@ -300,7 +300,7 @@ export class Worker {
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // The store was deleted.
       if (!ctx) return completed
-      // A scheduled job was written without other rows.
+      // Waits until the data that was committed with the job is visible. A scheduled job has no such data.
       if (job !== deadLetterJob && storeId !== null && fetched.queue !== 'scheduled') {
         await waitUntilVisible(leased.database, storeId, fetched.jobId, abort.signal)
       }
@@ -351,8 +351,8 @@ export class Worker {
   }
 
   /**
-   * Runs everything that is due, whether or not the worker was started, and waits for other processes' jobs. Returns
-   * how many ran and failed here, and how many are still due or running at the timeout.
+   * Runs all due jobs, whether or not the worker was started, and waits for jobs that other processes run. Returns how
+   * many ran and failed here, and how many are still due or running at the timeout.
    */
   async drain(timeoutMs = 30_000): Promise<{ ran: number; failed: number; pending: number }> {
     const before = { ran: this.ran, failed: this.failed }
@@ -362,8 +362,8 @@ export class Worker {
       const started = this.#loop ? 0 : await this.#claim()
       const isOver = this.#stopping || performance.now() >= until
       if (started === 0 && this.#running.size > 0) {
-        // Waits for all of them: otherwise each end would cause another query, which costs as much as many a small
-        // job.
+        // Waits for all running jobs: otherwise the end of each would cause another query, which costs as much as a
+        // small job.
         const remainingMs = Math.max(0, Math.min(drainWaitMs, until - performance.now()))
         await Promise.race([Promise.all([...this.#running].map((each) => each.done)), wait(remainingMs)])
       }
@@ -387,10 +387,10 @@ export class Worker {
     for (const each of this.#running) each.abort.abort(new WorkerStopping())
     const all = Promise.allSettled([...this.#running].map((each) => each.done))
     await Promise.race([all, timeIsUp])
-    // Each requeues itself; failed recordings are not retried any more.
+    // Running jobs now requeue themselves; failed recordings are not retried any more.
     this.#stopDeadline.abort()
     for (const each of this.#running) each.leaseLost.abort(new WorkerStopping())
-    // A hanging database may answer too late: pg-boss requeues jobs without heartbeats.
+    // If the database hangs, jobs may stay unrecorded: pg-boss later requeues jobs without heartbeats.
     await Promise.race([all, pause(requeueWaitMs, stopped.signal)])
     stopped.abort()
     if (this.#beat) clearInterval(this.#beat)

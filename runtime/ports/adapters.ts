@@ -1,4 +1,4 @@
-/** The adapters of this server: its own mail and storage, and those of each port that sections provide. */
+/** Opens the adapters of this server: its own mail and storage, and the adapters of the ports that sections provide. */
 import { join } from 'node:path'
 import { makePrivateFolder } from '#db/private-folder'
 import type { MergedExtensions } from '#runtime/extensions'
@@ -16,11 +16,11 @@ import { s3Storage } from './storage/s3.ts'
 interface OwnAdapters {
   readonly mail: MailPort
   readonly storage: StoragePort
-  /** Serves `/files/…`, if files are on this server's disk. */
+  /** Answers requests to `/files/…`; null unless files are stored on this server's disk. */
   readonly files: ((request: Request) => Promise<Response>) | null
   close(): Promise<void>
 }
-/** The adapters of each section's port by the provider's name. */
+/** The adapters of the sections' ports: by the port's name, then by the provider's name. */
 export type SectionAdapters = {
   readonly [Port in keyof SectionPorts]: Readonly<Record<string, SectionPorts[Port]>>
 }

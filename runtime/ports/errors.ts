@@ -1,12 +1,12 @@
 /**
- * Errors of providers. Adapters translate their provider's own errors into these, so that a caller decides by kind:
- * tell the merchant (Refused), retry (Unavailable, Throttled), or check whether it happened after all (Unavailable
- * with `accepted: 'unknown'`).
+ * Errors of providers. An adapter translates its provider's own errors into these classes, so that a caller can decide
+ * by the class: report to the merchant (`Refused`), retry (`Unavailable`, `Throttled`), or first check whether the
+ * request took effect (`Unavailable` with `accepted: 'unknown'`).
  */
 
 type Cause = { cause?: unknown }
 
-/** The provider will not do this, now or later. `code` is kebab-case, `message` plain words. */
+/** The provider refuses the request, and would refuse it again. `code` is kebab-case, `message` plain words. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: string
@@ -18,8 +18,8 @@ export class Refused extends Error {
 }
 
 /**
- * The provider did not answer, or is not working: timeouts, 5xx, bad credentials. `accepted` says whether the request
- * may have taken effect: `no` is safe to repeat, `unknown` only with an idempotency key.
+ * The provider did not answer, or does not work: timeouts, 5xx, wrong credentials. `accepted` says whether the request
+ * may have taken effect. If `no`, the request can safely be repeated; if `unknown`, only with an idempotency key.
  */
 export class Unavailable extends Error {
   override readonly name: string = 'Unavailable'
@@ -32,8 +32,8 @@ export class Unavailable extends Error {
 }
 
 /**
- * Our access is gone (uninstalled, revoked, a wrong key): nothing was done, and nothing will be until somebody acts.
- * `code` is kebab-case; `remedy` says who can do what.
+ * Our access is gone (the app was uninstalled, access was revoked, a key is wrong). Nothing was done, and retrying does
+ * not help until somebody acts. `code` is kebab-case; `remedy` says who can do what.
  */
 export class AccessLost extends Unavailable {
   override readonly name: string = 'AccessLost'
@@ -47,7 +47,7 @@ export class AccessLost extends Unavailable {
   }
 }
 
-/** Rate limit: nothing was sent, and the same request may be repeated after `retryAfterMs` milliseconds. */
+/** The provider's rate limit: nothing was done, and the request may be repeated after `retryAfterMs` milliseconds. */
 export class Throttled extends Error {
   override readonly name: string = 'Throttled'
   readonly retryAfterMs: number
@@ -58,7 +58,7 @@ export class Throttled extends Error {
   }
 }
 
-/** Rate limit of this one recipient: other recipients may get messages meanwhile. */
+/** A rate limit for this recipient only: other recipients can get messages meanwhile. */
 export class RecipientThrottled extends Throttled {
   override readonly name = 'RecipientThrottled'
 }

@@ -1,6 +1,6 @@
 /**
- * Instrumentation of provider calls: every adapter that a section uses is wrapped here, which records outcomes and
- * durations. A successful call on a healthy connection costs nothing.
+ * Instrumentation of provider calls: wraps every adapter that a section uses, and records the outcomes and durations of
+ * its calls. A successful call on a healthy connection writes nothing to the database.
  */
 import type { MergedExtensions } from '#runtime/extensions'
 import type { Clock } from '../clock.ts'
@@ -14,14 +14,14 @@ import type { Precondition, ProviderStore } from './provider.ts'
 export interface ProviderOutcome {
   port: PortName
   provider: string
-  /** The store of the connection; null: the server's own. */
+  /** The store whose connection was used; null for the server's own account. */
   store: ProviderStore | null
   startedAt: Date
-  /** Null: it was answered. */
+  /** The failure; null if the provider answered, even with a refusal. */
   error: Unavailable | null
 }
 
-/** The failure of a connection. */
+/** Describes that a connection is failing. */
 export interface ConnectionFailure {
   port: PortName
   provider: string
@@ -32,7 +32,7 @@ export interface ConnectionFailure {
   remedy: string
 }
 
-/** Records the outcome; returns the failure of the connection since then, or null if it is healthy or unknown. */
+/** Records an outcome; returns the connection's failure afterwards, or null if it is healthy or unknown. */
 export type RecordOutcome = (outcome: ProviderOutcome) => Promise<ConnectionFailure | null>
 
 /** Records the duration of a call to a provider. */
@@ -43,20 +43,22 @@ export type RecordDuration = (
   ms: number,
 ) => void
 
-/** A provider that throttles does answer, and accepts our access. */
+/** Whether an error means that the provider is unavailable. If it throttles, it does answer and accepts our access. */
 const isUnavailable = (error: unknown): error is Unavailable =>
   error instanceof Unavailable && !(error.cause instanceof Throttled)
 
 const checkMethods: readonly string[] = ['check', 'findings']
 
-/** A provider's check may concern other things than access, or may need no call. */
+/**
+ * Whether a result is that of a `check` method. Such a result may concern other things than access, or need no call.
+ */
 const isCheckResult = (method: string, answer: unknown): answer is Precondition[] =>
   checkMethods.includes(method) && Array.isArray(answer)
 
 const ownPorts: Readonly<Record<OwnPort, PortFacts>> = {
   mail: {
     account: 'server',
-    // No other call reaches the provider.
+    // The check logs in to the provider, so it proves access if everything is fine.
     provesAccess: (method, answer) =>
       isCheckResult(method, answer) ? answer.every(({ isFine }) => isFine) : null,
   },
@@ -68,33 +70,35 @@ function provesAccess(facts: PortFacts, method: string, answer: unknown): boolea
   return facts.provesAccess?.(method, answer) ?? !isCheckResult(method, answer)
 }
 
-/** `isServers`: the account belongs to the server. */
+/** A failure that was recorded. `isServers`: the account belongs to the server, not to a store. */
 export type KnownFailure = ConnectionFailure & { isServers: boolean }
 
 const failures = new WeakMap<object, KnownFailure>()
 const targets = new WeakMap<object, object>()
 
 /**
- * The failure of the connection that a call failed on; null if it was healthy before, or if its health is not tracked.
+ * Returns the failure of the connection that a failed call used; null if its health is not tracked or not recorded yet.
  */
 export const findConnectionFailure = (error: unknown): KnownFailure | null =>
   error instanceof Error ? (failures.get(error) ?? findConnectionFailure(error.cause)) : null
 
-/** The adapter without instrumentation. */
+/** Returns the adapter without instrumentation. */
 export const unwrapAdapter = <T extends object>(adapter: T): T =>
   (targets.get(adapter) as T | undefined) ?? adapter
 
-/** The same adapter, for the mail of a store. */
+/** Returns an adapter that sends mail for a store. */
 export function scopeMail(mail: MailPort, storeId: string): MailPort {
   const own: MailPort = { check: () => mail.check(), send: (each) => mail.send({ ...each, storeId }) }
   targets.set(own, unwrapAdapter(mail))
   return own
 }
 
-/** The recording waits for a database that the caller may hold in a transaction, so its time is limited. */
+/**
+ * The time limit of recording: it could wait for the embedded database while the caller itself has a transaction open.
+ */
 const recordWithinMs = 1_000
 
-/** Wraps all adapters with instrumentation. `names`: of the server's own providers. */
+/** Wraps all adapters with instrumentation. `names`: the names of the server's own providers. */
 export function instrumentAdapters(
   adapters: Adapters,
   ports: MergedExtensions['ports'],
@@ -112,7 +116,7 @@ export function instrumentAdapters(
   async function record(outcome: ProviderOutcome): Promise<ConnectionFailure | null> {
     const { store, port, provider, error } = outcome
     const key = `${port}:${provider}`
-    // Set before it is recorded: the very next call on the connection may succeed.
+    // Set before it is recorded, so that a success of the very next call counts as a change.
     if (store?.connection) store.connection.isFailing = error !== null
     if (!store) watched[error ? 'add' : 'delete'](key)
     const { promise: late, resolve } = Promise.withResolvers<null>()

@@ -1,12 +1,12 @@
-/** Pagination through a provider's lists, whose length nobody knows. */
+/** Reads all pages of a provider's list, whose length is unknown. */
 import { Refused, Unavailable } from './errors.ts'
 
-/** Hundreds of thousands of rows, even with the smallest page size of any provider. */
+/** The most pages: enough for hundreds of thousands of rows, even with the smallest page size of any provider. */
 const pagesAtMost = 10_000
 
 /**
- * The pages from `first` on. Throws `Unavailable` if they do not end: a page that leads back to an earlier one, or too
- * many pages.
+ * Yields the pages, beginning at the cursor `first`. Throws `Unavailable` if the pages do not end: a cursor repeats, or
+ * there are too many pages.
  */
 export async function* readPages<Page>(
   read: (cursor: string | null) => Promise<Page>,
@@ -27,7 +27,7 @@ export async function* readPages<Page>(
   }
 }
 
-/** Resumes at a stored cursor, which may be old: if the provider refuses it, reading starts from the beginning. */
+/** Resumes at the stored cursor `kept`. If the provider refuses it, for example because it is too old, starts again. */
 export function resumePages<Page>(
   read: (cursor: string | null) => Promise<Page>,
   nextOf: (page: Page) => string | null | undefined,
@@ -47,6 +47,6 @@ export function resumePages<Page>(
   return readPages(readKept, nextOf, kept)
 }
 
-/** The next cursor of a GraphQL page. */
+/** Returns the cursor after a GraphQL page; null after the last page. */
 export const getEndCursor = (pageInfo: { hasNextPage: boolean; endCursor: string | null }): string | null =>
   pageInfo.hasNextPage ? pageInfo.endCursor : null

@@ -1,14 +1,14 @@
 /** Types that all provider ports share. */
 import type { PortName } from './ports.ts'
 
-/** The connection of a store that a call uses, as its row was when it was read. */
+/** The connection of a store that a call uses, as it was when its row was read. */
 export interface ConnectionRef {
   port: PortName
-  /** Which of the store's numbers; empty if the port has one connection. */
+  /** Which of the store's phone numbers is connected; empty if the port allows only one connection. */
   part: string
-  /** Another connection has another instant. */
+  /** When the connection was created; identifies it, since a later connection has another instant. */
   connectedAt: Date | null
-  /** Whether it was failing: then a successful call is a change. */
+  /** Whether the connection was failing. If so, a successful call is a change that must be recorded. */
   isFailing: boolean
 }
 
@@ -17,33 +17,33 @@ export interface ProviderStore {
   id: string
   credentials: unknown
   /**
-   * Renews credentials that expire: `change` gets the stored ones and returns those to store, which `renew` returns.
-   * One at a time over all processes; a concurrent caller waits and gets the credentials that were stored meanwhile.
-   * Absent if nothing is stored yet.
+   * Renews credentials that expire. `change` gets the stored credentials and returns new ones, which `renew` stores and
+   * returns. Over all processes, one renewal runs at a time; a concurrent caller waits and gets the credentials that
+   * were stored meanwhile. Absent if no credentials are stored yet.
    */
   renew?: (change: (kept: unknown) => Promise<unknown>) => Promise<unknown>
-  /** Absent for credentials that are being tried or removed: their outcome does not concern a connection. */
+  /** The connection; absent while credentials are being tried or removed, when no connection's health is affected. */
   connection?: ConnectionRef
 }
 
 /** An event of a provider, as it is stored in `provider_events`. */
 export interface ProviderEvent {
-  /** Deduplicates events: the same event twice has the same key. */
+  /** The key by which a repeated event is recognised. */
   key: string
   kind: string
   occurredAt: string
-  /** The provider's own name for the store, or null. */
+  /** The provider's id of the store, or null. */
   storeRef: string | null
   data: unknown
 }
 
-/** One precondition of a connection, as an adapter's `check` found it; the check changes nothing. */
+/** A precondition that an adapter's `check` has tested, such as a permission. The check changes nothing. */
 export interface Precondition {
-  /** Kebab-case, stable. */
+  /** A stable name in kebab-case. */
   code: string
   isFine: boolean
-  /** The result, as a sentence. */
+  /** The result of the test as a sentence. */
   message: string
-  /** The remedy, if it is not met. */
+  /** The remedy if the precondition is not met. */
   remedy?: string
 }

@@ -2,12 +2,12 @@
 import { hourMs, minuteMs } from '#runtime/durations'
 import { findConnectionFailure } from './instrumentation.ts'
 
-/** Afterwards work fails: it is then too old to be done. */
+/** How long after a failure began work is still retried. After that the work fails, since it is too old. */
 const retryForMs = { degraded: 24 * hourMs, lost: 72 * hourMs }
 
 /**
- * Milliseconds until a call that threw `error` should be retried, if its connection is failing; null if it is not, or
- * has been for too long. If the connection recovers, the work runs earlier.
+ * Returns after how many milliseconds a call that threw `error` should be retried. Null if its connection is not
+ * failing, or has been failing for too long. If the connection recovers, the work runs earlier.
  */
 export function getRetryDelay(error: unknown, now: number): number | null {
   const trouble = findConnectionFailure(error)

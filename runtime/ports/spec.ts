@@ -1,4 +1,4 @@
-/** A port that a section provides: an upstream system with an adapter for each provider. */
+/** The type of a port that a section provides: an upstream system with an adapter for each provider. */
 import type { Database } from '#db/database'
 import type { Settings } from '#runtime/server/settings'
 import type { Clock } from '../clock.ts'
@@ -10,8 +10,8 @@ export interface PortContext {
   clock: Clock
 }
 
-/** A section's entry of `ports`, by the port's name. */
+/** An entry of the extension point `ports`. */
 export interface PortSpec<Adapter extends object = object> extends PortFacts {
-  /** Its adapters by the provider's name, as connections of stores name it: the sandbox, and those in the settings. */
+  /** Opens the adapters that the settings enable, and the sandbox's; by the provider's name in stores' connections. */
   open(opening: PortContext): Promise<Readonly<Record<string, Adapter>>>
 }

@@ -1,4 +1,4 @@
-/** The other operations and jobs, as far as handlers may know them. */
+/** Builds the catalog: the information about all operations and jobs that handlers can read (`services.catalog`). */
 import type { Catalog } from '#runtime/context'
 import { getDescriptorText, listRunnable } from '#runtime/documents/descriptors'
 import { getOpenApiText } from '#runtime/documents/openapi'

@@ -1,4 +1,4 @@
-/** Issues of declarations: found at start and by `npm run check`, all at once, each with its remedy. */
+/** Finds issues in the declarations of operations and jobs, at start and by `npm run check`; each has a remedy. */
 
 import { basename } from 'node:path/posix'
 import { getChildSchemas, type JsonSchema, publish } from '#runtime/documents/publish'
@@ -17,7 +17,7 @@ export interface Issue {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 const extraScopes = ['messages:send', 'billing:write', 'team:write', 'integrations:write']
 
-/** The issues of operations and jobs, each alone and among each other. */
+/** Finds the issues of each operation and job, and conflicts between them. */
 export function findIssues(
   operations: readonly LoadedOperation[],
   jobs: readonly { file: string; job: Job }[],
@@ -29,11 +29,11 @@ export function findIssues(
 }
 
 /**
- * Issues of published schemas: checking all of them takes a sixth of a start. A server checks them when it builds the
- * documents, after it listens; `npm run check` and the tests always do.
+ * Finds the issues of published schemas. A starting server skips this check, which takes a sixth of the start: it finds
+ * such an issue later, when it builds the documents. `npm run check` and the tests always check the schemas.
  */
 export function findSchemaIssues(operations: readonly LoadedOperation[]): Issue[] {
-  /** Named schemas of the previous operations: each name may stand for one schema. */
+  /** Named schemas of all operations so far, to find a name that is used for two different schemas. */
   const components = new Map<string, JsonSchema>()
   return operations.flatMap(({ file, spec: { input, answer } }) => {
     const issues: Issue[] = []
@@ -140,7 +140,7 @@ function checkPublishable(
   }
 }
 
-/** A schema that transforms or holds something that JSON cannot. */
+/** Finds a schema that transforms its value, or whose value JSON cannot represent. */
 function findUnpublishable(schema: z.ZodTypeAny, at: string): string | null {
   if (schema instanceof z.ZodEffects && schema._def.effect.type === 'transform') return `${at} (a transform)`
   const forbidden = [z.ZodDate, z.ZodBigInt, z.ZodMap, z.ZodSet, z.ZodSymbol, z.ZodFunction, z.ZodPromise]
@@ -149,7 +149,7 @@ function findUnpublishable(schema: z.ZodTypeAny, at: string): string | null {
   return firstBelow(schema, at, findUnpublishable)
 }
 
-/** `any` and `unknown` without a description on the way from the field. */
+/** Finds an `any` or `unknown` for which neither the field nor a schema around it has a description. */
 function findShapeless(schema: z.ZodTypeAny, at: string): string | null {
   if (schema.description) {
     return schema instanceof z.ZodObject
@@ -160,7 +160,7 @@ function findShapeless(schema: z.ZodTypeAny, at: string): string | null {
   return firstBelow(schema, at, findShapeless)
 }
 
-/** A description covers the field, but not the fields of objects below it. */
+/** Checks the objects below a described field: its description does not cover their fields. */
 const firstObjectBelow = (schema: z.ZodTypeAny, at: string): string | null =>
   firstBelow(schema, at, (child, place) =>
     child instanceof z.ZodObject ? findShapeless(child, place) : firstObjectBelow(child, place),

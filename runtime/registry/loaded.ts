@@ -1,4 +1,4 @@
-/** The registry's content: every operation, job and page, checked and frozen. */
+/** The types of the registry: every operation, job and page, checked and frozen. */
 
 import type { AnyExtensionPoint, MergedExtensions, SectionExtensions } from '#runtime/extensions'
 import type { Job } from '#runtime/job'
@@ -27,7 +27,7 @@ export interface LoadedExtensions {
 }
 
 export interface Registry {
-  /** In the order of the documents. */
+  /** All operations, in the order of the documents. */
   readonly operations: readonly LoadedOperation[]
   readonly jobs: readonly Job[]
   readonly pages: readonly Page[]

@@ -9,7 +9,7 @@ interface EntryRow {
   entry: unknown
 }
 
-/** In the order of the sections. Invalid entries are reported and left out. */
+/** Merges entries in the order of the sections. Invalid entries are returned as issues and left out. */
 export function merge(
   extensionPoints: readonly LoadedExtensionPoints[],
   sectionExtensions: readonly LoadedExtensions[],
@@ -105,7 +105,7 @@ function combineEntries({ mode }: AnyExtensionPoint, rows: readonly EntryRow[]):
   for (const { entry } of rows) Object.freeze(entry)
   if (mode === 'single') return rows[0]?.entry ?? null
   if (mode === 'in-order') return Object.freeze(rows.map(({ entry }) => entry))
-  // Without a prototype: a key may come from a caller.
+  // Created without a prototype: a caller's text such as `constructor` may be looked up in it.
   const byKey: Record<string, unknown> = Object.create(null)
   if (mode === 'by-key') for (const { key, entry } of rows) byKey[key] ??= entry
   else {

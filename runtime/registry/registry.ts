@@ -1,6 +1,6 @@
 /**
- * Finds every operation, job, page and section by folder, and the extensions of all sections; checks, sorts and
- * freezes them.
+ * Builds the registry: finds all operations, jobs, pages, sections and extensions by their folders, and checks, sorts
+ * and freezes them.
  */
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
@@ -18,7 +18,7 @@ import { operationsFolder } from './folder.ts'
 import type { LoadedExtensionPoints, LoadedExtensions, LoadedOperation, Registry } from './loaded.ts'
 import { merge } from './merge.ts'
 
-/** Thrown with every issue of every file, each with its remedy. */
+/** An error that lists the issues of all files, each with its remedy. */
 export class RegistryError extends Error {
   readonly issues: readonly Issue[]
   constructor(issues: readonly Issue[]) {
@@ -27,7 +27,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** The part of a registry that is checked: all of it, or only what a server needs before it answers. */
+/** The scope of the checks: everything, or only what a server needs before it answers requests. */
 export type CheckScope = 'all' | 'to answer'
 
 /** Loads the folder; throws all issues at once. */
@@ -37,7 +37,7 @@ export async function loadRegistry(folder = operationsFolder, looked: CheckScope
   return registry
 }
 
-/** Loads the folder and returns the issues. */
+/** Loads the folder; returns the registry and the issues instead of throwing. */
 export async function readRegistry(
   folder = operationsFolder,
   looked: CheckScope = 'all',
@@ -126,9 +126,9 @@ export async function readRegistry(
 type Imported = { value: unknown } | { error: string }
 
 /**
- * Imports the default exports through one generated module: for each separate import Node walks everything that is
- * linked already, which took a third of a start and half of its memory. If that fails, each file is imported
- * separately to find the broken one.
+ * Imports the default exports of all files through one generated module. With a separate import per file, Node would
+ * traverse all modules that are linked already each time, which took a third of a start and half of its memory. If the
+ * generated module fails, each file is imported separately to find the broken one.
  */
 async function importAll(paths: readonly string[]): Promise<Imported[]> {
   const urls = paths.map((path) => pathToFileURL(path).href)
@@ -150,7 +150,7 @@ async function importAll(paths: readonly string[]): Promise<Imported[]> {
   }
 }
 
-/** The registry with other extensions: an app of a test has its own. Throws their issues. */
+/** Returns the registry with other extensions, for apps in tests. Throws the issues of these extensions. */
 export function withExtensions(registry: Registry, sectionExtensions: readonly LoadedExtensions[]): Registry {
   const { extensions, issues } = merge(
     registry.extensionPoints,
@@ -209,7 +209,7 @@ function getKind(parts: string[]): Kind {
 }
 
 function findFiles(folder: string): string[] {
-  // All at once: folder by folder, each call would wait behind the opening of the database.
+  // One synchronous call: asynchronous calls per folder would each wait for the database that is being opened.
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))

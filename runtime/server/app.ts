@@ -1,5 +1,6 @@
 /**
- * Assembles the server: the only place that builds services. `npm start`, the separate worker and the tests use it.
+ * Assembles the whole application: opens the database, builds the services, the gateway and the worker. `npm start`,
+ * the separate worker and the tests use it.
  */
 
 import type { Database } from '#db/database'
@@ -55,7 +56,7 @@ export interface App {
   readonly gateway: Gateway
   readonly worker: Worker
   readonly metrics: Metrics
-  /** The whole server as a function; `env` carries the client's address if there is one. */
+  /** Answers any request to the server. `env` contains the client's address, if there is one. */
   readonly fetch: Fetch
   /** The routes outside `/v1`. */
   readonly publicRoutes: readonly { method: string; path: string }[]
@@ -67,15 +68,15 @@ export interface App {
 export interface AppOptions extends GatewayOptions {
   settings: Settings
   log: Logger
-  /** Opened by the caller; by default opened from the settings. */
+  /** A database that the caller has opened; by default it is opened from the settings. */
   database?: Database
   clock?: MovableClock
   registry?: Registry
-  /** Whether to maintain the queue (dead jobs, old ones): every process except a short-lived one. */
+  /** Whether this process maintains the queue (dead and old jobs). Every process does, except a short-lived one. */
   supervise?: boolean
-  /** Other processes also use the caller's `database`. */
+  /** Whether other processes also use the caller's `database`. */
   shared?: boolean
-  /** This process's role for the embedded database (`openEmbedded`); default: a command. */
+  /** The role of this process when it opens the embedded database (`openEmbedded`); default: `command`. */
   role?: FolderRole
 }
 
@@ -86,9 +87,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   const opening = options.database
     ? Promise.resolve(useDatabase(options.database, options.shared))
     : openDatabase(options.settings, options.role)
-  // Loading modules blocks the event loop, for seconds on a busy machine: PostgreSQL would seem not to answer.
+  // The connection comes first: loading modules blocks the event loop, for seconds on a busy machine, and the connect
+  // timeout would expire.
   if (options.settings.databaseUrl) await opening.catch(() => null)
-  // The embedded database opens mostly on other threads.
+  // The embedded database opens mostly on other threads, so the modules are loaded at the same time.
   const [database, registry] = await Promise.allSettled([
     opening,
     options.registry ?? loadRegistry(operationsFolder, 'to answer'),
@@ -107,7 +109,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 async function assemble(options: AppOptions, registry: Registry, opened: OpenedDatabase): Promise<App> {
   const { settings, log } = options
   const { shared } = opened
-  // A command may wait longer for its answers than a server.
+  // A command may run statements for longer than a server.
   const isCommand = !options.database && (options.role ?? 'command') === 'command'
   const database = isCommand ? opened.database.longRunning : opened.database
   if (!options.database) await migrateDatabase(settings, database.longRunning)
@@ -149,7 +151,7 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
     try {
       return (await services.extensions.providerOutcome?.(healthContext, outcome)) ?? null
     } catch (error) {
-      // The caller has its answer; the next call is recorded again.
+      // Not thrown: the provider's call itself has succeeded or failed independently. The next call is recorded again.
       log.error({ err: error, port: outcome.port }, 'recording connection health failed')
       return null
     }
@@ -228,8 +230,8 @@ async function assemble(options: AppOptions, registry: Registry, opened: OpenedD
 }
 
 /**
- * Opens the database of the settings: a server, which gets `name` as the application name, or the embedded one in
- * `DATA_DIR`.
+ * Opens the database that the settings name: a PostgreSQL server, or the embedded database in `DATA_DIR`. `name`: the
+ * application name that the PostgreSQL server shows.
  */
 export async function openDatabase(
   settings: Settings,
@@ -259,7 +261,7 @@ export async function openDatabase(
   return { database, shared: true, close: () => database.close() }
 }
 
-/** The caller's own database, which the caller closes. */
+/** Wraps a database that the caller has opened and will close. */
 const useDatabase = (database: Database, shared = database.kind === 'postgres'): OpenedDatabase => ({
   database,
   shared,
@@ -268,7 +270,7 @@ const useDatabase = (database: Database, shared = database.kind === 'postgres'):
 
 const getScheme = (url: string): string => url.split(':')[0]!
 
-/** How far the clock is ahead of the machine, in milliseconds: the sandbox's offset is persisted. */
+/** Reads how far the sandbox's clock is ahead of the machine's clock, in milliseconds; 0 without the sandbox. */
 export async function readClockOffset(database: Database, settings: Settings): Promise<number> {
   if (!settings.sandbox) return 0
   const [row] = await database.query<{ value: number }>(
@@ -278,7 +280,7 @@ export async function readClockOffset(database: Database, settings: Settings): P
   return row?.value ?? 0
 }
 
-/** PGlite has no autovacuum: otherwise the planner would keep the statistics of empty tables. */
+/** Updates the planner's statistics. PGlite has no autovacuum, so they would stay those of empty tables. */
 async function analyse({ database, log }: Services): Promise<void> {
   try {
     await database.query('analyze', [])
@@ -288,7 +290,8 @@ async function analyse({ database, log }: Services): Promise<void> {
 }
 
 /**
- * Independent tasks: a failing one, such as a query over all stores while a node is down, does not stop the others.
+ * The tasks that run periodically. They are independent: if one fails, for example because a node is down, the others
+ * run.
  */
 const housekeepingTasks = (
   { database, settings }: Services,
@@ -299,7 +302,7 @@ const housekeepingTasks = (
   () => keys.flushUses(),
   async () => counters?.sweep(clock.ms()),
   async () => {
-    // On a cluster it would wait for the missing node, with locks on all others.
+    // Skipped while a node is down: the statement would wait for that node and meanwhile hold locks on all others.
     if (database.unreachableStores.size === 0) await sweepIdempotencyKeys(database.root, clock.now())
   },
   async () => {
@@ -318,7 +321,7 @@ interface Parts {
 
 const retrySoon = { 'retry-after': '5' }
 
-/** The routes outside `/v1`. */
+/** Builds the routes outside `/v1`. */
 function buildPublicRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = publicRoutes(services)

@@ -1,4 +1,4 @@
-/** Environment variables, as the runtime and each section's `environment.ts` declare them. */
+/** Reads environment variables; the runtime and each section's `environment.ts` declare them. */
 import { z } from '#runtime/schema'
 
 /** `MAIL_URL` → `mailUrl`: a setting is named after its variable. */
@@ -12,8 +12,8 @@ export type SettingsOf<Variables extends z.ZodRawShape> = {
 }
 
 /**
- * Validates several settings together: issues as `VARIABLE: what is wrong`. A setting that is invalid itself is
- * absent.
+ * Validates several settings together. Returns issues in the form `VARIABLE: what is wrong`. Settings that are invalid
+ * on their own are absent from `settings`.
  */
 type ValidateSettings<Variables extends z.ZodRawShape> = (
   settings: Partial<SettingsOf<Variables>>,
@@ -30,7 +30,7 @@ export const environment = <Variables extends z.ZodRawShape>(
   validate: ValidateSettings<Variables> = () => [],
 ): Environment<Variables> => ({ kind: 'environment', variables, validate })
 
-/** The settings of one declaration, complete if there are no issues. An empty variable counts as not set. */
+/** Reads the settings of one declaration; they are complete if there are no issues. An empty variable is not set. */
 export function readEnvironment<Variables extends z.ZodRawShape>(
   { variables, validate }: Environment<Variables>,
   env: Record<string, string | undefined>,
@@ -46,7 +46,7 @@ export function readEnvironment<Variables extends z.ZodRawShape>(
   return { settings: settings as SettingsOf<Variables>, issues }
 }
 
-/** The issues of a setting whose parser throws, as `VARIABLE: what is wrong`. */
+/** Runs a setting's parser, which throws on invalid values; returns issues in the form `VARIABLE: what is wrong`. */
 export function findReadIssues(variable: string, read: () => unknown): string[] {
   try {
     read()
@@ -74,5 +74,5 @@ export const onOrOff = (fallback: 'on' | 'off') =>
     .enum(['on', 'off'], { errorMap: () => ({ message: 'must be on or off' }) })
     .default(fallback)
     .transform((value) => value === 'on')
-/** Null: not set. */
+/** A text; null if the variable is not set. */
 export const optionalText = z.string().nullable().default(null)

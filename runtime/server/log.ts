@@ -5,17 +5,17 @@ import { serializeError, serializeReason } from './logged-error.ts'
 const bufferBytes = 64 * 1024
 const flushAfterMs = 200
 
-// biome-ignore lint/plugin/clock: an operator reads when it was on the machine
+// biome-ignore lint/plugin/clock: log lines have the machine's real time, for the operator
 const time = (): string => `,"time":"${new Date().toISOString()}"`
 
 const digits = Array.from({ length: 10 }, (_none, n) => String(n))
 const decimals = Array.from({ length: 100 }, (_none, n) => `.${String(n).padStart(2, '0')}`)
 
 /**
- * Buffers log lines and writes many at once; only a kill -9 loses the buffered ones. Not pino's own buffering, which
- * syncs the file to disk five times a second, and every commit of a database on that disk waits for it. Lines are kept
- * as bytes: as text they would be concatenated and copied once more. A frequent line may be written in parts: `begin`,
- * then its parts.
+ * Buffers log lines and writes many at once; only a kill -9 loses the buffered lines. Pino's own buffering is not used:
+ * it syncs the file to disk five times a second, and every commit of a database on the same disk waits for that. Lines
+ * are kept as bytes, since texts would be concatenated and then copied. A frequent line may be written in parts:
+ * `begin`, then its parts.
  */
 export class LineBuffer {
   readonly #send: (bytes: Buffer, done: () => void) => void
@@ -29,7 +29,7 @@ export class LineBuffer {
     this.#send = send
   }
 
-  /** A line including its line end. */
+  /** Writes a line, which must include its line end. */
   write(line: string): void {
     const bytes = Buffer.byteLength(line)
     if (bytes > bufferBytes) {
@@ -41,7 +41,7 @@ export class LineBuffer {
     this.#length += this.#buffer.write(line, this.#length)
   }
 
-  /** Reserves space for a line of at most so many bytes, up to 64 KiB; its parts must follow at once. */
+  /** Reserves space for a line of at most `atMost` bytes, up to 64 KiB. Its parts must follow synchronously. */
   begin(atMost: number): void {
     if (this.#length + atMost > bufferBytes) this.flush()
     this.#timer ??= setTimeout(() => this.flush(), flushAfterMs).unref()
@@ -52,13 +52,13 @@ export class LineBuffer {
     this.#length += bytes.length
   }
 
-  /** A few ASCII characters. */
+  /** Writes a short text of ASCII characters. */
   ascii(text: string): void {
     for (let i = 0; i < text.length; i += 1) this.#buffer[this.#length + i] = text.charCodeAt(i)
     this.#length += text.length
   }
 
-  /** A number of at least 0 with two decimals. */
+  /** Writes a number, which is at least 0, with two decimals. */
   hundredths(value: number): void {
     // biome-ignore lint/plugin/cents: milliseconds, not money
     const all = Math.round(value * 100)
@@ -103,7 +103,7 @@ const baseOptions = (level: string) => ({
   serializers: { err: serializeError, reason: serializeReason },
 })
 
-/** JSON lines on standard output; pretty in a terminal. Keys and secrets are never passed to it. */
+/** Opens the log: JSON lines on standard output, or readable lines in a terminal. Never pass keys or secrets to it. */
 export function openLog(level: string): Logger {
   if (process.stdout.isTTY) {
     return pino({
@@ -117,7 +117,7 @@ export function openLog(level: string): Logger {
   return openLogInto(level, standardOutput())
 }
 
-/** JSON lines. */
+/** Opens a log that writes JSON lines into a buffer. */
 export function openLogInto(level: string, output: LineBuffer): Logger {
   const log = pino(baseOptions(level), output)
   const lines = new RequestLines(output)
@@ -127,7 +127,7 @@ export function openLogInto(level: string, output: LineBuffer): Logger {
   return log
 }
 
-/** Nothing in it needs escaping, and all of it is ASCII: our own ids, a known HTTP method. */
+/** The fields of a request's log line. All are ASCII and need no escaping: our own ids, a known HTTP method. */
 export interface RequestLine {
   requestId: string
   method: string
@@ -135,7 +135,7 @@ export interface RequestLine {
   status: number
   /** Written with two decimals. */
   ms: number
-  /** By the monotonic clock, in milliseconds. */
+  /** When the request ended, by the monotonic clock in milliseconds. */
   endedAt: number
   trace: Trace | null
   store: string | undefined
@@ -144,15 +144,15 @@ export interface RequestLine {
 
 const holdersAtMost = 10_000
 
-/** Writes request lines as pino would, from cached parts per operation and per key. */
+/** Writes request lines in the same form as pino, but from parts that are cached per operation and per key. */
 export class RequestLines {
   readonly #output: LineBuffer
-  /** Includes the time, which is read once per millisecond. */
+  /** The beginning of a line, with the time. It is built again when the millisecond has changed. */
   #start = Buffer.alloc(0)
   #startUntil = 0
-  /** By method and operation, then by status. */
+  /** The middle parts of lines, by method and operation, then by status. */
   readonly #middles = new Map<string, Map<string, Buffer[]>>()
-  /** By key. */
+  /** The ends of lines, by key. */
   readonly #ends = new Map<string | undefined, Buffer>()
 
   constructor(output: LineBuffer) {
@@ -197,7 +197,7 @@ export class RequestLines {
 }
 
 const requestLogs = new WeakMap<Logger, (line: RequestLine) => void>()
-/** Writes the line of a request, at a fraction of the cost of pino's general way. */
+/** Returns the function that writes a request's line. For our own logs it costs a fraction of pino's `info`. */
 export const getRequestLog = (log: Logger): ((line: RequestLine) => void) =>
   requestLogs.get(log) ??
   (({ endedAt: _, trace: __, ...line }) =>

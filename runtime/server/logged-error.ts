@@ -1,10 +1,10 @@
 /**
- * Serializes errors for the log. Databases and providers put their input into errors: parameters, whole rows,
- * recipients. None of it may reach the log.
+ * Serializes errors for the log. Errors of databases and providers contain their input: parameters, whole rows,
+ * recipients. None of that may appear in the log.
  */
 import { sqlState } from '#runtime/errors'
 
-/** Fields that name a place or a kind; other fields of a library's error may hold anything. */
+/** The fields of an error that are logged. Other fields of a library's error may contain anything. */
 const fields: readonly string[] = [
   'accepted',
   'code',
@@ -35,8 +35,8 @@ const phone = /\+\d{8,15}\b/g
 const maskContacts = (text: string): string => text.replace(email, '…@…').replace(phone, '+…')
 
 /**
- * Includes the messages and stacks of its causes. Never throws, whatever the error looks like: the caller is about to
- * answer a request.
+ * Serializes an error, with the messages and stacks of its causes. Never throws, whatever the error looks like, since
+ * the caller is about to answer a request.
  */
 export function serializeError(error: unknown): unknown {
   try {
@@ -46,11 +46,11 @@ export function serializeError(error: unknown): unknown {
   }
 }
 
-/** The reason of a failed job, a text that may quote anything. Its error was logged before. */
+/** Masks the reason of a failed job, a text that may quote anything. The error itself was logged before. */
 export const serializeReason = (reason: unknown): unknown =>
   typeof reason === 'string' ? maskContacts(reason.replace(/".*"/s, '"…"')) : reason
 
-/** `around`: the errors that contain it. */
+/** `around`: the errors around this one, so that a circular reference ends. */
 function serialize(error: unknown, around: readonly unknown[]): unknown {
   if (typeof error === 'string') return maskContacts(error)
   if (typeof error !== 'object' || error === null) return { type: typeof error, message: String(error) }
@@ -63,7 +63,7 @@ function serialize(error: unknown, around: readonly unknown[]): unknown {
     }
   }
   const all = listCauses(error)
-  // If no address of a host answers, only the code of an inner error says so.
+  // The code may be on a cause only, for example if no address of a host answers.
   const code = all.map((each) => pickFields(each).code).find((each) => each !== undefined)
   const parts: unknown = error instanceof AggregateError && !around.includes(error) ? error.errors : null
   return {
@@ -86,7 +86,7 @@ const pickFields = (error: object): Record<string, unknown> =>
     }),
   )
 
-/** The error and its causes. */
+/** Lists the error and its causes. */
 function listCauses(error: Error): Error[] {
   const all = new Set<Error>()
   for (let each: unknown = error; each instanceof Error && !all.has(each); each = each.cause) all.add(each)
@@ -96,8 +96,8 @@ function listCauses(error: Error): Error[] {
 const isNoJson = ' is not valid JSON'
 
 /**
- * PostgreSQL quotes a value that it cannot parse (`invalid input syntax for type uuid: "…"`), and so does the JSON
- * parser (`Unexpected token 'a', "…" is not valid JSON`).
+ * Removes quoted values from a text. PostgreSQL quotes a value that it cannot parse (`invalid input syntax for type
+ * uuid: "…"`), and so does the JSON parser (`Unexpected token 'a', "…" is not valid JSON`).
  */
 function redactQuotes(error: Error, given: unknown): string {
   const text = String(given ?? '')

@@ -1,4 +1,4 @@
-/** Prometheus metrics at `/metrics`. */
+/** Collects the Prometheus metrics of `/metrics`. */
 import {
   collectDefaultMetrics,
   Histogram,
@@ -16,7 +16,7 @@ import type { Counter, Gauge } from '#runtime/server/instruments'
 
 export interface Metrics {
   observe(operation: string, status: number, milliseconds: number): void
-  /** Adds a section's gauge; it has no value while the database does not answer. */
+  /** Adds a section's gauge. The gauge has no values while the database does not answer. */
   addGauge(gauge: Gauge, system: SystemContext): void
   /** Declares a counter, which `count` increments. */
   declare(counter: Counter): void
@@ -27,7 +27,7 @@ export interface Metrics {
   readonly contentType: string
 }
 
-/** `answered` includes a refusal; `silent`: no answer, or an invalid one. */
+/** The result of a provider's call. `answered` includes a refusal; `silent`: no answer, or an invalid one. */
 type CallResult = 'answered' | 'silent'
 
 export function openMetrics(database: Database, queue: Queue): Metrics {
@@ -52,7 +52,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   })
   const counters = new Map<string, PromCounter>()
   let asking: Promise<Awaited<ReturnType<Queue['backlog']>> | null> | null = null
-  /** Null if the database does not answer: everything else here is known without it. */
+  /** Reads the queue's backlog; null if the database does not answer. All other metrics need no database. */
   const readBacklog = () => {
     asking ??= withTimeout(readyMs, queue.backlog())
       .catch(() => null) // `database_up` reports it
@@ -123,7 +123,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
         labelNames: [...told.labels],
         registers: [registry],
         async collect() {
-          // The database is checked first, once for all gauges.
+          // `readBacklog` shows whether the database answers, and runs once for all gauges.
           const values = (await readBacklog())
             ? await withTimeout(readyMs, told.values(system)).catch(() => [])
             : []
@@ -138,19 +138,19 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
 }
 
 interface OperationTally {
-  /** By bucket of `bucketBounds`; the last one for anything longer. */
+  /** The number of requests in each bucket of `bucketBounds`; the last bucket is for longer requests. */
   buckets: number[]
   milliseconds: number
-  /** By status. */
+  /** The number of requests by HTTP status. */
   statuses: number[]
 }
 
-/** Upper bounds in milliseconds. */
+/** The upper bounds of the duration buckets, in milliseconds. */
 const bucketBounds = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000]
 
 /**
- * Requests by operation, counted in plain numbers and converted to Prometheus's form at a scrape. The library's
- * counters build a text from the labels: per request that costs as much as half of its other checks.
+ * Counts requests by operation in plain numbers, which are converted to Prometheus's form at a scrape. The library's
+ * own counters build a text from the labels for each request, which costs as much as half of all checks of a request.
  */
 class RequestTally {
   readonly #operations = new Map<string, OperationTally>()
@@ -207,7 +207,7 @@ function toHistogram(operation: string, { buckets, milliseconds }: OperationTall
   ]
 }
 
-/** A metric whose samples are computed at a scrape; it has all that a registry uses. */
+/** Builds a metric whose samples are computed at a scrape; it has only the members that prom-client's registry uses. */
 function buildMetric(of: { name: string; help: string; type: string; values(): Sample[] }): Metric {
   const { name, help, type, values } = of
   return {

@@ -24,21 +24,21 @@ export interface RunningServer {
 
 const idleSweepMs = 100
 /**
- * A caller that was active so recently may send another request: its next answer closes the connection, up to
- * `drainMs`.
+ * While stopping, the server waits until no request has arrived for this long, but at most `drainMs`: an active client
+ * may send another request, whose answer then closes the connection.
  */
 const recentMs = 1_000
 const drainMs = 2_000
-/** Background work is delayed until the start is over: CPU is scarce then. */
+/** Background work is delayed for this long after the start, when CPU time is scarce. */
 const warmUpMs = 10_000
 
 export const serverOptions: ServerOptions = {
   // A request without a Host is refused in our own form (`runtime/http/node-adapter.ts`).
   requireHostHeader: false,
-  // A request without a body has nothing to stream: its stream is over from the start, and Node need not end it.
+  // Node treats a request without a body as ended from the start, which saves the work of ending its stream.
   optimizeEmptyRequests: true,
-  // Longer than load balancers keep their connections (60 seconds or less): the server must not close first, under a
-  // request.
+  // Longer than load balancers keep idle connections (60 seconds or less). If the server closed a connection first, the
+  // load balancer could have sent a request on it already.
   keepAliveTimeout: 75_000,
 }
 
@@ -55,7 +55,7 @@ export async function startServer(
     )
   }
   let stopping: Promise<void> | null = null
-  // The port is taken first, so that links contain it even if the system chose it.
+  // The server listens before the app is opened, so that links contain the port even if the system chose it.
   let app: App | null = null
   const starting = new ApiError('unavailable', 'The server is starting', { 'retry-after': '1' })
   const answer = requestListener(
@@ -68,7 +68,7 @@ export async function startServer(
   const server = createServer(serverOptions, (incoming, outgoing) => {
     askedAt = performance.now()
     if (stopping) {
-      // Pipelined after the last answered request: its answer could not be delivered.
+      // A request that was pipelined after the connection's last one: its answer could not be delivered.
       if (closingSockets.has(incoming.socket)) return
       closingSockets.add(incoming.socket)
       outgoing.setHeader('connection', 'close')
@@ -94,7 +94,7 @@ export async function startServer(
   try {
     const opened = await openApp({ settings: effectiveSettings, log, role: 'gateway' })
     await options.afterOpen?.(opened)
-    app = opened // from now on it answers
+    app = opened // requests are answered from now on
   } catch (error) {
     server.close()
     throw error
@@ -114,17 +114,17 @@ export async function startServer(
   const closeConnections = async (): Promise<void> => {
     const late = setTimeout(() => server.closeAllConnections(), finishMs)
     try {
-      // Busy connections close with their next answer. An idle one that is closed at once might reset a request that
-      // is on its way.
+      // Busy connections close with their next answer. Idle ones are not closed at once, since a request may be on its
+      // way.
       const until = performance.now() + drainMs
       await sleep(idleSweepMs)
       while (performance.now() < Math.min(until, askedAt + recentMs) && sockets.size > 0)
         await sleep(idleSweepMs)
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      // A kept-alive connection ends with its next answer, or when it is idle.
+      // A kept-alive connection ends with its next answer, or is closed here once it is idle.
       const sweep = setInterval(() => {
         server.closeIdleConnections()
-        // Browsers keep a spare connection, which the server does not count as idle.
+        // Browsers keep a spare connection without a request, which Node does not count as idle.
         for (const each of sockets) if (each.bytesRead === 0) each.destroy()
       }, idleSweepMs)
       await closed
@@ -145,7 +145,8 @@ export async function startServer(
 }
 
 /**
- * Only an operator can correct it, and nothing fails: a day of such a store would begin at another hour than its own.
+ * Warns if the database's time zones differ from the server's. Only an operator can correct that, and nothing fails: in
+ * such a zone, the days of a store would begin at a wrong hour.
  */
 async function warnAboutZones({ database, clock, log }: App['services']): Promise<void> {
   const { differing, missing } = await compareZones(database.root, clock.now())
@@ -157,12 +158,11 @@ async function warnAboutZones({ database, clock, log }: App['services']): Promis
   )
 }
 
-/** The time reserved for exiting when a stop takes too long: the process has to end before it is killed. */
+/** Time reserved for exiting: if a stop takes too long, the process must exit before the orchestrator kills it. */
 const exitReserveMs = 1_000
 
 /**
- * Stops gracefully on SIGTERM and SIGINT, with exit code 1 if that does not succeed in time; a second signal exits at
- * once.
+ * Stops gracefully on SIGTERM and SIGINT. Exits with code 1 if stopping takes too long, and at once on a second signal.
  */
 export function stopOnSignals(stop: () => Promise<void>, log: App['services']['log']): void {
   let isStopping = false
@@ -186,8 +186,8 @@ export function stopOnSignals(stop: () => Promise<void>, log: App['services']['l
 }
 
 /**
- * Exits the process if its embedded database has failed, like a database server that ends: after a restart everything
- * committed is there.
+ * Exits the process if its embedded database has failed, as if a database server had crashed. After a restart all
+ * committed data is there.
  */
 export function exitOnDatabaseFailure({ database, log }: Pick<App['services'], 'database' | 'log'>): void {
   void database.pglite?.whenFailed.then((failure) => {
@@ -196,7 +196,7 @@ export function exitOnDatabaseFailure({ database, log }: Pick<App['services'], '
   })
 }
 
-/** Prints one clear message for an error that a person can correct, otherwise the whole error. */
+/** Prints only the message of an error that the operator can correct, the whole error otherwise, and exits. */
 export function explainAndExit(error: unknown): never {
   if (isUserError(error)) console.error(error.message)
   else console.error(error)

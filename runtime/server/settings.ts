@@ -1,4 +1,4 @@
-/** Settings from the environment, checked at start: all issues are listed at once. */
+/** Reads and checks the settings from the environment at start; an error lists all issues at once. */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -34,7 +34,7 @@ const variables = {
     .default(null),
   DATABASE_READS: wholeNumber(3, 1),
   DATABASE_TRANSACTIONS: wholeNumber(10, 1),
-  /** A connection pooler is between this server and PostgreSQL. */
+  /** Whether a connection pooler is between this server and PostgreSQL. */
   DATABASE_POOLER: onOrOff('off'),
   DATA_DIR: z.string().default(defaultDataDir),
   HOST: z.string().default('127.0.0.1'),
@@ -66,7 +66,7 @@ const variables = {
     .default('disk'),
   /** How long an instance may use a cached key. */
   KEY_LEASE_MS: wholeNumber(500, 1),
-  /** The deadline of a request, and PostgreSQL's timeout of its statements. */
+  /** The deadline of a request. `STATEMENT_TIMEOUT_MS` is PostgreSQL's timeout of each of its statements. */
   REQUEST_TIMEOUT_MS: wholeNumber(defaultDeadlines.requestMs, 100),
   STATEMENT_TIMEOUT_MS: wholeNumber(defaultDeadlines.statementMs, 50),
 }
@@ -82,14 +82,14 @@ const runtimeEnvironment = environment(variables, (settings) => [
 export interface Settings
   extends Omit<RuntimeSettings, 'nodeEnv' | 'sandbox' | 'secretKeyPrevious' | 'logLevel'> {
   logLevel: string
-  /** Base of the links that the server sends; without a slash at its end. */
+  /** The base of the links that the server sends, without a slash at its end. */
   publicUrl: string
   production: boolean
   sandbox: boolean
-  /** The sandbox is on although other machines may reach it. */
+  /** Whether the sandbox is on although other machines may reach it (`SANDBOX=insist`). */
   sandboxInsisted: boolean
   secretKey: string
-  /** Decrypts and verifies data of the previous key, for as long as it is set. */
+  /** The previous key, which still decrypts and verifies data; null if none is set. */
   previousSecretKey: string | null
 }
 
@@ -121,10 +121,10 @@ export async function readSettings(
   })
 }
 
-/** Settings that are derived from variables under other names. */
+/** Names of settings that are not those of their variables; a section must not declare a variable with such a name. */
 const derived = ['PRODUCTION', 'SANDBOX_INSISTED', 'PREVIOUS_SECRET_KEY']
 
-/** The variables that sections declare. */
+/** Loads the declarations of all sections. */
 async function loadEnvironments(folder: string): Promise<Environment[]> {
   const files = readdirSync(folder)
     .map((section) => join(folder, section, 'environment.ts'))
@@ -168,7 +168,7 @@ function findAddressIssues({
   ]
 }
 
-/** A statement that outlives its request would do work without an answer. */
+/** Checks that statements time out before requests do: otherwise they would run on after the request was answered. */
 function findDeadlineIssues({
   statementTimeoutMs: statementMs,
   requestTimeoutMs,
@@ -196,7 +196,7 @@ function createSecret(file: string): void {
   try {
     writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    // Another process was faster.
+    // Another process has just created the file.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -1,4 +1,4 @@
-/** Startup errors that the operator can correct: one clear line each. */
+/** Turns startup errors that the operator can correct into one clear message each. */
 import type { Database } from '#db/database'
 import { migrate, NewerDatabase } from '#db/migrate'
 import { SettingsError } from '#db/settings-error'
@@ -7,11 +7,11 @@ import { RegistryError } from '#runtime/registry/registry'
 import type { Settings } from './settings.ts'
 import { describeConnectError } from './startup-messages.ts'
 
-/** Whether the message is all that a person needs; other errors are printed whole. */
+/** Whether an error's message says all that the operator needs; other errors are printed with their stack. */
 export const isUserError = (error: unknown): error is Error =>
   error instanceof ApiError || error instanceof RegistryError || error instanceof SettingsError
 
-/** The error as one of the settings, if a setting corrects it. */
+/** Converts an error into a `SettingsError` with the message `why`; without one, returns the error itself. */
 export const toSettingsError = (why: string | null, error: unknown): unknown =>
   why === null ? error : new SettingsError(why)
 

@@ -1,6 +1,6 @@
 /**
- * Startup messages: a failure of the machine as a setting with its remedy, by codes of the system, the driver and
- * PostgreSQL.
+ * Startup messages: for error codes of the system, the driver and PostgreSQL, a sentence that names the setting and the
+ * remedy.
  */
 import { ConnectionLost, DatabaseUnresponsive } from '#db/deadlines'
 import { describeAddress } from '#db/postgres/address'
@@ -24,7 +24,7 @@ const listenMessages: Messages<Listening> = {
 }
 
 interface ServerAddress {
-  /** Its host and port, or the file of its socket. */
+  /** The server's host and port, or the file of its socket. */
   place: string
   user: string
   database: string
@@ -39,7 +39,7 @@ const refused: Message<ServerAddress> = ({ place, user }, { message }) =>
 const untrusted: Message<ServerAddress> = ({ place }, { message }) =>
   `DATABASE_URL: the certificate of ${place} is not trusted: give its authority by NODE_EXTRA_CA_CERTS (${message})`
 
-/** Other system calls also report a missing or forbidden file. */
+/** Limits a message to errors of connecting, since other system calls report a missing or forbidden file too. */
 const onlyForSockets =
   (sentence: Message<ServerAddress>): Message<ServerAddress> =>
   (server, error) =>
@@ -73,7 +73,7 @@ const connectMessages: Messages<ServerAddress> = {
     `DATABASE_URL: ${place} has no database ${database}: make it (createdb), or name one that is there`,
   '42501': ({ user }, { message }) =>
     `DATABASE_URL: the user ${user} may not do what is needed: let it own the database (${message})`,
-  // Other missing objects, such as an extension, do not concern the address.
+  // 42704 is also the code of other missing objects, such as an extension, which do not concern the address.
   '42704': (_, { message }) =>
     /^unrecognized configuration parameter/.test(message)
       ? `DATABASE_URL: ${message}: leave it out of the address`
@@ -92,14 +92,14 @@ function findMessage<Of>(sentences: Messages<Of>, of: Of, error: unknown): strin
   return (typeof code === 'string' && sentences[code]?.(of, error as NodeJS.ErrnoException)) || null
 }
 
-/** One sentence for the operator; null if the error is unknown. */
+/** Describes why the server cannot listen, in one sentence for the operator; null if the error is unknown. */
 export const describeListenError = (error: unknown, at: Listening): string | null =>
   findMessage(listenMessages, at, error)
 
 export const describeConnectError = (error: unknown, databaseUrl: string): string | null =>
   findMessage(connectMessages, describeAddress(databaseUrl), error)
 
-/** The connection was lost in the middle of a command. */
+/** Codes of a connection that was lost while a command was running. */
 const lostCodes: readonly unknown[] = [
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',

@@ -1,11 +1,11 @@
-/** Partial changes: an absent field keeps its value. */
+/** Functions for partial changes, in which an absent field keeps its value. */
 
-/** The fields that were given. */
+/** Returns the object without fields that are undefined. */
 export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }
 
-/** Optional fields at every depth of objects; a list is replaced whole. */
+/** The type of a change: all fields are optional, at every depth of objects. A list is always given whole. */
 export type Change<T> = T extends readonly unknown[]
   ? T
   : T extends object
@@ -34,7 +34,7 @@ export function mergeChange<T extends object>(
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON with sorted keys: two values are equal if these texts are. */
+/** Returns JSON with sorted keys, so that two values are equal if their texts are equal. */
 export const toCanonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) =>
     each !== null && typeof each === 'object' && !Array.isArray(each)

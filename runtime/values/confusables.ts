@@ -1,4 +1,4 @@
-/** Confusable and invisible characters, which people copy along with a number or an address. */
+/** Handles confusable and invisible characters, which people copy along with a number or an address. */
 
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** Hyphens and minus signs of any kind; NFKC has converted some to ASCII before. */
@@ -12,7 +12,7 @@ const visibleCharacter = /[^\s\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}\
 /** Whether a text has a visible character: blanks and zero-width characters are not. */
 export const hasVisible = (text: string): boolean => visibleCharacter.test(text)
 
-/** A name without surrounding blanks; null if it shows nothing, as some names on networks do. */
+/** Trims a name; null if it has no visible character, as some names on social networks have none. */
 export const trimVisible = (name: string | null | undefined): string | null =>
   name && hasVisible(name) ? name.trim() : null
 
@@ -22,18 +22,18 @@ export const stripInvisible = (text: string): string => text.replace(invisible, 
 /** Removes direction overrides, which would reverse the rest of a line. */
 export const stripDirectionMarks = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** `A.` for a word with a visible character, after any invisible ones. */
+/** Returns the first visible character of a word as an initial: `A.`. */
 export const toInitial = (word: string): string =>
   `${String.fromCodePoint(stripInvisible(word).codePointAt(0)!).toUpperCase()}.`
 
-/** Visible characters with ASCII digits, hyphens and spaces, and NFKC forms. */
+/** Normalizes a text: NFKC, without invisible characters, with ASCII digits, hyphens and spaces. */
 export const toPlainCharacters = (text: string): string =>
   stripInvisible(stripInvisible(text).normalize('NFKC'))
     .replace(dashes, '-')
     .replace(spaces, ' ')
     .replace(digits, toAsciiDigit)
 
-/** The digits of a script are ten adjacent code points, zero first. */
+/** Converts a digit of any script: the digits of a script are ten adjacent code points, beginning with zero. */
 function toAsciiDigit(sign: string): string {
   const at = sign.codePointAt(0)!
   let begins = at

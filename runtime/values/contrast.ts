@@ -1,4 +1,4 @@
-/** Contrast of two colours: WCAG 2.2, "contrast ratio" and "relative luminance". */
+/** Computes the contrast of two colours as WCAG 2.2 defines it ("contrast ratio" and "relative luminance"). */
 
 /** Red, green and blue from 0 to 255; alpha from 0 to 1. */
 type Colour = readonly [red: number, green: number, blue: number, alpha: number]
@@ -11,7 +11,7 @@ const names: Readonly<Record<string, string>> = {
 const hex = /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/
 const rgb = /^rgba?\(\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})(?:[\s,/]+(\d+(?:\.\d+)?|\.\d+)(%)?)?\s*\)$/
 
-/** Null for an unknown form, which is not checked. */
+/** Parses a colour; null if its form is unknown, so that its contrast is not checked. */
 function parseColour(text: string): Colour | null {
   const lower = text.trim().toLowerCase()
   const known = names[lower] ?? lower
@@ -40,7 +40,7 @@ function luminance([red, green, blue]: Colour): number {
   return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!
 }
 
-/** Below 1 if the front is the darker one. */
+/** The ratio of two luminances; below 1 if the front is darker than the background. */
 const computeRatio = (front: Colour, ground: Colour): number =>
   (luminance(front) + 0.05) / (luminance(ground) + 0.05)
 const toContrast = (ratio: number): number => Math.max(ratio, 1 / ratio)
@@ -49,8 +49,8 @@ const white: Colour = [255, 255, 255, 1]
 const black: Colour = [0, 0, 0, 1]
 
 /**
- * The contrast from 1 to 21, at its worst. The page behind a translucent background is unknown: anything from white to
- * black. Null if the background is the page itself, or the form of a colour is unknown.
+ * Computes the lowest possible contrast, from 1 to 21. The page behind a translucent background is unknown and may have
+ * any brightness. Null if the background is fully transparent, or the form of a colour is unknown.
  */
 export function computeContrast(front: string, ground: string): number | null {
   const [over, under] = [parseColour(front), parseColour(ground)]
@@ -59,14 +59,15 @@ export function computeContrast(front: string, ground: string): number | null {
     const ground = blend(under, page)
     return computeRatio(blend(over, ground), ground)
   }) as [number, number]
-  // Lighter than the one and darker than the other: like a colour between them.
+  // The front is lighter than the background on one page and darker on the other: on some page in between they are
+  // equal.
   if (onWhite < 1 !== onBlack < 1) return 1
   return Math.min(toContrast(onWhite), toContrast(onBlack))
 }
 
 /**
- * The nearest shade of a colour with enough contrast to the background; null if there is none, since the page shows
- * through.
+ * Finds the nearest shade of a colour with enough contrast to the background. Null if no shade has it, which can happen
+ * if the page shows through the background.
  */
 export function findShade(front: string, ground: string, least: number): string | null {
   const colour = parseColour(front)

@@ -1,4 +1,4 @@
-/** Email addresses: a stored form and a comparison form. */
+/** Email addresses: the form in which they are stored, and the form in which they are compared. */
 import { type RawBuilder, sql } from 'kysely'
 import { stripInvisible } from './confusables.ts'
 
@@ -21,5 +21,5 @@ export const emailKey = (text: string): string => cleanEmail(text).toLowerCase()
 export const isSameEmail = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && emailKey(one) === emailKey(other)
 
-/** A column of addresses in the comparison form, as their indexes have it. */
+/** SQL for a column of addresses in the comparison form; the indexes on addresses use the same expression. */
 export const emailKeySql = (column: string): RawBuilder<string> => sql<string>`lower(${sql.ref(column)})`

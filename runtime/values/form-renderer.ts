@@ -1,23 +1,23 @@
 /**
- * Renders forms of pages: new, or again after a refusal, with the submitted values and each issue at its field. Issues
- * of no rendered field are shown above.
+ * Renders the forms of pages. A refused form is rendered again with the submitted values and each issue at its field.
+ * Issues that belong to no rendered field are shown above the form.
  */
 import { escapeHtml } from './html.ts'
 import { getText } from './wording.ts'
 
 export interface FormIssue {
-  /** The name of its field; null if it concerns none. */
+  /** The name of the field that is invalid; null if the issue concerns no field. */
   field: string | null
-  /** The sentence at the field. */
+  /** The message that is shown at the field. */
   text: string
-  /** The sentence without a field next to it. */
+  /** The message that is shown if the field is not rendered. */
   standalone: string
 }
 
 export interface SubmittedForm {
-  /** The path it was submitted to. */
+  /** The path that the form was submitted to. */
   address: string
-  /** The submitted values; of files, their names. */
+  /** The submitted values; for files, their names. */
   fields: Readonly<Record<string, string>>
   issues: readonly FormIssue[]
   locale: string
@@ -26,11 +26,11 @@ export interface SubmittedForm {
 export interface Control {
   name: string
   label: string
-  /** Its id, if the page has another control of the same name. */
+  /** The id of the element; needed if the page has another control with the same name. */
   id?: string
-  /** Its initial value. */
+  /** The value in a new form. */
   initial?: string
-  /** Further attributes, as HTML. */
+  /** Further attributes as HTML. */
   attributes?: string
 }
 
@@ -52,7 +52,7 @@ export class FormRenderer {
   readonly #unshown: Set<FormIssue>
   #hasFocus = false
 
-  /** Null for a new form. */
+  /** `sent`: the refused form that is rendered again; null for a new form. */
   constructor(sent: SubmittedForm | null = null) {
     this.#submitted = sent
     this.#unshown = new Set(sent?.issues)
@@ -71,18 +71,21 @@ export class FormRenderer {
     return this.#submitted?.fields ?? {}
   }
 
-  /** The form that was submitted to the address with these fields, if a page has several; any other is new. */
+  /**
+   * For a page with several forms: returns this renderer for the form that was submitted to the address with these
+   * fields, and the renderer of a new form for any other.
+   */
   forAddress(address: string, fields: Readonly<Record<string, string>> = {}): FormRenderer {
     const isIt = Object.entries(fields).every(([name, value]) => this.fields[name] === value)
     return this.#submitted?.address === address && isIt ? this : new FormRenderer()
   }
 
-  /** `content` is HTML of the rendered fields. Issues of none of them are shown above the form. */
+  /** Renders a form. `content`: the HTML of its fields. Issues that none of them has shown appear above the form. */
   form(attributes: string, content: string): string {
     return `${this.renderUnshown()}<form method="post"${attributes}>${content}</form>`
   }
 
-  /** Issues that no field has shown. */
+  /** Renders the issues that no field has shown. */
   renderUnshown(): string {
     if (this.isComplete) return ''
     const sentences = [...this.#unshown].map(({ standalone }) => standalone)
@@ -97,7 +100,7 @@ export class FormRenderer {
 
   textarea(control: Control): string {
     const { id, name, marks, message, more } = this.#render(control)
-    // The first line end, which a browser drops from the text.
+    // `\n` before the text: a browser drops the first line end of a textarea, which could be part of the text.
     return `${renderLabel(id, control)}<textarea id="${id}" name="${name}"${more}${marks}>\n${escapeHtml(this.#value(control))}</textarea>${message}`
   }
 
@@ -111,7 +114,7 @@ export class FormRenderer {
     return `${renderLabel(id, control)}<select id="${id}" name="${name}"${more}${marks}>${options.join('')}</select>${message}`
   }
 
-  /** One of a few; the legend of the fieldset is its label. */
+  /** Renders radio buttons in a fieldset, whose legend is the control's label. */
   radios(control: Control, choices: readonly Choice[]): string {
     const { id, name, marks, message, more } = this.#render(control)
     const chosen = this.#value(control)
@@ -135,7 +138,7 @@ export class FormRenderer {
     )
   }
 
-  /** A page cannot preset files: the chosen ones are named. */
+  /** Renders a file input. A page cannot preset files, so a note names those that were chosen before. */
   files(control: Control): string {
     const chosen = this.fields[control.name]
     const note = this.#submitted && chosen ? getText(chooseFilesAgain, this.#submitted.locale) + chosen : null
@@ -153,7 +156,7 @@ export class FormRenderer {
     return ' autofocus'
   }
 
-  /** A control's attributes, and the messages below it. */
+  /** Returns a control's attributes, and the messages below it. */
   #render({ name, id = name, attributes }: Control, note: string | null = null) {
     const issues = [...this.#unshown].filter(({ field }) => field === name)
     for (const each of issues) this.#unshown.delete(each)
@@ -177,6 +180,6 @@ export class FormRenderer {
 const renderLabel = (id: string, { label }: Control): string =>
   `<label for="${id}">${escapeHtml(label)}</label>`
 
-/** A hidden field. */
+/** Renders a hidden field. */
 export const renderHidden = (name: string, value: string): string =>
   `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`

@@ -1,6 +1,6 @@
 /**
- * Pages for people who follow a link: plain HTML, no scripts, nothing from other hosts. On a phone all text is at
- * least 16 px (below, iOS zooms into a field) and everything to tap is at least 44 px high.
+ * Renders pages for people who follow a link: plain HTML without scripts, and nothing from other hosts. On a phone all
+ * text is at least 16 px (iOS zooms into fields with smaller text), and buttons and fields are at least 44 px high.
  */
 
 export const escapeHtml = (text: string): string =>
@@ -21,8 +21,9 @@ const style =
   '@media(max-width:30rem){button{width:100%}}'
 
 /**
- * A page as an answer; `body` is HTML with its texts escaped. `moreStyle`: additional CSS. `formTarget`: the origin
- * that a submitted form redirects to, if it is another site. `lang`: of its texts.
+ * Builds the answer with a page. `body`: HTML whose texts are escaped already. `moreStyle`: additional CSS.
+ * `formTarget`: the origin that a submitted form redirects to, if that is another site. `lang`: the language of the
+ * texts.
  */
 export const answerHtml = (
   title: string,

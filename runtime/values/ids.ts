@@ -4,8 +4,9 @@ let lastMs = 0
 let sequence = 0
 
 /**
- * A UUIDv7: sorts by time, and in the order of creation within one process and millisecond. The counter has 26 bits,
- * the last 14 of them after the variant: twelve would overflow within one bulk write, and the order would be lost.
+ * Creates a UUIDv7. Ids sort by time, and within one process and millisecond in the order of creation. The counter for
+ * that has 26 bits: 12 before the variant and 14 after it. With 12 bits only, it would overflow within one bulk write
+ * and the order would be lost.
  */
 export function newId(ms: number): string {
   if (ms > lastMs) {
@@ -24,11 +25,14 @@ export function newId(ms: number): string {
   return format(ms, sequence >>> 14, tail)
 }
 
-/** Random bytes in advance: eight cost as much as hundreds. */
+/** Random bytes are generated in advance, since generating eight costs as much as hundreds. */
 const pool = Buffer.alloc(512)
 let taken = pool.length
 
-/** A deterministic id of a name: for seeds, and for objects that must not be created twice. `ms` sets its time. */
+/**
+ * Derives an id from a name, always the same: for seeds, and for objects that must not be created twice. `ms`: the time
+ * in the id.
+ */
 export function idFromName(name: string, ms: number): string {
   const digest = createHash('sha256').update(name).digest()
   return format(ms, digest.readUInt16BE(8) & 0xfff, digest)
@@ -42,13 +46,13 @@ function format(ms: number, low: number, random: Buffer): string {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** Checked before a query, which would fail on a malformed id. */
+/** Whether a text is an id. Checked before a query, which would fail on a malformed id. */
 export const isId = (text: string): boolean => uuid.test(text)
 
 export const sha256 = (content: string | Uint8Array): string => hash('sha256', content, 'hex')
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-/** Random text of an alphabet, unbiased. */
+/** Returns a random text; each character of the alphabet is equally likely. */
 export function randomText(length: number, alphabet = base62): string {
   const limit = 256 - (256 % alphabet.length)
   let text = ''
@@ -60,7 +64,7 @@ export function randomText(length: number, alphabet = base62): string {
   return text
 }
 
-/** 32 random bytes in base62. */
+/** Returns 32 random bytes in base62. */
 export function randomSecret(): string {
   let value = BigInt(`0x${randomBytes(32).toString('hex')}`)
   let text = ''

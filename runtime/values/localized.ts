@@ -1,6 +1,6 @@
 /**
- * Amounts, numbers and days formatted for a locale. Creating one of JavaScript's formatters takes as long as some
- * thirty uses: they are cached, as many as a server with stores of all locales and currencies needs at once.
+ * Formats amounts, numbers and days for a locale. Creating one of JavaScript's formatters takes as long as using it
+ * some thirty times, so formatters are cached: enough for stores of all locales and currencies.
  */
 
 type Maker<Options, Formatter> = new (locale: string, options: Options) => Formatter
@@ -26,11 +26,11 @@ const spans = memoizeFormatter<Intl.RelativeTimeFormatOptions, Intl.RelativeTime
   Intl.RelativeTimeFormat,
 )
 
-/** `R$ 1.234,50`, with the non-breaking spaces of its locale: for pages. */
+/** Formats money for a page: `R$ 1.234,50`, with the non-breaking spaces of the locale. */
 export const formatMoneyForPage = (amount: number | string, currency: string, locale: string): string =>
   numbers(locale, { style: 'currency', currency }).format(Number(amount))
 
-/** The same with plain spaces: a phone may break lines anywhere, and a search finds typed text. */
+/** Like `formatMoneyForPage`, but with plain spaces: a phone can break lines there, and a search finds typed text. */
 export const formatMoney = (amount: number | string, currency: string, locale: string): string =>
   formatMoneyForPage(amount, currency, locale).replace(/\s/gu, ' ')
 
@@ -40,6 +40,6 @@ export const formatNumber = (value: number, locale: string, options: Intl.Number
 export const formatInstant = (at: Date, locale: string, options: Intl.DateTimeFormatOptions): string =>
   instants(locale, options).format(at)
 
-/** `vor 2 Stunden` for -2 and `hour`. */
+/** Formats a relative time: in German, -2 and `hour` become `vor 2 Stunden`. */
 export const formatTimeSpan = (value: number, unit: Intl.RelativeTimeFormatUnit, locale: string): string =>
   spans(locale, {}).format(value, unit)

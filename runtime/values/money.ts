@@ -1,11 +1,11 @@
 /**
- * Money: whole cents in bigint, and every division of an amount. Rounding loses and adds nothing: the parts of an
- * amount sum to it, none is below 0, and none is above it.
+ * Money as whole cents in bigint, and all code that divides an amount. Rounding neither loses nor adds a cent: the
+ * parts of an amount sum to the amount, and each part is between 0 and the amount.
  */
 
-/** `12.5` as 1250n, from decimal text or a number; fractions of a cent are rounded half away from zero. */
+/** Converts an amount to cents: `12.5` → 1250n. Fractions of a cent are rounded half away from zero. */
 export function toCents(amount: string | number): bigint {
-  // biome-ignore lint/plugin/cents: the one place for amounts
+  // biome-ignore lint/plugin/cents: the only file that rounds amounts
   const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
   const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
   if (!found) throw new RangeError(`${text} is no amount`)
@@ -15,13 +15,13 @@ export function toCents(amount: string | number): bigint {
   return sign === '-' ? -rounded : rounded
 }
 
-/** 1250n as `12.50`. */
+/** 1250n → `12.50`. */
 export function toMoney(cents: bigint): string {
   const positive = cents < 0n ? -cents : cents
   return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
 }
 
-/** The price of some units minus discounts, to the cent: rounded once, also if a price has three decimals. */
+/** The price of some units minus discounts, in cents. Rounded only once, even if the price has three decimals. */
 export function priceAfterDiscounts(price: string, units: number, off: readonly string[]): bigint {
   const left = toMillionths(price) * BigInt(units) - sumCents(off.map(toMillionths))
   return left > 0n ? divideHalfUp(left, 10_000n) : 0n
@@ -32,14 +32,14 @@ function toMillionths(amount: string): bigint {
   return BigInt(whole + decimals.slice(0, 6).padEnd(6, '0'))
 }
 
-/** The largest amount that is stored, in whole currency units; and the largest count. */
+/** The largest amount that can be stored, in whole currency units; `countAtMost` is the largest count. */
 export const amountAtMost = '999999999999.99'
 const centsAtMost = toCents(amountAtMost)
 const countAtMost = 2 ** 31 - 1
 
 /**
- * An amount from outside as it can be stored: rounded to the cent and clamped to the bound. A price that means "not
- * for sale", or the total of a million items, must not block everything that arrives with it.
+ * Makes a provider's amount storable: rounds it to the cent and clamps it to the largest amount. An absurd price that
+ * means "not for sale", or the total of a million items, must not make the rest of a batch fail.
  */
 export function clampAmount(amount: string | number): string {
   const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
@@ -47,14 +47,14 @@ export function clampAmount(amount: string | number): string {
   return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
 }
 
-/** Clamps a count likewise. */
+/** Makes a provider's count storable: truncates and clamps it. */
 export const clampCount = (count: number): number =>
   Math.max(-countAtMost, Math.min(Math.trunc(count), countAtMost))
 
-/** 12.5 as `12.50`. */
+/** 12.5 → `12.50`. */
 export const formatAmount = (amount: number): string => toMoney(toCents(amount))
 
-/** 1250n as 12.5, for JSON. */
+/** 1250n → 12.5, for JSON. */
 export const toNumber = (cents: bigint): number => Number(cents) / 100
 
 export const minCents = (a: bigint, b: bigint): bigint => (a < b ? a : b)
@@ -65,7 +65,7 @@ export const sumCents = (cents: Iterable<bigint>): bigint => {
   return sum
 }
 
-/** For non-negative values. */
+/** Divides non-negative values and rounds half up. */
 export const divideHalfUp = (numerator: bigint, denominator: bigint): bigint =>
   (2n * numerator + denominator) / (2n * denominator)
 
@@ -86,13 +86,13 @@ export function toPercent(part: bigint, whole: bigint, decimals: 0 | 1 | 2): num
 }
 
 /**
- * The share of the first units of a line, rounded cumulatively: the shares of all units sum to the line, however they
- * are grouped.
+ * The share of a line's amount that belongs to its first `units` of `of` units. The shares of ranges are differences of
+ * such values, so they always sum to the line's amount.
  */
 export const firstUnitsShare = (cents: bigint, units: number, of: number): bigint =>
   of <= 0 ? 0n : divideHalfUp(cents * BigInt(units), BigInt(of))
 
-/** The share of adjacent units, counted from 0: from one to before another. */
+/** The share of the units `from` to `to - 1` of a line, counted from 0. */
 export const unitRangeShare = (cents: bigint, from: number, to: number, of: number): bigint =>
   firstUnitsShare(cents, to, of) - firstUnitsShare(cents, from, of)
 
@@ -100,7 +100,7 @@ export const unitRangeShare = (cents: bigint, from: number, to: number, of: numb
 export const singleUnitShare = (cents: bigint, unit: number, of: number): bigint =>
   unitRangeShare(cents, unit, unit + 1, of)
 
-/** The share of units of a line, by their positions: summed by runs, as a line may have a million. */
+/** The share of the units at these sorted positions. Adjacent units are added as one range: there may be a million. */
 export function unitsShare(cents: bigint, units: readonly number[], of: number): bigint {
   let sum = 0n
   let first = 0
@@ -114,8 +114,9 @@ export function unitsShare(cents: bigint, units: readonly number[], of: number):
 }
 
 /**
- * Splits an amount over non-negative weights, to the cent: the remainder goes to the largest fractions, the earlier
- * first. If the amount does not exceed the sum of the weights, no share exceeds its weight. All 0 if the weights are.
+ * Splits an amount in proportion to non-negative weights. Remaining cents go to the shares with the largest fractions;
+ * on a tie, to the earlier share. If the amount does not exceed the sum of the weights, no share exceeds its weight. If
+ * all weights are 0, all shares are 0.
  */
 export function splitBy(cents: bigint, weights: readonly bigint[]): bigint[] {
   const whole = sumCents(weights)
@@ -133,7 +134,7 @@ export function splitBy(cents: bigint, weights: readonly bigint[]): bigint[] {
   return shares
 }
 
-/** Splits an amount into equal parts; the first also gets the remainder. */
+/** Splits an amount into equal parts; the first part also gets the remainder. */
 export function splitEvenly(cents: bigint, parts: number): { first: bigint; others: bigint } {
   const others = cents / BigInt(parts)
   return { first: cents - others * BigInt(parts - 1), others }

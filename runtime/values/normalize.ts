@@ -1,4 +1,4 @@
-/** Text as it is searched and compared: without case, accents and repeated spaces. No database. */
+/** Normalizes a text for searching and comparing in memory: without case, accents and repeated spaces. */
 export const normalizeText = (text: string): string =>
   text
     .normalize('NFKD')

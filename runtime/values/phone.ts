@@ -1,4 +1,4 @@
-/** Phone numbers: a stored form and a comparison form. */
+/** Phone numbers: the form in which they are stored, and the form in which they are compared. */
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { toPlainCharacters } from './confusables.ts'
 
@@ -22,7 +22,7 @@ export function parsePhone(text: string, country: string): string | null {
   }
   return (
     parseNational(digits, country, own?.number) ??
-    // `5511999998888`: the country's prefix without its plus. `0055…`: with the zeros that most countries dial for it.
+    // `5511999998888` is an international number without its plus; in `0055…` two zeros replace the plus.
     parseInternational(`+${digits}`) ??
     (digits.startsWith('00') ? parseInternational(`+${digits.slice(2)}`) : null)
   )
@@ -31,8 +31,8 @@ export function parsePhone(text: string, country: string): string | null {
 const hasPlus = /^[\s(]*\+/
 
 /**
- * The typed number in plain characters: digits of any script, hyphens and spaces of any kind, without invisible marks,
- * `tel:` and the `xx` placeholder of a carrier. Null if anything else is in it.
+ * Converts a typed number to plain characters: ASCII digits, hyphens and spaces, without invisible marks, `tel:` and
+ * the placeholder `xx` of a carrier. Null if the text contains anything else.
  */
 export function cleanPhone(text: string): string | null {
   if (text.length > typedAtMost) return null
@@ -44,13 +44,13 @@ export function cleanPhone(text: string): string | null {
   return plain.length > 0 && plain.length <= signsAtMost && isPlain.test(plain) ? plain : null
 }
 
-/** Whether a text can be part of a number. */
+/** Whether a text can be part of a phone number. */
 export const hasPhoneDigits = (text: string): boolean => /\d/.test(cleanPhone(text) ?? '')
 
-/** Characters that need no change: only the ASCII blank, since the library fails on some others. */
+/** Characters that need no change. The ASCII space is the only blank, since the library fails on some others. */
 const isPlain = /^[+\d ().\-/]+$/
 
-/** Valid national spellings that the library does not accept. */
+/** Parses valid national spellings that the library does not accept. */
 function parseNational(digits: string, country: string, read: string | undefined): string | null {
   // Mexico dialled 01, 044 and 045 until 2019; address books still have them.
   const mexican = country === 'MX' ? /^(?:01|044|045)(?<number>\d{10})$/.exec(digits)?.groups?.number : null
@@ -60,14 +60,14 @@ function parseNational(digits: string, country: string, read: string | undefined
   return read && !read.startsWith('+52') ? repairNumber(read) : null
 }
 
-/** A number with its country's prefix. */
+/** Parses a number with its country's prefix. */
 function parseInternational(number: string): string | null {
   const parsed = parsePhoneNumberFromString(number)
   if (parsed?.isValid()) return parsed.number
   return repairNumber(number)
 }
 
-/** Repairs forms that numbering plans have abandoned, or that only phones of the country dial. */
+/** Repairs numbers in forms that numbering plans have abandoned, or that are only dialled within the country. */
 function repairNumber(number: string): string | null {
   // A Brazilian mobile without its ninth digit is accepted.
   if (/^\+55\d{2}[6-9]\d{7}$/.test(number)) return number
@@ -75,7 +75,9 @@ function repairNumber(number: string): string | null {
   return [...(mexican ? [`+52${mexican}`] : []), ...dropFifteen(number)].find(isValid) ?? null
 }
 
-/** An Argentine mobile with both the 9 from abroad and the domestic 15: `+54 9 11 15 1234-5678`. */
+/**
+ * Removes the domestic 15 from an Argentine mobile that also has the 9 for calls from abroad: `+54 9 11 15 1234-5678`.
+ */
 function dropFifteen(number: string): string[] {
   const national = /^\+549?(?<national>\d{12})$/.exec(number)?.groups?.national
   if (national === undefined) return []
@@ -89,8 +91,8 @@ function dropFifteen(number: string): string[] {
 const isValid = (number: string): boolean => parsePhoneNumberFromString(number)?.isValid() === true
 
 /**
- * The only form that phones are compared in: a Brazilian mobile with its ninth digit, a Mexican one without the 1
- * after +52, an Argentine one without the 9 after +54. Takes E.164; idempotent.
+ * Converts E.164 to the only form in which phones are compared: a Brazilian mobile with its ninth digit, a Mexican
+ * number without the 1 after +52, an Argentine number without the 9 after +54. Idempotent.
  */
 export function phoneKey(phone: string): string {
   if (phone.startsWith('+55'))
@@ -100,7 +102,7 @@ export function phoneKey(phone: string): string {
   return phone
 }
 
-/** The E.164 spellings with this comparison form, itself first. */
+/** Lists the E.164 spellings that have this comparison form, beginning with the form itself. */
 export function listPhoneSpellings(key: string): string[] {
   const other = key
     .replace(/^\+55(?<area>\d{2})9(?<rest>[6-9]\d{7})$/, '+55$<area>$<rest>')
@@ -110,8 +112,8 @@ export function listPhoneSpellings(key: string): string[] {
 }
 
 /**
- * Digit sequences that part of a number may have in E.164 if it was written another way: with or without Brazil's
- * ninth digit, Mexico's 1 or Argentina's 9, or after a trunk prefix. The unchanged digits come first.
+ * Lists the digit sequences that a typed part of a number may have in E.164: with or without Brazil's ninth digit,
+ * Mexico's 1 or Argentina's 9, and without a trunk prefix. The unchanged digits come first.
  */
 export function listDigitForms(text: string, country: string): string[] {
   const digits = text.replace(/\D/g, '')
@@ -127,11 +129,11 @@ export function listDigitForms(text: string, country: string): string[] {
   return [...new Set([...found, ...found.flatMap(rewriteDigits)])]
 }
 
-/** Domestic prefixes of a number by country, and their stored form. */
+/** By country: patterns of numbers with domestic prefixes, and what replaces each in the stored form. */
 const dialledAtHome: Partial<Record<string, readonly [form: RegExp, to: string][]>> = {
   BR: [
     [/^550(?<rest>\d{4,})$/, '55$<rest>'],
-    // With the carrier's two digits.
+    // A trunk zero with the two digits of a carrier.
     [/^0\d{2}(?<rest>[1-9]{2}\d{7,})$/, '$<rest>'],
   ],
   MX: [[/^(?:52)?0(?:1|44|45)(?<rest>\d{4,})$/, '$<rest>']],
@@ -141,9 +143,10 @@ const dialledAtHome: Partial<Record<string, readonly [form: RegExp, to: string][
   ],
 }
 
-/** Alternative beginnings of digits that more digits may follow. */
+/** Alternative forms of a beginning of a number, to which more digits may follow. */
 const rewritten: readonly [form: RegExp, to: string][] = [
-  // Brazil: after the area, which may follow the country; a whole mobile alone.
+  // Brazil: the ninth digit follows the area code, with or without the country's prefix; or a whole mobile without
+  // area.
   [/^(?<begin>(?:55)?[1-9]\d)(?<rest>[6-9]\d{3,7})$/, '$<begin>9$<rest>'],
   [/^(?<begin>(?:55)?[1-9]\d)9(?<rest>[6-9]\d{3,7})$/, '$<begin>$<rest>'],
   [/^9(?<rest>[6-9]\d{7})$/, '$<rest>'],
@@ -155,6 +158,6 @@ const rewritten: readonly [form: RegExp, to: string][] = [
 const rewriteDigits = (digits: string): string[] =>
   rewritten.flatMap(([form, to]) => (form.test(digits) ? digits.replace(form, to) : []))
 
-/** Takes E.164; null equals nothing. */
+/** Whether two numbers in E.164 are the same phone; null equals nothing. */
 export const isSamePhone = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && phoneKey(one) === phoneKey(other)

@@ -1,21 +1,23 @@
-/** Names that everybody may read. */
+/** Makes people's names fit for publication. */
 
 import { hasVisible, stripDirectionMarks, toPlainCharacters } from './confusables.ts'
 import { trimEndWhile, trimStartWhile } from './trim.ts'
 import { getText } from './wording.ts'
 
 const address = /(?<!\S)\S*\s?@\s?\S*/gu
-/** Seven or more digits, as in a phone number, with separators and the brackets of its area. */
+/** A phone number: seven or more digits, with separators and brackets around the area code. */
 const number = /(?:\((?=\+?\d{1,4}\)))?\+?\d(?:[\s().\-/]*\d){6,}/gu
-/** Text that mail programs and phones turn into a link, beyond a bare domain: some shops are named after theirs. */
+/** Text that mail programs and phones turn into a link; not a bare domain, after which some shops are named. */
 const link = /(?<!\S)(?=\S*(?::\/\/|\bwww\.|[\w-]\.[a-z]{2,}[/?#:]))\S*/giu
-/** Remnants at an edge after something was removed. In many scripts a name ends with a mark that is a vowel. */
+/**
+ * Characters that remain at the edges after something was removed. A mark (`\p{M}`) at the end may be a vowel: kept.
+ */
 const isLeadingRemnant = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)
 const isTrailingRemnant = (sign: string): boolean => /[^\p{L}\p{M}\p{N}.!)]/u.test(sign)
 
 /**
- * The public form of a person's name: without an email address or a phone, which platforms and forms use as names, and
- * without a link, which spammers put there; null if no name is left.
+ * Returns the public form of a person's name; null if no name is left. Email addresses and phones are removed, since
+ * platforms and forms use them as names, and links, since spammers put them there.
  */
 export function toPublicName(name: string | null): string | null {
   if (name === null || !hasVisible(name)) return null
@@ -29,5 +31,5 @@ export function toPublicName(name: string | null): string | null {
 
 const nobody = { en: 'Someone', 'pt-BR': 'Alguém', es: 'Alguien' }
 
-/** Shown to shoppers instead of a name that is not public. */
+/** The text that shoppers see instead of a name that must not be public. */
 export const getAnonymousName = (locale: string): string => getText(nobody, locale)

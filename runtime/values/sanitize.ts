@@ -1,10 +1,12 @@
-/** Sanitizes data from outside so that our tables can store it: one odd event must not fail the rest of a batch. */
+/**
+ * Makes data of providers and imports storable in our tables, so that one invalid event does not fail a whole batch.
+ */
 
 const levelsAtMost = 64
 const years = { from: 0, before: Date.UTC(2100, 0, 1) }
 const [earliest, latest] = [new Date(years.from).toISOString(), new Date(years.before - 1).toISOString()]
 
-/** JSON without content that PostgreSQL cannot store: NUL and lone surrogates, in keys too, and unlimited depth. */
+/** Removes from JSON what PostgreSQL cannot store: NUL and lone surrogates, in keys too. Limits the depth to 64. */
 export function sanitize(value: unknown, level = 0): unknown {
   if (typeof value === 'string') return sanitizeText(value)
   if (typeof value !== 'object' || value === null) return value
@@ -17,16 +19,18 @@ export function sanitize(value: unknown, level = 0): unknown {
 
 export const sanitizeText = (text: string): string => text.replaceAll('\0', '').toWellFormed()
 
-/** The same for a cell of a file, which stays invalid: its row gets an issue when it is parsed. */
+/**
+ * Like `sanitizeText`, for a cell of a file. A cell that had to be changed gets U+0001, so that its row gets an issue.
+ */
 export const sanitizeCell = (text: string): string =>
   text.isWellFormed() ? text.replaceAll('\0', '\u0001') : `${sanitizeText(text)}\u0001`
 
-/** Whether an instant can be real; in milliseconds, false if it is not a number. */
+/** Whether an instant (in milliseconds) is in the years 1970 to 2099; false for NaN. */
 export const isPlausible = (at: number): boolean => at >= years.from && at < years.before
 
 /**
- * An instant from outside, such as the day of an imported order ("0022-05-01"): the nearest plausible one. Beyond
- * these bounds databases, days and drivers disagree.
+ * Clamps an instant of a provider or an import, such as the day "0022-05-01" of an imported order, to the plausible
+ * years: beyond them databases and drivers disagree about days.
  */
 export function plausibleInstant(text: string): string {
   const at = Date.parse(text)

@@ -1,4 +1,6 @@
-/** Trims a text character by character: a pattern with `$` would restart at each character of a run. */
+/**
+ * Trims a text character by character. A pattern with `$` takes quadratic time, since it restarts at each character.
+ */
 
 /** Removes characters from the end while `goes` is true. */
 export function trimEndWhile(text: string, goes: (sign: string) => boolean): string {

@@ -1,6 +1,6 @@
 /**
- * Texts with variables: `{{name}}`, or `{{name|fallback}}`. One pass, no logic, no nesting: a value is never parsed
- * for variables.
+ * Texts with variables: `{{name}}`, or `{{name|fallback}}`. There is no logic and no nesting, and a value that is
+ * filled in is never parsed for variables itself.
  */
 
 import { hasVisible, stripDirectionMarks } from './confusables.ts'
@@ -8,12 +8,12 @@ import { truncate } from './truncate.ts'
 
 interface Variable {
   name: string
-  /** Null if absent or blank. */
+  /** The fallback; null if it is absent or blank. */
   fallback: string | null
 }
 export type Part = string | Variable
 
-/** Values by name; null, absent, or without a visible character: missing. */
+/** Values by name. A value that is null, absent or without a visible character counts as missing. */
 export type Values = Readonly<Record<string, string | null | undefined>>
 
 export interface RenderedText {
@@ -25,7 +25,7 @@ export interface RenderedText {
 /** The form of a variable's name. */
 const variableName = /^[A-Za-z][A-Za-z0-9_]{0,39}$/
 
-/** Parses a text; an issue is the end of a sentence (`has a "{{" without its "}}"`). */
+/** Parses a text. An issue is a clause that callers put after a field's name, such as `has a "{{" without its "}}"`. */
 export function parseVariables(text: string): { parts: Part[] } | { issue: string } {
   const parts: Part[] = []
   let at = 0
@@ -53,7 +53,9 @@ export function parseVariables(text: string): { parts: Part[] } | { issue: strin
   return { parts }
 }
 
-/** The issue of a text that is to be saved, or null. `known`: the allowed names; absent: any name. */
+/**
+ * Returns the issue of a text that is to be saved, or null. `known`: the allowed names; if absent, any name is allowed.
+ */
 export function findVariableIssue(text: string, known?: ReadonlySet<string>): string | null {
   const parsed = parseVariables(text)
   if ('issue' in parsed) return parsed.issue
@@ -91,8 +93,8 @@ export function renderLoosely(text: string, values: Values): string {
 }
 
 /**
- * Renders a template parameter: line breaks, tabs and runs of spaces become one space. May be empty, which providers
- * refuse. Throws on a text that `findVariableIssue` refuses.
+ * Renders a template parameter: line breaks, tabs and runs of spaces become one space. The result may be empty;
+ * providers refuse that. Throws on a text that `findVariableIssue` refuses.
  */
 export function renderParameter(text: string, values: Values): RenderedText {
   const { text: filled, missing } = fill(text, values)
@@ -100,7 +102,7 @@ export function renderParameter(text: string, values: Values): RenderedText {
   return { text: toParameter(gapless), missing }
 }
 
-/** A valid template parameter: networks refuse line breaks, tabs and more than four blanks in a row. */
+/** Makes a valid template parameter: networks refuse line breaks, tabs and more than four blanks in a row. */
 export const toParameter = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 function fill(text: string, values: Values): RenderedText {
@@ -123,7 +125,8 @@ function fill(text: string, values: Values): RenderedText {
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
 
 /**
- * Plain text on one line: line breaks and tabs become spaces, control characters and direction overrides are removed.
+ * Cleans a value to plain text on one line: line breaks and tabs become spaces, control characters and direction
+ * overrides are removed.
  */
 function cleanValue(value: string | null | undefined): string {
   if (!value || !hasVisible(value)) return ''

@@ -1,14 +1,14 @@
 /**
- * Wall clock times of a zone as instants. Luxon's own days (`startOf`, `hasSame`, a day added to midnight) are wrong
- * if midnight occurs twice or is skipped. No clock.
+ * Converts wall clock times of a zone to instants. Luxon's functions for days (`startOf`, `hasSame`, adding a day to
+ * midnight) are wrong if midnight occurs twice or is skipped. Nothing here reads the clock.
  */
 
 import { IANAZone } from 'luxon'
 import { dayMs, minuteMs } from '#runtime/durations'
 
 /**
- * The instants at which the clocks of a zone show a time (`HH:mm`, or with seconds) on a day: two if it occurs twice,
- * none if it is skipped.
+ * Finds the instants at which the clocks of a zone show a time (`HH:mm`, or with seconds) on a day: two if the time
+ * occurs twice that day, none if it is skipped.
  */
 export function findExactInstants(day: string, time: string, zone: string): Date[] {
   const { localMs, offsets, offsetAt } = readOffsets(day, time, zone)
@@ -18,7 +18,7 @@ export function findExactInstants(day: string, time: string, zone: string): Date
   return [...found].sort((a, b) => a - b).map((at) => new Date(at))
 }
 
-/** The same; if the time is skipped, the first instant after the gap. */
+/** Like `findExactInstants`; but if the time is skipped, returns the first instant after the gap. */
 export function findInstants(day: string, time: string, zone: string): Date[] {
   const exact = findExactInstants(day, time, zone)
   if (exact.length > 0) return exact
@@ -33,7 +33,7 @@ export function findInstants(day: string, time: string, zone: string): Date[] {
   return [new Date(high)]
 }
 
-/** The time as if the zone were UTC, and the zone's offsets a day before and a day after it. */
+/** Returns the time as if the zone were UTC, and the zone's offsets a day before and a day after that time. */
 function readOffsets(day: string, time: string, zone: string) {
   const clock = IANAZone.create(zone)
   const offsetAt = (at: number): number => clock.offset(at) * minuteMs
@@ -43,6 +43,7 @@ function readOffsets(day: string, time: string, zone: string) {
 }
 
 /**
- * The first instant of a local day: its midnight, the earlier one if it occurs twice, or the end of the gap over it.
+ * The first instant of a local day: its midnight. If midnight occurs twice, the earlier one; if it is skipped, the
+ * first instant after the gap.
  */
 export const getFirstInstant = (day: string, zone: string): Date => findInstants(day, '00:00', zone)[0]!

@@ -1,6 +1,6 @@
 /**
- * Built-in texts in every language for shoppers. Merchants get the English one until they write their own; shoppers
- * get it in the store's language (rule 35).
+ * Built-in texts for shoppers, in every language. Until a merchant writes an own text, the merchant sees the English
+ * one, and shoppers see the one in the store's language (rule 35).
  */
 export interface Wording {
   en: string
@@ -10,7 +10,7 @@ export interface Wording {
 
 export type Language = keyof Wording
 
-/** The built-in texts of some content. For a list, those of each item. */
+/** The built-in texts of some content, field by field. For a list, a function that returns the texts of an item. */
 export type Words<Content> =
   NonNullable<Content> extends string
     ? Wording
@@ -36,7 +36,7 @@ export const getText = (wording: Wording, locale: string): string => wording[get
 export const getLangAttribute = (locale: string): string =>
   getText({ en: /^en\b/i.test(locale) ? locale : 'en', 'pt-BR': locale, es: locale }, locale)
 
-/** Builds a wording from parts, some of which are the same in every language. */
+/** Builds a wording. `made` is called once per language, with a function that picks the language's text of a part. */
 export const buildWording = (made: (say: (wording: Wording) => string) => string): Wording => ({
   en: made(({ en }) => en),
   'pt-BR': made((wording) => wording['pt-BR']),
@@ -45,7 +45,7 @@ export const buildWording = (made: (say: (wording: Wording) => string) => string
 
 const isWording = (words: object): words is Wording => 'en' in words && typeof words.en === 'string'
 
-/** The texts of a page or a mail in the language of the locale, without those of lists. */
+/** Returns the texts of a page or a mail in the language of the locale. Texts of lists are left out. */
 export function getTexts<const Texts extends object>(words: Texts, locale: string): LocalizedTexts<Texts> {
   const texts = Object.entries(words).flatMap(([field, its]) =>
     typeof its === 'function' ? [] : [[field, isWording(its) ? getText(its, locale) : getTexts(its, locale)]],
@@ -53,11 +53,11 @@ export function getTexts<const Texts extends object>(words: Texts, locale: strin
   return Object.fromEntries(texts) as LocalizedTexts<Texts>
 }
 
-/** Default texts of settings, without those of lists. */
+/** Returns the English texts, which are the defaults of settings. Texts of lists are left out. */
 export const getEnglishTexts = <const Texts extends object>(words: Texts): LocalizedTexts<Texts> =>
   getTexts(words, 'en')
 
-/** Unchanged default texts are translated to the language of the locale; a merchant's own texts stay. */
+/** Translates default texts that the merchant has not changed to the language of the locale. */
 export function translateBuiltIn<Content>(content: Content, words: Words<Content>, locale: string): Content {
   return translate(content, words as Node, getLanguage(locale)) as Content
 }

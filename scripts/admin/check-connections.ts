@@ -6,12 +6,14 @@ import type { PortName } from '#runtime/ports/ports'
 
 export interface CheckedConnection extends ConnectionCheck {
   isFine: boolean
-  /** The health recorded by calls so far. */
+  /** The connection's health, as recorded by earlier calls. */
   state: string
   since: string | null
 }
 
-/** Each connection of each port, or of one. A port named explicitly without a connection is a finding. */
+/**
+ * Checks all connections, or those of the port `only`. If that port has no connection, this is reported as a finding.
+ */
 export async function checkConnections(ctx: Context, only?: PortName): Promise<CheckedConnection[]> {
   const states = await readHealth(ctx)
   const all: CheckedConnection[] = []
@@ -49,7 +51,7 @@ const findRemedy = (port: PortName): string =>
     ? 'The merchant connects a number: by QR code, an official one, or the shared one'
     : `npm run store -- connect --port ${port} --store … --provider …`
 
-/** The check as text: a line for the connection, and one for each finding. */
+/** Formats a check as text: a line for the connection, and one for each finding. */
 export function formatConnection({
   port,
   part,

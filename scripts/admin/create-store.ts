@@ -10,7 +10,7 @@ import { newId, randomText } from '#runtime/values/ids'
 export interface NewStore {
   slug: string
   name: string
-  /** Email of the owner; the person is found by it, or created. */
+  /** The owner's email. If no person has it, the person is created. */
   owner: string
   ownerName?: string
   country: string
@@ -18,9 +18,9 @@ export interface NewStore {
   timezone: string
   locale?: string
   domain?: string
-  /** Left out: a trial. Otherwise a month of this plan without a payment provider, renewed without charge. */
+  /** The plan, for months that are renewed without charge and without a payment provider; default: a trial. */
   plan?: string
-  /** For stores that must be found again; default a new one. */
+  /** The store's id, if the caller must know it before; default: a new id. */
   id?: string
 }
 

@@ -10,7 +10,7 @@ import { isId, newId, randomSecret, sha256 } from '#runtime/values/ids'
 
 export interface NewKey {
   storeId: string
-  /** Email of the member that it acts as. */
+  /** The email of the member on whose behalf the key acts. */
   member: string
   scopes: readonly string[]
   name?: string
@@ -32,8 +32,8 @@ const nameAtMost = 80
 const prefixLength = 12
 
 /**
- * Refuses non-members, unknown scopes, a scope that requires another one, an expiry in the past and the 21st active
- * key.
+ * Creates a key. Refuses non-members, unknown scopes, a scope without another scope that it requires, an expiry in the
+ * past, and the 21st active key.
  */
 export async function createKey(database: Database, now: Date, input: NewKey): Promise<CreatedKey> {
   const scopes = parseScopes(input.scopes)
@@ -110,7 +110,7 @@ export interface ListedKey {
   scopes: string[]
   /** Email of its creator. */
   member: string
-  /** Only for an assistant's key: the id of the key that granted it and that it ends with. */
+  /** For an assistant's key: the id of the key with which it was granted; it becomes invalid together with that key. */
   parentId?: string
   expiresAt: string | null
   revokedAt: string | null
@@ -137,8 +137,8 @@ export async function listKeys(database: Database, storeId: string): Promise<Lis
 }
 
 /**
- * Revokes a key and the keys below it; a key revoked before keeps its instant. Refuses an id that the store does not
- * have.
+ * Revokes a key and the keys that were granted with it. A key that was revoked before keeps its instant. Refuses an id
+ * that is not a key of the store.
  */
 export async function revokeKey(
   database: Database,

@@ -1,4 +1,4 @@
-/** Administration of stores and people from command lines: no key, no tenant isolation. */
+/** Manages stores and people from command lines, without a key and without tenant isolation. */
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import type { MemberRole } from '#operations/store/enums'
@@ -74,7 +74,7 @@ export async function requireStore(database: Database, text: string): Promise<St
   return found
 }
 
-/** Changes the role of a member. Refuses non-members, and a store without an owner. */
+/** Changes the role of a member. Refuses non-members, and a change that would leave the store without an owner. */
 export async function setRole(
   database: Database,
   now: Date,
@@ -112,7 +112,7 @@ export async function setRole(
   })
 }
 
-/** Assigns the store to an agency, which is found by name or created; a branding replaces the agency's. */
+/** Assigns the store to the agency with this name, created if missing. A given branding replaces the agency's. */
 export async function setAgency(
   database: Database,
   now: Date,

@@ -25,14 +25,14 @@ export interface SizesOptions {
   samples: number
 }
 
-/** Null if there is no limit. */
+/** The measurement of one call. Limits are null if there is none. */
 interface SizeLine {
   area: string
   rows: number
   name: string
   p50Ms: number
   p95Ms: number
-  /** One for a job. */
+  /** The number of runs; one for a job. */
   samples: number
   atMostMs: number | null
   /** CPU time per answer or job, including PostgreSQL's, which a busy machine does not inflate. */
@@ -150,7 +150,7 @@ async function prepare(
     await world.fill(shop, rows, fill)
     for (let n = 1; n <= neighbours; n += 1) await world.fill(await world.open(`neighbour-${n}`), 500, fill)
     const ids = (await area.prepare?.(world, shop)) ?? {}
-    // As autovacuum leaves an older table.
+    // Brings the tables into the state in which autovacuum leaves older ones.
     await database.query('vacuum analyze', [])
     return { shop, ids }
   } finally {
@@ -169,7 +169,7 @@ async function openShop(database: Database, services: Services, slug: string, ph
   return { ...store, ctx }
 }
 
-/** From the call that queues the job to the row that marks it as done. */
+/** Runs a job: sends the call that queues it, and waits for the row that marks it as done. */
 async function runJob(database: Database, url: string, { storeId, key }: Shop, job: JobCheck): Promise<void> {
   const startedAt = performance.now()
   await send(url, key, job.path, job.body)
@@ -188,7 +188,7 @@ async function send(url: string, key: string, path: string, body?: unknown): Pro
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`)
 }
 
-/** More than five: then PostgreSQL has decided whether to use a generic plan. */
+/** The number of warm-up calls: after five, PostgreSQL decides whether to use a generic plan. */
 const warmUps = 7
 
 /** The time of each run; a call of many seconds is run at least five times. */

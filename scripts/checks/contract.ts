@@ -1,4 +1,4 @@
-/** Changes that break callers of the last release: refused unless listed with a reason. */
+/** Reports changes that break callers of the last release, unless `accepted.ts` lists them with a reason. */
 import { buildOpenApi } from '#runtime/documents/openapi'
 import type { Issue } from '#runtime/registry/checks'
 import type { Registry } from '#runtime/registry/loaded'

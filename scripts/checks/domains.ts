@@ -1,4 +1,4 @@
-/** The runtime is generic: its code names no provider of a section's port and no concept of a section. */
+/** Checks that the runtime is generic: its code names no provider of a section's port and no concept of a section. */
 import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 

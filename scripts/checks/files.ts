@@ -1,4 +1,4 @@
-/** The project's files, as the checks read them. */
+/** Reads the project's files for the checks. */
 import { readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'

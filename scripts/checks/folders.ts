@@ -1,4 +1,4 @@
-/** Limits the files of a folder, so that its listing fits on a screen. */
+/** Checks that a folder has few enough files for its listing to fit on a screen. */
 import { dirname } from 'node:path'
 import type { Issue } from '#runtime/registry/checks'
 import { typescriptFiles } from './files.ts'

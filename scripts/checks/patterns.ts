@@ -1,6 +1,6 @@
 /**
- * Regular expressions with quadratic backtracking. A pattern that begins with an unbounded run is retried at each
- * character of the run, and one with two adjacent runs of the same characters for each split: a text of 16 KiB that
+ * Finds regular expressions with quadratic backtracking. A pattern that begins with an unbounded run is tried again at
+ * each character of the run; two adjacent runs of the same characters are tried for each split. A text of 16 KiB that
  * does not match then blocks the process for a second.
  */
 import { analyse } from 'scslre'
@@ -14,7 +14,7 @@ const comments = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm
 const ourOwn = 'it reads what is written in this repository'
 const anOperators = 'it reads a setting, once'
 
-/** Allowlist: patterns that never see a long text from outside. */
+/** Allowlist: patterns that are never applied to a long text from outside. */
 const allowed: readonly (readonly [file: string, pattern: string, why: string])[] = [
   ['runtime/documents/markdown.ts', String.raw`/\s*\n\s*/g`, ourOwn],
   [

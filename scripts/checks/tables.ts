@@ -1,13 +1,13 @@
-/** A section owns the tables that it writes; reads of another section's tables must be listed. */
+/** Checks that each table is written by one section, and that reads of another section's tables are listed. */
 import { tenantColumn } from '#db/tables'
 import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 import { foreignReads } from './reads.ts'
 
-/** `countedRows` and `daySums` pass their caller's table to the code that writes it. */
+/** Calls that write a table. `countedRows` and `daySums` pass the table's name to the code that writes it. */
 const writes =
   /\b(?:insertInto|updateTable|deleteFrom|mergeInto|countedRows|daySums)(?:<[^<>]*>)?\(\s*(?:'(\w+)|[^'\s)])/g
-/** Writes the table that is given by name (`runtime/database/settings.ts`). */
+/** Declarations of settings, which write the table that they name (`runtime/database/settings.ts`). */
 const settings = /\bsettings(?:<[^(]*>)?\(\{[\s\S]{0,200}?\btable: '(\w+)'/g
 const reads = /\b(?:selectFrom|from|using|innerJoin|leftJoin|rightJoin|fullJoin)\(\s*(\[[^\]]*\]|'[^']*')/g
 const writesInSql = /\b(?:insert into|update|delete from|merge into)\s+(?:only\s+)?(\w+)/gi
@@ -15,7 +15,7 @@ const readsInSql = /\b(?:from|join|using)\s+(?:only\s+)?(\w+)/gi
 const comments = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm
 const quoted = /'(?:\\.|[^'\\\n])*'/g
 
-/** Writes with a variable table name, and why the table belongs to the section. */
+/** Files that write a table whose name is in a variable, and why the table belongs to the section. */
 const unnamed: Readonly<Record<string, string>> = {
   'operations/messaging/outbox/rows.ts': 'the table of an outbox source, which its section names',
   'operations/store/imports/imports.ts': 'the tables of an importer, which its section names',
@@ -27,7 +27,7 @@ const unnamed: Readonly<Record<string, string>> = {
 /** Tables shared by the sandboxes of several sections, each with its own rows. */
 const ofSandboxes: readonly string[] = ['sandbox_modes', 'sandbox_objects']
 
-/** The first file that names a table, by table and section. */
+/** For each table and section: the first file that names the table. */
 type Named = Map<string, Map<string, string>>
 
 export async function findTableIssues(

@@ -1,4 +1,4 @@
-/** Every operation must be imported by a test of its own section. */
+/** Checks that every operation is imported by a test of its own section. */
 import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
 

@@ -1,4 +1,4 @@
-/** Wording rules for comments, test titles and names: plain English, with the field's standard terms (docs/glossary.md). */
+/** Checks the wording of comments, test titles and names: plain English with standard terms (docs/glossary.md). */
 import { basename } from 'node:path'
 import type { Issue } from '#runtime/registry/checks'
 import { readCode, typescriptFiles } from './files.ts'
@@ -17,7 +17,7 @@ const bannedInNames = new Set(
 )
 /** A standard term with a banned word in it. */
 const allowedInNames = /wall-?clock/gi
-/** Its fixtures break the rules. */
+/** The test of this check, which is skipped: its fixtures break the rules. */
 const ownTest = 'test/scripts/checks/wording.test.ts'
 
 const declared = /\b(?:const|let|function\*?|class|interface|type)\s+([A-Za-z_$][\w$]*)/g

@@ -1,4 +1,4 @@
-/** A Citus cluster for one run: a coordinator and workers, each a throwaway PostgreSQL on the loopback. */
+/** Starts a throwaway Citus cluster: a coordinator and workers, each a PostgreSQL on the loopback address. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -13,7 +13,9 @@ export interface ThrowawayCitus {
   stop(): Promise<void>
 }
 
-/** Each test file has its own database, and each database a maintenance daemon on every node. */
+/**
+ * Settings of each node. The limits are high, since each test file's database has a maintenance daemon on every node.
+ */
 const lines = [
   `shared_preload_libraries = 'citus'`,
   'max_prepared_transactions = 200',
@@ -22,7 +24,7 @@ const lines = [
   'max_locks_per_transaction = 1024',
   `shared_buffers = '192MB'`,
   'citus.shard_count = 4',
-  // For short runs: leftovers of a killed node are recovered soon.
+  // Short, so that a test does not wait long for the recovery of transactions of a killed node.
   `citus.recover_2pc_interval = '2s'`,
   // Sessions that hang with one node release their locks on the others; our own sessions set their own timeout.
   `idle_in_transaction_session_timeout = '20s'`,

@@ -1,7 +1,7 @@
 /**
- * Loads all modules of servers, workers and migrations into the compile cache, so that starts do not compile them: run
- * when an image is built, since every container would compile again otherwise. It uses the same flags except memory
- * sizes, because V8 checks them.
+ * Loads all modules of servers, workers and migrations into Node's compile cache. Runs when an image is built:
+ * otherwise every container would compile them at its start. Uses the same V8 flags as a start, except memory sizes,
+ * because V8 rejects a cache that was made with other flags.
  */
 import './compiled.js'
 

@@ -1,7 +1,7 @@
 /**
- * Enables Node's compile cache for the next start: half of a start is reading and compiling modules. Modules imported
- * before this one are not cached, so an entry imports the rest of its program after it, and `npm start` loads it before
- * its entry. It is JavaScript, because Node would start its TypeScript compiler to read it.
+ * Enables Node's compile cache, since reading and compiling modules is half of a start. Modules that are imported
+ * before this one are not cached, so `npm start` loads this file first and the entry imports the program dynamically.
+ * It is JavaScript, because for a TypeScript file Node would load its compiler.
  *
  * Respects `NODE_COMPILE_CACHE`. Node ignores a folder that cannot be written, and a cache file that does not match its
  * module; concurrent processes each write whole files.

@@ -1,4 +1,4 @@
-/** Opens the database of the settings for a command: a server, or the embedded one, also while a server runs on it. */
+/** Opens the database of the settings for a command, also while a server uses the embedded database. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -14,9 +14,9 @@ import { migrateDatabase, withConnectMessages } from '#runtime/server/startup-er
 
 export interface Opened {
   database: Database
-  /** Time of the clock that servers on this database use. */
+  /** The current time by the clock that servers on this database use. */
   now: Date
-  /** Resolves once no server uses cached data from before: awaited before a change of permissions is confirmed. */
+  /** Resolves once no server uses older cached data: awaited before a change of permissions is reported as done. */
   waitForPropagation(): Promise<void>
 }
 
@@ -25,8 +25,8 @@ export const withDatabase = <T>(env: NodeJS.ProcessEnv, run: (opened: Opened) =>
   withOpened(env, false, async (opened) => run(opened))
 
 /**
- * As `withDatabase`, with all services of a server: adapters of providers, the job queue. `makes`: whether to create a
- * missing database.
+ * Like `withDatabase`, but with all services of a server: adapters of providers, the job queue. `makes`: whether to
+ * create a missing database.
  */
 export const withServices = <T>(
   env: NodeJS.ProcessEnv,
@@ -48,7 +48,7 @@ export const withServices = <T>(
     }
   })
 
-/** Without migrating: the database may be from before an upgrade, with servers of that version running. */
+/** Opens the database without migrating it: servers of an older release may be running on it. */
 export async function withUnmigratedDatabase<T>(
   settings: Settings,
   run: (database: Database) => Promise<T>,
@@ -74,7 +74,7 @@ async function withOpened<T>(
   try {
     await migrateDatabase(settings, database.longRunning)
     const now = machineClock(await readClockOffset(database, settings)).now()
-    // If this process has the database to itself, there is no other cache to wait for.
+    // If no other process uses the database, there is no other cache to wait for.
     const waitForPropagation = async (): Promise<void> => {
       if (shared) await wait(settings.keyLeaseMs + 20)
     }
@@ -84,7 +84,7 @@ async function withOpened<T>(
   }
 }
 
-/** Refuses a mistyped folder, instead of creating an empty database in it. */
+/** Throws if there is no embedded database in `DATA_DIR`, instead of creating an empty one in a mistyped folder. */
 export function requireEmbedded(env: NodeJS.ProcessEnv): void {
   if (env.DATABASE_URL) return
   const folder = resolveDataDir(env)

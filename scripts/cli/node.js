@@ -1,7 +1,7 @@
 /**
- * Explains what to do if Node cannot read TypeScript: `npm ci --ignore-scripts` skips the bundled one (the package
- * `node` downloads it in its install script), so the machine's own is used. Runs before anything else, in syntax that
- * every Node reads.
+ * Explains what to do if Node is too old to read TypeScript. The package `node` downloads a suitable Node in its
+ * install script, which `npm ci --ignore-scripts` skips; then the machine's own Node is used. This file runs before all
+ * others and uses only syntax that every Node reads.
  */
 const [major, minor] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {

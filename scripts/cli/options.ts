@@ -5,7 +5,7 @@ import { InvalidArgumentError, Option } from 'commander'
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 
-/** `90d`: from now; or the instant itself. */
+/** An expiry: a number of days from now (`90d`), or an instant. */
 export type Expiry = { days: number } | { at: Date }
 
 export const storeOption = (): Option =>
@@ -28,7 +28,7 @@ export const toExpiryDate = (given: Expiry | undefined, now: Date): Date | null 
   return 'at' in given ? given.at : new Date(now.getTime() + given.days * dayMs)
 }
 
-/** A number of rows, rounds or the like. */
+/** Builds a parser of whole numbers, such as a number of rows. */
 export const parseWholeFrom =
   (least: number, most?: number) =>
   (text: string): number => {
@@ -38,7 +38,7 @@ export const parseWholeFrom =
     throw new InvalidArgumentError(`It must be a whole number from ${least}${to}.`)
   }
 
-/** A time that may have decimals. */
+/** Parses a number of seconds, which may have decimals. */
 export function parseSeconds(text: string): number {
   const value = /^\d{1,5}(\.\d{1,3})?$/.test(text) ? Number(text) : 0
   if (value > 0) return value
@@ -57,7 +57,7 @@ export const onlyOption = (known: readonly string[]): Option =>
       }),
     )
 
-/** The JSON value in a file; refused by the option's name if it is invalid. */
+/** Reads the JSON value in a file; an error names the option. */
 export async function readJsonFile(option: string, path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

@@ -1,4 +1,4 @@
-/** A throwaway PgBouncer in front of a PostgreSQL server, on a free port of the loopback. */
+/** Starts a throwaway PgBouncer in front of a PostgreSQL server, on a free port of the loopback address. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -22,7 +22,7 @@ export interface PgbouncerOptions {
   mode: PoolMode
   /** Connections to the server for each database. */
   poolSize: number
-  /** Startup parameters that it ignores silently. */
+  /** Startup parameters that PgBouncer ignores silently. */
   ignoring?: readonly string[]
 }
 
@@ -118,7 +118,7 @@ function buildConfiguration(
     'listen_addr = 127.0.0.1',
     `listen_port = ${port}`,
     'unix_socket_dir =',
-    // Everybody is the user of the server, who has no password.
+    // Every client connects as the server's user, who has no password.
     'auth_type = any',
     `pool_mode = ${mode}`,
     `default_pool_size = ${poolSize}`,

@@ -1,5 +1,6 @@
 /**
- * A PostgreSQL server for one run: created in a temporary folder, reachable only on this machine, deleted at the end.
+ * Starts a throwaway PostgreSQL server in a temporary folder. It is reachable only on this machine, and deleted at the
+ * end.
  */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import {
@@ -48,7 +49,7 @@ function findProgramsFolder(named: string | undefined): string {
   throw new Error(`--bin ${named}: has no ${missing.join(', ')}; name the folder of PostgreSQL's programs`)
 }
 
-/** As `findPostgres`; throws one clear sentence if none is installed. */
+/** Like `findPostgres`, but throws one clear sentence if PostgreSQL is not installed. */
 export function requirePostgres(): string {
   const bin = findPostgres()
   if (bin) return bin
@@ -72,7 +73,7 @@ export async function throwawayPostgres(
   if (user) chownSync(folder, user.uid, user.gid)
   const dataDir = join(folder, 'data')
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  // The server is not our child process: without this it would outlive a process that just exits.
+  // The server is not our child process, so it would outlive a process that exits without stopping it.
   const atExit = (): void => {
     if (existsSync(join(dataDir, 'postmaster.pid'))) {
       execFileSync(join(bin, 'pg_ctl'), ['stop', '-w', '-m', 'immediate', '-D', dataDir], {
@@ -140,11 +141,11 @@ function buildConfiguration(port: number, folder: string, durable: boolean): str
   ]
 }
 
-/** The path of a socket is limited in length, and a comma would separate two folders. */
+/** The folder for the server's socket; none if the path would be too long for a socket or contains a comma. */
 const toSocketFolder = (folder: string): string =>
   folder.length > 80 || folder.includes(',') ? '' : folder.replaceAll("'", "''")
 
-/** Neither PostgreSQL nor PgBouncer runs as root: the user to run them as, or null for the current one. */
+/** The user to run PostgreSQL and PgBouncer as, since they refuse to run as root; null for the current user. */
 export function serverUser(): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null
   const entries = readFileSync('/etc/passwd', 'utf8')

@@ -1,4 +1,4 @@
-/** Command lines: description, execution and refusals; the same in a process and in a test. */
+/** Builds and runs command lines, in the same way in a process and in a test. */
 import { readFileSync } from 'node:fs'
 import { inspect, parseEnv } from 'node:util'
 import { Command, CommanderError, type HelpContext } from 'commander'
@@ -9,7 +9,9 @@ import { getWidth, paint, printLine, processTerminal, type Terminal } from './te
 /** Builds a new command for each run, because commander keeps parsed values. */
 export type Program = (terminal: Terminal) => Command
 
-/** Without a subcommand it lists the subcommands, not its whole help. */
+/**
+ * A command that, if called without a subcommand, lists only the names of its subcommands instead of its whole help.
+ */
 class CommandLine extends Command {
   override createCommand(name?: string): Command {
     return new CommandLine(name)
@@ -25,7 +27,10 @@ class CommandLine extends Command {
 const envFileFlag = '--env-file <file>'
 const envFileOption = /^--env-file(?:=(.*))?$/s
 
-/** Extracted before parsing, at any position, so that subcommands accept it too. Returns the remaining arguments. */
+/**
+ * Loads the files of `--env-file` into `env`, and returns the other arguments. Runs before parsing, so that the option
+ * may be at any position.
+ */
 function takeEnvFiles(args: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const rest: string[] = []
   for (let i = 0; i < args.length; i += 1) {
@@ -50,12 +55,12 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
   } catch (error) {
     throw new Error(`--env-file: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
-  // Written by some editors: a byte order mark, or two bytes per character.
+  // Some editors write a byte order mark, which is accepted, or UTF-16, which is refused.
   if (/[\0\ufffd]/.test(text)) throw new Error(`--env-file: ${path} is not written in UTF-8: save it so`)
   return parseEnv(text.replace(/^\ufeff/, ''))
 }
 
-/** `called`: what a person types (`npm run keys --`). */
+/** Builds a command. `called`: how people call it, such as `npm run keys --`. */
 export function newProgram(terminal: Terminal, called: string): Command {
   const { out, err } = terminal
   return new CommandLine(called)
@@ -81,7 +86,7 @@ export function newProgram(terminal: Terminal, called: string): Command {
     })
 }
 
-/** Lines to copy, below a command's help. */
+/** Formats example calls, which are shown below a command's help. */
 export function examples(terminal: Terminal, ...lines: string[]): string {
   return `\n${paint(terminal.out, 'bold', 'Examples:')}\n${lines.map((each) => `  ${each}`).join('\n')}`
 }

@@ -1,10 +1,12 @@
-/** Progress of long work: a bar in a terminal, a line every ten seconds elsewhere, always on standard error. */
+/** Shows the progress of long work on standard error: a bar in a terminal, a line every ten seconds elsewhere. */
 import { getWidth, type Output, truncate } from './terminal.ts'
 
 export interface Progress {
-  /** Starts a part of the work; with a `unit` (`rows`) its rate is shown. `0`: unknown amount. */
+  /**
+   * Starts a part of the work. `all`: the total amount; 0 if unknown. With a `unit` such as `rows`, the rate is shown.
+   */
   begin(title: string, all: number, unit?: string): void
-  /** Amount done, and the current step. */
+  /** Reports the amount that is done, and the current step. */
   at(done: number, doing?: string): void
   /** Removes the bar. */
   end(): void

@@ -1,4 +1,4 @@
-/** Tables: as wide as their content in a pipe, no wider than the window in a terminal. */
+/** Formats tables: as wide as their content in a pipe, but no wider than the window in a terminal. */
 import { getWidth, type Output, paint, type Style, textWidth, truncate } from './terminal.ts'
 
 export interface Column {
@@ -10,7 +10,7 @@ export interface Column {
 }
 
 const gap = '  '
-/** A text column is not truncated below this. */
+/** The width to which a text column may be truncated at most. */
 const narrowest = 8
 
 /**
@@ -50,7 +50,7 @@ export function table(output: Output, columns: readonly Column[], rows: readonly
   return [head, ...body]
 }
 
-/** Narrows the widest text columns to fit, the first of equally wide ones first. */
+/** Narrows the widest text columns until the table fits; of equally wide columns, the first one. */
 function narrow(columns: readonly Column[], widths: number[], room: number): void {
   const between = gap.length * (columns.length - 1)
   for (;;) {

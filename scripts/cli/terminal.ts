@@ -1,4 +1,4 @@
-/** Output of a command: colours and widths are for people, not for pipes. */
+/** Writes the output of a command, with colours and widths only if it goes to a terminal. */
 import { styleText } from 'node:util'
 
 /** A stream of the process, or of a test. */
@@ -21,7 +21,7 @@ export const processTerminal = (): Terminal => ({
 export const paint = (output: Output, style: Style, text: string): string =>
   styleText(style, text, { stream: output, validateStream: true })
 
-/** Columns of a terminal; null if lines may be of any length. */
+/** The width of a terminal in columns; null for other outputs, where lines may be of any length. */
 export const getWidth = (output: Output): number | null => (output.isTTY ? output.columns || 80 : null)
 
 export function printLine(output: Output, text: string): void {

@@ -10,7 +10,8 @@ interface Server {
 }
 
 /**
- * Passes the server's address in TEST_DATABASE_URL; returns the command's exit code after the server has been stopped.
+ * Starts a server and runs the command with the server's address in TEST_DATABASE_URL. Returns the command's exit code
+ * after the server has been stopped.
  */
 export async function runWithServer(
   start: () => Promise<Server>,
@@ -43,7 +44,7 @@ export async function runWithServer(
   }
 }
 
-/** `npm run` adds its own `--`, before which no option could be given. */
+/** The arguments of this process without a first `--`, which is left over from `npm run … -- …`. */
 export function commandArguments(): string[] {
   const [first, ...rest] = process.argv.slice(2)
   return first === '--' ? rest : process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * Accepted breaking changes since the last release, worded as `npm run check` prints them, each with a reason. Each is
- * also a line of the changelog. The next release empties the list.
+ * The accepted breaking changes since the last release, in the words that `npm run check` prints, each with a reason.
+ * Each must also be in the changelog. The list is emptied at the next release.
  */
 const knownCode = 'The provider said it, and it was folded into `provider-error` before'
 

@@ -1,4 +1,4 @@
-/** Compares two contracts: breaking changes, and additions. */
+/** Compares two contracts, and lists breaking changes and additions. */
 import type { JsonSchema } from '#runtime/documents/publish'
 import { roles } from '#runtime/roles'
 import { compareSchemas } from './comparison.ts'
@@ -32,7 +32,9 @@ export function compareContracts(before: Contract, after: Contract): Changes {
   }
 }
 
-/** A request breaks if the new schema allows less, an answer if it allows more. */
+/**
+ * Compares two schemas. A request's change breaks callers if the new schema allows less, an answer's if it allows more.
+ */
 function createComparison(direction: Direction, before: Contract, after: Contract) {
   const nowWider = compareSchemas(after.schemas, before.schemas, direction)
   const oldWider = compareSchemas(before.schemas, after.schemas, direction)

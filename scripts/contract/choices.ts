@@ -1,4 +1,4 @@
-/** A schema as a list of choices, each of one type: two schemas are compared choice by choice. */
+/** Splits a schema into choices, each of one type, so that two schemas can be compared choice by choice. */
 import type { JsonSchema } from '#runtime/documents/publish'
 
 export type Schemas = Readonly<Record<string, JsonSchema>>
@@ -49,6 +49,6 @@ const getType = (value: unknown): string => {
 const hasType = (type: string, value: unknown): boolean =>
   getType(value) === type || (type === 'number' && typeof value === 'number')
 
-/** One choice for each value: another choice may allow it. */
+/** Splits a choice into one per value, since different choices of the other schema may allow them. */
 export const splitValues = (choice: Value): Value[] =>
   choice.enum?.map((value) => ({ ...choice, type: getType(value), enum: [value] })) ?? [choice]

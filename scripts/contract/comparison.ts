@@ -1,7 +1,8 @@
 /**
- * Finds places where one schema does not allow everything that another allows. A request breaks if the new schema does
- * not allow all of the old one, an answer if the old one does not allow all of the new one: this covers the paired
- * checks of oasdiff (https://github.com/oasdiff/oasdiff, docs/BREAKING-CHANGES.md).
+ * Finds places where one schema does not allow everything that another one allows. A change of a request breaks callers
+ * if the new schema does not allow all that the old one allowed; a change of an answer, if the old schema does not
+ * allow all that the new one allows. This covers the paired checks of oasdiff (https://github.com/oasdiff/oasdiff,
+ * docs/BREAKING-CHANGES.md).
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '#runtime/documents/publish'
@@ -23,7 +24,7 @@ export function compareSchemas(allWider: Schemas, allNarrower: Schemas, directio
     const pair = `${JSON.stringify(wider)} ${JSON.stringify(narrower)}`
     const before = known.get(pair)
     if (before) return before
-    // A schema may contain itself.
+    // Stored before comparing, since a schema may contain itself.
     known.set(pair, [])
     const all = toChoices(wider, allWider)
     const own = toChoices(narrower, allNarrower)

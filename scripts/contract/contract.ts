@@ -12,16 +12,16 @@ export interface Access {
 }
 export interface Call {
   id: string
-  /** Absent if it needs no key. */
+  /** The permissions that a key needs for the call; absent if the call needs no key. */
   access?: Access | undefined
   status: string
-  /** Its parameters and its body as the fields of one object: `query page`, `header If-Match`, `body`. */
+  /** The request's parameters and body as the fields of one object: `query page`, `header If-Match`, `body`. */
   sent: JsonSchema
-  /** Its headers and its body: `answer's header ETag`, `answer`. */
+  /** The answer's headers and body as the fields of one object: `answer's header ETag`, `answer`. */
   answered: JsonSchema
 }
 export interface Contract {
-  /** `POST /campaigns/{id}/send`. */
+  /** Calls by method and path, such as `POST /campaigns/{id}/send`. */
   calls: Record<string, Call>
   schemas: Record<string, JsonSchema>
 }
@@ -42,7 +42,7 @@ interface Operation {
 }
 type Content = Record<'application/json', { schema: JsonSchema }>
 
-/** Built from the published document. */
+/** Builds the contract from the published document. */
 export function toContract(document: Record<string, unknown>): Contract {
   const { paths, components } = JSON.parse(JSON.stringify(document, dropDescriptions))
   const resolve = <T extends object>(value: T): T => {
@@ -88,7 +88,9 @@ function toCall(operation: Operation, resolve: <T extends object>(value: T) => T
   }
 }
 
-/** Drops keywords for readers. A field may have such a name, too: its schema is an object, and stays. */
+/**
+ * Drops keywords that are only for readers. A field that is named like such a keyword has an object as value and stays.
+ */
 function dropDescriptions(key: string, value: unknown): unknown {
   if (key === 'description' && typeof value === 'string') return undefined
   if (key === 'examples' && Array.isArray(value)) return undefined

@@ -1,4 +1,4 @@
-/** Differences of two choices in values, bounds and other keywords. */
+/** Finds the differences of two choices in values, bounds and other keywords. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Value } from './choices.ts'
 
@@ -24,9 +24,11 @@ export const breaking = {
 
 /** A place where one schema allows what the other does not. */
 export interface Misfit {
-  /** `.items[].name`; empty for the schema itself. */
+  /** The path of the place, such as `.items[].name`; empty for the schema itself. */
   at: string
-  /** The named schema that contains it: reported once, however many operations use it. */
+  /**
+   * The named schema that contains the place. The misfit is reported once, even if several operations use the schema.
+   */
   schema?: string | undefined
   kind: keyof typeof breaking
   /** The type or value that is not allowed; for a bound or a form, its keyword. */
@@ -59,7 +61,7 @@ const forReaders = ['title', 'description', 'examples', 'deprecated', 'default',
 const compared = ['type', 'enum', 'properties', 'required', 'additionalProperties', 'items']
 const understood = new Set([...forReaders, ...compared, ...least, ...most])
 
-/** Which of two patterns or formats is wider cannot be decided: any change is reported. */
+/** Reports any change of a pattern or a format, since it cannot be decided which of two is wider. */
 export const findFormMisfits = (wider: Value, narrower: Value): Misfit[] =>
   Object.keys(wider)
     .filter((key) => !understood.has(key) && !isDeepStrictEqual(wider[key], narrower[key]))

@@ -7,7 +7,7 @@ export interface Copied {
   bytes: number
 }
 
-/** A file that is being written. */
+/** The suffix of a file that is being written. */
 const unfinished = '.tmp'
 
 /**
@@ -26,7 +26,7 @@ export async function copyFiles(from: string, to: string): Promise<Copied> {
   return all
 }
 
-/** Follows links, as the server does, except those that lead back to a parent folder. */
+/** Lists all files. Follows links, as the server does, except those that lead back to a parent folder. */
 async function filesBelow(
   folder: string,
   to: string,

@@ -1,7 +1,7 @@
 /**
- * A backup: a folder with the rows of each table, the files, and `backup.json`, which describes it and is written last.
- * Readable only by its owner: it contains personal data, and the secret key if the server stores that next to its
- * database.
+ * Reads and writes backups. A backup is a folder with the rows of each table, the files, and `backup.json`, which
+ * describes the backup and is written last. Only the owner may read the folder: it contains personal data, and the
+ * secret key if the server stores that key next to its database.
  */
 import { createReadStream, createWriteStream, existsSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export interface Backup extends Omit<Source, 'readRows'> {
   /** An instant in UTC. */
   madeAt: string
   files: { count: number; bytes: number }
-  /** Fingerprint of the secret key that opens its sealed credentials. */
+  /** The fingerprint of the secret key that decrypts the credentials in the backup. */
   secret: string
 }
 
@@ -26,7 +26,7 @@ const rowsFile = (folder: string, table: string): string => join(rowsFolder(fold
 export const getFilesFolder = (folder: string): string => join(folder, 'files')
 export const getSecretFile = (folder: string): string => join(folder, 'secret-key')
 
-/** Returns a function that deletes it again. Throws one sentence if something exists there. */
+/** Creates the folder, and returns a function that deletes it. Throws if the folder exists and is not empty. */
 export async function makeBackupFolder(folder: string): Promise<() => Promise<void>> {
   const isNew = !existsSync(folder)
   if (!isNew && (!statSync(folder).isDirectory() || readdirSync(folder).length > 0)) {
@@ -43,7 +43,7 @@ export async function makeBackupFolder(folder: string): Promise<() => Promise<vo
   }
 }
 
-/** Several rows per line. */
+/** Writes the rows of a table, several rows per line. */
 export async function writeRows(folder: string, source: Source, table: CopiedTable): Promise<void> {
   async function* lines() {
     for await (const rows of source.readRows(table)) yield `${JSON.stringify(rows)}\n`
@@ -56,7 +56,7 @@ export async function writeRows(folder: string, source: Source, table: CopiedTab
 export const writeContents = (folder: string, backup: Backup): Promise<void> =>
   writeFile(join(folder, contents), `${JSON.stringify(backup, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
 
-/** Throws one sentence if it is not a backup, or an unfinished one. */
+/** Opens a backup; throws one sentence if the folder is no backup or an unfinished one. */
 export async function openBackup(folder: string): Promise<Backup & Source> {
   const path = join(folder, contents)
   if (!existsSync(path)) {

@@ -1,4 +1,4 @@
-/** Progress of copying rows. */
+/** Shows the progress of copying rows. */
 import type { CopyProgress } from '#db/copy/fill'
 import type { CopiedTable } from '#db/copy/source'
 import { showProgress } from '#scripts/cli/progress'
@@ -7,7 +7,7 @@ import type { Output } from '#scripts/cli/terminal'
 export const countRows = (tables: readonly CopiedTable[]): number =>
   tables.reduce((sum, { rows }) => sum + rows, 0)
 
-/** `work` reports each table before it starts. */
+/** Shows progress while `work` copies rows; `work` reports each table before it copies it. */
 export async function reportRows(
   output: Output,
   tables: readonly CopiedTable[],

@@ -16,8 +16,8 @@ import { printLine, type Terminal } from '#scripts/cli/terminal'
 import { reportRows } from './rows.ts'
 
 /**
- * Fills the database of the settings, which must have no store. Counts and sums of every table are compared before the
- * commit; then the database is migrated, and distributed on a cluster.
+ * Fills the database of the settings, which must have no store. The row counts and checksums of all tables are compared
+ * before the commit. Then the database is migrated, and on a cluster distributed.
  */
 export async function fillDatabase(terminal: Terminal, settings: Settings, source: Source): Promise<void> {
   const { jobs } = await loadRegistry()

@@ -32,7 +32,7 @@ export async function attributeShop(
   }
 }
 
-/** The usage of the current cycle is the number of sent messages in the ledger since its start. */
+/** Sets the usage of the current cycle to the number of messages in the ledger that were sent since its start. */
 export async function countUsage(db: RootDatabase, storeId: string): Promise<void> {
   await db
     .updateTable('usage_cycles')

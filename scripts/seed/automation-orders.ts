@@ -8,9 +8,9 @@ import type { Timeline } from './timeline.ts'
 export const windowMs = 120 * hourMs
 /** Maximum time between a run's first message and the order, including the wait of a day. */
 const runMs = 52 * hourMs
-/** Days ago since when the second message has a coupon. */
+/** How many days ago the second message began to have a coupon. */
 const couponDaysAgo = 120
-/** Days ago since when people without a purchase for 60 days get a message. */
+/** How many days ago people without a purchase for 60 days began to get a message. */
 const winBackDaysAgo = 298
 
 const carts = 70
@@ -25,7 +25,7 @@ const targetCounts: Record<OrderState, number> = {
   cancelled: 5,
   refunded: 2,
 }
-/** Among the paid ones. */
+/** How many of the paid orders were placed in the last week and in the last month. */
 const lastWeek = 10
 const lastMonth = 36
 
@@ -145,7 +145,7 @@ function giveSources(
   }
   const followed = free().filter((order) => history.isFollowed(order))
   give(Math.min(followed.length, mostFollowed), 'post-purchase', followed)
-  // One per customer, each about another order.
+  // One win-back order per customer.
   const awayOnce = new Map(
     free()
       .filter((order) => order.currency === 'BRL' && history.isWinBack(order))

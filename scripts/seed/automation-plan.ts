@@ -12,11 +12,11 @@ import type { Timeline } from './timeline.ts'
 export interface PlannedMessage {
   /** `refused`: refused by the provider, or never passed to it. */
   outcome: 'accepted' | 'refused' | 'skipped' | 'cancelled' | 'pending'
-  /** When it was due, and sent or ended. */
+  /** When the message was due, which is also when it was sent or ended. */
   at: Date
-  /** Why it was skipped, refused or held. */
+  /** Why the message was skipped, refused or held. */
   reason: string | null
-  /** An order came from it at this time: it must have been read before. */
+  /** When an order was placed because of the message, which must have been read before; null without an order. */
   orderedAt: Date | null
 }
 
@@ -31,7 +31,7 @@ export interface PlannedRun {
   cart: { id: string; items: PlatformOrder['items'] } | null
   occurredAt: Date
   messages: PlannedMessage[]
-  /** The code that its order was placed with. */
+  /** The coupon code that the run's order was placed with. */
   coupon: string | null
 }
 
@@ -91,7 +91,7 @@ const aboutOrders: Partial<Record<AutomationType, About>> = {
     delay: 7 * dayMs,
   },
 }
-/** For an hour. */
+/** Whether an order was unpaid for an hour. */
 const isUnpaid = ({ status, paidAt, placedAt }: PlatformOrder): boolean =>
   status !== 'cancelled' && (paidAt === null || Date.parse(paidAt) - Date.parse(placedAt) > hourMs)
 

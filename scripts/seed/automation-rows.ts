@@ -29,7 +29,7 @@ export interface AutomationRows {
   coupons: SeedRow<'automation_coupons'>[]
 }
 
-/** As the merchant configured it; versions of its flow are oldest first, numbered from 1. */
+/** An automation as the merchant configured it. The versions of its flow are oldest first, numbered from 1. */
 interface DemoAutomation {
   id: string
   name: string | null
@@ -63,7 +63,7 @@ interface RunContext {
   version: number | null
   coupon: Made | null
   given: Given
-  /** Immediately, or when the message was sent if the store executes the automation. */
+  /** When the person entered the automation: at the event, or when the message was sent. */
   enteredAt: Date
 }
 
@@ -255,7 +255,7 @@ const toCartFacts = ({ id, items }: NonNullable<PlannedRun['cart']>, store: Stor
   items,
 })
 
-/** Decimal text. */
+/** The sum of the items' totals as decimal text. */
 export const sumTotal = (items: PlatformOrder['items']): string =>
   (items.reduce((sum, item) => sum + Math.round(Number(item.total) * 100), 0) / 100).toFixed(2)
 
@@ -267,7 +267,7 @@ const toOrderFacts = (order: PlatformOrder): OrderFacts => ({
 
 const getEnd = (row: Execution): Date | null => row.sent_at ?? row.ended_at ?? row.failed_at ?? null
 
-/** Steps of the run: '' is the first message. */
+/** One row per step that the run reached; `step_id` '' is the first message. */
 function stepRows(ofRun: RunContext, [first, next]: Execution[]): SeedRow<'automation_step_log'>[] {
   const { run, id: run_id, automation, version: flow_version, enteredAt } = ofRun
   const rows: SeedRow<'automation_step_log'>[] = []

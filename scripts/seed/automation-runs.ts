@@ -27,7 +27,7 @@ const waitMs = dayMs
 const firstFlowDaysAgo = 330
 /** Days ago that birthdays were turned off. */
 const birthdayEnded = 170
-/** In the last month, and before it. */
+/** The numbers of messages in the last month and before it. */
 const [recentMessages, olderMessages] = [1000, 600]
 
 /** All runs, and the 45 carts that still exist at the platform. */
@@ -84,7 +84,7 @@ function addConversions(plan: Plan): void {
   }
 }
 
-/** 18: five waiting in the flow, two held, six due within a day, five later. */
+/** Adds 18 pending messages: five waiting in the flow, two held, six due within a day, five due later. */
 function addPending(plan: Plan): void {
   const { timeline, random, shop } = plan.given
   const ahead = (ms: number): Date => addMs(timeline.now, ms)
@@ -116,7 +116,7 @@ function addPending(plan: Plan): void {
   }
 }
 
-/** 20 refused by the provider or the platform, and twelve cancelled by the team. */
+/** Adds 20 messages that the provider or the platform refused, and twelve that the team cancelled. */
 function addRefused(plan: Plan): void {
   const { random, shop } = plan.given
   for (let i = 0; i < 8; i += 1) {
@@ -143,7 +143,7 @@ function addRefused(plan: Plan): void {
   }
 }
 
-/** 140, for five reasons; people who bought after the first message are included already. */
+/** Adds skipped messages, so that there are 140 for five reasons, including those of people who bought before. */
 function addSkipped(plan: Plan): void {
   const { timeline, random, stopped, shop } = plan.given
   for (let i = 0; i < 20; i += 1) {
@@ -193,7 +193,7 @@ function addSkipped(plan: Plan): void {
 function fill(plan: Plan): void {
   const recent = recentMessages - plan.messages.filter(({ at }) => at >= plan.monthStart).length
   const older = olderMessages - plan.messages.filter(({ at }) => at < plan.monthStart).length
-  // Every other one is about an order, or from the time before flows.
+  // Carts have two messages each, so an odd number needs one message about an order or from before there were flows.
   if (recent % 2 === 1) plan.addDue('order-shipped', 1, 0)
   const odd = older % 2 === 1 ? [plan.daytime(335, 395)] : []
   for (const at of odd) plan.addCart(at, [planMessage('accepted', at)])

@@ -13,7 +13,7 @@ import { insertRows } from './rows.ts'
 export interface PaidTerms {
   billingCycle: 'monthly' | 'yearly'
   price: string
-  /** Paid periods before the current one, and its start. */
+  /** The number of paid periods before the current one; `periodDaysAgo`: when the current period began. */
   periodsBefore: number
   periodDaysAgo: number
   /** Applied to the first charges, a tenth off each. */
@@ -25,7 +25,7 @@ export interface PaidTerms {
 const provider = 'sandbox'
 const trialMs = 14 * dayMs
 
-/** With the agreement that renews it from now on, and the current message cycle. */
+/** Seeds a subscription with its payments, the provider's agreement that renews it, and the current message cycle. */
 export async function seedSubscription(
   root: RootDatabase,
   store: DemoStore,

@@ -25,7 +25,7 @@ interface SentCampaign {
   key: SentKey
   name: string
   list: 'regulars' | 'fair' | null
-  /** Contacts of its list; all unless given. */
+  /** How many of the list's first contacts get the campaign; default: all. */
   first?: number
   template: keyof typeof campaigns.contents
   by: string
@@ -71,7 +71,7 @@ const toId = (store: DemoStore, key: SentKey): string =>
 const listBuyers = (shop: DemoShop, source: OrderSource): string[] =>
   shop.attributed(source).map(({ plan }) => plan.customer.phone)
 
-/** Eight over 120 days, five of them by reply, four of these to a campaign. Campaigns skip earlier opt-outs. */
+/** Plans eight opt-outs over 120 days. Five are replies, four of them to a campaign. Later campaigns skip these people. */
 function planOptOuts({ store, shop, lists }: Desk): OptOut[] {
   const { timeline } = store
   const { veterans, regulars, others, fair } = shop.groups
@@ -165,7 +165,7 @@ async function saveSent(desk: Desk, campaign: SentCampaign): Promise<void> {
   }))
 }
 
-/** From a list that has been deleted. */
+/** Makes recipients of a list that has been deleted. */
 const shopVisitors = (random: Random): Recipient[] =>
   Array.from({ length: 40 }, (_, index) => {
     const { phone, name, email } = brazilian(random, 6401 + index)

@@ -10,7 +10,7 @@ import type { Timeline } from './timeline.ts'
 type Type = 'exchange' | 'return'
 
 export interface Step {
-  /** In the history. */
+  /** The name of the event in the history. */
   event: string
   at: Date
   /** Null if the status stays. */
@@ -31,7 +31,7 @@ export interface PlannedRequest {
   outsideWindow: boolean
   returnMethod: string
   rejection: { code: string; reason: string } | null
-  /** The first is its submission. */
+  /** The steps, beginning with the submission. */
   steps: Step[]
 }
 

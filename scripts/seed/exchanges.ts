@@ -32,7 +32,7 @@ export async function seedAuroraExchanges(ctx: Context, store: DemoStore, shop: 
   const taken = wishlistOrders(shop, store)
   for (const source of orderSources) for (const { order } of shop.attributed(source)) taken.add(order)
   const paid = shop.orders.filter((order) => order.paymentStatus === 'paid' && order.currency === 'BRL')
-  // Too few orders of the last weeks may remain.
+  // Prefers orders that no other seed uses; used ones come last, in case too few recent ones are left.
   const candidates = [true, false].flatMap((isFree) => paid.filter((order) => taken.has(order) !== isFree))
   const scope = { exchangeScope: 'any-product', types: ['exchange'] } as const
   const all = await listChoices(ctx, { currency: 'BRL' }, { ...scope, types: [...scope.types] }, [])

@@ -11,7 +11,7 @@ import { type LoadedKey, type LoadedStore, makeKeys, makeStores } from './load-s
 export interface LoadSizes {
   /** Stores to create, or to fill again; default 1. */
   stores?: number
-  /** Slug of an existing store, instead. */
+  /** The slug of an existing store to fill instead of creating stores. */
   store?: string
   /** Per store. */
   campaigns?: number
@@ -171,7 +171,7 @@ async function insertLists({ db, now, ids, tag }: Filling, count: number, contac
   )
 }
 
-/** Into the lists of this run. */
+/** Inserts contacts into the lists of this run. */
 async function insertContacts({ db, ids, tag }: Filling, count: number): Promise<number> {
   return countInserted(
     await sql`
@@ -183,7 +183,7 @@ async function insertContacts({ db, ids, tag }: Filling, count: number): Promise
   )
 }
 
-/** After the existing ones. */
+/** Inserts opt-outs, with phones that follow those of the existing ones. */
 async function insertOptOuts({ db, now, ids }: Filling, count: number): Promise<number> {
   return countInserted(
     await sql`
@@ -207,7 +207,7 @@ const content = JSON.stringify({
   media: null,
 })
 
-/** Every other one a draft, the rest sent, without messages. */
+/** Inserts campaigns without messages: half of them drafts, half of them sent. */
 async function insertCampaigns({ db, now, ids, tag }: Filling, count: number): Promise<number> {
   return countInserted(
     await sql`
@@ -225,7 +225,7 @@ async function insertCampaigns({ db, now, ids, tag }: Filling, count: number): P
   )
 }
 
-/** One in 50 refunded in part, one in 50 fully. */
+/** Inserts orders, of which one in 50 is partly refunded and one in 50 fully. */
 async function insertOrders({ db, now, ids, tag }: Filling, count: number, days: number): Promise<number> {
   return countInserted(
     await sql`
@@ -300,7 +300,7 @@ async function insertProducts({ db, ids, now }: Filling): Promise<void> {
     on conflict do nothing`.execute(db)
 }
 
-/** For the first orders of this run. */
+/** Inserts conversions for the first orders of this run. */
 async function insertConversions(filling: Filling, count: number): Promise<number> {
   return countInserted(
     await sql`

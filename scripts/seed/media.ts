@@ -14,7 +14,7 @@ const contentTypes: Record<string, string> = {
   '.txt': 'text/plain',
 }
 
-/** Retained without a resource that shows them. Outside a transaction. */
+/** Uploads the files and keeps them from deletion, even if no resource shows them. Call it outside a transaction. */
 export async function seedMedia(ctx: Context, store: DemoStore): Promise<void> {
   const paths = await readdir(new URL(`${store.slug}/`, folder), { recursive: true })
   const stored = await Promise.all(

@@ -8,7 +8,7 @@ import { buildAddress } from './people.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-/** Decimal text of cents. */
+/** Converts cents to decimal text. */
 const money = (cents: number): string => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 const cents = (amount: string): number => Math.round(Number(amount) * 100)
 

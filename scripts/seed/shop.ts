@@ -80,7 +80,7 @@ export async function seedBorealisShop(db: RootDatabase, clock: Clock, store: De
   return openShop(db, clock, store, catalog, customers, plans, random)
 }
 
-/** With ids from `5001` on; their phones end in it. */
+/** Makes customers with ids from `5001` on; the phone of each ends with the id. */
 function makeCustomers(
   count: number,
   random: Random,

@@ -11,7 +11,7 @@ import type { DemoShop } from './shop.ts'
 
 type Subscription = SeedRow<'stock_subscriptions'>
 
-/** Four emails and two phones in addition to those in the data. After the catalog cache. */
+/** Adds subscriptions of four emails and two phones to those in the seed data. Runs after the catalog cache is filled. */
 export async function seedAuroraStock(db: RootDatabase, store: DemoStore, shop: DemoShop): Promise<void> {
   const { timeline, slug } = store
   const random = new Random('aurora stock')

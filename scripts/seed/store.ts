@@ -41,7 +41,7 @@ interface Profile
 const [aurora, borealis] = stores as [Profile, Profile]
 export const auroraPeople = aurora.members
 export const borealisPeople = borealis.members
-/** Values that no other store may have. */
+/** The slug and domain of each demo store, which must be unique among stores. */
 export const demoStores = [aurora, borealis].map(({ slug, domain }) => ({ slug, domain }))
 
 /** Returns Aurora and Borealis. Existing rows stay unchanged. */

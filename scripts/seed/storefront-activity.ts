@@ -11,7 +11,7 @@ import type { Timeline } from './timeline.ts'
 
 type Day = SeedRow<'widget_daily'> & { resource_id: string }
 
-/** After blocks, videos and subscribers. */
+/** Seeds the activity. Runs after blocks, videos and subscribers were seeded. */
 export async function seedActivity(db: RootDatabase, store: DemoStore): Promise<void> {
   const events = eventRows(store.timeline)
   await insertRows(db, 'storefront_events', store.id, events)
@@ -40,7 +40,7 @@ const listDays = (timeline: Timeline, count: number) =>
     return { day: timeline.localDay(noon), isWeekend: timeline.isWeekend(noon) }
   })
 
-/** More on weekends; each block has its own click rate. */
+/** Daily counters of blocks: higher on weekends, with a different click rate for each block. */
 async function blockDays(db: RootDatabase, { id: storeId, timeline }: DemoStore): Promise<Day[]> {
   const random = new Random('aurora content blocks')
   const readIds = async (table: 'content_blocks' | 'video_sliders'): Promise<string[]> => {
@@ -66,7 +66,7 @@ async function blockDays(db: RootDatabase, { id: storeId, timeline }: DemoStore)
   ]
 }
 
-/** Never fewer than subscribers. */
+/** Daily counters of the popup, which are never lower than the number of that day's subscribers. */
 async function popupDays(db: RootDatabase, { id, timeline }: DemoStore): Promise<Day[]> {
   const random = new Random('aurora impressions')
   const subscribers = await db
@@ -118,7 +118,7 @@ function eventRows(timeline: Timeline): Event[] {
   return rows
 }
 
-/** Age within 48 hours; fewer at night. */
+/** A random age of up to 48 hours, less often at night. */
 function wakefulMs(random: Random, timeline: Timeline): number {
   for (;;) {
     const ago = random.between(4 * minuteMs, 48 * hourMs)

@@ -21,7 +21,7 @@ export async function readNotifications(db: RootDatabase, { id, people }: DemoSt
 
 const phones = { olivia: '+5511940001000', marco: '+5511940001001' }
 
-/** Olivia and Marco, with 37 requests since the message cycle began. */
+/** Connects the phones of Olivia and Marco to the assistant, with 37 requests since the message cycle began. */
 export async function seedBindings(db: RootDatabase, { id, timeline, people }: DemoStore): Promise<void> {
   const random = new Random('aurora assistant')
   const { starts_at: start } = await db

@@ -3,7 +3,7 @@
 import { DateTime, IANAZone } from 'luxon'
 import { dayMs, minuteMs } from '#runtime/durations'
 
-/** Caches offsets: a zone lookup costs more than the rest of a plan, and offsets change only at quarters of an hour. */
+/** Caches zone offsets: looking them up would take most of the planning time. Offsets change only at quarter hours. */
 class RememberedZone extends IANAZone {
   readonly #offsets = new Map<number, number>()
 
@@ -49,13 +49,13 @@ export class Timeline {
     return start.set({ hour: Math.floor(hour), minute: Math.round((hour % 1) * 60) }).toJSDate()
   }
 
-  /** From 0 up to 24. */
+  /** The local hour of an instant, from 0 up to 24, with the minutes as a fraction. */
   localHour(at: Date): number {
     const local = this.#local(at)
     return local.hour + local.minute / 60
   }
 
-  /** As `2026-11-20`. */
+  /** The local day of an instant, such as `2026-11-20`. */
   localDay(at: Date): string {
     return this.#local(at).toISODate()!
   }

@@ -1,4 +1,4 @@
-/** `npm start`: the gateway, with the worker unless `WORKER=off`; creates the demo on the first start. */
+/** `npm start`: starts the gateway, and the worker unless `WORKER=off`; on the first start creates the demo. */
 import type { Command } from 'commander'
 import { exitOnDatabaseFailure, explainAndExit, startServer, stopOnSignals } from '#runtime/server/server'
 import { readSettings } from '#runtime/server/settings'

@@ -1,4 +1,4 @@
-/** The cache of the platform's carts. */
+/** Writes the cache of the platform's carts, and saves how far it is synced. */
 
 import { sql } from 'kysely'
 import type { Cart } from '#operations/store/index'
@@ -15,7 +15,10 @@ import { readCacheProgress } from '../engine/cache-progress.ts'
 import { releaseAfterSync } from '../engine/release-holds.ts'
 import { automationEvent } from '../handles.ts'
 
-/** The row of `carts`. `country`: default country of phones without a prefix. An invalid phone becomes null. */
+/**
+ * Converts a cart to its row. `country` is the country of phones without an international prefix. An invalid phone
+ * becomes null.
+ */
 export function toCartRow(cart: Cart, country: string) {
   const phone = cart.customer.phone && parsePhone(cart.customer.phone, country)
   return {
@@ -59,12 +62,12 @@ const cartTypes = {
 } as const satisfies Record<keyof ReturnType<typeof toCartRow>, string>
 const columns = columnNames(cartTypes)
 
-/** Carts per job. */
+/** Maximum number of changed carts per automation event job. */
 const batchSize = 200
 
 /**
- * Upserts carts, in the caller's transaction, and queues an automation event for each change. An older version than the
- * cached one is ignored, except for the order that a cart became. Returns the ids of the changed carts.
+ * Upserts carts in the caller's transaction, and queues automation events for the changed ones. A version older than the
+ * cached one only adds the id of the order that the cart became. Returns the ids of the changed carts.
  */
 export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise<string[]> {
   if (carts.length === 0) return []
@@ -111,7 +114,7 @@ export async function upsertCarts(ctx: Context, carts: readonly Cart[]): Promise
   return ids
 }
 
-/** All columns to compare. A missing order id does not count as a change. */
+/** All columns of one side of the comparison. An incoming cart without an order id does not count as a change. */
 const listColumns = (table: string) =>
   sql.join(
     columns.map((column) =>
@@ -131,20 +134,20 @@ function keepLatest(carts: readonly Cart[]): Map<string, Cart> {
 }
 
 export interface CartCursor {
-  /** Changes since this instant are requested. */
+  /** The sync requests the changes since this instant. */
   since: string
-  /** The platform's cursor within a sync of several pages. */
+  /** The platform's cursor for the next page of an unfinished sync; null between syncs. */
   cursor: string | null
-  /** When that sync began. */
+  /** When the unfinished sync began; null between syncs. */
   startedAt: string | null
 }
 
-/** Older carts get no messages any more. */
+/** The first sync requests 30 days: older carts get no messages. */
 const firstSyncMs = 30 * dayMs
-/** Overlap with the previous sync, for changes that the platform recorded late. */
+/** Each sync overlaps the previous one, to find changes that the platform recorded late. */
 const overlapMs = 5 * minuteMs
 
-/** Reads the sync cursor; a month back for a new connection, or if the stored one is in the future. */
+/** Reads the sync cursor. A new connection, or a stored cursor in the future, starts a first sync of 30 days. */
 export async function readCartCursor(ctx: Context): Promise<CartCursor> {
   const known = await connections.readProgress<CartCursor>(ctx, 'carts')
   const now = ctx.clock.ms()
@@ -154,7 +157,7 @@ export async function readCartCursor(ctx: Context): Promise<CartCursor> {
   return { since: new Date(now - firstSyncMs).toISOString(), cursor: null, startedAt: null }
 }
 
-/** The cursor after a page. */
+/** The cursor after a page of results. `next` is the platform's cursor for the next page, null after the last one. */
 export function advanceCursor(before: CartCursor, next: string | null, now: Date): CartCursor {
   const startedAt = before.startedAt ?? now.toISOString()
   if (next !== null) return { since: before.since, cursor: next, startedAt }
@@ -162,7 +165,10 @@ export function advanceCursor(before: CartCursor, next: string | null, now: Date
   return { since: since.toISOString(), cursor: null, startedAt: null }
 }
 
-/** Saves the cursor, in the transaction of the rows. Throws, to roll them back, if the connection was replaced meanwhile. */
+/**
+ * Saves the cursor in the transaction that writes the page's rows. Throws if the connection was replaced meanwhile, so
+ * that the rows are rolled back.
+ */
 export async function saveCartCursor(ctx: Context, connectedAt: Date, cursor: CartCursor): Promise<void> {
   const atEnd = cursor.cursor === null
   const before = atEnd ? ((await readCacheProgress(ctx))?.carts ?? null) : null

@@ -1,4 +1,4 @@
-/** Wall-clock times of a zone: quiet hours, scan times, days. No database, no clock. */
+/** Calculates with a store's local times: quiet hours, scan times, birthdays. No database, no clock. */
 
 import { DateTime } from 'luxon'
 import { minuteMs } from '#runtime/durations'
@@ -11,7 +11,7 @@ export { getFirstInstant } from '#runtime/values/wall-clock'
 
 const quarterMs = 15 * minuteMs
 
-/** The end of the quiet hours if `at` is inside them, else null. The start is included, the end is not. */
+/** The end of the quiet hours if `at` is inside them, otherwise null. They include their start, but not their end. */
 export function findQuietEnd({ isEnabled, start, end }: QuietHours, zone: string, at: Date): Date | null {
   if (!isEnabled) return null
   const time = DateTime.fromJSDate(at, { zone }).toFormat('HH:mm')
@@ -24,7 +24,10 @@ export function findQuietEnd({ isEnabled, start, end }: QuietHours, zone: string
   return ends.find((instant) => instant > at) ?? findInstants(addDays(day, 1), end, zone)[0]!
 }
 
-/** How much of the time between two instants is quiet. Iterates over days: only for short spans. */
+/**
+ * How much of the time between two instants is within quiet hours. Iterates over the days, so use it for short spans
+ * only.
+ */
 export function measureQuietMs(
   { isEnabled, start, end }: QuietHours,
   zone: string,
@@ -40,7 +43,7 @@ export function measureQuietMs(
   }, 0)
 }
 
-/** The time of a day's scan: `sendAt`, rounded up to a quarter of an hour. */
+/** When the scan of a day is due: at `sendAt`, rounded up to a quarter of an hour. */
 export function getScanInstant(day: string, sendAt: string, zone: string): Date {
   const at = findInstants(day, sendAt, zone)[0]!.getTime()
   return new Date(Math.ceil(at / quarterMs) * quarterMs)
@@ -51,8 +54,8 @@ export const getEndOfDay = (day: string, zone: string): Date =>
   new Date(getFirstInstant(addDays(day, 1), zone).getTime() - 1)
 
 /**
- * The days that a scan at `now` must process, oldest first: today, once its time has come, and up to three missed days
- * before it since the automation was turned on.
+ * Lists the days that a scan at `now` must process, oldest first: today, once its scan is due, and missed days, at most
+ * the three days before today and none from before the automation was turned on. `done` is the last scanned day.
  */
 export function listDaysToScan(
   { sendAt, zone, now }: { sendAt: string; zone: string; now: Date },
@@ -62,14 +65,15 @@ export function listDaysToScan(
   const today = localDay(now, zone)
   const last = now >= getScanInstant(today, sendAt, zone) ? today : addDays(today, -1)
   const since = localDay(activatedAt, zone)
-  // Days before the automation was turned on are not made up. A last scan day in the future was recorded by a clock
-  // that was ahead, and is ignored.
+  // A last scanned day in the future was recorded by a clock that was ahead: ignore it and scan the latest day only.
   const first = done === null ? since : done > today ? last : addDays(done, 1)
   const latest = listDays({ startDate: addDays(today, -3), endDate: last })
   return latest.filter((day) => day >= first && day >= since)
 }
 
-/** The birthdays (`MM-DD`) celebrated on a day. In other years 29 February is celebrated on the 28th. */
+/**
+ * The birthdays (`MM-DD`) celebrated on a day. In years without a 29 February, that birthday is celebrated on the 28th.
+ */
 export function listBirthdays(day: string): string[] {
   const monthDay = day.slice(5)
   const hasLeapDay = addDays(`${day.slice(0, 4)}-02-28`, 1).endsWith('02-29')

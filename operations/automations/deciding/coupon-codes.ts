@@ -1,14 +1,14 @@
-/** Coupons of automations (rule 9): codes, expiry, amounts. No database, no clock. */
+/** Calculates codes, expiry and amounts of automations' coupons (rule 9). No database, no clock. */
 import { randomInt } from 'node:crypto'
 import { applyPercentage, atLeastZero, minCents, toCents, toNumber } from '#runtime/values/money'
 import type { CashbackSettings } from '../kinds.ts'
 import type { CouponSpec } from '../types.ts'
 import { addDays, getEndOfDay, localDay } from './clock-times.ts'
 
-/** Excludes letters and digits that look alike. */
+/** Letters and digits, without those that look alike. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
-/** A random code such as `BACK-K7QM4T`; other codes cannot be guessed from it. */
+/** A random code such as `BACK-K7QM4T`, from a secure generator: nobody can guess other codes from it. */
 export const generateCouponCode = (prefix: string): string =>
   `${prefix}-${Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')}`
 
@@ -16,7 +16,10 @@ export const generateCouponCode = (prefix: string): string =>
 export const getCouponEnd = (validDays: number, now: Date, zone: string): Date =>
   getEndOfDay(addDays(localDay(now, zone), validDays), zone)
 
-/** A percentage of the amount paid for goods, less refunds; cents half up, at most `maxAmount`, never below 0. Money is decimal text. */
+/**
+ * The cashback of an order: `percent` of the total without shipping and refunds, rounded half up to cents, at most
+ * `maxAmount`, never below 0. The order's amounts are decimal text.
+ */
 export function calculateCashback(
   order: { total: string; shipping: string; refunded_total: string },
   { percent, maxAmount }: Pick<CashbackSettings, 'percent' | 'maxAmount'>,
@@ -26,7 +29,7 @@ export function calculateCashback(
   return toNumber(maxAmount === null ? amount : minCents(amount, toCents(maxAmount)))
 }
 
-/** The cashback if the order is in the currency of coupons, else 0. */
+/** The cashback, or 0 if the order is not in `currency`, the currency of the store's coupons. */
 export const calculateCashbackIn = (
   currency: string,
   order: Parameters<typeof calculateCashback>[0] & { currency: string },

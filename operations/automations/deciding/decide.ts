@@ -1,4 +1,4 @@
-/** Decides about an execution that is due (rules 2, 3, 5, 6). No database, no clock. */
+/** Decides what to do with a due execution: send, wait, hold, skip or fail (rules 2, 3, 5, 6). No database, no clock. */
 
 import type { StoreFacts } from '#db/access'
 import type { FailedPrecondition } from '#operations/messaging/index'
@@ -31,20 +31,21 @@ import { type StepVisit, walk } from './walk.ts'
 export interface DecisionContext {
   now: Date
   store: StoreFacts
-  /** Subscription and plan allow automations to send. */
+  /** Whether the store's subscription and plan allow automations to send. */
   canSend: boolean
-  /** The selected connection, and the official number for messages sent by hand; or why there is none. */
+  /** The store's selected connection, or why nothing can be sent through it. */
   selected: sending.Connection | FailedPrecondition
+  /** The official number, for messages sent by hand, or why nothing can be sent through it. */
   official: sending.Connection | FailedPrecondition
   templates: ReadonlyMap<number, templates.Template>
-  /** Match forms of phones. */
+  /** Phones in their match form (`phone_key`), like `openWindows`. */
   optedOut: ReadonlySet<string>
   openWindows: ReadonlySet<string>
   /** Ids of executions whose phone got a message of their automation within its cooldown. */
   cooling: ReadonlySet<string>
-  /** How current the cached orders and carts are; null without a platform. */
+  /** When the caches of orders and carts last completed a sync; null without a connected platform. */
   cacheProgress: CacheProgress | null
-  /** Orders that were reviewed, or whose review was already requested. */
+  /** Orders that were reviewed, or whose review was already requested, by order id. */
   reviewed: ReadonlyMap<string, 'not-eligible' | 'duplicate-request'>
 }
 
@@ -85,11 +86,14 @@ export function decide(row: EngineRow, context: DecisionContext): Decision {
   return { ...unchanged, kind: 'failed', code, reason: describeReason(code) }
 }
 
-/** Whether it is irreversible and depends on purchases: a message to send, a coupon, a branch taken. */
+/**
+ * Whether the decision cannot be undone and depends on purchases: it sends a message, issues a coupon, or takes a branch
+ * of a purchase check.
+ */
 const isFinal = ({ kind, visits }: Decision): boolean =>
   kind === 'send' || kind === 'coupon' || visits.some(({ type }) => type === 'purchase-check')
 
-/** Decides on the cached facts, however old they are. */
+/** Decides from the cached orders and carts without checking whether the caches are stale. */
 function evaluate(row: EngineRow, context: DecisionContext): Decision {
   const { now } = context
   const walked = walk(
@@ -135,7 +139,7 @@ type Verdict = Decision extends infer D
     : never
   : never
 
-/** The checks before a message is sent, in order (rule 5). */
+/** Checks in the order of rule 5 whether a message may be sent, and renders it. */
 function checkMessage(
   row: EngineRow,
   message: AutomationMessage,
@@ -229,7 +233,7 @@ export const getHoldState = (row: EngineRow): HoldState => ({
 const hasEnded = (coupon: IssuedCoupon | null | undefined, now: Date): boolean =>
   coupon != null && !coupons.isUsableAt(coupon.endsAt, now)
 
-/** Opted-out customers may still get an approved utility template. */
+/** Whether the message may be sent to an opted-out customer: only an approved utility template may. */
 const bypassesOptOut = (
   connection: sending.Connection | FailedPrecondition,
   template: templates.Template | null,
@@ -238,7 +242,7 @@ const bypassesOptOut = (
   template.category === 'utility' &&
   (isFailedPrecondition(connection) || connection.type === 'official')
 
-/** Whether this contact has ordered, and paid, since the run was triggered (rule 3). */
+/** Whether the contact has ordered (`any`) and paid (`paid`) since the run was triggered (rule 3). */
 export function getPurchases(row: EngineRow): { any: boolean; paid: boolean } {
   let best = row.bought ?? 0
   if (row.type === 'abandoned-cart') {
@@ -251,8 +255,8 @@ export function getPurchases(row: EngineRow): { any: boolean; paid: boolean } {
 const isPaid = (status: string): boolean => status === 'paid' || status === 'partially-refunded'
 
 /**
- * Why the message no longer fits its order or cart, or null. `passed`: a purchase check found a purchase, so the
- * message is for buyers and no longer fits once that purchase is undone.
+ * Why the message no longer fits its order or cart; null if it does. `passed` is true if a purchase check of the flow
+ * found a purchase: then the message is for buyers, and no longer fits once that purchase is cancelled.
  */
 export function findUnfitReason(
   row: EngineRow,
@@ -278,7 +282,10 @@ export function findUnfitReason(
 /** Types whose message no longer fits once the customer has bought, unless a purchase check passed. */
 const endsWithPurchase: ReadonlySet<string> = new Set(['abandoned-cart', 'payment-reminder', 'win-back'])
 
-/** When a cart counts as abandoned: the delay after its last activity. Null for other messages. */
+/**
+ * When the run's cart counts as abandoned: the automation's delay after its last activity. Null if the message does not
+ * depend on that.
+ */
 const findAbandonedAt = ({ type, cart, delay_minutes: delay }: EngineRow, passed: boolean): Date | null =>
   type === 'abandoned-cart' && cart && !passed
     ? new Date(cart.last_activity_at.getTime() + delay * minuteMs)
@@ -295,7 +302,7 @@ const getCashback = (
     ? calculateCashbackIn(currency, order, settings as unknown as CashbackSettings)
     : 0
 
-/** The coupon to issue before the first message. */
+/** The coupon to issue before the first message; null if there is none. */
 function getFirstCoupon(row: EngineRow, store: Pick<StoreFacts, 'currency'>): CouponSpec | null {
   if (row.type !== 'cashback') return row.coupon
   const settings = row.settings as unknown as CashbackSettings

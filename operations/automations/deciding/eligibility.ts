@@ -6,7 +6,7 @@ import { type CartFacts, type CartState, isCancelled, type OrderFacts } from './
 /** Types triggered by an order. */
 export const orderTypes = automationTypes.filter((type) => kinds[type].entityType === 'order')
 
-/** Whether the order's state still fits the message. `cashback`: the amount of its coupon. */
+/** Whether a message of this type fits the order's state. `cashback` is the amount of the order's cashback coupon. */
 export function isOrderEligible(
   type: AutomationType,
   order: Pick<OrderFacts, 'status' | 'payment_status'>,
@@ -27,7 +27,7 @@ export function isOrderEligible(
   }
 }
 
-/** Neither ordered nor emptied, with at least one product still on sale. */
+/** Whether a cart was neither ordered nor emptied, and at least one of its products is still on sale. */
 export const isCartEligible = (
   cart: Pick<CartFacts, 'order_id' | 'items' | 'total'> & Partial<Pick<CartState, 'has_products'>>,
 ): boolean =>

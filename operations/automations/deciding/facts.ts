@@ -1,4 +1,4 @@
-/** Cached facts about orders, carts and coupons that messages refer to. */
+/** Types of the cached orders, carts, coupons and contacts that decisions and messages use. */
 
 export interface Line {
   productId: string | null
@@ -36,9 +36,9 @@ export interface CartFacts {
   items: Line[]
 }
 
-/** A cart, with the facts that decide whether it is still abandoned. */
+/** A cart, with the fields that decide whether it is still abandoned. */
 export interface CartState extends CartFacts {
-  /** Whether the order it became is cancelled in the cache. */
+  /** Whether the cart became an order that the cache shows as cancelled. */
   order_is_cancelled: boolean
   last_activity_at: Date
   /** At least one of its products is still on sale. */

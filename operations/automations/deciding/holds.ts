@@ -1,4 +1,4 @@
-/** Holds: messages that cannot be sent now and wait (rule 6). No database, no clock. */
+/** Calculates holds: how long a message that cannot be sent now waits (rule 6). No database, no clock. */
 
 import { dayMs, minuteMs } from '#runtime/durations'
 import type { OwnReason } from '../reasons.ts'
@@ -17,7 +17,7 @@ export const failureCodeByHold: Readonly<Record<HoldReason, OwnReason>> = {
 export interface HoldState {
   reason: string | null
   since: Date | null
-  /** Time held before `since`, without quiet hours. */
+  /** How long the message was held before `since`, not counting quiet hours. */
   heldMs: number
   tries: number
 }
@@ -34,13 +34,13 @@ const maxHeldMs = dayMs
 const recheckMs = 15 * minuteMs
 const firstBackoffMs = 15_000
 
-/** How long it has been held in total, without quiet hours. */
+/** How long the message has been held in total, not counting quiet hours. */
 export const measureHeldMs = (state: HoldState, now: Date): number =>
   state.heldMs + (state.since ? Math.max(0, now.getTime() - state.since.getTime()) : 0)
 
 /**
- * Begins or extends a hold; null once its 24 hours are over. `freeAt`: when the cause is known to end; `afterMs`: the
- * wait that the provider requested.
+ * Begins or extends a hold. Returns null once the message has been held for 24 hours. `freeAt` is when the cause ends, if
+ * that is known. `afterMs` is the wait that the provider requested; it does not count as a retry.
  */
 export function extendHold(
   state: HoldState,
@@ -64,7 +64,7 @@ export function extendHold(
   }
 }
 
-/** A hold for quiet hours, which do not count towards the limit. */
+/** A hold until the quiet hours end. It does not count towards the 24 hours. */
 export const holdForQuietHours = (state: HoldState, until: Date, now: Date): Hold => ({
   reason: 'quiet-hours',
   until,

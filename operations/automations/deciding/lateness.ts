@@ -1,13 +1,16 @@
-/** Whether a message is too late, whatever delayed it: a hold, an outage, a clock jump. No database, no clock. */
+/**
+ * Decides whether a message is too late to be sent, whatever delayed it: a hold, an outage, a clock jump. No database, no
+ * clock.
+ */
 import { hourMs } from '#runtime/durations'
 import { kinds } from '../kinds.ts'
 import { measureQuietMs } from './clock-times.ts'
 import type { EngineRow } from './rows.ts'
 
-/** Holds may last a day (rule 6), and rechecks of held messages take time too. */
+/** A message held for the full day of rule 6 must not be too late because the last recheck took a few minutes more. */
 const slackMs = hourMs
 
-/** Whether a time-bound message is too late. Quiet hours since it was due do not count. */
+/** Whether a message is later than its type allows. Quiet hours since it was due do not count. */
 export function isTooLate(
   { type, quiet_hours: quiet }: Pick<EngineRow, 'type' | 'quiet_hours'>,
   due: Date,

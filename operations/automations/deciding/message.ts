@@ -17,7 +17,7 @@ export type Choice =
   | { kind: 'held' }
   | { kind: 'failed'; code: ReasonCode; reason: string }
 
-/** Chooses what to send through a connection. `template`: the message's template, null if it no longer exists. */
+/** Chooses what to send through a connection. `template` is the message's template, null if it no longer exists. */
 export function chooseMessage(
   message: AutomationMessage,
   connection: ConnectionType,

@@ -1,4 +1,4 @@
-/** Reads executions with everything a decision needs, in one statement. */
+/** Reads executions with their run, automation, order, cart and coupons, in one statement. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -21,7 +21,7 @@ export interface EngineRow {
   held_since: Date | null
   held_ms: number
   hold_tries: number
-  /** When it was due before a hold; null if nothing held it. */
+  /** When the message was due before it was held; null if it never was. */
   due_at: Date | null
   is_forced: boolean
   passed_purchase_check: boolean
@@ -53,9 +53,12 @@ export interface EngineRow {
   order: OrderFacts | null
   cart: CartState | null
   coupons: IssuedCoupon[]
-  /** The contact's best order since the trigger that is not cancelled: 2 paid, 1 unpaid, null none. */
+  /**
+   * The contact's orders since the trigger, without cancelled ones: 2 if one is paid, 1 if none is paid, null if there
+   * are none.
+   */
   bought: number | null
-  /** The same for the cart: orders that refer to it, and the order it refers to. */
+  /** Like `bought`, but for the orders made from the run's cart. */
   cart_bought: number | null
   /** Whether the contact has a newer order than the run's. */
   has_newer_order: boolean
@@ -90,7 +93,7 @@ const findRows = prepared<{ ids: readonly string[] }, RawRow>((db, values) => {
     .selectFrom(sql<{ line: unknown }>`jsonb_array_elements(c.items)`.as<'l'>(sql`l(line)`))
     .select(sql<number>`1`.as('one'))
     .where(sql<boolean>`l.line ->> 'productId' is not null`)
-  // A product missing from the cache counts as on sale.
+  // A product that is not in the catalog cache counts as on sale.
   const onSale = named.where(({ not, exists, selectFrom }) =>
     not(
       exists(
@@ -194,7 +197,7 @@ const findRows = prepared<{ ids: readonly string[] }, RawRow>((db, values) => {
     .orderBy('e.id') as never
 })
 
-/** Reads rows ordered by due time. */
+/** Reads the pending and sending ones of these executions, ordered by due time. */
 export async function readRows(ctx: Context, ids: readonly string[]): Promise<EngineRow[]> {
   if (ids.length === 0) return []
   return (await findRows(ctx, { ids })).map((row) => ({

@@ -1,4 +1,4 @@
-/** Values of the variables in automations' texts (rule 2). No database, no clock. */
+/** Builds the values of the variables in automations' texts (rule 2). No database, no clock. */
 import type { StoreFacts } from '#db/access'
 import { epochDay } from '#runtime/values/days'
 import { formatInstant, formatMoney, formatNumber } from '#runtime/values/localized'
@@ -11,7 +11,7 @@ export interface Subject {
   order: OrderFacts | null
   cart: CartFacts | null
   coupon: IssuedCoupon | null
-  /** The order's cashback coupon, even if a newer coupon exists; or null. */
+  /** The order's cashback coupon, even if the run has issued a newer coupon. */
   cashback: IssuedCoupon | null
 }
 
@@ -19,7 +19,7 @@ type Store = Pick<StoreFacts, 'name' | 'domain' | 'locale' | 'timezone' | 'curre
 
 const maxLinesShown = 5
 
-/** The value of every variable; null without one. */
+/** The value of every variable; null if it has none. */
 export function buildValues(
   { person, order, cart, coupon, cashback }: Subject,
   store: Store,
@@ -80,7 +80,7 @@ function formatCoupon({ type, value }: IssuedCoupon, { locale, currency }: Store
     : formatMoney(value, currency, locale)
 }
 
-/** `2× Mug, 1× Lamp`: five lines, then the number of further ones. */
+/** Formats the first five lines and the number of further lines, such as `2× Mug, 1× Lamp, +3`. */
 export function formatItems(items: readonly Line[]): string {
   const shown = items.slice(0, maxLinesShown).map(({ quantity, name }) => `${quantity}× ${name}`)
   const more = items.length - shown.length

@@ -1,24 +1,24 @@
-/** Walks a flow (rule 3) to the step where the run must stop. No database, no clock. */
+/** Walks a flow (rule 3) to the step at which the run stops now. No database, no clock. */
 import { minuteMs } from '#runtime/durations'
 import type { AutomationMessage, CouponSpec, Flow, Step } from '../types.ts'
 
-/** The position of a run: the first message (null) or a step, due at `at`. */
+/** The position of a run: a step, or the first message if `stepId` is null. */
 export interface Position {
   stepId: string | null
-  /** When it was due; for a wait step, when the wait ends. */
+  /** When the step was due; for a wait step, when the wait ends. */
   at: Date
 }
 
 export interface WalkFacts {
   now: Date
-  /** True for `run`, which skips waits. */
+  /** True if a member sends the message now with the operation `run`, which skips waits. */
   skipsWaits: boolean
   purchased: { any: boolean; paid: boolean }
-  /** Steps whose coupon exists on the platform. */
+  /** Ids of the steps whose coupon was created on the platform. */
   coupons: ReadonlySet<string>
 }
 
-/** A visit of a step. The first message is step ''. */
+/** A run's visit of a step. The first message has the `stepId` ''. */
 export interface StepVisit {
   stepId: string
   type: Step['type']
@@ -31,14 +31,14 @@ export interface StepVisit {
 type Stop =
   | { at: 'wait'; stepId: string; until: Date }
   | { at: 'coupon'; stepId: string; coupon: CouponSpec }
-  /** `due`: when it was to be sent, however late it is now. */
+  /** `due`: the planned time of the message, even if it is in the past. */
   | { at: 'message'; stepId: string | null; message: AutomationMessage; due: Date }
   | { at: 'end'; reason: 'purchased' | 'flow-ended' }
 
 export interface WalkResult {
   stop: Stop
   visits: StepVisit[]
-  /** A check found a purchase and the flow continues on that branch. */
+  /** Whether a purchase check found a purchase and the flow continues for buyers. */
   passedPurchaseCheck: boolean
 }
 

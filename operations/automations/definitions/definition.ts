@@ -1,4 +1,4 @@
-/** The definition of an automation: defaults, merging changes, validation. No database. */
+/** Builds an automation's default definition, merges changes into a definition, and validates it. No database. */
 import { refuse } from '#runtime/errors'
 import { omitUndefined, toCanonicalJson } from '#runtime/values/changes'
 import { findStepsAfterCoupon, isSameFlow, parseStep, validateFlow } from '../flow.ts'
@@ -9,7 +9,7 @@ import type { AutomationMessage, AutomationRow, AutomationType, Conditions, Flow
 import { refuseVariables } from './text-variables.ts'
 
 export interface Definition extends Omit<AutomationRow, 'id' | 'name' | 'activatedAt' | 'flowVersion'> {
-  /** Null until it has a name: then the type's title is used. */
+  /** Null for a new automation without a name, which is then named after its type. */
   name: string | null
 }
 
@@ -99,7 +99,7 @@ function refuseConditions(type: AutomationType, conditions: Conditions): void {
   }
 }
 
-/** Validates the flow and the variables of every text. */
+/** Refuses an invalid flow, or a text with a variable that it cannot use. */
 function refuseTexts({ type, message, coupon, flow }: Definition): void {
   const hasCoupon = coupon !== null || kinds[type].hasOwnCoupon
   refuseVariables(type, message, hasCoupon, 'message')
@@ -112,7 +112,7 @@ function refuseTexts({ type, message, coupon, flow }: Definition): void {
   }
 }
 
-/** Lists every message with its field name. */
+/** Lists the first message and the flow's messages, each with its field name. */
 export function listMessages({
   message,
   flow,
@@ -131,7 +131,6 @@ function refuseForeignMedia(before: Definition, after: Definition, publicUrl: st
   }
 }
 
-/** Whether two definitions are equal. */
 export const isSameDefinition = (one: Definition, other: Definition): boolean =>
   isSameFlow(one.flow, other.flow) &&
   toCanonicalJson({ ...one, flow: null }) === toCanonicalJson({ ...other, flow: null })

@@ -1,4 +1,4 @@
-/** Reads automations: one statement each; the database builds the JSON. */
+/** Reads automations as JSON that the database builds. */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedConversion } from '#operations/store/index'
@@ -28,7 +28,7 @@ const getDays = (ctx: Context): Days => ({
   currency: ctx.store.currency,
 })
 
-/** The counters of the last 30 days, as in the report. Needs the alias `a`. */
+/** The counters of the last 30 days, counted like those of the report. Needs the alias `a`. */
 function statsJson(db: Db, values: Days): RawBuilder<unknown> {
   const first = (day: RawBuilder<unknown>) =>
     sql`(select ${days.firstInstant(day, sql`${values.timezone}::text`)})`
@@ -104,7 +104,7 @@ const automationJson = (db: Db, values: Days, extensions: MergedExtensions): Raw
     updatedAt: isoInstant('a.updated_at'),
   })
 
-/** One automation. Refuses an unknown one. */
+/** Reads an automation. Refuses an unknown one. */
 export const readAutomation = preparedOne<Days>(
   noSuchAutomation,
   (db, values, extensions) => ({
@@ -117,7 +117,7 @@ export const readAutomation = preparedOne<Days>(
 export interface AutomationFilters {
   type?: string[] | undefined
   isActive?: boolean | undefined
-  /** Within the name, case-insensitive. */
+  /** A part of the name, case-insensitive. */
   search?: string | undefined
 }
 
@@ -132,6 +132,6 @@ const findAutomations = preparedList<AutomationFilters & Days>((db, values, has,
   return { rows, item: automationJson(db, values, extensions), order: [['a.id', 'desc']], page: 'a' }
 })
 
-/** Newest first. */
+/** Lists automations, newest first. */
 export const listAutomations = (ctx: Context, filters: AutomationFilters & Paging): Promise<JsonText> =>
   findAutomations(ctx, { ...filters, ...getDays(ctx) })

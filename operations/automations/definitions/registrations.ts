@@ -1,4 +1,4 @@
-/** Implementations of other sections' extension points: templates in use, and onboarding steps. */
+/** Implements extension points of other sections: which templates are in use, and the onboarding step of automations. */
 import { type RawBuilder, sql } from 'kysely'
 import { templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -18,7 +18,7 @@ const usesTemplate = (templateId: RawBuilder<number>) => sql<boolean>`(
   or jsonb_path_exists(a.flow, '$.steps[*].message.officialapiTemplateId ? (@ == $id)',
     jsonb_build_object('id', ${templateId})))`
 
-/** Whether a message, the first or that of a step, fills in a different number of placeholders. */
+/** Whether any message of the automation uses the template with another number of parameters than it has placeholders. */
 const miscountsPlaceholders = (
   templateId: RawBuilder<number>,
   placeholders: templates.Placeholders,

@@ -21,12 +21,15 @@ import {
   listMessages,
   mergeDefinition,
 } from './definition.ts'
-import { releasePending } from './pending.ts'
+import { releasePending } from './release-held.ts'
 import { addVersion } from './versions.ts'
 
 const maxAutomations = 50
 
-/** Creates an automation and returns its id. Refuses an invalid definition, an unknown template, a taken name, the 51st. */
+/**
+ * Creates an automation and returns its id. Refuses an invalid definition, an unknown template, a taken name, and more
+ * than 50 automations.
+ */
 export async function createAutomation(
   ctx: Context,
   input: AutomationChange & { type: AutomationType },
@@ -66,7 +69,7 @@ export async function createAutomation(
   return id
 }
 
-/** Creates an abandoned-cart automation with defaults, turned off, unless one exists or the limit is reached. */
+/** Creates an inactive abandoned-cart automation with defaults, unless one exists or the limit is reached. */
 export async function createFirst(ctx: Context): Promise<void> {
   await ctx.lockStore()
   const all = await ctx.db.selectFrom('automations').select('type').where('deleted_at', 'is', null).execute()
@@ -75,8 +78,8 @@ export async function createFirst(ctx: Context): Promise<void> {
 }
 
 /**
- * Updates an automation; omitted fields keep their value. A changed flow becomes its next version. Refuses an invalid
- * definition, a newly named template that does not exist, and a taken name.
+ * Updates an automation; omitted fields keep their value. A changed flow is saved as a new version. Refuses an invalid
+ * definition, a taken name, and an unknown template unless the automation already used it.
  */
 export async function updateAutomation(ctx: Context, id: string, change: AutomationChange): Promise<void> {
   const row = await lockAutomation(ctx, id)
@@ -109,8 +112,8 @@ export async function updateAutomation(ctx: Context, id: string, change: Automat
 const referenceFields = z.object({ message: messageInput, conditions, flow: automation.shape.flow })
 
 /**
- * Checks that newly named products, categories and files exist. Call it outside a transaction, because it calls the
- * platform and the storage. `id` is null for a new automation.
+ * Checks that the products, categories and files that a change adds exist. Call it outside a transaction, because it
+ * calls the platform and the storage. `id` is null for a new automation.
  */
 export async function requireKnownReferences(
   ctx: Context,
@@ -126,7 +129,10 @@ export async function requireKnownReferences(
   })
 }
 
-/** Deletes an automation (a tombstone: every read hides it) and cancels its pending messages. Sent ones keep its name. */
+/**
+ * Deletes an automation and cancels its pending messages. The row stays as a tombstone that every read hides, so that
+ * sent messages keep the automation's name.
+ */
 export async function deleteAutomation(ctx: Context, id: string): Promise<void> {
   await lockAutomation(ctx, id)
   const now = ctx.now()
@@ -164,7 +170,8 @@ const toColumns = (definition: Definition) => ({
 
 type Messages = { message: AutomationMessage; flow: Flow | null }
 /**
- * Checks templates only if they or their parameters are new: a saved one stays valid if it was deleted or changed since.
+ * Checks a message's template only if the template or its parameters changed: a saved message stays valid if its template
+ * was deleted or changed since.
  */
 async function requireTemplates(ctx: Context, before: Messages | null, after: Messages): Promise<void> {
   const known = before ? listMessages(before).map(([, message]) => message) : []
@@ -185,7 +192,7 @@ async function requireTemplates(ctx: Context, before: Messages | null, after: Me
 const toTemplateKey = ({ officialapiTemplateId, templateParameters }: AutomationMessage): string =>
   toCanonicalJson([officialapiTemplateId, templateParameters])
 
-/** Names in use, in lower case. */
+/** Reads the names of all automations, in lower case. */
 async function readNames(ctx: Context): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom('automations')
@@ -195,7 +202,7 @@ async function readNames(ctx: Context): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** The title, followed by the lowest free number if it is taken. */
+/** Returns the title, followed by the lowest free number from 2 on if it is taken. */
 function pickFreeName(title: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? title : `${title} ${number}`
@@ -213,7 +220,9 @@ async function saveFlow(ctx: Context, id: string, flow: Flow | null): Promise<vo
 
 const toFileOwner = (id: string): string => `automation:${id}`
 
-/** Records the media in use, also by older flow versions, which unfinished runs still follow. */
+/**
+ * Records which files the automation uses, including files of older flow versions, which unfinished runs still follow.
+ */
 async function saveFileUses(ctx: Context, id: string): Promise<void> {
   const { message, flows } = await ctx.db
     .selectFrom('automations as a')

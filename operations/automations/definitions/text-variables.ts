@@ -5,8 +5,8 @@ import { kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationType } from '../types.ts'
 
 /**
- * Refuses a variable that the type does not have, or a coupon variable without an earlier coupon. `field` names the
- * message in errors.
+ * Refuses a variable that the type does not have, or a coupon variable in a message before which no coupon is issued
+ * (`hasCoupon` is false). Error messages start with `field`.
  */
 export function refuseVariables(
   type: AutomationType,

@@ -1,4 +1,4 @@
-/** Flow versions: each change is a new version, and unfinished runs keep theirs. */
+/** Stores flow versions: each changed flow is a new version, and an unfinished run keeps the version it started with. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -10,7 +10,9 @@ import type { Flow } from '../types.ts'
 
 const maxVersions = 200
 
-/** Saves a flow as the next version and returns its number. Call it with the automation's row locked. */
+/**
+ * Saves a flow as the next version and returns the version's number. The caller must have locked the automation's row.
+ */
 export async function addVersion(ctx: Context, automationId: string, flow: Flow | null): Promise<number> {
   const { version } = await ctx.db
     .insertInto('automation_flow_versions')
@@ -38,7 +40,7 @@ export async function addVersion(ctx: Context, automationId: string, flow: Flow 
 const countMessages = (flow: Flow | null): number =>
   flow?.steps.filter((step) => step.type === 'message').length ?? 0
 
-/** Deletes versions up to `last` that no unfinished run uses. */
+/** Deletes the versions up to number `last` that no unfinished run uses. */
 async function deleteOldVersions(ctx: Context, automationId: string, last: number): Promise<void> {
   await ctx.db
     .deleteFrom('automation_flow_versions as v')
@@ -59,7 +61,7 @@ async function deleteOldVersions(ctx: Context, automationId: string, last: numbe
     .execute()
 }
 
-/** The author with their current name; `column` holds the user's id. */
+/** The JSON of a user with their current name. `column` is the column with the user's id. */
 export const personJson = (db: Kysely<TenantTables>, column: string) =>
   sql`(${db
     .selectFrom('store_people as p')
@@ -83,7 +85,7 @@ const findVersions = preparedList<{ automationId: string }>((db, values) => ({
   order: [['v.version', 'desc']],
 }))
 
-/** Newest first. Refuses an unknown automation. */
+/** Lists the flow versions, newest first. Refuses an unknown automation. */
 export async function listVersions(ctx: Context, automationId: string, paging: Paging): Promise<JsonText> {
   await requireAutomation(ctx, automationId)
   return findVersions(ctx, { ...paging, automationId })

@@ -1,18 +1,18 @@
-/** The reasons for which an automation would not send now, as SQL. */
+/** Builds the SQL that lists why an automation would not send now. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { MergedExtensions } from '#runtime/extensions'
 
 type Db = Kysely<TenantTables>
-/** An expression: whether the section reviews sends its own review requests. */
+/** Builds an SQL expression: whether the section reviews sends its own review requests. */
 export type ReviewRequests = (db: Db) => RawBuilder<boolean>
 
-/** The first message and those of the flow, as rows `m (message)`. Needs the alias `a`. */
+/** The first message and the flow's messages, as rows `m (message)`. Needs the alias `a`. */
 const messages = sql`jsonb_array_elements(jsonb_build_array(a.message)
   || coalesce(jsonb_path_query_array(a.flow, '$.steps[*].message'), '[]')) as m (message)`
 const templateId = sql<number>`(m.message ->> 'officialapiTemplateId')::int`
 
-/** A JSON list of the codes that apply. Needs the alias `a`, a row of `automations`. */
+/** Builds a JSON list of the warning codes that apply to `a`, the alias of a row of `automations`. */
 export function warningsJson(db: Db, { reviewRequests }: MergedExtensions): RawBuilder<unknown> {
   const selected = db.selectFrom('stores as s').select('s.messaging_connection_type')
   const canSend = db

@@ -8,14 +8,14 @@ import { recoverDead } from './recover.ts'
 import { type AdvanceWork, parseEndOfSecond, queueWork } from './schedule.ts'
 import { findSendContext } from './send-context.ts'
 
-/** A run occupies one of the worker's job slots: at most `runMs`, or `sharedRunMs` while other jobs are waiting. */
+/** A job occupies one of the worker's slots for at most `runMs`, or `sharedRunMs` while other jobs are waiting. */
 const runMs = 20_000
 const sharedRunMs = 1_000
 const soonMs = 1_000
 
 export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSignal): Promise<void> {
   const at = new Date(work.at)
-  // The queue uses the machine's clock, which may be ahead of ours.
+  // The queue uses the machine's clock, which may be ahead of `ctx.clock`.
   if (at > ctx.now()) {
     await requeueLater(ctx, work)
     return
@@ -42,7 +42,7 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
       await recordResults(ctx, claim, results)
       if (error) throw error
     }
-    // Do not occupy a job slot while waiting for a number's rate slot if other jobs are waiting.
+    // If other jobs are waiting, requeue instead of occupying a job slot until the number's next rate slot.
     if (nextSlotAt && ((await hasBacklog(ctx)) || !(await waitUntil(ctx.clock, nextSlotAt, signal)))) {
       const key = work.executionId === null ? 'turn' : `turn:${work.executionId}`
       await requeueLater(ctx, { ...work, key, at: nextSlotAt.toISOString() })
@@ -57,13 +57,13 @@ export async function advance(ctx: Context, work: AdvanceWork, signal: AbortSign
 const hasBacklog = async (ctx: Context): Promise<boolean> =>
   (await ctx.services.queue.backlog(['interactive'])).some(({ due }) => due > 0)
 
-/** Requeues work that is not due yet, at the earliest a second from now. */
+/** Requeues work that is not due yet. It runs when it is due, but at the earliest in a second. */
 async function requeueLater(ctx: Context, work: AdvanceWork): Promise<void> {
   const soon = new Date(ctx.clock.ms() + soonMs)
   await queueWork(ctx, work, soon)
 }
 
-/** Queues the messages that are due later in the second that this job covers. */
+/** Queues another job if messages are due later in the second that this job covers. */
 async function queueRestOfSecond(ctx: Context, work: AdvanceWork): Promise<void> {
   const end = parseEndOfSecond(work.key)
   if (!end || end <= ctx.now()) return

@@ -23,19 +23,19 @@ export interface Claim {
 }
 
 export interface Batch {
-  /** How many were decided, without those blocked by another execution of their phone. */
+  /** How many executions were decided. Excludes those blocked by another execution to the same phone. */
   seen: number
   claims: Claim[]
   coupons: PendingCoupon[]
-  /** When a number has its next rate slots, if it has none now. */
+  /** The next time at which a number without free rate slots has some; null if every message got a slot. */
   nextSlotAt: Date | null
 }
 
 const batchSize = 200
 
 /**
- * Decides about due executions, or about the one that `run` has claimed. `sendContext` is read just before, outside the
- * transaction.
+ * Decides about all due executions, or only about `executionId`, which a member sends by hand or with the operation
+ * `run`. Read `sendContext` just before, outside the transaction.
  */
 export async function claimDue(
   ctx: Context,
@@ -90,7 +90,8 @@ async function lockClaimed(tx: Context, id: string): Promise<string[]> {
     .selectFrom('automation_executions')
     .select('id')
     .where('id', '=', id)
-    // Pending if sent by hand, claimed if sent by `run`. With a text it is already being sent.
+    // An execution sent by hand is pending; the operation `run` has already set `sending`. One with a message is
+    // already being sent.
     .where((eb) =>
       eb.or([
         eb('status', '=', 'pending').and('scheduled_at', '<=', tx.now()),
@@ -103,7 +104,10 @@ async function lockClaimed(tx: Context, id: string): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Skips a second first message of an automation to the same phone: the first starts the cooldown. */
+/**
+ * If several runs of an automation are about to send their first message to the same phone, skips all but one: it
+ * starts the cooldown.
+ */
 function skipWithinCooldown(decisions: Decision[]): Decision[] {
   const leaving = new Set<string>()
   return decisions.map((decision) => {
@@ -118,8 +122,8 @@ function skipWithinCooldown(decisions: Decision[]): Decision[] {
 }
 
 /**
- * Finds first messages that must wait, because another first message of the automation to the same phone is getting a
- * coupon. They are decided again once that message is sent (and the cooldown applies) or held.
+ * Finds first messages that must wait, because another run's first message of the automation to the same phone is
+ * getting a coupon. They are decided again once that message is sent, which starts the cooldown, or held.
  */
 async function findBlocked(tx: Context, decisions: readonly Decision[]): Promise<ReadonlySet<Decision>> {
   const wanting = decisions.filter(
@@ -149,7 +153,7 @@ const hasCoupon = (row: Decision['row']): boolean => row.coupons.some((coupon) =
 const toPersonKey = (row: { automation_id: string; phone_key: string | null }): string =>
   `${row.automation_id}:${row.phone_key}`
 
-/** Finds phones with a due first message that already has a stored coupon, from this worker or another. */
+/** Finds phones with a due first message for which this worker or another has already stored a coupon. */
 async function findPhonesWithCoupon(tx: Context, wanting: readonly Decision[]): Promise<Set<string>> {
   const rows = await tx.db
     .selectFrom('automation_executions as e')
@@ -165,7 +169,9 @@ async function findPhonesWithCoupon(tx: Context, wanting: readonly Decision[]): 
   return new Set(rows.map(toPersonKey))
 }
 
-/** Reserves rate slots. Messages without a slot stay pending. */
+/**
+ * Reserves a rate slot for each message to send. Messages that get no slot are returned as `waiting` and stay pending.
+ */
 async function reserveSlots(
   tx: Context,
   decisions: readonly Decision[],
@@ -184,7 +190,10 @@ async function reserveSlots(
   return { waiting, nextSlotAt }
 }
 
-/** Reserves a quota unit for each message to send. If there are too few, the first messages get them. */
+/**
+ * Reserves a quota unit for each message to send that has none. If there are too few units, the first messages get
+ * them.
+ */
 async function reserveUnits(tx: Context, decisions: Decision[]): Promise<Decision[]> {
   const needing = decisions.filter(({ kind, row }) => kind === 'send' && row.reservation_id === null)
   const { reservationId, units } = await outbox.reserveUpTo(tx, needing.length, 'automation')

@@ -1,4 +1,4 @@
-/** Coupons of runs: stored first, then created on the platform (rules 5, 9). */
+/** Issues the coupons of runs: each is stored first, then created on the platform (rules 5, 9). */
 import { sql } from 'kysely'
 import { connections, coupons } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -23,14 +23,17 @@ export interface PendingCoupon {
 
 type CouponDecision = Extract<Decision, { kind: 'coupon' }>
 
-/** Stores a code for each coupon in the deciding transaction: a run has one code per step, also after a retry. */
+/**
+ * Stores a code for each coupon, in the transaction that decided to issue it. A retry reuses the code stored for the
+ * run's step.
+ */
 export async function storeCoupons(
   ctx: Context,
   decisions: readonly CouponDecision[],
 ): Promise<PendingCoupon[]> {
   if (decisions.length === 0) return []
   const now = ctx.now()
-  // The coupon of the first message has no step.
+  // A coupon that is issued before the first message is stored under step ''.
   const getStepId = ({ stepId, row }: CouponDecision): string => (row.sequence === 1 ? '' : (stepId ?? ''))
   await ctx.db
     .insertInto('automation_coupons')
@@ -45,7 +48,7 @@ export async function storeCoupons(
         created_at: now,
       })),
     )
-    // Also ignores a code collision with another run: the next attempt generates a new code.
+    // This also ignores a collision with the code of another run. The next attempt then generates a new code.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
   const rows = await ctx.db
@@ -62,10 +65,12 @@ export async function storeCoupons(
   })
 }
 
-/** Concurrent calls to the platform. */
+/** Maximum number of concurrent calls to the platform. */
 const concurrency = 8
 
-/** Creates the coupons on the platform, outside any transaction. Idempotent by code. */
+/**
+ * Creates the coupons on the platform, outside any transaction. A coupon whose code exists there is not created again.
+ */
 export async function makeCoupons(ctx: Context, pending: readonly PendingCoupon[]): Promise<void> {
   const waiting = [...pending]
   const runWorker = async (): Promise<void> => {
@@ -115,7 +120,7 @@ const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: strin
   )
 }
 
-/** Holds the execution while the platform is down, for a day at most. */
+/** Holds the execution while the platform is down; fails it after a day of holds. */
 async function hold(ctx: Context, row: EngineRow): Promise<void> {
   const held = extendHold(getHoldState(row), 'provider-unavailable', ctx.now())
   if (!held) {

@@ -44,7 +44,7 @@ export function executionJson(db: Db): RawBuilder<unknown> {
     text: 'e.text',
     officialapiTemplateId: 'e.officialapi_template_id',
     couponCode: 'e.coupon_code',
-    // Ledger and inbox use the same id, from the first claim on.
+    // The message has the execution's id in the message ledger and in the inbox. It is null before the first attempt.
     messageId: sql`case when e.attempts > 0 then e.id end`,
     failureCode: 'e.failure_code',
     skipReason: 'e.skip_reason',
@@ -64,7 +64,7 @@ export function executionJson(db: Db): RawBuilder<unknown> {
 
 export const noExecution = 'There is no such automation message'
 
-/** One execution. Refuses an unknown one, or one whose automation was deleted. */
+/** Reads an execution. Refuses an unknown one, and one whose automation was deleted. */
 export const readExecution = preparedOne(noExecution, (db, { id }) => ({
   rows: db
     .selectFrom('automation_executions as e')

@@ -1,4 +1,4 @@
-/** The outbox source of automation messages, and how a run continues after each (rule 5). */
+/** Registers automation messages with the outbox, and continues or ends a run after each message (rule 5). */
 import { outbox, type sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { continueRuns } from './run-continuation.ts'
@@ -63,7 +63,7 @@ export const executions = outbox.defineBatchSource<Message>()({
       ]),
   inFlightStatuses: ['sending'],
   claimColumns: ['claim_id', 'claimed_at'],
-  // Keeps the due time, but `run` is retried at once.
+  // A requeued message keeps its due time, except one sent with the operation `run`, which is due at once.
   requeue: (tx, row) => toPending(row, row.isForced ? { scheduledAt: tx.now() } : {}),
   clearedOnEnd: { holdReason: null, heldSince: null },
   describeSent: ({ automationId, automationName, automationType, couponCode, text, isManual }) => ({
@@ -80,7 +80,10 @@ export const executions = outbox.defineBatchSource<Message>()({
 /** The fields of a claimed message that are needed to send it. */
 export type ClaimedMessage = Pick<Message, 'id' | 'attempt' | 'phone' | 'content' | 'isManual'>
 
-/** Makes a message that was certainly not accepted pending again, without its text and quota unit until the next decision. */
+/**
+ * Makes a message that the provider certainly did not accept pending again. The next decision renders it and reserves a
+ * quota unit again.
+ */
 export const toPending = (row: Message, change: Partial<Message>): Message => ({
   ...row,
   status: 'pending',
@@ -98,7 +101,7 @@ async function handleTransitions(tx: Context, moves: readonly outbox.Transition<
     ({ before, after }) =>
       before.status === 'sending' && after.sentAt !== null && after.code !== outbox.indeterminate.code,
   )
-  // Also after a failure: the next message is skipped below, as in every other failed run.
+  // A message that was accepted and then failed also continues its run; `skipFollowing` then skips the next message.
   await continueRuns(
     tx,
     sent.map(({ after }) => ({ ...after, sentAt: after.sentAt! })),

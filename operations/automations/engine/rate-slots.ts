@@ -1,13 +1,16 @@
-/** Rate slots of a store's numbers: reserved once for the next batch, whichever worker sends it. */
+/**
+ * Reserves rate slots of a store's numbers. Slots in the future are stored, so that the next batch uses them, whichever
+ * worker sends it.
+ */
 import { outbox, sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 
-/** Older slots may have been given to others. */
+/** Slots reserved for a time longer ago may have been given to other senders. */
 const staleMs = 5_000
 
 /**
- * Takes up to `count` rate slots: how many messages may be sent now, or when the next ones may. Call it in the claiming
- * transaction, under the store's lock.
+ * Takes up to `count` rate slots. Returns how many messages may be sent now (`places`), or when the next ones may be sent
+ * (`at`). Call it in the claiming transaction, which holds the store's lock.
  */
 export async function takeRateSlots(
   ctx: Context,

@@ -6,7 +6,10 @@ import { describeReason } from '../reasons.ts'
 import type { Claim } from './claim.ts'
 import { type ClaimedMessage, executions, type Message, toPending } from './outbox-source.ts'
 
-/** `isRetry`: the claims come from a dead worker, so the messages may have been sent. */
+/**
+ * Sends the claimed messages. `isRetry` is true if a dead worker claimed them before, so they may already have been
+ * sent.
+ */
 export const deliverBatch = (
   ctx: Context,
   { id: claimId, route: { connection, isIdempotent }, messages }: Claim,
@@ -31,7 +34,10 @@ export interface MessageResult {
   outcome: outbox.Outcome
 }
 
-/** Records results of messages that still belong to this claim. A message ended by a provider status keeps its state. */
+/**
+ * Records the results of messages that still belong to this claim. A message that a status event has already ended
+ * keeps its state.
+ */
 export async function recordResults(
   ctx: Context,
   { id, route }: Pick<Claim, 'id' | 'route'>,
@@ -53,7 +59,7 @@ export async function recordResults(
   })
 }
 
-/** Holds a message that was not accepted; fails it after a day of holds. */
+/** Holds a message that the provider did not accept; fails it after a day of holds. */
 function toHeld(
   tx: Context,
   row: Message,

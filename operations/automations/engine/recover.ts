@@ -1,4 +1,4 @@
-/** Recovery of messages whose worker died (rule 5). */
+/** Recovers messages whose worker died while sending them (rule 5). */
 
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
@@ -11,13 +11,14 @@ import { executions, type Message } from './outbox-source.ts'
 import { deliverBatch, recordResults } from './record.ts'
 import { isRoute, readDecisionContext, type SendContext, type SendRoute } from './send-context.ts'
 
-/** How long a message may be resent under the same key. */
+/** How long a message may be resent under the same idempotency key. */
 const resendForMs = dayMs
 const batchSize = 200
 
 /**
- * Recovers claims of dead workers. Messages that were never called become pending. The others are resent under their
- * key if the provider deduplicates by key and they may still be sent; else they become indeterminate after ten minutes.
+ * Recovers the claims of dead workers. Messages for which the provider was not called yet become pending. The others are
+ * resent under their idempotency key if the provider supports it and the message may still be sent; otherwise their
+ * outcome becomes indeterminate after ten minutes.
  */
 export async function recoverDead(ctx: Context, sendContext: SendContext): Promise<void> {
   const dead = await claimDead(ctx)
@@ -44,7 +45,10 @@ export async function recoverDead(ctx: Context, sendContext: SendContext): Promi
   }
 }
 
-/** Returns an internal error, to be thrown once the known outcomes are recorded. */
+/**
+ * Resends a claim and records the results. Returns an unexpected error, which the caller throws once it has recorded
+ * all outcomes.
+ */
 async function resend(ctx: Context, claim: Claim): Promise<unknown> {
   const { results, error } = await deliverBatch(ctx, claim, true)
   await recordResults(ctx, claim, results)
@@ -53,7 +57,10 @@ async function resend(ctx: Context, claim: Claim): Promise<unknown> {
 
 type Verdict = 'send' | 'later' | 'never'
 
-/** Decides again as if they were due now, because quiet hours, purchases and opt-outs since the call count too. */
+/**
+ * Decides about the messages again, because a purchase, an opt-out or quiet hours since the call may forbid sending
+ * them now.
+ */
 async function reevaluate(
   ctx: Context,
   sendContext: SendContext,
@@ -101,7 +108,7 @@ async function claimDead(ctx: Context): Promise<{ id: string; messages: Message[
     const id = tx.newId()
     await tx.db
       .updateTable('automation_executions')
-      // `called_at` stays: it measures how long the outcome has been unknown.
+      // `called_at` is kept: it shows how long the outcome has been unknown.
       .set({ claim_id: id, claimed_at: tx.now(), updated_at: tx.now() })
       .where('id', '=', sql<string>`any(${called.map((row) => row.id)}::uuid[])`)
       .execute()

@@ -7,7 +7,7 @@ import type { Hold } from '../deciding/holds.ts'
 import { lockAutomations } from './claim.ts'
 import { queueAdvance } from './schedule.ts'
 
-/** Joins the caller's transaction, if any. Returns how many messages became due. */
+/** Releases all messages held for `reason`, in the caller's transaction if there is one. Returns how many became due. */
 export async function releaseHolds(ctx: Context, reason: Hold['reason']): Promise<number> {
   return ctx.transaction(async (tx) => {
     const now = tx.now()
@@ -31,10 +31,13 @@ export async function releaseIfConnected(ctx: Context): Promise<void> {
   if ('connection' in selected) await releaseHolds(ctx, 'not-connected')
 }
 
-/** Releases messages that waited for a stale cache, in the transaction that completes its sync (rule 16). */
+/**
+ * Releases messages that were held while a cache was stale, in the transaction that completes its sync (rule 16).
+ * `before`: the previous completed sync.
+ */
 export async function releaseAfterSync(ctx: Context, before: Date | null): Promise<void> {
   if (!isStale(before, ctx.now())) return
-  // A concurrent decision either sees this sync, or has stored its hold before the lock is granted.
+  // The lock orders this after concurrent decisions, so that their holds are released too. Later decisions see the sync.
   await lockAutomations(ctx)
   await releaseHolds(ctx, 'provider-unavailable')
 }

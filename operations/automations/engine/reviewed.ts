@@ -1,9 +1,9 @@
-/** Orders that need no review request; the section reviews knows them. */
+/** Finds orders that need no review request, through an extension point that the section reviews implements. */
 import type { Context } from '#runtime/context'
 
-/** `not-eligible`: the order was reviewed; `duplicate-request`: the review was requested. */
+/** By order id. `not-eligible`: the order was reviewed; `duplicate-request`: its review was already requested. */
 export type Reviewed = ReadonlyMap<string, 'not-eligible' | 'duplicate-request'>
-/** Finds which of the orders were reviewed or requested. */
+/** Finds which of the orders were reviewed, or whose review was already requested. */
 export type FindReviewed = (ctx: Context, orderIds: readonly string[]) => Promise<Reviewed>
 
 /** Empty if the section reviews is not installed. */

@@ -1,4 +1,4 @@
-/** Creates the next execution of a run, in the transaction that records its last message as sent. */
+/** Creates a run's next execution, in the transaction that records its previous message as sent. */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -19,7 +19,7 @@ export interface SentOfRun {
   sentAt: Date
 }
 
-/** Continues runs whose flow version has a next step, unless their automation was deleted. Ends the others. */
+/** Continues each run whose flow version has a next step. Ends the other runs, and runs of deleted automations. */
 export async function continueRuns(ctx: Context, sent: readonly SentOfRun[]): Promise<void> {
   if (sent.length === 0) return
   const flows = await readFlows(ctx, sent)
@@ -117,7 +117,10 @@ const nextTypes = {
   scheduled_at: 'timestamptz',
 } as const
 
-/** Reads flows by automation and version, without deleted automations. Locks the automations until the commit. */
+/**
+ * Reads the flows of automations that are not deleted, by automation and version. Locks the automations until the
+ * commit.
+ */
 async function readFlows(ctx: Context, sent: readonly SentOfRun[]): Promise<Map<string, Flow | null>> {
   const withFlow = sent.filter((each) => each.flowVersion !== null)
   if (withFlow.length === 0) return new Map()

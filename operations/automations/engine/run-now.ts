@@ -14,7 +14,7 @@ import { endExecutions } from './termination.ts'
 const notPending = () =>
   refuse('conflict', 'The message is not waiting any more: it has left, was skipped, or was cancelled')
 
-/** Claims a pending message, reserves a quota unit and queues its job. Call it outside any transaction. */
+/** Sends a pending message now: claims it, reserves a quota unit and queues its job. Call it outside any transaction. */
 export async function runNow(ctx: Context, id: string): Promise<Queued & { executionId: string }> {
   await requireExecution(ctx, id)
   const sendContext = await findSendContext(ctx)

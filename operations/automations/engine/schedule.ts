@@ -6,16 +6,17 @@ import { automationAdvance } from '../handles.ts'
 
 /** The payload of the job `automation-advance`. */
 export interface AdvanceWork {
-  /** Jobs with the same key run one at a time: a second, or a unique key. */
+  /** Jobs with the same key run one at a time. A key names either a second or a single job. */
   key: string
-  /** When it is due, ISO 8601. */
+  /** When the work is due, ISO 8601. */
   at: string
-  /** The execution claimed by `run` or sent by hand; null: everything due. */
+  /** The execution to send, if a member sends it by hand or with the operation `run`; null for everything that is due. */
   executionId: string | null
 }
 
 /**
- * Messages due sooner get their own job: a shared one could start before this transaction is visible.
+ * A message due within ten seconds gets its own job: a job shared with other messages could start before this transaction
+ * commits, and miss it.
  */
 const sharedAfterMs = 10_000
 
@@ -34,7 +35,7 @@ export async function queueAdvance(ctx: Context, instants: readonly Date[]): Pro
   }
 }
 
-/** `notBefore` delays the job beyond the due time. */
+/** Queues a job for the time at which the work is due, but not before `notBefore`. */
 export async function queueWork(ctx: Context, work: AdvanceWork, notBefore?: Date): Promise<Queued> {
   const at = new Date(work.at)
   return ctx.queue(automationAdvance, work, { at: notBefore && notBefore > at ? notBefore : at })
@@ -44,7 +45,7 @@ export async function queueWork(ctx: Context, work: AdvanceWork, notBefore?: Dat
 export const queueExecution = (ctx: Context, executionId: string): Promise<Queued> =>
   queueWork(ctx, { key: `execution:${executionId}`, at: ctx.now().toISOString(), executionId })
 
-/** The end of the second that a job covers; null if its key is unique. */
+/** The end of the second that a job covers; null if its key does not name a second. */
 export function parseEndOfSecond(key: string): Date | null {
   const second = /^second:(\d+)$/.exec(key)?.[1]
   return second === undefined ? null : new Date((Number(second) + 1) * secondMs)

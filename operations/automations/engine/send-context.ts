@@ -1,4 +1,4 @@
-/** The send context and the decision context of a batch, read once. */
+/** Reads the send context and the decision context of a batch of executions. */
 
 import { sql } from 'kysely'
 import { checkRoute, type FailedPrecondition, optOuts, sending, templates } from '#operations/messaging/index'
@@ -11,7 +11,10 @@ import type { AutomationMessage } from '../types.ts'
 import { readCacheProgress } from './cache-progress.ts'
 import { findReviewedOrders } from './reviewed.ts'
 
-/** Read before the transaction, because providers are asked for the rate of their numbers. */
+/**
+ * Through which connections the store can send. It is read before the transaction, because reading it calls providers
+ * for their numbers' rates.
+ */
 export interface SendContext {
   canSend: boolean
   selected: SendRoute | FailedPrecondition
@@ -101,7 +104,9 @@ async function findOpenWindows(ctx: Context, phones: string[]): Promise<Set<stri
 
 const coolingTypes = { id: 'uuid', automation_id: 'uuid', phone_key: 'text', since: 'timestamptz' } as const
 
-/** Finds first messages whose phone got one of the same automation within its cooldown, or is being sent one now. */
+/**
+ * Finds first messages whose phone got a message of the same automation within its cooldown, or is being sent one now.
+ */
 async function findCooling(ctx: Context, rows: readonly EngineRow[]): Promise<Set<string>> {
   const first = rows.filter((row) => row.sequence === 1 && row.cooldown_hours > 0 && row.phone_key !== null)
   if (first.length === 0) return new Set()

@@ -1,15 +1,18 @@
-/** Finds due messages without a job, dead claims and ended holds, every minute, in all stores. */
+/**
+ * Finds, every minute and in all stores, due messages without a job, claims of dead workers, and holds that may have
+ * ended.
+ */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import { outbox } from '#operations/messaging/index'
 import type { SystemContext } from '#runtime/context'
 import { automationExecute } from '../handles.ts'
 
-/** Leaves the message's own job time to run first. */
+/** The sweep ignores messages that became due more recently, so that their own job can run first. */
 const graceMs = 2_000
 const batchSize = 1000
 
-/** Finds stores with due messages or dead claims: one index scan for each. */
+/** Finds stores with due messages or with claims of dead workers, with one index scan each. */
 export async function findStoresToSweep(root: RootDatabase, now: Date): Promise<string[]> {
   const due = await root
     .selectFrom('automation_executions')
@@ -44,7 +47,7 @@ export async function findStoresOnHold(root: RootDatabase): Promise<string[]> {
   return rows.map((row) => row.store_id)
 }
 
-/** Clears executes whose job no longer exists, so that their automations can be executed again. */
+/** Clears `executing_job_id` of automations whose execute job no longer exists, so that they can be executed again. */
 export async function releaseDeadExecutes({ root, services }: SystemContext): Promise<void> {
   const held = await root
     .selectFrom('automations')

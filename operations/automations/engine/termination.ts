@@ -1,11 +1,11 @@
-/** Ends executions that are not sent: records the reason, releases their quota units, ends their runs. */
+/** Ends executions that will not be sent: records the reason, releases their quota units and ends their runs. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
 import { describeReason, type ReasonCode } from '../reasons.ts'
 
-/** Ends runs, and the visit of their current step. */
+/** Ends runs, and records in the step log that they left their current step. */
 export async function endRuns(ctx: Context, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   const now = ctx.now()
@@ -28,15 +28,15 @@ export interface Termination {
   status: 'skipped' | 'cancelled' | 'failed'
   /** Why it was skipped, failed or was cancelled. */
   code: ReasonCode
-  /** A sentence; by default that of the code. */
+  /** The reason as a sentence; by default `describeReason(code)`. */
   reason?: string
 }
 
 const endingTypes = { id: 'uuid', status: 'text', code: 'text', reason: 'text' } as const
 
 /**
- * Ends executions whose status is still in `from`, in the caller's transaction. Others stay unchanged. Returns the ids
- * of the ended ones.
+ * Ends the executions whose status is still in `from`, in the caller's transaction, and leaves the others unchanged.
+ * Returns the ids of the executions that it ended.
  */
 export async function endExecutions(
   ctx: Context,
@@ -99,11 +99,11 @@ export async function releaseUnits(
   )
 }
 
-/** Cancels all pending executions of a deleted automation, in that transaction. */
+/** Cancels all pending executions of an automation, in the transaction that deletes it. */
 export const cancelPending = (ctx: Context, automationId: string): Promise<void> =>
   endPending(ctx, 'automation_id', [automationId], { status: 'cancelled', code: 'automation-deleted' })
 
-/** Skips the pending executions of runs whose message failed, and ends the runs. */
+/** Skips the pending executions of runs in which a message failed, and ends the runs. */
 export async function skipFollowing(ctx: Context, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   await endPending(ctx, 'run_id', runIds, { status: 'skipped', code: 'previous-failed' })

@@ -1,4 +1,4 @@
-/** Test messages of an automation. */
+/** Sends test messages of an automation. */
 import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -19,8 +19,8 @@ import { type CashbackSettings, kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
 
 /**
- * Sends the first message, or that of a step, with the newest cart or order of the store and a made-up coupon. Returns
- * its SentMessage and refuses like single sends. Call it outside any transaction.
+ * Sends the first message, or the message of `stepId`, with the store's newest cart or order and a made-up coupon.
+ * Returns a SentMessage, and refuses for the same reasons as a single message. Call it outside any transaction.
  */
 export async function sendTest(
   ctx: Context,

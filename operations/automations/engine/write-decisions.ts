@@ -25,7 +25,7 @@ const decisionTypes = {
   claim_id: 'uuid',
   claimed_at: 'timestamptz',
   called_at: 'timestamptz',
-  /** The increment of `attempts`. */
+  /** Is added to `attempts`. */
   tries: 'integer',
   failure_code: 'text',
   skip_reason: 'text',
@@ -33,10 +33,10 @@ const decisionTypes = {
   failed_at: 'timestamptz',
   ended_at: 'timestamptz',
 } as const
-/** Omitted columns become null. */
+/** The new values of an execution. Omitted columns become null. */
 export type DecisionRow = Partial<Record<keyof typeof decisionTypes, unknown>> & { id: string; tries: number }
 
-/** Converts a decision to the columns of its execution. The caller adds the claim of messages to send. */
+/** Converts a decision to the columns of its execution. For messages to send, the caller adds the claim's columns. */
 export function toDecisionRow(decision: Decision, now: Date): DecisionRow {
   const { row } = decision
   const unchanged: DecisionRow = {
@@ -54,10 +54,10 @@ export function toDecisionRow(decision: Decision, now: Date): DecisionRow {
   const held = { hold_reason: row.hold_reason, held_since: row.held_since }
   switch (decision.kind) {
     case 'wait':
-      // A wait resets earlier holds.
+      // A run that reaches a wait step starts without earlier holds afterwards.
       return { ...unchanged, scheduled_at: decision.until, held_ms: 0, hold_tries: 0, due_at: null }
     case 'coupon':
-      // Continues once the platform has the coupon; a current hold stays.
+      // The execution is decided again once the platform has the coupon. If it was on hold, the hold stays.
       return { ...unchanged, ...held, status: row.status }
     case 'held': {
       const { reason, until, since, heldMs, tries } = decision.hold
@@ -92,7 +92,7 @@ export function toDecisionRow(decision: Decision, now: Date): DecisionRow {
     case 'send':
       return {
         ...unchanged,
-        // A current hold continues if the message is not accepted now either.
+        // If the message was on hold, keep the hold: it continues if the provider does not accept the message now.
         ...held,
         status: 'sending',
         message: decision.content,
@@ -103,7 +103,7 @@ export function toDecisionRow(decision: Decision, now: Date): DecisionRow {
   }
 }
 
-/** Call it in the transaction that has locked the executions. */
+/** Writes the rows. Call it in the transaction that has locked the executions. */
 export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Promise<void> {
   if (rows.length === 0) return
   const ids = rows.map((row) => row.id)
@@ -125,7 +125,7 @@ export async function writeRows(ctx: Context, rows: readonly DecisionRow[]): Pro
     .execute()
 }
 
-/** Ends finished runs and releases the quota units of their last execution. */
+/** Ends the runs of skipped, failed and cancelled executions, and releases the executions' quota units. */
 export async function endFinished(ctx: Context, decisions: readonly Decision[]): Promise<void> {
   const over = decisions.filter(({ kind }) => kind === 'skipped' || kind === 'failed' || kind === 'cancelled')
   await releaseUnits(

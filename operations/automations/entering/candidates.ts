@@ -1,4 +1,4 @@
-/** The candidates of execute (rule 8), newest first, in pages. */
+/** Lists whom the operation execute sends an automation to (rule 8), newest event first, in pages. */
 
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
@@ -17,7 +17,7 @@ import { readCarts, readOrders, toCartEntry, toOrderEntry } from './subjects.ts'
 const pageSize = 500
 const winBackDays = 365
 
-/** Lists entries without a run, whose conditions are met, with a phone that may be written to. */
+/** Lists the entries that have no run yet, meet the automation's conditions, and have a phone that may get messages. */
 export async function* listCandidates(ctx: Context, automation: AutomationRow): AsyncGenerator<Entry[]> {
   const reachesAll = await isUtility(ctx, automation)
   for await (const page of readEntryPages(ctx, automation)) {
@@ -48,7 +48,7 @@ export async function countCandidates(
   return found
 }
 
-/** Whether it sends an approved utility template, which also reaches opted-out customers. */
+/** Whether the automation sends an approved utility template. It may also be sent to opted-out customers. */
 async function isUtility(ctx: Context, { message }: AutomationRow): Promise<boolean> {
   const route = await checkRoute(ctx)
   if (!('connection' in route) || route.connection.type !== 'official') return false
@@ -57,7 +57,10 @@ async function isUtility(ctx: Context, { message }: AutomationRow): Promise<bool
   return template?.status === 'approved' && template.category === 'utility'
 }
 
-/** One index lookup per key: with many runs `entry_key = any(…)` may scan all of them. */
+/**
+ * Finds which keys have a run. Uses one index lookup per key, because `entry_key = any(…)` may scan all runs of the
+ * automation.
+ */
 async function findEntered(ctx: Context, automationId: string, keys: string[]): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom(sql<{ key: string }>`unnest(${keys}::text[])`.as<'k'>(sql`k(key)`))
@@ -90,19 +93,19 @@ async function* readEntryPages(ctx: Context, automation: AutomationRow): AsyncGe
   }
 }
 
-/** Keyset cursor, newest first. */
+/** Keyset cursor: the last row of the previous page. Pages are ordered newest first. */
 interface PageCursor {
   at: Date
   id: string
 }
 
-/** Whether a row comes after the cursor: older, or of the same instant with a smaller id. */
+/** Whether a row comes after the cursor: it is older, or of the same instant with a smaller id. */
 const isBeyond = (at: string, id: string, place: PageCursor | null): Expression<SqlBool> =>
   place === null
     ? sql<boolean>`true`
     : sql<boolean>`(${sql.ref(at)}, ${sql.ref(id)}) < (${place.at}::timestamptz, ${place.id}::text)`
 
-/** Selects runs by entry key, so that the database excludes entries with a run. */
+/** Selects runs by entry key. A query uses it in `not exists`, to exclude entries that have a run. */
 const selectRunsByKey = (
   eb: ExpressionBuilder<TenantTables, never>,
   automationId: string,
@@ -119,7 +122,7 @@ async function* readOrderPages(ctx: Context, automation: AutomationRow): AsyncGe
   const column = `o.${occurredAt}` as 'o.placed_at'
   const now = ctx.now()
   const from = new Date(now.getTime() - (executeDays ?? 0) * dayMs)
-  // Customers who ordered a moment ago get no reminder yet.
+  // An order gets a payment reminder only once the automation's delay has passed.
   const until =
     automation.type === 'payment-reminder'
       ? new Date(now.getTime() - automation.delayMinutes * minuteMs)

@@ -6,7 +6,10 @@ import type { Categories, OrderSubject } from './subjects.ts'
 
 const pageSize = 100
 
-/** Call it outside any transaction. Skips the platform if no automation has a condition on categories. */
+/**
+ * Finds the categories of the subjects' products. Does not call the platform if no automation has a condition on
+ * categories. Call it outside any transaction.
+ */
 export async function findCategories(
   ctx: Context,
   automations: readonly AutomationRow[],

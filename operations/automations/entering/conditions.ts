@@ -5,10 +5,10 @@ import type { Conditions } from '../types.ts'
 export interface ConditionFacts {
   /** Decimal text. */
   total: string
-  /** Products of its lines. */
+  /** The products of the order's or cart's lines. */
   productIds: readonly string[]
   categoryIds: ReadonlySet<string>
-  /** Null for a cart. */
+  /** The order's payment method; null for a cart. */
   paymentMethod: string | null
   /** Whether the customer has an earlier order. */
   hasEarlierOrder: boolean

@@ -1,4 +1,4 @@
-/** Starts runs, at most one per automation and entry key, ever (rule 4). */
+/** Starts runs. An entry key starts at most one run of an automation, ever (rule 4). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -8,7 +8,7 @@ import { queueAdvance } from '../engine/schedule.ts'
 import { kinds } from '../kinds.ts'
 import type { AutomationRow } from '../types.ts'
 
-/** The trigger of a run, with its contact. */
+/** The trigger of a run, and the contact that the run writes to. */
 export interface Entry {
   key: string
   entityId: string
@@ -16,7 +16,7 @@ export interface Entry {
   cartId: string | null
   orderId: string | null
   customerId: string | null
-  /** E.164; `phoneKey` is its match form. */
+  /** E.164. `phoneKey` is the form of the same phone for comparisons. */
   phone: string | null
   phoneKey: string | null
   email: string | null
@@ -40,8 +40,9 @@ const runTypes = {
 } as const
 
 /**
- * Starts a run with its first message and job for each entry with a new key, in the caller's transaction. `at`
- * overrides the delay. Returns how many runs started; none if the automation was turned off or deleted meanwhile.
+ * Starts a run for each entry with a new key, and queues its first message, in the caller's transaction. With `at` the
+ * message is due then instead of after the delay. Returns how many runs started: 0 if the automation was turned off or
+ * deleted meanwhile.
  */
 export async function enterRuns(
   ctx: Context,
@@ -79,7 +80,10 @@ export async function enterRuns(
   return entered.size
 }
 
-/** Locks in share mode, so that turning the automation off or deleting it sees these runs. */
+/**
+ * Whether the automation is active. Locks it in share mode, so that a change that turns it off or deletes it waits for
+ * these runs.
+ */
 async function isActive(ctx: Context, id: string): Promise<boolean> {
   const found = await ctx.db
     .selectFrom('automations')
@@ -124,7 +128,7 @@ async function insertRuns(
   return new Set(inserted.map((row) => row.id))
 }
 
-/** Inserts the first messages. Without a phone a message is skipped at once. */
+/** Inserts the first messages. The message of an entry without a phone is skipped at once. */
 async function insertFirstMessages(
   ctx: Context,
   automation: AutomationRow,

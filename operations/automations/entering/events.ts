@@ -1,4 +1,4 @@
-/** Handles changed carts and orders (rule 4). */
+/** Starts, postpones and skips runs when carts or orders have changed (rule 4). */
 
 import { sql } from 'kysely'
 import { mayUse, type orders } from '#operations/store/index'
@@ -32,7 +32,7 @@ export interface ChangedEntities {
   orders: readonly string[]
 }
 
-/** Orders per job. */
+/** Maximum number of changed orders per automation event job. */
 const batchSize = 200
 
 const hasAutomations = prepared((db) =>
@@ -54,7 +54,10 @@ export async function queueOrderEvents(ctx: Context, changes: readonly orders.Or
   }
 }
 
-/** Starts runs, postpones those of carts with new activity, and skips messages that no longer fit. */
+/**
+ * Starts runs, postpones the runs of carts with new activity, and skips messages that no longer fit their order or
+ * cart.
+ */
 export async function applyEvents(ctx: Context, changed: ChangedEntities): Promise<void> {
   const automations = (await mayUse(ctx, 'automations'))
     ? await findActiveAutomations(ctx, ['abandoned-cart', ...orderTypes])
@@ -80,13 +83,16 @@ export async function applyEvents(ctx: Context, changed: ChangedEntities): Promi
   })
 }
 
-/** Whether it happened since the automation was turned on, and at most a day (or the delay) ago. */
+/**
+ * Whether the event happened since the automation was turned on, and not longer ago than a day or the delay, whichever
+ * is longer.
+ */
 function isTimely({ activatedAt, delayMinutes }: AutomationRow, { occurredAt }: Entry, now: Date): boolean {
   const age = now.getTime() - occurredAt.getTime()
   return activatedAt !== null && occurredAt >= activatedAt && age <= Math.max(dayMs, delayMinutes * minuteMs)
 }
 
-/** After new activity the first message, held or not, is postponed and addressed to the cart's current customer. */
+/** Postpones the pending first messages of carts with new activity, and addresses them to the cart's current customer. */
 async function postponeCartRuns(tx: Context, carts: readonly CartSubject[]): Promise<void> {
   const moved: Date[] = []
   for (const cart of carts) {
@@ -101,7 +107,7 @@ async function postponeCartRuns(tx: Context, carts: readonly CartSubject[]): Pro
       .where('r.occurred_at', '<', cart.last_activity_at)
       .where('e.sequence', '=', 1)
       .where('e.status', '=', 'pending')
-      // A message sent by `run` is not postponed.
+      // A message that a member sends with the operation `run` is not postponed.
       .where('e.is_forced', '=', false)
       .orderBy('e.id')
       .forUpdate('e')
@@ -125,7 +131,7 @@ async function postponeCartRuns(tx: Context, carts: readonly CartSubject[]): Pro
         .updateTable('automation_executions')
         .set({
           scheduled_at: at,
-          // The cart is abandoned again: earlier holds are reset.
+          // The time until the cart counts as abandoned starts again, so earlier holds are reset.
           hold_reason: null,
           held_since: null,
           held_ms: 0,
@@ -165,7 +171,7 @@ async function skipPointless(
   )
 }
 
-/** Finds and locks pending first messages of runs about these orders and carts, or of the same people. */
+/** Finds and locks the pending first messages of runs about these orders and carts, or of the same customers. */
 async function findAffected(
   tx: Context,
   orders: readonly OrderSubject[],

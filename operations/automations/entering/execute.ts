@@ -1,4 +1,4 @@
-/** Execute: sends an automation now to everybody it would have written to (rule 8). */
+/** The operation execute: sends an automation now to everybody with a past event that it covers (rule 8). */
 
 import { checkRoute, templates } from '#operations/messaging/index'
 import { metering } from '#operations/store/index'
@@ -18,8 +18,9 @@ const busy = () =>
   )
 
 /**
- * Counts the candidates and queues the job. Refuses an automation that is off, cannot send or is being executed, and
- * more candidates than the remaining quota. Call it outside any transaction, as it may call the platform.
+ * Counts the candidates and queues the job. Refuses an automation that is turned off, cannot send or is already being
+ * executed. Also refuses if there are more candidates than messages left in the quota. Call it outside any transaction,
+ * because it may call the platform.
  */
 export async function startExecute(
   ctx: Context,
@@ -82,7 +83,10 @@ async function isExecuting(ctx: Context, id: string): Promise<boolean> {
   return row?.executing_job_id != null
 }
 
-/** Runs the job in batches. Each updates the remaining count with its runs, so that a retry continues after the last batch. */
+/**
+ * Runs the job in batches. Each batch starts its runs and updates the remaining count in one transaction, so that a retry
+ * continues after the last batch.
+ */
 export async function execute(
   ctx: Context,
   { automationId, jobId }: { automationId: string; jobId: string },
@@ -119,7 +123,7 @@ export async function execute(
   await endExecute(ctx, automationId, jobId)
 }
 
-/** Allows the next execute. */
+/** Records that the job has ended, so that the automation can be executed again. */
 export async function endExecute(ctx: Context, automationId: string, jobId: string): Promise<void> {
   await ctx.db
     .updateTable('automations')

@@ -23,10 +23,12 @@ export interface ManualEntry {
 const minGapMs = minuteMs
 
 /**
- * Starts a separate run with one message, without delay, conditions and flow, reserves its quota unit and queues its
- * job, in the caller's transaction. The message has the execution's id. Refuses an unknown automation, order or cart
- * (404), an automation that is off, or that was sent to this phone by hand within a minute or is still pending (409),
- * and an empty quota (403).
+ * Starts a separate run with one message, without delay, conditions and flow. Reserves the message's quota unit and
+ * queues its job, in the caller's transaction. The message will have the execution's id. Refuses:
+ * - an unknown automation, order or cart (404);
+ * - an automation that is turned off (409);
+ * - an automation that a member has sent to this phone within the last minute, or whose message is still pending (409);
+ * - an exhausted quota (403).
  */
 export async function enterManually(
   ctx: Context,

@@ -1,4 +1,7 @@
-/** The daily scan for win-backs and birthdays (rule 1): once per local day and automation; missed days are made up. */
+/**
+ * The daily scan that starts win-back and birthday runs (rule 1). Each automation is scanned once per local day; missed
+ * days are scanned later.
+ */
 import { type InferResult, sql } from 'kysely'
 import type { PlatformCustomer } from '#operations/store/index'
 import { connections, isCountedOrder, mayUse } from '#operations/store/index'
@@ -13,8 +16,8 @@ import { type Entry, enterRuns } from './enter.ts'
 const pageSize = 500
 
 /**
- * Preselects automations that may have a day to scan: the latest due day is later than the last scanned one. Three
- * hours of tolerance cover clock changes; `hasDayToScan` decides exactly.
+ * Selects automations that may have a day to scan: the latest due day is later than the last scanned day. The query
+ * allows three hours of tolerance for clock changes; `hasDayToScan` then decides exactly.
  */
 export const selectAutomationsToScan = (system: SystemContext) =>
   system.root
@@ -39,7 +42,6 @@ export const selectAutomationsToScan = (system: SystemContext) =>
     )
 type ScanRow = InferResult<ReturnType<typeof selectAutomationsToScan>>[number]
 
-/** Whether the automation has a day to scan. */
 export const hasDayToScan = (row: ScanRow, now: Date): boolean =>
   listDaysToScan({ sendAt: row.send_at, zone: row.timezone, now }, row.scan_day, row.activated_at!).length > 0
 
@@ -48,7 +50,7 @@ interface ScanCursor {
   cursor: string | null
 }
 
-/** Scans the due days in pages. A retry continues at the saved cursor. */
+/** Scans all due days, page by page. A retry continues at the saved cursor. */
 export async function scan(ctx: Context, automationId: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     signal.throwIfAborted()
@@ -101,7 +103,7 @@ async function readScanState(
 }
 
 interface Page {
-  /** `occurredAt`: the instant of the scan. */
+  /** Builds the page's entries. `occurredAt` is the instant of the scan. */
   entries(occurredAt: Date): Entry[]
   next: string | null
 }
@@ -139,7 +141,7 @@ async function readWinBackPage(
   }
 }
 
-/** Selects each customer's last order: counted, and without a newer order that is not cancelled. */
+/** Selects each customer's last order: one that counts as a purchase and is followed only by cancelled orders. */
 export const selectLastOrders = (ctx: Context) =>
   ctx.db
     .selectFrom('orders as o')

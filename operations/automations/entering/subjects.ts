@@ -1,4 +1,4 @@
-/** Orders and carts as possible triggers of runs. */
+/** Reads orders and carts, and converts those that trigger an automation to entries. */
 import { sql } from 'kysely'
 import type { StoreFacts } from '#db/access'
 import type { Context } from '#runtime/context'
@@ -138,7 +138,7 @@ export const readCarts = async (ctx: Context, ids: readonly string[]): Promise<C
 /** Category ids by product id. */
 export type Categories = ReadonlyMap<string, readonly string[]>
 
-/** The entry of an order into an automation; null if it does not trigger it or its conditions are not met. */
+/** Converts an order to an entry; null if the order does not trigger the automation or does not meet its conditions. */
 export function toOrderEntry(
   automation: AutomationRow,
   order: OrderSubject,
@@ -168,7 +168,10 @@ const getOccurredAt = (type: AutomationType, order: OrderSubject): Date | null =
   return column === 'last_activity_at' || column === 'scan' ? null : order[column]
 }
 
-/** The entry of a cart. Null without a phone: the cart can enter once it has one. */
+/**
+ * Like `toOrderEntry`, but for carts. Also null for a cart without a phone, which can trigger the automation once it
+ * has one.
+ */
 export function toCartEntry(
   automation: AutomationRow,
   cart: CartSubject,

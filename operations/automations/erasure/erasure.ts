@@ -1,4 +1,4 @@
-/** Erasure of a person: ends their runs and anonymises their carts and messages. */
+/** Erases a person: ends their runs and anonymises their carts and messages. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import { belongsToSubject, type DataSubject, type ErasureHandler } from '#operations/store/index'
@@ -17,7 +17,7 @@ const erasedCart = {
 const erasedMessage = { phone: null, phone_key: null, message: null, text: null }
 const erasedRun = {
   ...{ customer_id: null, phone: null, phone_key: null, email: null, contact_name: null },
-  // The keys of a customer's runs contain the customer's id.
+  // For runs about a customer, the entity id is the customer's id and the entry key contains it.
   entity_id: sql<string>`case when entity_type = 'customer' then 'forgotten' else entity_id end`,
   entry_key: sql<string>`case when entity_type = 'customer' then 'forgotten:' || id else entry_key end`,
 }
@@ -78,7 +78,7 @@ async function findRuns(ctx: Context, person: DataSubject): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Erases all carts and runs after a shop is disconnected: all refer to its orders, carts and customers. */
+/** Erases all carts and runs of the store after its shop was disconnected, because they all refer to that shop's data. */
 export async function eraseShop(ctx: Context): Promise<void> {
   const now = ctx.now()
   const pending = await ctx.db

@@ -1,10 +1,12 @@
-/** Conversions of automation messages. */
+/** Records on automation messages when they converted. */
 import { sql } from 'kysely'
 import { type attribution, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 
-/** Sets when each message converted (its first counted order), in the transaction that writes conversions. */
+/**
+ * Sets each message's conversion time, that of its first counted order, in the transaction that writes the conversions.
+ */
 export async function applyConversions(
   ctx: Context,
   changes: readonly attribution.ConversionChange[],

@@ -1,4 +1,4 @@
-/** The days of a report, and the day on which an execution counts (rule 7). */
+/** Determines the days of a report, and on which of them an execution counts (rule 7). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/index'
@@ -12,13 +12,13 @@ export interface ReportDays {
 
 const maxDays = 365
 
-/** Parses the requested days, by default the last 30. Refuses an end before the start, and more than 365 days. */
+/** Parses the requested days; by default the last 30 days. Refuses an end before the start, and more than 365 days. */
 export const parseReportDays = (
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },
 ): ReportDays => ({ ...days.parseDayRange(ctx, query, maxDays), timezone: ctx.store.timezone })
 
-/** One row with `starts`: the first instants of the days and of the day after. For a CTE named `span`. */
+/** Selects one row with `starts`: the first instant of each day and of the day after the last. Name the CTE `span`. */
 export const selectSpan = (db: Kysely<TenantTables>, values: ReportDays) =>
   db
     .selectFrom(
@@ -33,11 +33,11 @@ export const selectSpan = (db: Kysely<TenantTables>, values: ReportDays) =>
       )} order by d.n)`.as('starts'),
     )
 
-/** When an execution counts: when it was sent, else when it is due. Needs the alias `e`. */
+/** The instant at which an execution counts: when it was sent or, if it was not, when it is due. Needs the alias `e`. */
 const countedAt = sql`coalesce(e.sent_at, e.scheduled_at)`
-/** The number of the execution's day, from 1. */
+/** On which day of the report an execution counts; the first day is 1. */
 export const dayNumber: RawBuilder<number> = sql<number>`width_bucket(${countedAt}, (select starts from span))`
 
-/** Whether it falls on one of the days. */
+/** Whether an instant, by default that at which an execution counts, falls on one of the report's days. */
 export const isOnDays = (at: RawBuilder<unknown> = countedAt): RawBuilder<boolean> =>
   sql<boolean>`(${at} >= (select starts[1] from span) and ${at} < (select starts[cardinality(starts)] from span))`

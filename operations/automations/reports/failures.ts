@@ -60,7 +60,7 @@ export interface Failures {
   }[]
 }
 
-/** Most frequent first, then by code. Refuses an unknown automation and invalid days. */
+/** Reads the counts, most frequent reason first, then by code. Refuses an unknown automation and invalid days. */
 export async function readFailures(
   ctx: Context,
   automationId: string,

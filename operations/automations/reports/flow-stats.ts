@@ -1,4 +1,4 @@
-/** Statistics of the runs of one flow version per step (rule 7), in one statement. */
+/** Reads statistics per step about the runs of one flow version (rule 7), in one statement. */
 import { type RawBuilder, sql } from 'kysely'
 import { isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -23,7 +23,7 @@ const zeroCounters = {
   couponsUsed: 0,
 }
 type Counters = typeof zeroCounters
-/** Some counters of a step. The first message is step ''. */
+/** Some of a step's counters. The first message has the `stepId` ''. */
 type StepCounters = Partial<Counters> & { stepId: string }
 
 interface Query extends ReportDays {
@@ -36,7 +36,7 @@ interface Query extends ReportDays {
 interface Facts {
   version: number | null
   flow: Flow | null
-  /** The requested version exists, or none was requested. */
+  /** True if the requested version exists, or if none was requested. */
   isKnown: boolean
   runs: number
   arrivals: StepCounters[]
@@ -76,7 +76,7 @@ const findFacts = preparedRow<Query, Facts>(noSuchAutomation, (db, values) => {
           .where('a.id', '=', values.id)
           .where('a.deleted_at', 'is', null),
       )
-      // A union, because null and a value need separate conditions to use the index.
+      // A union, because PostgreSQL uses the index for `=` and for `is null`, but not for `is not distinct from`.
       .with('entered', () =>
         mine
           .where('r.flow_version', '=', version)
@@ -165,7 +165,10 @@ export interface FlowStats {
   steps: (Counters & { stepId: string | null; type: Step['type'] })[]
 }
 
-/** Reads the statistics of a version, by default the current one. Refuses an unknown automation or version, and invalid days. */
+/**
+ * Reads the statistics of a version, by default the current one. Refuses an unknown automation or version, and invalid
+ * days.
+ */
 export async function readFlowStats(
   ctx: Context,
   automationId: string,

@@ -1,4 +1,4 @@
-/** The report of an automation on the requested days (rule 7), in one statement. */
+/** Reads an automation's report for the requested days (rule 7), in one statement. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { amounts, isCountedConversion } from '#operations/store/index'
@@ -20,7 +20,10 @@ interface Query extends ReportDays {
   limit: number
 }
 
-/** The number of executions with a status on a day, from 1. Day 0 has the pending ones of all days. */
+/**
+ * How many executions have a status on a day. The first day is 1; day 0 has the pending and sending executions of all
+ * days.
+ */
 interface Counted {
   day: number
   status: string
@@ -30,9 +33,9 @@ interface Counted {
 
 interface Facts {
   counted: Counted[]
-  /** `day` is null for all days together. The database sums the revenue. */
+  /** Conversions per day. The row with `day: null` has the sums of all days. */
   converted: { day: number | null; n: number; revenue: number }[]
-  /** Executions as JSON, comma-separated. */
+  /** The requested page of executions, as comma-separated JSON objects. */
   page: string
 }
 
@@ -112,7 +115,10 @@ const findFactsByStatus = preparedRow<Query & { statuses: readonly string[] }, F
   (db, values) => selectFacts(db, values, sql`any(${values.statuses}::text[])`),
 )
 
-/** Reads the report. `status` filters its messages, not its counters. Refuses an unknown automation and invalid days. */
+/**
+ * Reads the report. `status` filters the listed messages, but not the counters. Refuses an unknown automation and
+ * invalid days.
+ */
 export async function readReport(
   ctx: Context,
   automationId: string,
@@ -182,7 +188,7 @@ function sumCounts(counted: readonly Counted[]) {
     sent: sum(counted.filter(({ isSent }) => isSent)),
     delivered: sum(counted.filter(({ status }) => status === 'delivered' || status === 'read')),
     failed: sum(failed),
-    /** Failed without having been sent. */
+    /** How many messages failed before they were sent. */
     unsent: sum(failed.filter(({ isSent }) => !isSent)),
   }
 }
@@ -200,6 +206,6 @@ function buildDays(span: ReportDays, counted: readonly Counted[], converted: Fac
   return all
 }
 
-/** The percentage of two counts; null if `whole` is 0. */
+/** `part` as a percentage of `whole`; null if `whole` is 0. */
 export const toRate = (part: number, whole: number, decimals: 1 | 2): number | null =>
   amounts.toPercent(BigInt(part), BigInt(whole), decimals)

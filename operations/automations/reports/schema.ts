@@ -1,11 +1,14 @@
-/** Answers of the reports of an automation. */
+/** Response schemas of an automation's reports. */
 import { messageReason } from '#operations/messaging/index'
 import { count, currency, day, instant, money, object, percent, z } from '#runtime/schema'
 import { execution } from '../engine/execution-schema.ts'
 
 const rate = percent.nullable().describe('Percent of sent, two decimals; null at 0')
 
-/** Counted on the message's day; statistics, conversions and the dashboard count an order on its own day. */
+/**
+ * The report counts a conversion on the day of the message. Statistics, conversions and the dashboard count it on the
+ * day of the order.
+ */
 const ofMessages = count.describe(
   'Messages of these days that brought a counted order by now, whenever; statistics and conversions go by the day of the order',
 )

@@ -1,4 +1,4 @@
-/** Button banner. */
+/** The button banner: its settings and its widget. */
 import { snapshots, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -13,8 +13,9 @@ import { type Action, type ActionContent, actionBar, type actionInput, defaultAc
 const couponAtMost = 40
 
 /**
- * Validated as a whole after merging, even while turned off. Refuses an enabled banner without actions, a target that
- * does not fit its type, and a new product that is not in the catalog.
+ * Settings of the button banner, validated as a whole after merging, even while the banner is turned off. Refuses an
+ * enabled banner without actions, a target that does not fit the type of its action, and a new product that is not in
+ * the catalog.
  */
 export const actionSettings = barSettings('action', {
   defaults: defaultActions,
@@ -40,7 +41,7 @@ export const actionSettings = barSettings('action', {
     }),
 })
 
-/** Only targets of type `product` are product references. */
+/** Schema for reference checks: only the target of an action of type `product` is a product reference. */
 const withTargets = z.object({ actions: z.array(z.object({ target: reference('product', platformId) })) })
 const toProductReference = ({ type, target }: { type: string; target: string | null }) => ({
   target: type === 'product' ? target : null,
@@ -49,7 +50,7 @@ const toProductReference = ({ type, target }: { type: string; target: string | n
 const listProductIds = ({ actions }: ActionContent): string[] =>
   actions.flatMap(({ type, target }) => (type === 'product' && target !== null ? [target] : []))
 
-/** Target as stored; phones are normalized. */
+/** Returns the target as it is stored, with a normalized phone. Refuses a target that does not fit the action's type. */
 function normalizeTarget({ type, target: given }: Action, field: string, country: string): string | null {
   const target = given === '' ? null : given
   const wrong = (what: string) => refuse('bad_request', `${field}: ${what}`)
@@ -71,11 +72,11 @@ function normalizeTarget({ type, target: given }: Action, field: string, country
   return target
 }
 
-/** Only turns the banner off. Runs in the caller's transaction. */
+/** Turns the banner off and keeps its other settings. Runs in the caller's transaction. */
 export const deactivateActions = (ctx: Context): Promise<void> =>
   actionSettings.write(ctx, (before) => ({ ...before, isEnabled: false }))
 
-/** Widget data with the URL of each button. Omits buttons of products that are not published. */
+/** Builds the widget with the URL of each button. Omits buttons of products that are not published. */
 export async function buildActionWidget(ctx: Context): Promise<Widget | null> {
   const content = await actionSettings.getForShoppers(ctx)
   const { isEnabled, actions, ...shown } = content

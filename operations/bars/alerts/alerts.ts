@@ -1,4 +1,4 @@
-/** Alerts about real events in the store, at most one per type. */
+/** Settings of alerts about real events in the store; a store has at most one alert per type. */
 import { isDeepStrictEqual } from 'node:util'
 import { markStorefrontChanged, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -31,7 +31,7 @@ const all = prepared<object, AlertRow>((db) =>
   db.selectFrom('fomo_alerts').select(['id', 'alert_type', 'content', 'created_at', 'updated_at']),
 )
 
-/** One alert per type in fixed order; a type that was never created has its defaults and no id. */
+/** Lists one alert per type, in a fixed order. An alert that was never created has default settings and no id. */
 export async function listAlerts(ctx: Context): Promise<FomoAlert[]> {
   const rows = new Map((await all(ctx, {})).map((row) => [row.alert_type, row]))
   return alertTypes.map((type) => toAlert(type, rows.get(type)))
@@ -68,8 +68,8 @@ const mergeContent = (type: AlertType, row: AlertRow | undefined): AlertContent 
   mergeChange(defaultAlert(type), (row?.content ?? {}) as Partial<AlertContent>)
 
 /**
- * Do not call it inside a transaction. Refuses a type that exists already, unknown variables, and products that do
- * not exist.
+ * Creates the alert of a type. Refuses a type whose alert exists already, unknown variables, and products that do not
+ * exist. Not inside a transaction.
  */
 export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>): Promise<AlertType> {
   const { alertType, ...change } = input
@@ -90,7 +90,7 @@ export async function createAlert(ctx: Context, input: z.infer<typeof newAlert>)
   return alertType
 }
 
-/** Merges the change into the saved alert, with the checks of `createAlert`. Refuses an unknown id. */
+/** Merges the change into the saved alert, and checks the result like `createAlert`. Refuses an unknown id. */
 export async function updateAlert(ctx: Context, id: string, change: AlertChange): Promise<AlertType> {
   const known = findAlert(await all(ctx, {}), id)
   const type = known.alert_type as AlertType
@@ -125,7 +125,7 @@ function validateAlert(type: AlertType, content: AlertContent): AlertContent {
   return content
 }
 
-/** Enabled alerts. */
+/** Lists the enabled alerts, in a fixed order. */
 export async function listEnabledAlerts(
   ctx: Context,
 ): Promise<{ alertType: AlertType; content: AlertContent }[]> {
@@ -136,7 +136,7 @@ export async function listEnabledAlerts(
     .filter(({ content }) => content.isEnabled)
 }
 
-/** Widget data: appearance and timing of the alerts. Their texts are in the feed. */
+/** Builds the widget with the appearance and timing of the alerts. Their texts are in the feed. */
 export async function buildAlertsWidget(ctx: Context): Promise<Widget | null> {
   const alerts = (await listEnabledAlerts(ctx)).map(({ alertType, content }) => {
     const { isEnabled, text, windowHours, minCount, nameFormat, excludedProductIds, ...shown } = content
@@ -145,7 +145,7 @@ export async function buildAlertsWidget(ctx: Context): Promise<Widget | null> {
   return alerts.length === 0 ? null : { value: alerts }
 }
 
-/** The types whose alerts are enabled: only those can have impressions and clicks. */
+/** Returns those of `types` whose alerts are enabled. Only enabled alerts can have impressions and clicks. */
 export async function filterEnabledTypes(
   ctx: Context,
   types: readonly string[],

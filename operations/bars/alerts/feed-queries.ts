@@ -22,7 +22,7 @@ interface Query {
   limit: number
 }
 
-/** One item per order, newest order first: the most expensive published one. */
+/** The most expensive published item of each order, newest order first. */
 export function findRecentPurchases(ctx: Context, { since, excluded, limit }: Query): Promise<Purchase[]> {
   return purchases(ctx, { since, excluded: [...excluded], limit })
 }
@@ -73,7 +73,7 @@ const purchases = prepared<{ since: Date; excluded: string[]; limit: number }, P
 const isNotAmong = (column: string, values: unknown): RawBuilder<boolean> =>
   sql<boolean>`not (${sql.ref(column)} = any(${values}::text[]))`
 
-/** Number of distinct customers who bought the product since then. */
+/** Number of distinct customers who bought the product since an instant. */
 export async function countBuyers(ctx: Context, productId: string, since: Date): Promise<number> {
   const [row] = await buyers(ctx, { productId, since })
   return row!.n
@@ -101,7 +101,7 @@ const buyers = prepared<{ productId: string; since: Date }, { n: number }>((db, 
     ),
 )
 
-/** Number of distinct visitors with this event for the product since then. */
+/** Number of distinct visitors with an event of this type for the product since an instant. */
 export async function countVisitors(
   ctx: Context,
   type: 'product-view' | 'cart-add',
@@ -129,7 +129,7 @@ export interface ScarceVariant {
   stock: number
 }
 
-/** Variants with one to five units, fewest first; optionally of one product. */
+/** Variants with one to five units in stock, fewest first. If `productId` is given, only variants of that product. */
 export async function findScarceVariants(
   ctx: Context,
   productId: string | null,

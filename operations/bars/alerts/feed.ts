@@ -1,4 +1,4 @@
-/** Renders the alerts of a page from real events. An alert below its `minCount` renders nothing. */
+/** Renders the alerts of a page from real events. An alert with fewer events than its `minCount` is left out. */
 
 import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -22,7 +22,7 @@ export interface FeedItem {
   productName: string | null
   imageUrl: string | null
   url: string | null
-  /** `3 hours ago` in the store's language; null if the alert is about now. */
+  /** Time of the event, such as `3 hours ago`, in the store's language; null if the alert describes the present. */
   timeAgo: string | null
 }
 
@@ -37,7 +37,10 @@ const itemsAtMost = 50
 const liveMs = 5 * minuteMs
 const reviewTextAtMost = 80
 
-/** `productId`: the product of the page, or null. Counts are of that product; other alerts cover the whole shop. */
+/**
+ * `productId` is the product of the page, or null. Alerts with a count are about that product, others about the whole
+ * shop.
+ */
 export async function readFeed(ctx: Context, productId: string | null): Promise<FeedItem[]> {
   const alerts = await listEnabledAlerts(ctx)
   if (alerts.length === 0) return []
@@ -61,12 +64,12 @@ export async function readFeed(ctx: Context, productId: string | null): Promise<
 const getSince = (ctx: Context, { windowHours }: AlertContent): Date =>
   new Date(ctx.clock.ms() - windowHours * hourMs)
 const getLimit = ({ maxPerSession }: AlertContent): number => Math.min(itemsAtMost, maxPerSession)
-/** Enough rows to show, and to check the minimum. */
+/** The number of rows to read: enough to fill the alert and to check `minCount`. */
 const getFetchLimit = (content: AlertContent): number => Math.max(getLimit(content), content.minCount)
 const applyMinimum = <T>(content: AlertContent, items: T[]): T[] =>
   items.length < content.minCount ? [] : items.slice(0, getLimit(content))
 
-/** Reader of a count for the page's product. */
+/** Builds a reader for an alert that shows a count for the page's product. */
 const countForProduct =
   (count: (ctx: Context, content: AlertContent, productId: string) => Promise<number>): FeedReader =>
   async (ctx, content, product) => {
@@ -149,7 +152,7 @@ const feedReaders: Record<AlertType, FeedReader> = {
   },
 }
 
-/** The first name, its initial or an anonymous name; never a surname. */
+/** Formats a customer's name for strangers: the first name, its initial or an anonymous name, never the surname. */
 export function formatCustomerName(
   name: string | null,
   { nameFormat }: Pick<AlertContent, 'nameFormat'>,
@@ -167,7 +170,7 @@ const units: [name: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['second', 1],
 ]
 
-/** Formats in the largest whole unit. */
+/** Formats a duration in its largest whole unit. */
 export function formatTimeAgo(milliseconds: number, locale: string): string {
   const seconds = Math.max(1, Math.floor(milliseconds / 1000))
   const [name, length] = units.find(([, each]) => seconds >= each)!

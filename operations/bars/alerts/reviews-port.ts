@@ -1,10 +1,10 @@
-/** Port for approved reviews. */
+/** Port through which alerts read approved reviews; the reviews section implements it. */
 import type { Context } from '#runtime/context'
 
 export interface RecentReview {
   productId: string
   customerName: string
-  /** 1 to 5. */
+  /** Stars, from 1 to 5. */
   rating: number
   text: string | null
   reviewedAt: Date
@@ -16,6 +16,6 @@ export type ApprovedReviews = (
   query: { since: Date; excluded: readonly string[]; limit: number },
 ) => Promise<RecentReview[]>
 
-/** Empty without the reviews section. */
+/** Reads approved reviews; returns none if the reviews section is not installed. */
 export const recentReviews: ApprovedReviews = async (ctx, query) =>
   (await ctx.extensions.approvedReviews?.(ctx, query)) ?? []

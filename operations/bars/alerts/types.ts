@@ -126,7 +126,7 @@ export interface AlertVariable {
   alertTypes: AlertType[]
 }
 
-/** All variables, or those of one type, with the types that support them. */
+/** Lists all variables or those of one alert type. Each entry names the types that support the variable. */
 export const listVariables = (type?: AlertType): AlertVariable[] =>
   Object.entries(described)
     .filter(([name]) => !type || alertKinds[type].variables.includes(name))

@@ -1,4 +1,4 @@
-/** Countdown banner: a countdown and announcements. */
+/** The countdown banner with its countdown and announcements: its settings and its widget. */
 import type { Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -14,7 +14,7 @@ import {
 } from './schema.ts'
 import { type CountdownState, computeState, findRun, type Run } from './times.ts'
 
-/** Validated as a whole after merging. Refuses inconsistent settings. */
+/** Settings of the countdown banner, validated as a whole after merging. Refuses inconsistent settings. */
 export const countdownSettings = barSettings('countdown', {
   defaults: defaultCountdown,
   words: countdownWords,
@@ -70,7 +70,10 @@ function validateCountdown(ctx: Context, after: CountdownContent, before: Countd
   }
 }
 
-/** A past end may stay unchanged; only a change that would restart the countdown is refused. */
+/**
+ * Whether a change gives the countdown a new end or turns it on again. Such a change is refused if the end is in the
+ * past; other changes may keep a past end.
+ */
 function hasNewEnd(ctx: Context, before: CountdownContent, after: CountdownContent): boolean {
   const [was, is] = [before.countdown, after.countdown]
   return (
@@ -82,7 +85,7 @@ function hasNewEnd(ctx: Context, before: CountdownContent, after: CountdownConte
   )
 }
 
-/** Widget data. `until` is when the countdown starts or ends, so that the storefront refreshes then. */
+/** Builds the widget. `until` is when the countdown starts or ends, so that the storefront refreshes then. */
 export async function buildCountdownWidget(ctx: Context): Promise<Widget | null> {
   const content = await countdownSettings.getForShoppers(ctx)
   if (!content.isEnabled) return null

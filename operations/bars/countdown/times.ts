@@ -1,4 +1,4 @@
-/** Run times of a countdown (rule 3). No database, no clock. */
+/** Computes when a countdown runs (rule 3). Pure: needs no database and no clock. */
 
 import { addDays, localDay } from '#runtime/values/days'
 import { findInstants } from '#runtime/values/wall-clock'
@@ -11,10 +11,16 @@ export interface Run {
 
 export type CountdownState = 'off' | 'scheduled' | 'running' | 'ended'
 
-/** If a clock change removes a weekly window, the next one is two weeks after the last. */
+/**
+ * Days to look ahead for the next window. A clock change may remove a weekly window; then the next one is two weeks after
+ * the last.
+ */
 const daysAhead = 15
 
-/** The current or next run; a `fixed` countdown has only one. `zone`: the countdown's time zone, else the store's. */
+/**
+ * The current or next run; a `fixed` countdown has only one run. `zone` is the countdown's time zone, or the store's if the
+ * countdown has none.
+ */
 export function findRun(countdown: Countdown, zone: string, now: Date): Run {
   if (countdown.type === 'evergreen') return { startsAt: null, endsAt: null }
   if (countdown.type === 'daily') return findDailyRun(countdown, zone, now)
@@ -24,7 +30,7 @@ export function findRun(countdown: Countdown, zone: string, now: Date): Run {
   }
 }
 
-/** The start is inclusive, the end exclusive. */
+/** The state at `now`. A run includes its start and excludes its end. */
 export function computeState(countdown: Countdown, run: Run, isOn: boolean, now: Date): CountdownState {
   if (!isOn) return 'off'
   if (countdown.type === 'evergreen') return 'running'
@@ -36,7 +42,10 @@ export function computeState(countdown: Countdown, run: Run, isOn: boolean, now:
 const parseLocalTime = (text: string | null, zone: string): Date | null =>
   text === null ? null : findInstants(text.slice(0, 10), text.slice(11), zone)[0]!
 
-/** A window belongs to the weekday of its start. If its end time is not after the start, it ends the next day. */
+/**
+ * Finds the current or next daily window. A window belongs to the weekday of its start. If its end time is not after its
+ * start time, it ends the next day.
+ */
 function findDailyRun({ dailyStart, dailyEnd, weekdays }: Countdown, zone: string, now: Date): Run {
   const today = localDay(now, zone)
   const overnight = dailyEnd <= dailyStart ? 1 : 0

@@ -18,16 +18,19 @@ export const barCss = `
 export const barPlaces = ({ position = 'top', isSticky = true, ...settings }, page) =>
   isFor(settings, page) ? [{ spot: `edge-${position}${isSticky ? '-sticky' : ''}` }] : []
 
-/** A closed banner reappears when its content changes. FNV-1a is enough to distinguish contents. */
+/**
+ * Hash of a banner's content. It is stored when the shopper closes the banner, so that a banner with new content reappears.
+ * FNV-1a is enough to distinguish contents.
+ */
 const hashContent = (content) =>
   [...JSON.stringify(content)]
     .reduce((hash, letter) => Math.imul(hash ^ letter.codePointAt(0), 0x01000193) >>> 0, 0x811c9dc5)
     .toString(36)
 
-/** `name` and `content` (as the merchant wrote it) identify a closed banner. */
+/** A closed banner is remembered by its `name` and its `content` as the merchant wrote it. */
 export function Bar({ name, content, data, keep, t, label, children }) {
   const state = hashContent(content)
-  // '1' is the value from before content hashes.
+  // Earlier versions stored '1' instead of a hash.
   const wasClosed = [state, '1'].includes(keep.read(`closed.${name}`))
   const [closed, setClosed] = useState(wasClosed ? state : null)
   if (data.isClosable && closed === state) return null

@@ -28,7 +28,7 @@ function Actions({ data, t, ...others }) {
       await navigator.clipboard.writeText(target)
       setNotice(t('copied', { code: target }))
     } catch {
-      // The clipboard needs https: shows the code instead.
+      // There is no clipboard without https, so the code is shown instead.
       setNotice(target)
     }
   }
@@ -55,7 +55,7 @@ function Actions({ data, t, ...others }) {
   )
 }
 
-/** Whether the page was scrolled by `percent`; always true for a page that does not scroll. */
+/** Whether the shopper has scrolled `percent` of the page. Always true on a page too short to scroll. */
 function useScrolled(percent) {
   const isReached = () => {
     const height = document.documentElement.scrollHeight - innerHeight

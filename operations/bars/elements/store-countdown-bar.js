@@ -1,4 +1,4 @@
-// Rotating announcements and a countdown.
+// The countdown banner: rotating announcements and a countdown.
 
 import { filled, h, msOf, useEffect, useState } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'

@@ -1,4 +1,4 @@
-// Progress of the cart towards free shipping.
+// The free-shipping banner: shows the cart's progress towards free shipping.
 
 import { exact, filled, h, money, useCart } from '../../storefront/script/client/elements.js'
 import { Bar, barCss, barPlaces, barTexts } from './bar.js'
@@ -23,7 +23,7 @@ function FreeShipping({ data, t, ...others }) {
   const counted = countTowardsThreshold(data, cart)
   const { threshold, currency, initialText, progressText, successText } = data
   const content = { threshold, currency, initialText, progressText, successText }
-  // Integer arithmetic: with floats 29 of 100 would be 28 percent.
+  // Rounded to an integer first: `Math.floor(29 / 100 * 100)` would be 28.
   const percent = Math.min(100, Math.floor(Math.round(counted * 10_000) / (data.threshold * 100)))
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
   if (cart.isForeign) return null
@@ -52,8 +52,8 @@ function FreeShipping({ data, t, ...others }) {
 }
 
 /**
- * The part of the cart that counts towards the threshold, in the store's currency, without excluded items. Before
- * discounts, excluded items are subtracted with their original price.
+ * The amount of the cart that counts towards the threshold, in the store's currency. Excluded items do not count. If the
+ * amount before discounts counts, excluded items are subtracted with their original price.
  */
 function countTowardsThreshold(data, { total = 0, totalBeforeDiscounts = total, items = [] }) {
   const excluded = items.filter((item) => data.excludedProductIds.includes(String(item.productId)))

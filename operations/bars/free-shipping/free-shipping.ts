@@ -1,11 +1,11 @@
-/** Free-shipping banner: shows the cart's progress towards free shipping. */
+/** The free-shipping banner, which shows the cart's progress towards free shipping: its settings and its widget. */
 import type { Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { barSettings } from '../bar-settings.ts'
 import { defaultFreeShipping, freeShippingBar, freeShippingWords } from './schema.ts'
 
-/** Refuses an enabled banner without a threshold, and new products that do not exist. */
+/** Settings of the banner. Refuses an enabled banner without a threshold, and new products that do not exist. */
 export const freeShippingSettings = barSettings('free-shipping', {
   defaults: defaultFreeShipping,
   words: freeShippingWords,
@@ -19,7 +19,7 @@ export const freeShippingSettings = barSettings('free-shipping', {
   answerFields: (ctx) => ({ currency: ctx.store.currency }),
 })
 
-/** Widget data; the storefront formats the amounts as the cart changes. */
+/** Builds the widget. The storefront script formats the amounts, because they depend on the cart. */
 export async function buildFreeShippingWidget(ctx: Context): Promise<Widget | null> {
   const { isEnabled, ...shown } = await freeShippingSettings.getForShoppers(ctx)
   if (!isEnabled) return null

@@ -4,7 +4,7 @@ import { colour, currency, instant, named, object, setOf, writeBody, z } from '#
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 import { devices, pages, plainText, platformId, withVariables } from '../common-schema.ts'
 
-/** The minimum is 1. */
+/** Highest threshold; the lowest is 1. */
 export const thresholdAtMost = 1_000_000
 
 const text = withVariables(plainText(1, 200), ['threshold', 'remaining', 'total', 'percent'])

@@ -60,7 +60,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
             sql<string>`avg(amount)`.as('average'),
           ]),
       )
-      // Exact median: `percentile_cont` works on doubles only, not on decimals.
+      // Computes the median from an array, because `percentile_cont` works on doubles, not on exact decimals.
       .with('middle', (cte) =>
         cte
           .selectFrom('sorted')
@@ -71,7 +71,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
           'n',
           'average',
           'median',
-          // Null if the settings could not store the value.
+          // Null if the value is outside the range that the settings accept.
           sql<string>`case when n >= ${sql.lit(ordersAtLeast)} then (
             select case when t.value between 1 and ${sql.lit(thresholdAtMost)} then t.value end from (
             select ceil(raw / step) * step as value from (select median * 1.2 as raw) r, lateral (
@@ -102,7 +102,7 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
       ]),
 )
 
-/** Uses the last complete local days, without today. */
+/** Suggests a threshold from the orders of the last `wanted` local days, not including today. */
 export async function suggestThreshold(
   ctx: Context,
   wanted: number,

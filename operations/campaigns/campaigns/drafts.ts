@@ -1,4 +1,4 @@
-/** Drafts: create, update, duplicate, delete. */
+/** Creates, updates and duplicates campaign drafts, and deletes campaigns. */
 import { templates } from '#operations/messaging/index'
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -14,13 +14,13 @@ import { cancelPending } from '../sending/cancel.ts'
 interface Draft {
   name: string
   list_id: string | null
-  /** The list's name when it was chosen, shown once the list is deleted. */
+  /** The list's name when it was chosen. It is shown if the list is deleted later. */
   list_name: string | null
   content: CampaignContent
   send_window: SendWindow | null
 }
 
-/** How each column of a draft follows from its old value and the change. A new field of campaigns is one more line. */
+/** Computes each column of a draft from its old value and the change. To add a field to campaigns, add a line here. */
 const columns: {
   [Column in keyof Draft]: (
     ctx: Context,
@@ -45,7 +45,10 @@ export async function createCampaign(
   return insertDraft(ctx, await mergeDraft(ctx, { ...before, name: input.name }, input))
 }
 
-/** Updates a draft; omitted fields keep their value. Refuses a campaign that is no draft, an unknown list or template. */
+/**
+ * Updates a draft; omitted fields keep their value. Refuses a campaign that is not a draft, and an unknown list or
+ * template.
+ */
 export async function updateCampaign(ctx: Context, id: string, change: CampaignChange): Promise<void> {
   const row = await lockCampaign(ctx, id)
   if (row.status !== 'draft') {
@@ -70,7 +73,10 @@ export async function duplicateCampaign(ctx: Context, id: string): Promise<strin
   return insertDraft(ctx, { ...row, name: buildCopyName(row.name) }, row.content)
 }
 
-/** Deletes a campaign (a tombstone: every read hides it) and cancels its pending messages. Refuses one that is sending. */
+/**
+ * Deletes a campaign and cancels its pending messages. The row stays as a tombstone that every read hides. Refuses a
+ * campaign that is sending.
+ */
 export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
   const row = await lockCampaign(ctx, id)
   if (row.status === 'sending') {
@@ -81,7 +87,10 @@ export async function deleteCampaign(ctx: Context, id: string): Promise<void> {
   await retainFiles(ctx, id, row.content, null)
 }
 
-/** Keeps the media file for as long as the campaign exists: a scheduled one may be sent weeks later. */
+/**
+ * Keeps the content's media file for as long as the campaign exists, because a scheduled campaign may be sent weeks
+ * later.
+ */
 const retainFiles = (
   ctx: Context,
   id: string,
@@ -104,7 +113,10 @@ async function mergeDraft(ctx: Context, before: Draft, change: CampaignChange): 
 }
 const columnNames = Object.keys(columns) as (keyof Draft)[]
 
-/** Checks the template only if it or its parameters changed: a saved draft stays valid when the template changes. */
+/**
+ * Checks the template only if the change chooses another template or parameters: a saved draft stays valid when its
+ * template changes.
+ */
 async function requireTemplate(ctx: Context, before: CampaignContent, after: CampaignContent): Promise<void> {
   const { officialapiTemplateId: id, templateParameters } = after
   if (id === null) return
@@ -124,7 +136,7 @@ async function requireTemplate(ctx: Context, before: CampaignContent, after: Cam
   templates.refuseMiscounted(template, templateParameters, 'content.templateParameters')
 }
 
-/** Locks the list, so that it cannot be deleted before this transaction ends. */
+/** Reads the list's name, and locks the list so that it cannot be deleted before this transaction ends. */
 async function readListName(ctx: Context, listId: string | null): Promise<string | null> {
   if (listId === null) return null
   const lists = ctx.db.selectFrom('contact_lists').select('name').forKeyShare()
@@ -146,13 +158,13 @@ async function insertDraft(
   return id
 }
 
-/** The columns to write. Picks them, as a whole row has more. */
+/** Picks the columns to write: `draft` may be a whole row, which has more. */
 const toColumns = (draft: Draft) => ({
   ...(Object.fromEntries(columnNames.map((name) => [name, draft[name]])) as unknown as Draft),
   content: JSON.stringify(draft.content),
   send_window: draft.send_window && JSON.stringify(draft.send_window),
 })
 
-/** Ignores the order of keys. */
+/** Whether two drafts are equal, ignoring the order of JSON keys. */
 const isSame = (a: Draft, b: Draft): boolean =>
   columnNames.every((name) => toCanonicalJson(a[name]) === toCanonicalJson(b[name]))

@@ -1,4 +1,4 @@
-/** Campaigns that wait for the merchant. */
+/** Counts paused campaigns, which wait for the merchant, for the home page. */
 import { sql } from 'kysely'
 import type { home } from '#operations/store/index'
 

@@ -1,4 +1,4 @@
-/** The preview of a campaign for one contact. */
+/** Renders the preview of a campaign for one contact. */
 import { sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { requireRow } from '#runtime/database/rows'
@@ -18,7 +18,7 @@ import {
 
 type Sample = Recipient & { id: string | null }
 
-/** The sample for a campaign without contacts. */
+/** The contact to preview with if the campaign's list has no contacts. */
 const builtInSample: Sample = {
   id: null,
   phone: '+5511999998888',
@@ -27,7 +27,10 @@ const builtInSample: Sample = {
   custom_fields: {},
 }
 
-/** Renders for `contactId`, else for the oldest contact of the list, else for a made-up one. */
+/**
+ * Renders the campaign for `contactId`, by default for the oldest contact of the list. An empty list gets a made-up
+ * contact.
+ */
 export async function previewCampaign(
   ctx: Context,
   id: string,

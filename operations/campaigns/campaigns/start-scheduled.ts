@@ -15,8 +15,8 @@ const maxLateMs = 3 * hourMs
 const maxListBusyMs = hourMs
 
 /**
- * Repeats all checks, moves the campaign to `sending` if it is still scheduled for `at`, and queues its run. An unmet
- * precondition makes it `failed`. Returns `waits` if its list is still being imported or the time has not come.
+ * Starts the campaign if it is still scheduled for `at`: repeats all checks, sets `sending` and queues its run. Sets
+ * `failed` if a precondition is not met. Returns `'waits'` if `at` is in the future or the list is still being imported.
  */
 export async function startScheduled(ctx: Context, campaignId: string, at: Date): Promise<'done' | 'waits'> {
   return ctx.transaction(async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * State transitions of a campaign that a merchant makes. Each begins with one conditional update, which decides races;
- * a check that fails afterwards rolls it back.
+ * State transitions of a campaign that a merchant requests. Each begins with one conditional update, so that only one of
+ * several concurrent requests succeeds. If a later check fails, the transaction rolls the update back.
  */
 import type { RowChange } from '#db/tables'
 import { outbox, sending } from '#operations/messaging/index'
@@ -23,7 +23,10 @@ import { estimateFinish } from '../sending/times.ts'
 
 const startable = ['draft', 'scheduled', 'failed'] as const
 
-/** Moves a campaign from one of these states, or refuses with the reason. `columns` are updated as well. */
+/**
+ * Moves a campaign from one of the states `from` to `to`, and also updates `columns`. Refuses other states, and says
+ * what to do instead.
+ */
 async function transition(
   ctx: Context,
   id: string,
@@ -52,7 +55,7 @@ const cannotStart: Partial<Record<CampaignStatus, string>> = {
   cancelled: 'The campaign was cancelled: duplicate it to send it',
 }
 
-/** Columns of a campaign that starts sending. */
+/** The columns to write when a campaign starts sending. */
 export const startedColumns = (now: Date) => ({
   scheduled_at: null,
   started_at: now,
@@ -62,7 +65,7 @@ export const startedColumns = (now: Date) => ({
   ...resetColumns(now),
 })
 
-/** Resets the columns that count since a start or a resume. */
+/** Resets the columns that describe the time since the last start or resume. */
 const resetColumns = (now: Date) => ({
   pause_reason: null,
   attempted_since_start: 0,
@@ -93,7 +96,7 @@ export async function saveReservation(ctx: Context, id: string, reservationId: s
   await ctx.db.updateTable('campaigns').set({ reservation_id: reservationId }).where('id', '=', id).execute()
 }
 
-/** Schedules or reschedules. */
+/** Schedules a campaign, or changes the time of a scheduled one. */
 export async function scheduleSending(ctx: Context, id: string, at: Date): Promise<void> {
   const columns = { scheduled_at: at, failure_reason: null, completed_at: null }
   const campaign = await transition(ctx, id, startable, 'scheduled', columns, cannotStart)
@@ -105,20 +108,23 @@ const cannotPause: Partial<Record<CampaignStatus, string>> = {
   paused: 'The campaign is paused already',
 }
 
-/** Takes effect between batches: messages that are already claimed may still be sent. */
+/** Pauses a campaign. The pause takes effect between batches: messages that are already claimed may still be sent. */
 export async function pauseSending(ctx: Context, id: string): Promise<void> {
   const columns = { pause_reason: 'manual' as const, paused_at: ctx.now(), next_batch_at: null }
   await transition(ctx, id, ['sending'], 'paused', columns, cannotPause)
 }
 
-/** Resumes with the same audience. */
+/** Resumes a paused campaign with the same audience. */
 export async function resumeSending(ctx: Context, id: string): Promise<void> {
   const columns = { paused_at: null, ...resetColumns(ctx.now()) }
   const campaign = await transition(ctx, id, ['paused'], 'sending', columns, {})
   await saveEstimatedFinish(ctx, campaign, await requireSendContext(ctx, campaign.content), campaign.pending)
 }
 
-/** An early estimate, because the first batch, which corrects it, may have to wait for the send window. */
+/**
+ * Saves a first estimate of when the campaign finishes. Each batch corrects it, but the first may have to wait for the
+ * send window.
+ */
 async function saveEstimatedFinish(
   ctx: Context,
   campaign: CampaignRow,
@@ -134,7 +140,7 @@ async function saveEstimatedFinish(
     .execute()
 }
 
-/** Cancels for good, with the pending messages. */
+/** Cancels a campaign and its pending messages. It cannot be resumed. */
 export async function cancelSending(ctx: Context, id: string): Promise<void> {
   const columns = { pause_reason: null, completed_at: ctx.now(), next_batch_at: null }
   const from = ['scheduled', 'sending', 'paused'] as const

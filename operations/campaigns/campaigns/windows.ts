@@ -1,9 +1,12 @@
-/** Send windows after a change of the store's time zone. */
+/** Adapts campaigns with a send window to a change of the store's time zone. */
 
 import type { Context } from '#runtime/context'
 import { campaignMessageSend, campaignSend } from '../handles.ts'
 
-/** Queues everything that waits for a send window now, in the caller's transaction, which changes the time zone. */
+/**
+ * Queues all campaigns that wait for their send window now, so that they wait again by the new time zone. The caller's
+ * transaction changes it.
+ */
 export async function requeueWindowed(ctx: Context): Promise<void> {
   const campaigns = await ctx.db
     .selectFrom('campaigns')

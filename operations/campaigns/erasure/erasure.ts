@@ -1,4 +1,4 @@
-/** Erasure of a person: removes them from every list and every campaign. Counters stay. */
+/** Erases a person: removes them from every list and every campaign. The counters of campaigns stay. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import {
@@ -32,7 +32,7 @@ export const contactErasure: ErasureHandler = {
   async erase(ctx, person) {
     const columns = { phoneKey: 'phone_key', email: 'email', customer: 'platform_customer_id' }
     await dropContacts(ctx, belongsToSubject(person, columns))
-    // An erased contact needs no exclusion.
+    // An exclusion only prevents that an import adds a removed contact again. It must not keep an erased phone.
     await ctx.db
       .deleteFrom('list_exclusions')
       .where(belongsToSubject(person, { phoneKey: 'phone_key' }))
@@ -49,7 +49,7 @@ export const contactErasure: ErasureHandler = {
   },
 }
 
-/** Import errors name the customer's id. */
+/** Removes the customer's id from the errors of imports, which contain it. */
 async function eraseImportErrors(ctx: Context, { customerId }: DataSubject): Promise<void> {
   if (customerId === null) return
   const named = formatCustomer(customerId)
@@ -63,6 +63,6 @@ async function eraseImportErrors(ctx: Context, { customerId }: DataSubject): Pro
     .execute()
 }
 
-/** Removes the contacts that came from a disconnected shop. */
+/** Removes the contacts that were imported from a shop, after it was disconnected. */
 export const eraseShop = (ctx: Context): Promise<void> =>
   dropContacts(ctx, sql<boolean>`(platform_customer_id is not null or source = 'ecomplatform')`)

@@ -3,7 +3,7 @@ import { refuse } from '#runtime/errors'
 import { maxCustomFields, reservedFields } from '../lists/contact-schema.ts'
 import type { CsvInput } from './csv-schema.ts'
 
-/** Positions of the columns, and their number. */
+/** The positions of the columns in a row. `width` is the number of columns. */
 export interface CsvLayout {
   width: number
   phone: number
@@ -18,7 +18,10 @@ const knownNames = {
   email: ['email', 'e-mail', 'correo'],
 }
 
-/** Refuses duplicate column names, a mapping to an unknown column, and a CSV without a phone column. */
+/**
+ * Finds the columns' positions. Refuses duplicate column names, a mapping to an unknown column, and a CSV without a
+ * phone column.
+ */
 export function resolveLayout({ columns, mapping }: Pick<CsvInput, 'columns' | 'mapping'>): CsvLayout {
   const twin = columns.find((name, at) => columns.indexOf(name) !== at)
   if (twin !== undefined) throw refuse('bad_request', `columns: "${twin}" is there twice`)
@@ -68,7 +71,10 @@ function layoutFromNames(columns: string[]): CsvLayout {
 
 const stripAccents = (text: string): string => text.normalize('NFKD').replace(/\p{M}+/gu, '')
 
-/** Builds a valid custom field name. Names without letters, reserved and taken ones get a number. */
+/**
+ * Builds a valid custom field name from a column's name. A name without letters, a reserved or a taken name gets a
+ * number.
+ */
 function pickFieldName(column: string, at: number, taken: Record<string, number>): string {
   const made = camelCase(column)
   const base = /^[A-Za-z]/.test(made) ? made : made === '' ? `column${at + 1}` : `column${made}`
@@ -79,7 +85,9 @@ function pickFieldName(column: string, at: number, taken: Record<string, number>
   }
 }
 
-/** `Data de nascimento` → `dataDeNascimento`. Capitals inside a word are kept. */
+/**
+ * Converts `Data de nascimento` to `dataDeNascimento`. Keeps capitals inside a word, unless all words are in capitals.
+ */
 export function camelCase(text: string): string {
   const words = stripAccents(text).match(/[A-Za-z0-9]+/g) ?? []
   const shouting = words.every((word) => word === word.toUpperCase())

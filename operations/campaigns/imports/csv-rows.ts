@@ -1,4 +1,4 @@
-/** Parses rows of a CSV into contacts or row errors (rule 7). Pure. */
+/** Parses rows of a CSV into contacts or row errors (rule 7). No database, no clock. */
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
@@ -9,13 +9,13 @@ import type { Entry } from './entries.ts'
 
 const nameAtMost = 120
 const emailAtMost = 254
-/** A long number after a spreadsheet has reformatted it: 5.51E+12, or 5,51E+12. */
+/** Matches a phone that a spreadsheet has changed to scientific notation, such as 5.51E+12 or 5,51E+12. */
 const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 
 const toText = (cell: Cell | undefined): string => (cell == null ? '' : String(cell).trim())
 const toOneLine = (text: string): string => text.replace(/\s+/g, ' ')
 
-/** The columns that are read; others are ignored. */
+/** Lists the columns to read, with their positions. Other columns are ignored. */
 const listFields = ({ phone, name, email, customFields }: CsvLayout): [field: string, at: number][] => [
   ['phone', phone],
   ...(name === null ? [] : [['name', name] as [string, number]]),
@@ -23,10 +23,10 @@ const listFields = ({ phone, name, email, customFields }: CsvLayout): [field: st
   ...Object.entries(customFields),
 ]
 
-/** Blank rows are ignored. */
+/** Whether a row has no text. An import ignores such rows. */
 export const isBlank = (cells: readonly Cell[]): boolean => cells.every((cell) => toText(cell) === '')
 
-/** Parses a row into a contact or its first error. `country` is the default country of phones without a prefix. */
+/** Parses a row into a contact or its first error. `country` is the country of phones without an international prefix. */
 export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout, country: string): Entry {
   const bad = (reason: string): Entry => ({ line, reason })
   if (cells.length > layout.width) return bad('row: has more cells than columns')

@@ -9,8 +9,8 @@ const cell = z.union([z.string(), z.number(), z.null()])
 export type Cell = z.infer<typeof cell>
 
 /**
- * Stops at the first issue: zod would collect issues for a million bad cells, which takes more memory than the process
- * has.
+ * An array of rows whose validation stops at the first issue. Zod's own array would collect the issues of a million bad
+ * cells, which needs more memory than the process has.
  */
 class Rows extends z.ZodArray<z.ZodArray<typeof cell>> {
   override _parse(input: z.ParseInput): z.ParseReturnType<Cell[][]> {

@@ -1,10 +1,13 @@
-/** Matches the platform's customers against a list's filters (rule 6). Pure. Days are in the store's time zone. */
+/**
+ * Matches the platform's customers against a list's filters (rule 6). Days are in the store's time zone. No database,
+ * no clock.
+ */
 import { DateTime } from 'luxon'
 import type { PlatformCustomer } from '#operations/store/index'
 import { toCents } from '#runtime/values/money'
 import type { CustomerFilters } from '../lists/import-schema.ts'
 
-/** Whether all filters match. Relative days count back from `now`. */
+/** Whether a customer matches all filters. Filters such as `orderedWithinDays` count back from `now`. */
 export function matchesFilters(
   customer: PlatformCustomer,
   filters: CustomerFilters,
@@ -34,7 +37,7 @@ const toCentsOrUndefined = (amount: number | undefined): bigint | undefined =>
 const toDay = (instant: string | null, timezone: string): string | null =>
   instant === null ? null : DateTime.fromISO(instant, { zone: timezone }).toFormat('yyyy-MM-dd')
 
-/** Both bounds are inclusive. Without a value it fails if a bound is set. */
+/** Whether `value` is within the bounds, which are inclusive. A null `value` is within them only if no bound is set. */
 function isBetween<T extends number | bigint | string>(value: T | null, low?: T, high?: T): boolean {
   if (value === null) return low === undefined && high === undefined
   return (low === undefined || value >= low) && (high === undefined || value <= high)

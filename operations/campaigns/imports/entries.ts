@@ -1,10 +1,10 @@
-/** Merges imported people into a list. Pure: no database, no clock. */
+/** Merges imported people into a list's contacts. No database, no clock. */
 import { phoneKey } from '#runtime/values/phone'
 import { maxCustomFields } from '../lists/contact-schema.ts'
 
-/** A person to add. */
+/** A person to add to the list. */
 interface Person {
-  /** Line of the file; null if the source has no lines. */
+  /** The person's line in the imported file; null if the source is not a file. */
   line: number | null
   phone: string
   name: string | null
@@ -13,7 +13,7 @@ interface Person {
   platformCustomerId: string | null
 }
 
-/** Identifies a row without a line number in an error. */
+/** Names the customer in the error of a row that has no line number. */
 export const formatCustomer = (platformCustomerId: string): string => `(customer ${platformCustomerId})`
 
 /** A row that cannot be imported, and why. */
@@ -60,8 +60,9 @@ export interface MergeResult {
 }
 
 /**
- * Merges the entries in order, so that later ones win. `room`: how many more contacts the list can hold; `excluded`:
- * match forms of phones that were removed by hand.
+ * Merges the entries in order: of several with the same phone, the last one wins. `room` is how many more contacts the
+ * list can hold. `excluded` has the phones that a member removed from the list, in their form for comparisons
+ * (`phone_key`).
  */
 export function mergeEntries(
   entries: readonly Entry[],
@@ -121,7 +122,7 @@ const toContactRecord = (contact: KnownContact): ContactRecord => ({
   platformCustomerId: null,
 })
 
-/** Given values replace, the others stay. Returns the same object if nothing changes. */
+/** Replaces the contact's values by those that the person has. Returns the same object if nothing changes. */
 function mergeContact(contact: ContactRecord, person: Person): ContactRecord {
   const name = person.name ?? contact.name
   const email = person.email ?? contact.email

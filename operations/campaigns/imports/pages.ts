@@ -1,4 +1,7 @@
-/** Sources of an import, read in pages: staged rows, the platform's customers, the popup's subscribers. */
+/**
+ * Reads the source of an import in pages: the staged rows of a CSV, the platform's customers, or the popup's
+ * subscribers.
+ */
 
 import type { PlatformCustomer } from '#operations/store/index'
 import { connections, imports } from '#operations/store/index'
@@ -26,7 +29,7 @@ export type ImportOptions =
 export interface ListImport {
   list_id: string
   options: ImportOptions
-  /** Relative days count back from here. */
+  /** The time from which filters such as `orderedWithinDays` count back. */
   started_at: Date
 }
 
@@ -37,7 +40,7 @@ export interface ImportPage extends imports.ImportPage {
 const rowsPerPage = 1000
 const customersPerPage = 250
 
-/** Reads the page after `cursor` (null: the first). */
+/** Reads the page after the cursor `given`; null for the first page. */
 export function readPage(
   ctx: Context,
   run: imports.Run<ListImport>,
@@ -100,7 +103,7 @@ function toEntry(customer: PlatformCustomer, country: string): Entry {
   }
 }
 
-/** All subscribers that match the filters. */
+/** Selects the subscribers who match the filters and have consented to messages to their phone. */
 export function selectSubscribers(ctx: Context, { subscribedFrom, subscribedTo }: NewsletterFilters) {
   const zone = ctx.store.timezone
   let rows = ctx.db

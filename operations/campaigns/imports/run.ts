@@ -1,4 +1,4 @@
-/** The importer of `list-import`: writes each page into its list and notifies at the end. */
+/** Runs the job `list-import`: writes each page of an import into the list, and notifies the merchant at the end. */
 import { sql } from 'kysely'
 import { imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -19,7 +19,7 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
   counts: ['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded'],
   columnsOnStart: (now) => ({ started_at: sql`coalesce(started_at, ${now}::timestamptz)` }),
   page: readPage,
-  // The list before the import (rule 10).
+  // Locks the list before the import's row (rule 10).
   lock: (tx, run) => lockList(tx, run.list_id),
   async write(tx, { id, list_id: listId, options }, { entries, next }, list) {
     const keys = [...new Set(entries.flatMap((entry) => ('phone' in entry ? phoneKey(entry.phone) : [])))]
@@ -71,7 +71,7 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
   },
 }
 
-/** Appends errors; only the first 100 are kept. */
+/** SQL that appends errors to the import's `errors`, and keeps only the first 100. */
 const appendErrors = (json: string) => sql`(
   select jsonb_agg(e.error order by e.place) from (
     select error, place from jsonb_array_elements(errors || ${json}::jsonb) with ordinality as t(error, place)
@@ -79,7 +79,7 @@ const appendErrors = (json: string) => sql`(
 
 export const runImport = (ctx: Context, importId: string, signal: AbortSignal): Promise<void> =>
   imports.run(ctx, listImports, importId, signal)
-/** Fails the import after the last retry. */
+/** Marks the import as failed. Called when the job has failed and is not retried again. */
 export async function failImport(ctx: Context, importId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('list_imports')

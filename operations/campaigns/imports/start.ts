@@ -1,4 +1,4 @@
-/** Starts imports. A list has at most one at a time, which the job `list-import` runs. */
+/** Starts imports, which the job `list-import` then runs. A list has at most one import at a time. */
 
 import { connections, imports } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -20,10 +20,13 @@ export interface ImportQueued {
   listId: string
 }
 
-/** A live import without progress for so long lost its worker at the last retry. */
+/** If an unfinished import has had no progress for six hours, its worker died in the last retry. */
 const deadAfterMs = 6 * hourMs
 
-/** Queues an import into a list, in the caller's transaction. Refuses a second one while one is queued or running. */
+/**
+ * Queues an import into a list, in the caller's transaction. Refuses if another import of the list is queued or
+ * running.
+ */
 async function startImport(
   ctx: Context,
   listId: string,
@@ -52,14 +55,17 @@ async function startImport(
   })
   await refuseDuplicate('list_imports_live', importBusy(), () => queuing.execute())
   const queued = await ctx.queue(listImport, { importId: jobId, listId }, { id: jobId })
-  // The job of an import that has just ended is still in the queue.
+  // Another `jobId` means that the job of the list's previous import, which has just ended, is still in the queue.
   if (queued.jobId !== jobId) throw importBusy()
   return { jobId, status: 'queued', listId }
 }
 const importBusy = () =>
   refuseTemporarily('conflict', 'An import of this list is queued or running: wait until it has ended')
 
-/** Creates a list of the platform's customers who match. Refuses a taken name, and a store without a platform. */
+/**
+ * Creates a list of the platform's customers who match the filters. Refuses a taken name, and a store without a
+ * connected platform.
+ */
 export async function importPlatform(
   ctx: Context,
   input: { name: string; filters: CustomerFilters },
@@ -70,7 +76,10 @@ export async function importPlatform(
   return startImport(ctx, listId, { kind: 'ecomplatform', filters }, null)
 }
 
-/** Runs a list's filters again. Refuses a list that is not from the platform, and a concurrent import. */
+/**
+ * Imports the customers who match a list's saved filters again. Refuses a list that is not from the platform, and a
+ * concurrent import.
+ */
 export async function syncList(ctx: Context, listId: string): Promise<ImportQueued> {
   const saved = ctx.db.selectFrom('contact_lists').select(['source', 'filters']).forUpdate()
   const list = await requireRow(saved, listId, noSuchList)
@@ -116,7 +125,10 @@ const countLineEnds = (cells: readonly Cell[]): number =>
 const countLineEndsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
 const sanitizeText = (cell: Cell): Cell => (typeof cell === 'string' ? sanitizeCell(cell) : cell)
 
-/** Counts lines as an editor shows them: the header is line 1, a cell may span several. Blank rows are skipped. */
+/**
+ * Stores the rows of a CSV with their line numbers, and starts the import. Counts lines as an editor shows them: the
+ * header is line 1, and a cell may span several lines. Skips blank rows.
+ */
 async function stageCsv(
   ctx: Context,
   listId: string,

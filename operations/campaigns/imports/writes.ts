@@ -1,11 +1,11 @@
-/** SQL statements of an import, each for thousands of rows passed as JSON. */
+/** SQL statements of an import. A statement handles a whole page of rows. */
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { insertRows } from '#runtime/database/recordset'
 import type { ContactRecord, KnownContact } from './entries.ts'
 
-/** Deletes staged rows up to a line. */
+/** Deletes an import's staged rows up to and including a line. */
 export async function deleteStagedRows(ctx: Context, importId: string, upTo: number): Promise<void> {
   await ctx.db
     .deleteFrom('list_import_rows')
@@ -31,8 +31,8 @@ interface Keys {
 }
 
 /**
- * One index lookup per phone. With `phone_key = any(…)` a plan cached while the list was empty would scan the whole
- * list for each page of the import.
+ * Finds contacts with one index lookup per phone. With `phone_key = any(…)`, a plan cached while the list was empty would
+ * scan the whole list for each page of the import.
  */
 const findContacts = prepared((db, values: Keys) =>
   db
@@ -50,7 +50,7 @@ const findContacts = prepared((db, values: Keys) =>
     )
     .selectAll('found'),
 )
-/** Finds contacts of a list by the match forms of their phones. */
+/** Finds contacts of a list by their phones. `keys` are phones in the form of `phone_key`. */
 export const findContactsByPhone = (ctx: Context, listId: string, keys: string[]): Promise<KnownContact[]> =>
   keys.length === 0 ? Promise.resolve([]) : findContacts(ctx, { listId, keys })
 
@@ -61,7 +61,7 @@ const findExcluded = prepared((db, values: Keys) =>
     .where('e.list_id', '=', values.listId)
     .where(sql<boolean>`e.phone_key = any(${values.keys}::text[])`),
 )
-/** Finds which of these match forms were removed from the list by hand. */
+/** Finds which of these phones, in the form of `phone_key`, a member has removed from the list. */
 export async function findExcludedPhones(ctx: Context, listId: string, keys: string[]): Promise<Set<string>> {
   const rows = keys.length === 0 ? [] : await findExcluded(ctx, { listId, keys })
   return new Set(rows.map((row) => row.phone_key))
@@ -77,7 +77,7 @@ const contactTypes = {
   platform_customer_id: 'text',
 } as const
 
-/** Upserts contacts by phone: an existing one gets the new name, email and custom fields. */
+/** Upserts contacts by phone. An existing contact gets the new name, email and custom fields. */
 export async function writeContacts(
   ctx: Context,
   listId: string,

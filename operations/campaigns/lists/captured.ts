@@ -1,4 +1,4 @@
-/** Contacts captured by a storefront form. */
+/** Adds contacts that a storefront form has captured to a list. */
 import type { Context } from '#runtime/context'
 import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from './contacts.ts'
@@ -43,7 +43,7 @@ export async function addCaptured(
     .onConflict((conflict) => conflict.columns(['store_id', 'list_id', 'phone_key']).doNothing())
     .returning('id')
     .executeTakeFirst()
-  // Another transaction added it while this one waited for the lock.
+  // Another transaction added the contact while this one waited for the lock.
   if (!added) return { status: 'already-in-list', contactId: await findContact(ctx, listId, key) }
   await changeSize(ctx, list, 1, [])
   return { status: 'added', contactId: added.id }

@@ -1,7 +1,7 @@
 import { email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
 import { listSource } from './schema.ts'
 
-/** Names of the built-in variables. */
+/** Names of the built-in variables, which no custom field may have. */
 export const reservedFields: readonly string[] = [
   'name',
   'customerName',
@@ -57,5 +57,5 @@ export const newContactBody = writeBody(
 )
 export type NewContact = z.infer<typeof newContactBody>
 
-/** Filters of the list of contacts, and of its export. */
+/** The search of the list of contacts and of its export. */
 export const contactSearch = text(1, 120).optional().describe('Within name, email or digits of the phone')

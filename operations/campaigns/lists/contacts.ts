@@ -1,4 +1,4 @@
-/** Contacts of a list: one per phone, compared by its match form. */
+/** Reads, adds and removes the contacts of a list. A list has at most one contact per phone, compared by `phone_key`. */
 import { type RawBuilder, sql } from 'kysely'
 import { isOptedOut } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -33,19 +33,24 @@ const contactJson = (db: Db) =>
   })
 
 export interface ContactFilters {
-  /** Within name, email or digits of the phone. */
+  /** A part of the name or email, or some digits of the phone. */
   search?: string | undefined
   optedOut?: boolean | undefined
 }
 
-/** Parameters of the prepared statements, with `like` patterns. Their presence selects the statement. */
+/**
+ * Parameters of the prepared statements, with `like` patterns. Which of them are present decides which statement runs.
+ */
 interface Conditions extends SearchFilter {
   listId: string
   onlyOptedOut?: true
   onlyReachable?: true
 }
 
-/** Newest first. Only text that can be part of a phone is searched in phones. */
+/**
+ * The query for the list and the export of contacts, newest first. Phones are searched only for text that can be part
+ * of a phone.
+ */
 export const contacts = {
   filters(ctx: Context, { listId, search, optedOut }: ContactFilters & { listId: string }): Conditions {
     return {
@@ -73,7 +78,7 @@ const listPage = preparedPages(
       item: contactJson(db),
       page: 'c',
       table: 'list_contacts',
-      // Without a filter the total is the stored size; 0 for an unknown list.
+      // Without a filter the total is the list's stored size, or 0 for an unknown list.
       ...(isWhole ? { total: sql<number>`coalesce((${size}), 0)` } : {}),
     }
   },
@@ -84,12 +89,12 @@ const find = preparedRow(noSuchList, (db, { id }: { id: string }) =>
   db.selectFrom('contact_lists').select('id').where('id', '=', id),
 )
 
-/** Refuses an unknown list. */
+/** Throws `not_found` for an unknown list. */
 export async function requireList(ctx: Context, listId: string): Promise<void> {
   await find(ctx, { id: listId })
 }
 
-/** A page of a list's contacts, newest first. Refuses an unknown list. */
+/** Lists a page of a list's contacts, newest first. Refuses an unknown list. */
 export async function listContacts(
   ctx: Context,
   listId: string,
@@ -102,8 +107,8 @@ export async function listContacts(
 }
 
 /**
- * Adds a contact by hand, in the caller's transaction, and lifts an exclusion of its phone. Refuses an invalid phone,
- * an unknown or full list, and a phone that is already in it.
+ * Adds a contact, in the caller's transaction, and deletes an exclusion of its phone. Refuses an invalid phone, an unknown
+ * or full list, and a phone that is already in the list.
  */
 export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
   const phone = parsePhone(input.phone, ctx.store.country)
@@ -148,7 +153,10 @@ export async function addContact(ctx: Context, listId: string, input: NewContact
   return new JsonText(added.text)
 }
 
-/** Updates the size and the custom field names of a locked list. `references` are fields that contacts were given. */
+/**
+ * Adds `by` to the size of a locked list, and `names`, custom fields that its contacts were given, to its custom field
+ * names.
+ */
 export async function changeSize(
   ctx: Context,
   list: LockedList,
@@ -169,10 +177,16 @@ export async function changeSize(
     .execute()
 }
 
-/** For use with a contact's id. A plain comparison would let PostgreSQL scan the list instead of using the id's index. */
+/**
+ * Whether a contact that is selected by its id is in the list. With a plain comparison PostgreSQL might scan the list
+ * instead of using the id's index.
+ */
 export const isInList = (listId: string): RawBuilder<boolean> => sql<boolean>`(list_id = ${listId}) is true`
 
-/** Removes a contact, in the caller's transaction. A list from the platform records an exclusion of the phone. */
+/**
+ * Removes a contact, in the caller's transaction. For a list from the platform it records an exclusion, so that no sync
+ * adds the phone again.
+ */
 export async function removeContact(ctx: Context, listId: string, contactId: string): Promise<void> {
   const list = await lockExistingList(ctx, listId)
   const contact = ctx.db

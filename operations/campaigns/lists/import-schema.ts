@@ -28,7 +28,7 @@ export const listImport = named(
 const orders = z.number().int().min(0).max(100_000)
 const days = z.number().int().min(1).max(3650)
 
-/** All that are given must hold (rule 6). */
+/** Filters for the platform's customers. A customer must match every filter that is set (rule 6). */
 export const customerFilters = named(
   'CustomerFilters',
   object({
@@ -81,7 +81,10 @@ function refuseCrossedBounds<F extends object>(
   }
 }
 
-/** Body input: lower bounds must not exceed upper ones, and only one kind of last-order filter is allowed. */
+/**
+ * The filters in a request body. Lower bounds must not exceed upper bounds. The last order is filtered by dates or by
+ * relative days, not by both.
+ */
 export const customerFiltersInput = customerFilters.superRefine((filters, context) => {
   refuseCrossedBounds(filters, customerBounds, context)
   for (const relative of ['orderedWithinDays', 'notOrderedForDays'] as const) {

@@ -1,4 +1,4 @@
-/** Contact lists. Names are unique per store, case-insensitive. The stored size changes with the contacts. */
+/** Reads, creates, renames, locks and deletes contact lists. Their names are unique per store, case-insensitive. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
@@ -53,14 +53,14 @@ const listJson = (db: Db) =>
 
 export const noSuchList = 'There is no such contact list'
 
-/** One list as JSON. Refuses an unknown one. */
+/** Reads a list as JSON. Refuses an unknown one. */
 export const getList = preparedOne(noSuchList, (db, { id }) => ({
   rows: db.selectFrom('contact_lists as l').where('l.id', '=', id),
   item: listJson(db),
 }))
 
 export interface ListFilters {
-  /** Within the name. */
+  /** A part of the name, case-insensitive. */
   search?: string | undefined
   source?: string | undefined
 }
@@ -72,7 +72,7 @@ export const listLists = preparedList<ListFilters>((db, values, has) => {
   return { rows, item: listJson(db), order: [['l.id', 'desc']] }
 })
 
-/** Creates a list, in the caller's transaction. Refuses a taken name, and the 201st list. */
+/** Creates a list, in the caller's transaction. Refuses a taken name, and more than 200 lists. */
 export async function createList(
   ctx: Context,
   list: { name: string; source: ListSource; filters?: object | null },
@@ -117,7 +117,10 @@ const selectForUpdate = (ctx: Context) =>
     .select(['id', 'name', 'source', 'size', 'custom_field_names'])
     .forUpdate()
 
-/** Locks a list for changes of its contacts, so that its size and limit stay correct. Undefined for an unknown list. */
+/**
+ * Locks a list before a change of its contacts, so that its stored size stays correct and its limit holds. Undefined
+ * for an unknown list.
+ */
 export const lockList = (ctx: Context, id: string) => findRow(selectForUpdate(ctx), id)
 
 /** Like `lockList`, but refuses an unknown list. */
@@ -127,11 +130,11 @@ export type LockedList = Awaited<ReturnType<typeof lockExistingList>>
 const blockingStatuses = ['scheduled', 'sending', 'paused']
 
 /**
- * Deletes a list with its contacts, exclusions and imports (a running import then ends); campaigns keep its name.
- * Refuses an unknown list, and one that a scheduled, sending or paused campaign uses.
+ * Deletes a list with its contacts, exclusions and imports; a running import then ends. Campaigns keep the list's name.
+ * Refuses an unknown list, and a list that a scheduled, sending or paused campaign uses.
  */
 export async function deleteList(ctx: Context, id: string): Promise<void> {
-  // Campaigns before the list (rule 10), and again under the list's lock for campaigns created meanwhile.
+  // Locks the campaigns before the list (rule 10), and again after it for campaigns that were created meanwhile.
   if (isId(id)) await lockCampaigns(ctx, id)
   const list = await lockExistingList(ctx, id)
   await lockCampaigns(ctx, id)

@@ -32,5 +32,5 @@ const readOnly = Object.keys(contactList.shape).filter((key) => key !== 'name')
 export const newListBody = writeBody({ name: listName }, readOnly, ['name'])
 export const changedListBody = writeBody({ name: listName }, readOnly)
 
-/** The answer of operations that queue an import. */
+/** The response of operations that queue an import. */
 export const importQueued = named('ImportQueued', queued({ listId: id }))

@@ -1,4 +1,4 @@
-/** Replies that opt out (rule 5). */
+/** Opts people out who reply with a stop word (rule 5). */
 
 import { isStopWord, optOuts } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -6,12 +6,12 @@ import { hourMs, minuteMs } from '#runtime/durations'
 import { phoneKey } from '#runtime/values/phone'
 
 const repliedWithinMs = 72 * hourMs
-/** Providers give the time of a reply in whole seconds, by their own clock. */
+/** Tolerance for the time of a reply, which providers report in whole seconds and by their own clock. */
 const clockSlackMs = minuteMs
 
 /**
- * Opts out the sender (E.164) of an inbound message if its text is a stop word (rule 5), attributed to the last
- * campaign that wrote to them in the 72 hours before. Returns whether it was a stop word.
+ * Opts out the sender (`phone`, E.164) of an inbound message if its text is a stop word (rule 5). Attributes the opt-out
+ * to the last campaign that was sent to the phone in the 72 hours before. Returns whether the text was a stop word.
  */
 export async function optOutByReply(
   ctx: Context,

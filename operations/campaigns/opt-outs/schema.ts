@@ -3,7 +3,7 @@ import { hasPhoneDigits } from '#runtime/values/phone'
 
 const optOutSource = z.enum(['manual', 'reply', 'provider'])
 
-/** Filters of the list, and of its export. */
+/** Filters of the list of opt-outs and of its export. */
 export const optOutFilters = {
   search: text(1, 40)
     .refine(hasPhoneDigits, 'must be digits of a phone')

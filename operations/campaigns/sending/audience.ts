@@ -1,4 +1,4 @@
-/** The snapshot of a campaign's audience. Later changes of its list do not count. */
+/** Takes the snapshot of a campaign's audience. Later changes of the list do not affect the campaign. */
 import { sql } from 'kysely'
 import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -8,8 +8,8 @@ import type { FailureReason } from '../schema.ts'
 import { failCampaign } from './completion.ts'
 
 /**
- * Copies the list into messages, unless that was done before, and resizes the reservation to the pending messages.
- * The campaign becomes `failed` if nobody can be reached or the quota is too small.
+ * Copies the list into messages, unless the campaign has a snapshot, and resizes its quota reservation to the number of
+ * pending messages. The campaign becomes `failed` if nobody can be reached or the quota is too small.
  */
 export async function takeSnapshot(ctx: Context, campaignId: string): Promise<void> {
   await ctx.transaction(async (tx) => {

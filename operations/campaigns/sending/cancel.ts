@@ -1,4 +1,4 @@
-/** Cancelling: pending messages are never sent. */
+/** Cancels the pending messages of a campaign, so that they are never sent. */
 import { sql } from 'kysely'
 import { metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'

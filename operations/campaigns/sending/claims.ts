@@ -1,4 +1,4 @@
-/** Claims: a worker claims messages in the database before it sends them. */
+/** Claims messages: a worker records in the database which messages it sends, before it sends them. */
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { optOuts, outbox } from '#operations/messaging/index'
@@ -29,9 +29,9 @@ export interface RunningCampaign {
   snapshot_at: Date | null
   pending: number
   has_pending: boolean
-  /** The later of its last progress and its next planned batch. */
+  /** The time of the last progress or of the next planned batch, whichever is later. */
   due_since: Date | null
-  /** The oldest claim among the messages that are `sending`. */
+  /** The earliest claim time of the messages in status `sending`. */
   oldest_claim: Date | null
 }
 
@@ -68,24 +68,27 @@ const findRunning = prepared<{ id: string }, RunningCampaign>(
       .where('c.id', '=', values.id) as never,
 )
 
-/** Reads the campaign for a run, also a deleted one. Undefined once it is purged. */
+/** Reads the campaign for a run, even if it is deleted. Undefined once it is purged. */
 export async function readRunning(ctx: Context, id: string): Promise<RunningCampaign | undefined> {
   return (await findRunning(ctx, { id }))[0]
 }
 
-/** `dead`: claims of dead workers, which are sent again only if the provider deduplicates by key. */
 export interface ClaimOptions {
+  /** `'dead'`: messages that dead workers claimed. They may only be resent through a provider with idempotency keys. */
   which: 'pending' | 'dead'
-  /** Whether the provider deduplicates by key. If not, each call is recorded before it is made. */
+  /**
+   * Whether the provider supports idempotency keys. If not, each call is recorded just before it is made, not with the
+   * claim.
+   */
   isIdempotent: boolean
   limit: number
-  /** Claims only this message, whatever the campaign's state, unless it is cancelled or deleted. */
+  /** Claims only this message, even if the campaign is not sending, but not if it is cancelled or deleted. */
   messageId?: string
 }
 
 /**
- * Claims the oldest messages of a campaign that is sending. It locks the campaign's row in share mode, so that no
- * message is claimed after a pause or cancel was answered. Null if the campaign is no longer sending.
+ * Claims the oldest messages of a campaign that is sending; null if it is no longer sending. Locks the campaign's row in
+ * share mode, so that no message is claimed once a request to pause or cancel has succeeded.
  */
 export async function claimMessages(
   ctx: Context,
@@ -115,7 +118,7 @@ async function claimRows(
   const id = tx.newId()
   const isPending = which === 'pending'
   const messages = await tx.db
-    // Materialized: a join could run it more than once and lock more rows than `limit`.
+    // Materialized, because a join could run the subquery more than once and lock more rows than `limit`.
     .with(
       (cte) => cte('picked').materialized(),
       (db) => {
@@ -141,7 +144,7 @@ async function claimRows(
       claim_id: id,
       claimed_at: now,
       called_at: isIdempotent ? sql<Date>`coalesce(campaign_messages.called_at, ${now})` : null,
-      // A resend under the same key counts as the same attempt.
+      // Resending a dead worker's message under the same key is not another attempt.
       ...(isPending ? { attempts: eb('campaign_messages.attempts', '+', 1) } : {}),
       updated_at: now,
     }))
@@ -153,13 +156,16 @@ async function claimRows(
 }
 
 /**
- * Repeats the condition as `any(array(…))`, which always uses the index. Right after a snapshot the planner's
- * statistics lag, and it planned the join alone as a nested loop over all rows.
+ * Repeats the join's condition as `id = any(array(…))`, which always uses the index. Right after a snapshot PostgreSQL's
+ * statistics are outdated, and it would plan the join as a nested loop over all rows.
  */
 const pickedIds = (eb: ExpressionBuilder<TenantTables & { picked: { id: string } }, 'picked'>) =>
   sql<string>`any(array(${eb.selectFrom('picked').select('picked.id')}))`
 
-/** Reads status and opt-outs after the claim's commit, so that every earlier opt-out, pause or cancel is seen. */
+/**
+ * Reads the campaign's status and the opt-outs again after the claim has committed, to see every opt-out, pause or
+ * cancel before it.
+ */
 export async function recheckBatch(
   ctx: Context,
   campaignId: string,

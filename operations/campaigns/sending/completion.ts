@@ -1,4 +1,7 @@
-/** How sending ends by itself: finished, failed before the first attempt, or paused. Each notifies the merchant. */
+/**
+ * Ends the sending of a campaign without a request of the merchant: it has finished, failed before the first attempt, or
+ * is paused. Notifies the merchant.
+ */
 import { metering, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { CampaignRow } from '../rows.ts'
@@ -24,8 +27,8 @@ const explanations: Record<FailureReason | PauseReason, string> = {
 export type StopReason = Exclude<PauseReason, 'manual'> | FailureReason
 
 /**
- * Fails a campaign of which nothing was sent. Drops the snapshot, so that a later send takes a new one. The caller
- * holds the lock on the row.
+ * Fails a campaign of which no message was attempted. Drops its snapshot, so that the next start takes a new one. The
+ * caller holds the lock on the campaign's row.
  */
 export async function failCampaign(
   ctx: Context,
@@ -66,7 +69,10 @@ export async function failCampaign(
   })
 }
 
-/** A campaign that has begun cannot have missed its time: report that the provider was unavailable. */
+/**
+ * The reason for which a campaign is paused. One that has begun sending cannot have missed its schedule: report an
+ * unavailable provider instead.
+ */
 const toPause = (reason: StopReason): { reason: PauseReason; because: string } =>
   reason === 'missed-schedule'
     ? {
@@ -95,8 +101,8 @@ async function pauseCampaign(ctx: Context, campaign: CampaignRow, stop: StopReas
 }
 
 /**
- * Stops a campaign that is sending: `failed` if nothing was attempted and the reason is a failure reason, else
- * `paused`. Does nothing if it is no longer sending.
+ * Stops a campaign that is sending. It becomes `failed` if no message was attempted and `reason` is a failure reason,
+ * otherwise `paused`. Does nothing if the campaign is no longer sending.
  */
 export async function stopSending(ctx: Context, campaignId: string, reason: StopReason): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -127,8 +133,8 @@ async function wasAttempted(tx: Context, campaign: CampaignRow): Promise<boolean
 }
 
 /**
- * Moves `sending` to `sent` if no message is pending or sending, or to `failed` if all were skipped. Returns whether
- * the campaign is finished.
+ * Finishes a campaign in status `sending` of which no message is pending or being sent: it becomes `failed` if all
+ * messages were skipped, otherwise `sent`. Returns whether the campaign is finished.
  */
 export async function finishSending(ctx: Context, campaignId: string): Promise<boolean> {
   return ctx.transaction(async (tx) => {
@@ -174,7 +180,7 @@ export async function finishSending(ctx: Context, campaignId: string): Promise<b
   })
 }
 
-/** Fails the campaign if all its messages were skipped, as none was attempted. Returns whether it did. */
+/** Fails the campaign if no message was attempted because all were skipped. Returns whether it failed the campaign. */
 async function failUnsent(tx: Context, campaignId: string): Promise<boolean> {
   const campaign = (await tx.db
     .selectFrom('campaigns')

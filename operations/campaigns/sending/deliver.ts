@@ -1,4 +1,4 @@
-/** Delivery of a claimed batch: recheck, render, dispatch. */
+/** Delivers a claimed batch: rechecks the campaign and opt-outs, renders the messages and dispatches them. */
 import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { CampaignContent, CampaignStatus } from '../schema.ts'
@@ -13,9 +13,12 @@ export interface Batch {
   sendContext: SendContext
   claim: Claim
   isIdempotent: boolean
-  /** The claims come from a dead worker: the messages may have been sent, so they never become pending again. */
+  /**
+   * True if a dead worker claimed the messages before. They may already have been sent, so they never become pending
+   * again.
+   */
   isSecondCall: boolean
-  /** Whether messages may be sent in this state of the campaign. */
+  /** Whether the messages may be sent while the campaign has this status. */
   canSendWhile(status: CampaignStatus | 'deleted'): boolean
 }
 

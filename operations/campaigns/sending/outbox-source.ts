@@ -1,4 +1,6 @@
-/** The outbox source of campaign messages, with the counters that change with their states (rule 4). */
+/**
+ * Registers campaign messages with the outbox, and updates the campaign's counters when messages change state (rule 4).
+ */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -9,7 +11,7 @@ import { failureCode, type SkipReason } from '../schema.ts'
 export interface CampaignMessage extends outbox.MessageState {
   campaignId: string
   campaignName: string
-  /** Its campaign was cancelled or deleted: nothing more is sent. */
+  /** True if the campaign was cancelled or deleted, so that the message must not be sent. */
   isOver: boolean
   skipReason: SkipReason | null
   text: string | null
@@ -51,13 +53,13 @@ export const campaignMessages = outbox.defineBatchSource<CampaignMessage>()({
   toStoredCode: (code) => failureCode.safeParse(code).data ?? 'provider-error',
   lockParents: lockCampaigns,
   describeSent: ({ campaignId, campaignName }) => ({ sourceId: campaignId, sourceName: campaignName }),
-  // The failed attempt before a retry may have been accepted first.
+  // A message in its second or later attempt may have been accepted already in an attempt that was recorded as failed.
   isRepeated: ({ attempt }) => attempt > 1,
   getCampaignId: ({ campaignId }) => campaignId,
   onTransitions: updateCounters,
 })
 
-/** Locks campaigns before their messages (rule 10). */
+/** Locks the campaigns of messages, before the messages are locked (rule 10). */
 async function lockCampaigns(tx: Context, ids: readonly string[]): Promise<void> {
   await tx.db
     .selectFrom('campaigns')
@@ -73,7 +75,7 @@ async function lockCampaigns(tx: Context, ids: readonly string[]): Promise<void>
     .execute()
 }
 
-/** The outcome of a claimed message. */
+/** The outcome of a claimed message: one of the outbox, or skipped. */
 export type CampaignOutcome = outbox.Outcome | { kind: 'skipped'; reason: SkipReason }
 
 /** The message's state after an outcome. */
@@ -99,15 +101,15 @@ const counters: Record<
   cancelled: ['cancelled'],
 }
 
-/** A failure that counts towards the failure rate (rule 3h). */
+/** Whether a message failed in a way that counts towards the campaign's failure rate (rule 3h). */
 const isCampaignFailure = ({ status, code }: CampaignMessage): boolean =>
   status === 'failed' && code !== 'not-on-network' && code !== outbox.indeterminate.code
 
-/** Whether a move ends an attempt: the message was sent or failed. */
+/** Whether a transition ends an attempt to send the message, because it was sent or failed. */
 export const isAttempt = ({ before, after: { status } }: outbox.Transition<CampaignMessage>): boolean =>
   before.status === 'sending' && (counters.sent.includes(status) || status === 'failed')
 
-/** Adds the differences to the counters, one statement per campaign. */
+/** Updates the counters of campaigns by the transitions of their messages, with one statement per campaign. */
 async function updateCounters(
   tx: Context,
   moves: readonly outbox.Transition<CampaignMessage>[],

@@ -1,10 +1,10 @@
-/** Purging of deleted campaigns. */
+/** Purges deleted campaigns: removes their rows and messages from the database. */
 import type { Context } from '#runtime/context'
 import { resolveDeadClaims } from './recovery.ts'
 
 const batchSize = 1000
 
-/** Purges a deleted campaign in batches of 1000. False if some of its messages are still being sent. */
+/** Purges a deleted campaign in batches of 1000 messages. Returns false if some messages are still being sent. */
 export async function purgeCampaign(ctx: Context, campaignId: string): Promise<boolean> {
   const deleted = await ctx.db
     .selectFrom('campaigns')

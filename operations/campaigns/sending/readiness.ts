@@ -1,4 +1,7 @@
-/** The preconditions of sending (rule 2), for operations (which refuse) and jobs (which fail or pause). */
+/**
+ * Checks the preconditions of sending a campaign (rule 2). If one is not met, an operation refuses, and a job fails or
+ * pauses the campaign.
+ */
 import { sql } from 'kysely'
 import { isOptedOut, sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -16,7 +19,7 @@ import {
   takesMedia,
 } from './render.ts'
 
-/** `reason` is recorded by a job, `message` is answered by an operation. */
+/** A precondition that is not met. A job records `reason`; an operation responds with `message`. */
 export interface UnmetPrecondition {
   reason:
     | 'empty-audience'
@@ -133,11 +136,14 @@ const findListAudience = prepared<{ id: string }, Audience>((db, values) =>
     .where('l.id', '=', values.id),
 )
 
-/** The audience is checked in pages. Beyond the last page the campaign's result shows whether anybody got it. */
+/**
+ * Contacts per page, and maximum number of pages, when looking for a contact who would get the message. If none is among
+ * them, the campaign may start, and its result shows whether anybody got it.
+ */
 const pageSize = 200
 const maxPages = 10
 
-/** Why none of the reachable contacts would get the message, or null as soon as one would. */
+/** Finds why no reachable contact would get the message; null if at least one would. */
 export async function findNobodyReason(
   ctx: Context,
   listId: string,
@@ -177,7 +183,7 @@ async function readReachable(
   return rows as (Recipient & { id: string })[]
 }
 
-/** Counts the reachable contacts. The content must fit at least one of them (rule 2e). */
+/** Counts the reachable contacts. It is an unmet precondition if none of them would get the message (rule 2e). */
 export async function findAudience(
   ctx: Context,
   listId: string,

@@ -16,8 +16,8 @@ export interface MessageResult {
 }
 
 /**
- * Applies each outcome if the message still belongs to this claim. A message that a provider status has ended
- * meanwhile keeps its state and only gets its text.
+ * Applies each outcome if the message still belongs to this claim. A message that a status event has ended meanwhile
+ * keeps its state and only gets its rendered text.
  */
 export async function recordResults(
   ctx: Context,

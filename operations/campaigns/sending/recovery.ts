@@ -1,4 +1,4 @@
-/** Recovery of messages whose worker died. */
+/** Recovers campaign messages whose worker died while sending them. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
@@ -8,9 +8,11 @@ import { campaignMessages } from './outbox-source.ts'
 const batchSize = 500
 
 /**
- * Resolves dead claims that are not sent again. A message that was never called is requeued. One that may have been
- * called and has no status after ten minutes becomes indeterminate. If the provider deduplicates by key, this is
- * called only for a campaign that is over: otherwise the message is sent again under the same key.
+ * Resolves the claims of dead workers whose messages are not resent. A message for which the provider was not called is
+ * requeued. A message that may have been sent becomes indeterminate if it has no status after ten minutes.
+ *
+ * If the provider supports idempotency keys, call this only for a campaign that is over: messages of other campaigns are
+ * resent under the same key instead.
  */
 export async function resolveDeadClaims(ctx: Context, campaignId: string): Promise<void> {
   const deadBefore = new Date(ctx.clock.ms() - outbox.deadAfterMs)
@@ -41,6 +43,6 @@ export async function resolveDeadClaims(ctx: Context, campaignId: string): Promi
   }
 }
 
-/** Whether the campaign is cancelled or deleted: its claimed messages are not sent again. */
+/** Whether the campaign is cancelled or deleted, so that its claimed messages are not resent. */
 export const isOver = (campaign: Pick<RunningCampaign, 'status' | 'is_deleted'>): boolean =>
   campaign.status === 'cancelled' || campaign.is_deleted

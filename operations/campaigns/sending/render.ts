@@ -17,10 +17,10 @@ export interface Recipient {
 export type Connection = sending.Connection
 export type Template = templates.Template
 
-/** A shared number wraps the text in its own template, which allows fewer characters. */
+/** Maximum number of characters through a shared number, whose own template surrounds the text. */
 const maxSharedTextLength = 900
 
-/** The variables of a text: the built-in ones and the contact's custom fields. */
+/** Builds the values of a text's variables: the built-in variables and the contact's custom fields. */
 export function buildValues(recipient: Recipient, store: StoreFacts): Values {
   const { name, phone, email, custom_fields: fields } = recipient
   return {
@@ -40,7 +40,7 @@ export interface Rendered {
   /** The text that the recipient reads. */
   text: string
   missing: string[]
-  /** Why it cannot be sent; null if it can. */
+  /** Why the message cannot be sent; null if it can. */
   skip: 'missing-variable' | 'too-long' | null
 }
 
@@ -62,7 +62,7 @@ function renderTextContent(
   values: Values,
 ): Rendered {
   const { text, missing } = renderText(content.text ?? '', values)
-  // Older opt-out texts were saved without a check of their variables.
+  // Rendered leniently, because older opt-out texts were saved without a check of their variables.
   const whole = content.optOutText === null ? text : `${text}\n\n${renderLoosely(content.optOutText, values)}`
   const own = content.media ? maxTextLengthWithMedia : maxTextLength
   const atMost = connection?.type === 'shared' ? Math.min(own, maxSharedTextLength) : own
@@ -70,7 +70,7 @@ function renderTextContent(
     content: { kind: 'text', text: whole, media: content.media },
     text: whole,
     missing,
-    // The text consists of variables without values: there is nothing to send.
+    // A text that is empty here consists only of variables without a value.
     skip: text.trim() === '' ? 'missing-variable' : whole.length > atMost ? 'too-long' : null,
   }
 }

@@ -1,4 +1,4 @@
-/** Retry of one failed message. */
+/** Retries a single failed message of a campaign. */
 
 import { optOuts, outbox, sending } from '#operations/messaging/index'
 import { mayUse, metering } from '#operations/store/index'
@@ -19,7 +19,10 @@ import { findNextOpening, isOpen } from './times.ts'
 
 const maxAttempts = 5
 
-/** Moves `failed` to `pending`, under a new key and with its own quota unit. Refuses a message that cannot be retried. */
+/**
+ * Makes a failed message pending again, with a new idempotency key and its own quota unit. Refuses a message that
+ * cannot be retried.
+ */
 export async function retryMessage(ctx: Context, campaignId: string, messageId: string): Promise<void> {
   const campaign = await lockCampaign(ctx, campaignId)
   const messages = ctx.db
@@ -62,9 +65,9 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
 export interface RetryWork {
   campaignId: string
   messageId: string
-  /** Its rate slot on the number is already reserved. */
+  /** Whether a rate slot of the number is already reserved for the message. */
   hasPlace: boolean
-  /** Since when the provider is unavailable, in milliseconds, or null. */
+  /** Since when the provider has been unavailable, in milliseconds since 1970; null if it is available. */
   troubleSince: number | null
 }
 const requeue = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignMessageSend, work, { at })
@@ -72,7 +75,7 @@ const requeue = (ctx: Context, work: RetryWork, at: Date) => ctx.queue(campaignM
 const giveUpAfterMs = 30 * minuteMs
 const retryDelayMs = minuteMs
 
-/** Sends one message as its own batch, whatever the campaign's state, unless it is cancelled. */
+/** Sends one message as its own batch, even if the campaign is not sending, but not if it is cancelled or deleted. */
 export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSignal): Promise<void> {
   const { campaignId, messageId } = work
   const campaign = await readRunning(ctx, campaignId)
@@ -83,7 +86,7 @@ export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSi
   if (isUnmet(sendContext)) return giveUp(ctx, campaignId, messageId, sendContext.message)
   const { send_window: window } = campaign
   if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
-    // After the night a provider that was down gets the full 30 minutes again.
+    // `troubleSince: null`: a provider that is unavailable now gets the full 30 minutes again once the window opens.
     const opening = findNextOpening(window, ctx.store.timezone, ctx.now())
     await requeue(ctx, { ...work, hasPlace: false, troubleSince: null }, opening)
     return
@@ -115,7 +118,10 @@ export async function sendMessage(ctx: Context, work: RetryWork, signal: AbortSi
   if (stoppedBy) await handleStop(ctx, work, stoppedBy)
 }
 
-/** Another worker holds the claim, or died with it: check again once the claim is dead. */
+/**
+ * Checks again later, because another worker has claimed the message. If that worker has died, the claim is dead by
+ * then.
+ */
 async function waitForClaim(ctx: Context, work: RetryWork, isIdempotent: boolean): Promise<void> {
   if (!isIdempotent) await resolveDeadClaims(ctx, work.campaignId)
   const message = await ctx.db

@@ -1,4 +1,7 @@
-/** The run of a campaign: it sends batches until the campaign is done or stopped, or the run's time is up (rule 3). */
+/**
+ * A run of the job `campaign-send`. It sends batches until the campaign ends or stops, or the run's 20 seconds are over
+ * (rule 3).
+ */
 
 import { sql } from 'kysely'
 import { outbox, sending } from '#operations/messaging/index'
@@ -26,15 +29,18 @@ export interface SendWork {
 const queueNext = (tx: Context, work: SendWork, at: Date | null) =>
   tx.queue(campaignSend, work, at ? { at } : {})
 
-/** A run is short, because it occupies one of the worker's few job slots. */
+/** Duration of a run. It is short, because a run occupies one of the worker's few job slots. */
 const runMs = 20_000
 const giveUpAfterMs = 30 * minuteMs
-/** After so long without progress only the merchant may resume a campaign. A scheduled one may be as late. */
+/**
+ * A campaign without progress for this long, not counting the time outside its send window, is paused until the merchant
+ * resumes it. A scheduled campaign may start late by the same time.
+ */
 const staleAfterMs = 3 * hourMs
 const firstBackoffMs = 15_000
 const maxBackoffMs = 5 * minuteMs
 
-/** The next step of the run, decided by the campaign's state. All but `send` end the run. */
+/** The next action of the run. Every action except `send` ends the run. */
 type Action =
   | { kind: 'send'; run: Run; options: ClaimOptions }
   | { kind: 'end' }
@@ -107,7 +113,7 @@ async function nextAction(
   return { kind: 'send', run, options: { which, isIdempotent, limit } }
 }
 
-/** Claims and sends one batch. Returns null if the run may go on. */
+/** Claims and sends one batch. Returns the action that ends the run, or null if the run continues. */
 async function sendNextBatch(ctx: Context, run: Run, options: ClaimOptions): Promise<Action | null> {
   const claim = await claimMessages(ctx, run.campaign.id, options)
   if (!claim) return { kind: 'end' }
@@ -119,7 +125,10 @@ async function sendNextBatch(ctx: Context, run: Run, options: ClaimOptions): Pro
   return isStopped ? { kind: 'stop', reason: 'high-failure-rate' } : null
 }
 
-/** Whether no run has touched the campaign for too long (downtime). A waiting run has recorded when it continues. */
+/**
+ * Whether the campaign has had no progress for too long, for example after a downtime. The time until a planned next
+ * batch does not count.
+ */
 async function isStale(ctx: Context, campaignId: string): Promise<boolean> {
   const campaign = await readRunning(ctx, campaignId)
   if (campaign?.status !== 'sending' || campaign.is_deleted || campaign.due_since === null) return false
@@ -127,7 +136,7 @@ async function isStale(ctx: Context, campaignId: string): Promise<boolean> {
   return measureIdleMs(window, ctx.store.timezone, since, ctx.now()) > staleAfterMs
 }
 
-/** The context of a batch. */
+/** The campaign's data that a batch needs. */
 interface Run {
   campaign: RunningCampaign
   sendContext: SendContext
@@ -175,7 +184,7 @@ async function sendBatch(
     return tx.db
       .updateTable('campaigns')
       .set({
-        // Since when no message could be dispatched.
+        // `trouble_since`: since when no message could be dispatched.
         trouble_since: moves.some(isAttempt) ? null : troubleSince,
         last_progress_at: now,
         next_batch_at: null,
@@ -190,7 +199,10 @@ async function sendBatch(
   return { stoppedBy, progress }
 }
 
-/** Ends this run and queues the next for `at`, with the rate slots that are reserved for it. */
+/**
+ * Ends this run and queues the next one for `at`. `places` is the number of rate slots that are reserved for the next
+ * run.
+ */
 async function continueAt(ctx: Context, run: Run, at: Date, places = 0): Promise<void> {
   const { campaign } = run
   await ctx.transaction(async (tx) => {
@@ -210,7 +222,10 @@ async function continueAt(ctx: Context, run: Run, at: Date, places = 0): Promise
   })
 }
 
-/** Stops on a lost connection or the number's daily limit. Waits if throttled or if the provider is unavailable. */
+/**
+ * Stops the campaign if the connection is lost or the number's daily limit is reached. Waits if the provider throttles
+ * or is unavailable.
+ */
 function afterStop(
   ctx: Context,
   run: Run,
@@ -223,13 +238,14 @@ function afterStop(
   if (stoppedBy.reason === 'number-limit') return { kind: 'stop', reason: stoppedBy.reason }
   const lastedMs = since ? now - since.getTime() : 0
   if (lastedMs >= giveUpAfterMs) return { kind: 'stop', reason: 'provider-unavailable' }
-  // Exponential backoff from 15 s: the waits begin after 0, 15, 45, 105… seconds of unavailability.
+  // Exponential backoff: the waits are 15, 30, 60… seconds, because the provider has been unavailable for 0, 15, 45…
+  // seconds when they begin.
   return { kind: 'wait', run, at: new Date(now + Math.min(lastedMs + firstBackoffMs, maxBackoffMs)) }
 }
 
 const isFailing = ({ attempted_since_start: attempted, failed_since_start: failed }: Progress): boolean =>
   attempted >= 200 && failed > attempted * 0.3
 
-/** All remaining messages are claimed by other workers: check again when the oldest claim would be dead. */
+/** When to check again if other workers have claimed all remaining messages: once the oldest claim counts as dead. */
 const findNextCheck = (ctx: Context, { oldest_claim: oldest }: RunningCampaign): Date =>
   new Date(Math.max((oldest?.getTime() ?? 0) + outbox.deadAfterMs, ctx.clock.ms() + firstBackoffMs))

@@ -1,4 +1,4 @@
-/** Wall-clock times of schedules and send windows. No database, no clock. */
+/** Calculates with the local times of schedules and send windows. No database, no clock. */
 
 import { DateTime } from 'luxon'
 import { dayMs, minuteMs } from '#runtime/durations'
@@ -9,8 +9,8 @@ import type { SendWindow } from '../schema.ts'
 const maxAheadMs = 365 * dayMs
 
 /**
- * Parses `scheduledAt`: an instant if it has `Z` or an offset, else the wall clock of the zone. Refuses a time that a
- * clock change skips, one that is not after `now`, and one more than 365 days ahead.
+ * Parses `scheduledAt`: an instant if it has `Z` or an offset, otherwise a local time in `zone`. Refuses a local time that
+ * a clock change skips, a time that is not after `now`, and a time more than 365 days ahead.
  */
 export function parseScheduledAt(text: string, zone: string, now: Date): Date {
   const isInstant = /(Z|[+-]\d\d:\d\d)$/.test(text)
@@ -36,17 +36,17 @@ export function isOpen(window: SendWindow | null, zone: string, now: Date): bool
   return time >= window.start && time < window.end
 }
 
-/** When the window opens next: today if its start is still ahead, else tomorrow. */
+/** When the window opens next: today if its start is in the future, otherwise tomorrow. */
 export function findNextOpening(window: SendWindow, zone: string, now: Date): Date {
   const local = DateTime.fromJSDate(now, { zone })
   const today = setTime(local, window.start)
   return (today > local ? today : setTime(local.plus({ days: 1 }), window.start)).toJSDate()
 }
 
-/** Bounds the loop over days. */
+/** Maximum number of iterations of the loop over days. */
 const maxDaysCounted = 400
 
-/** For how long between two instants a campaign could have sent: only the time in which its window was open. */
+/** For how long between two instants the campaign's window was open; the whole time without a window. */
 export function measureIdleMs(window: SendWindow | null, zone: string, from: Date, to: Date): number {
   if (!window) return Math.max(0, to.getTime() - from.getTime())
   let day = DateTime.fromJSDate(from, { zone })
@@ -60,13 +60,16 @@ export function measureIdleMs(window: SendWindow | null, zone: string, from: Dat
   return ms
 }
 
-/** A time that a clock change skips is shifted by the length of the change. */
+/** The instant of a local time on a day. If a clock change skips that time, it is shifted by the length of the change. */
 function setTime(day: DateTime, time: string): DateTime {
   const [hour, minute] = time.split(':').map(Number) as [number, number]
   return day.set({ hour, minute, second: 0, millisecond: 0 })
 }
 
-/** When `messages` will have been sent at `perSecond`, from `from`, within the window. Days are computed, not iterated. */
+/**
+ * Estimates when `messages` messages are sent, at `perSecond` starting at `from`, if sending is possible only within
+ * the window.
+ */
 export function estimateFinish(
   messages: number,
   perSecond: number,

@@ -1,4 +1,4 @@
-/** Finds campaigns that a dead worker or a lost job left behind, in all stores. */
+/** Finds campaigns of all stores that do not proceed, because a worker died or a job was lost. */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
@@ -15,7 +15,7 @@ export interface FoundCampaign {
   campaign_id: string
 }
 
-/** Scheduled campaigns that are due and whose job should have run. */
+/** Finds scheduled campaigns that have been due for 30 seconds, so that their job should have run. */
 export async function findDue(
   root: RootDatabase,
   now: Date,
@@ -32,7 +32,7 @@ export async function findDue(
   return rows as (FoundCampaign & { scheduled_at: Date })[]
 }
 
-/** Campaigns that are sending without progress for two minutes. */
+/** Finds campaigns in status `sending` that have had no progress for two minutes. */
 export async function findStuck(root: RootDatabase, now: Date): Promise<FoundCampaign[]> {
   return root
     .selectFrom('campaigns')
@@ -51,11 +51,11 @@ export async function findStuck(root: RootDatabase, now: Date): Promise<FoundCam
 export interface DeadClaims extends FoundCampaign {
   status: string
   is_deleted: boolean
-  /** The first hundred. */
+  /** The ids of the first hundred claimed messages. */
   message_ids: string[]
 }
 
-/** Campaigns with claims of dead workers. */
+/** Finds campaigns with messages that dead workers have claimed. */
 export async function findDeadClaims(root: RootDatabase, now: Date): Promise<DeadClaims[]> {
   return root
     .selectFrom('campaign_messages as m')

@@ -5,7 +5,7 @@ import { Refused } from '#runtime/ports/errors'
 import { emailKey } from '#runtime/values/email'
 import { contactForm } from './form-settings.ts'
 
-/** Sends one email to each of `notifyEmails`; nothing if the submission has been deleted. */
+/** Sends one email to each of `notifyEmails`. Sends none if the submission has been deleted. */
 export async function mailSubmission(ctx: Context, submissionId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('contact_form_submissions')

@@ -1,4 +1,4 @@
-/** Rules of the contact form's settings: defaults, merge and validation. No database. */
+/** Rules of the contact form's settings: defaults, merge and validation. No database access. */
 
 import { refuse } from '#runtime/errors'
 import { mergeChange } from '#runtime/values/changes'
@@ -75,8 +75,9 @@ export const defaultForm: FormSettings = {
 }
 
 /**
- * The text of the consent box, with settings in the shopper's language. Empty if a tick would mean nothing. If consent
- * is needed, an empty text falls back to the default. A merchant's own text is always shown.
+ * The text of the consent box, for settings in the shopper's language. A merchant's own text is always shown. Without
+ * one, the default text is shown if the form requires consent or subscribes its sender; otherwise the result is empty
+ * and there is no box.
  */
 export function getConsentText(
   { consentRequired, subscribeToNewsletter, consentText }: FormSettings,
@@ -87,7 +88,7 @@ export function getConsentText(
   return consentText === usual ? '' : consentText
 }
 
-/** Keys that fill a submission's own columns, with their required types. */
+/** Field keys whose values are stored in columns of the submission, with the type that each key requires. */
 const ownTypes = new Map<string, FormField['type']>([
   ['name', 'text'],
   ['email', 'email'],
@@ -96,7 +97,7 @@ const ownTypes = new Map<string, FormField['type']>([
 ])
 export const isOwnKey = (key: string): boolean => ownTypes.has(key)
 
-/** Merges a change into the form: fields left out keep their value, the list of form fields is replaced as a whole. */
+/** Merges a change. Settings left out keep their value; the list `fields` is replaced as a whole. */
 export function applyFormChange(before: FormSettings, { fields, ...change }: FormInput): FormSettings {
   const after = mergeChange<FormSettings>(before, change as never)
   return {
@@ -115,11 +116,11 @@ export function applyFormChange(before: FormSettings, { fields, ...change }: For
   }
 }
 
-/** Removes duplicate addresses, keeping the first spelling. */
+/** Removes duplicate addresses and keeps the first spelling of each. */
 const distinct = (emails: readonly string[]): string[] =>
   [...new Map(emails.toReversed().map((email) => [emailKey(email), email])).values()].toReversed()
 
-/** Refuses invalid settings. */
+/** Refuses invalid settings (400). */
 export function refuseInvalidForm({ fields, isEnabled }: FormSettings): void {
   const issues: string[] = []
   const keys = new Set<string>()

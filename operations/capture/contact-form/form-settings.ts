@@ -6,7 +6,7 @@ import { publishHooks, requireList } from '../popup/saving.ts'
 import { applyFormChange, defaultForm, formWords, refuseInvalidForm } from './form-rules.ts'
 import { type FormInput, formSettings } from './form-schema.ts'
 
-/** Refuses invalid settings and an unknown list. */
+/** The settings. A save refuses invalid settings and an unknown contact list. */
 export const contactForm = settings({
   name: 'contact-form',
   table: 'contact_form_settings',
@@ -23,7 +23,8 @@ export const contactForm = settings({
 })
 
 /**
- * Runs in the caller's transaction; a form that is on already stays unchanged. Refuses settings that cannot be shown.
+ * Turns the form on, in the caller's transaction. A form that is already on stays unchanged. Refuses saved settings
+ * with which a form cannot be shown.
  */
 export const turnFormOn = (ctx: Context): Promise<void> =>
   contactForm.write(ctx, (before) => ({ ...before, isEnabled: true }))

@@ -1,4 +1,4 @@
-/** Parses a submitted contact form according to its settings. No database. */
+/** Parses a submitted contact form according to its settings. No database access. */
 
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
@@ -12,7 +12,7 @@ import type { SubmitBody } from './submit-schema.ts'
 export interface ParsedSubmission {
   name: string | null
   email: string | null
-  /** E.164. */
+  /** The phone in E.164. */
   phone: string | null
   message: string | null
   values: Record<string, string | boolean>
@@ -20,7 +20,7 @@ export interface ParsedSubmission {
 
 const lengths = { text: 200, email: 254, phone: 40, textarea: 5000, select: 80 } as const
 
-/** Refuses missing, unknown and invalid fields, naming the key. */
+/** Parses a submission. Refuses missing, unknown and invalid fields, naming the key. */
 export function parseSubmission(
   settings: FormSettings,
   { values, consent }: SubmitBody,
@@ -46,7 +46,7 @@ export function parseSubmission(
   }
 }
 
-/** Null if no value was given. */
+/** Parses the value of a field; null if no value was given. */
 function readField(field: FormField, given: unknown, country: string): string | boolean | null {
   const refusal = (why: string) => refuse('bad_request', `values.${field.key}: ${why}`)
   if (field.type === 'checkbox') {

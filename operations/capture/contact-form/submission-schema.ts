@@ -1,6 +1,6 @@
 import { day, id, instant, named, object, text, z } from '#runtime/schema'
 
-/** Filters of the list and its export. */
+/** Filters of the list of submissions and of its export. */
 export const submissionFilters = {
   search: text(1, 120).optional().describe('Within name, email, phone or message'),
   startDate: day.optional().describe('First day of `createdAt`'),

@@ -27,7 +27,7 @@ export interface SubmissionFilters extends days.DayRangeQuery {
 
 type Conditions = SearchFilter & days.DayFilter
 
-/** Newest first. Refuses a start date after the end date. */
+/** The selection for list and export, newest first. Refuses a start date after the end date. */
 export const submissions = {
   filters: (ctx: Context, { search, ...range }: SubmissionFilters): Conditions => ({
     ...toSearchFilter(ctx, search),
@@ -50,7 +50,7 @@ export const listSubmissions = preparedPages(
   { text: ['search'] },
 )
 
-/** Deletes submissions and ignores ids of other stores. One statement. */
+/** Deletes submissions in one statement. Ignores ids of other stores. */
 export async function deleteSubmissions(ctx: Context, ids: readonly string[]): Promise<{ deleted: number }> {
   const deleted = await ctx.db
     .deleteFrom('contact_form_submissions')

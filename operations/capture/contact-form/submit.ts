@@ -1,4 +1,4 @@
-/** Stores a submitted contact form with all its effects. */
+/** Stores a submitted contact form, with its email, subscriber and contact. */
 
 import { addCaptured } from '#operations/campaigns/index'
 import { notify } from '#operations/store/index'
@@ -24,7 +24,7 @@ import { type SubmitBody, submitBody } from './submit-schema.ts'
 const widget = 'contact-form'
 export const issueFormToken = (ctx: Context): string => tokens.issueToken(ctx, widget)
 
-/** Refuses (404) if the form is off, and invalid fields. */
+/** Stores a submitted form. Refuses if the form is off (404), and invalid fields (400). */
 export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
   const settings = await contactForm.getForShoppers(ctx)
   if (!settings.isEnabled) throw refuse('not_found', 'There is nothing here')
@@ -41,7 +41,7 @@ export async function submitForm(ctx: Context, visit: Visit): Promise<void> {
 
 /**
  * Stores the submission, its notification and email, the subscriber and the contact in one transaction. `filling` is an
- * idempotency key: when a browser sends the same form twice, the second one stores nothing.
+ * idempotency key: if a browser sends the same form twice, nothing is stored for the second request.
  */
 async function storeSubmission(
   ctx: Context,
@@ -99,7 +99,7 @@ async function notifyMerchant(
   })
 }
 
-/** No draw: only the popup has prizes. */
+/** Subscribes the sender of a form. There is no draw, because only the popup has prizes. */
 async function subscribeSender(
   ctx: Context,
   form: FormSettings,
@@ -119,7 +119,7 @@ async function subscribeSender(
     device: null,
     source: 'contact-form',
   }
-  // A phone of another subscriber is dropped.
+  // The phone is dropped if it belongs to a subscriber with another email.
   const known = await findKnown(ctx, { ...person, email: null })
   const isOthers = known !== null && known.email !== null && !isSameEmail(known.email, email)
   await subscribe(ctx, settings, isOthers ? { ...person, phone: null, phoneKey: null } : person, {

@@ -11,15 +11,15 @@ export async function buildFormWidget(ctx: Context): Promise<Widget | null> {
 }
 
 /**
- * Everything needed to draw the form, so that pages request `GET /contact-form` only when somebody starts to fill it
- * in.
+ * Builds the widget with everything needed to draw the form. A page requests `GET /contact-form` (for the form's token)
+ * only when a shopper starts to fill it in.
  */
 export async function buildFormSettingsWidget(ctx: Context): Promise<Widget | null> {
   const settings = await contactForm.getForShoppers(ctx)
   return settings.isEnabled ? { value: toPublicForm(ctx, settings) } : null
 }
 
-/** Leaves out addresses and lists. */
+/** The settings that shoppers may see: without email addresses and contact lists. */
 export function toPublicForm(ctx: Context, settings: FormSettings) {
   const {
     notifyEmails: _to,

@@ -1,11 +1,11 @@
 /**
- * Brevo's API (v3). A store's credentials: `{ apiKey }`. A contact belongs to the whole account and can be in many
- * lists; a person who unsubscribed is blacklisted for emails or unsubscribed from one list, and neither is ever undone
- * here.
+ * Adapter for Brevo's API (v3). A store's credentials are `{ apiKey }`. A contact belongs to the whole account and can
+ * be in many lists. A person who unsubscribed is blacklisted for emails or unsubscribed from one list; this adapter
+ * never undoes either.
  *
- * Its batch endpoint reports no result per person: each is looked up and then created or updated, five at a time.
- * Contacts have no tags: a tag is the boolean attribute of its name (`back-in-stock`: `BACK_IN_STOCK`) if the account
- * has that attribute.
+ * Brevo's batch endpoint reports no result per person, so each person is looked up and then created or updated, five at
+ * a time. Brevo's contacts have no tags. A tag sets the boolean attribute of its name (`back-in-stock` sets
+ * `BACK_IN_STOCK`), if the account has that attribute.
  */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
@@ -35,12 +35,12 @@ const listsAtOnce = 50
 const contactsAtOnce = 1000
 const removedAtOnce = 150
 
-/** Names of the attributes in accounts of Brevo's languages; the first existing one is used. */
+/** Brevo names the attributes in the account's language. The first name that the account has is used. */
 const firstNames = ['FIRSTNAME', 'FNAME', 'PRENOM', 'VORNAME', 'NOMBRE', 'NOME', 'VOORNAAM']
 const lastNames = ['LASTNAME', 'LNAME', 'NOM', 'NACHNAME', 'APELLIDOS', 'SOBRENOME', 'COGNOME', 'ACHTERNAAM']
 
 interface BrevoOptions extends ListHttpOptions {
-  /** `https://api.brevo.com` */
+  /** Base URL, such as `https://api.brevo.com`. */
   endpoint: string
 }
 
@@ -52,11 +52,11 @@ interface Contact {
 }
 
 interface BrevoRequest extends Pick<ListRequest, 'method' | 'body'> {
-  /** Below `/v3`. */
+  /** Path below `/v3`. */
   path: string
 }
 
-/** A refusal with the API's reason: `duplicate_parameter`, and which identifiers are duplicates. */
+/** A refusal with the reason that the API gives. For `duplicate_parameter` it names the identifiers that are duplicates. */
 class BrevoRefused extends Refused {
   readonly reason: string
   readonly duplicates: readonly string[]
@@ -125,7 +125,7 @@ export class BrevoMailingList implements MailingListPort {
     } catch (error) {
       if (!(error instanceof BrevoRefused)) throw error
       if (!found && error.duplicates.includes('email')) {
-        // Created concurrently, or it exists but cannot be found, for example by another spelling.
+        // The contact was created concurrently, or it exists under another spelling and was not found.
         if (isAgain) return 'invalid'
         return this.#upsert(store, list, { email, name: null, phone: null }, attributes, true)
       }
@@ -136,8 +136,8 @@ export class BrevoMailingList implements MailingListPort {
   }
 
   /**
-   * A phone belongs to one contact and must be in a format that Brevo knows: retried without the phone if it is
-   * refused.
+   * Sends a request, and again without the phone if Brevo refuses the phone. Brevo allows a phone for only one contact
+   * and only in formats that it knows.
    */
   async #withoutPhone(
     store: ProviderStore,
@@ -174,7 +174,7 @@ export class BrevoMailingList implements MailingListPort {
       }
       return contacts?.success ?? []
     } catch (error) {
-      // Nobody of them is on the list, or the list was deleted: there is nobody to remove.
+      // None of these people is on the list, or the list was deleted. Either way there is nobody to remove.
       if (error instanceof BrevoRefused && error.reason === 'invalid_parameter') return []
       if (error instanceof Refused && error.code === 'no-such-list') return []
       throw error
@@ -234,7 +234,7 @@ export class BrevoMailingList implements MailingListPort {
       return (await this.#ask(store, { method: 'GET', path: toContactPath(email) })) as Contact
     } catch (error) {
       if (error instanceof Refused && error.code === 'no-such-list') return null
-      // Not a valid address to Brevo: creating the contact reports that.
+      // Brevo considers the address invalid. The request that creates the contact reports that.
       if (error instanceof BrevoRefused && error.reason === 'invalid_parameter') return null
       throw error
     }
@@ -246,7 +246,7 @@ export class BrevoMailingList implements MailingListPort {
     return Number(listId)
   }
 
-  /** Names of the account's attributes; Brevo ignores or refuses values of unknown ones. */
+  /** Names of the account's attributes. Brevo ignores or refuses values of other attributes. */
   async #attributes(store: ProviderStore): Promise<ReadonlySet<string>> {
     const { attributes = [] } = (await this.#ask(store, { method: 'GET', path: '/contacts/attributes' })) as {
       attributes?: { name: string }[]

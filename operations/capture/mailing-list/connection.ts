@@ -10,16 +10,17 @@ export interface ConnectedList extends Connected<MailingListPort> {
   listId: string | null
 }
 
-/** Null if none is connected. */
+/** The store's connected email provider, or null. */
 export async function mailingList(ctx: Context): Promise<ConnectedList | null> {
   const found = await connections.findConnection(ctx, 'mailingList')
   return found && { ...found, listId: (found.settings as { listId?: string } | null)?.listId ?? null }
 }
 
 /**
- * Connects the store to its email provider, replacing the current connection. The credentials are tested by listing the
- * provider's lists, then sealed. `credentials.listId` chooses a list; without it, an account's only list is chosen.
- * Called outside a transaction. Refuses an unknown provider, invalid credentials and an unknown list.
+ * Connects the store to its email provider, replacing the current connection. The credentials are tested by reading the
+ * account's lists, then stored encrypted. `given.listId` chooses a list; without it, a list is chosen only if the
+ * account has exactly one. Refuses an unknown provider, invalid credentials and an unknown list. Not inside a
+ * transaction.
  */
 export async function connectMailingList(ctx: Context, provider: string, given: unknown): Promise<void> {
   const port = connections.requireNamedAdapter(ctx, 'mailingList', provider)
@@ -35,7 +36,7 @@ export async function connectMailingList(ctx: Context, provider: string, given: 
   )
 }
 
-/** How the connection is probed and checked (store, rule 19). */
+/** How the health of the connection is probed and checked (store, rule 19). */
 export const mailingListKind: health.ConnectionKind = {
   name: () => 'your email provider',
   connectedAt: (tx) => connections.readConnectedSince(tx, 'mailingList'),
@@ -52,7 +53,7 @@ export const mailingListKind: health.ConnectionKind = {
     ),
 }
 
-/** Adapters that report by themselves what is missing. */
+/** An adapter that can report what is missing in the account. */
 interface Checks {
   check?(...asked: unknown[]): Promise<Precondition[]>
 }

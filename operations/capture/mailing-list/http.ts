@@ -1,12 +1,12 @@
-/** Requests to an email provider: a timeout on each, pauses when throttled, and retries of idempotent requests. */
+/** Sends requests to an email provider, with a timeout, pauses when throttled, and retries. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AccessLost, Throttled, Unavailable } from '#runtime/ports/errors'
 
 export interface ListHttpOptions {
   timeoutMs: number
-  /** Before the first retry; doubles each time. */
+  /** Delay before the first retry. It doubles for each further retry. */
   retryDelayMs: number
-  /** The request fails if the provider asks for a longer pause. */
+  /** Longest pause. If a throttling provider asks for a longer one, the request fails. */
   maxPauseMs: number
 }
 export const defaultTimes: ListHttpOptions = { timeoutMs: 60_000, retryDelayMs: 500, maxPauseMs: 30_000 }
@@ -23,8 +23,8 @@ export interface ListRequest {
 }
 
 /**
- * Returns the JSON of the response, null if it has no body. All requests made here are idempotent. Throws only port
- * errors.
+ * Sends a request and returns the JSON of the response, or null if it has no body. Retries, so the request must be
+ * idempotent. Throws only port errors.
  */
 export async function requestList(options: ListHttpOptions, request: ListRequest): Promise<unknown> {
   for (let attempt = 0; ; attempt += 1) {
@@ -38,7 +38,7 @@ export async function requestList(options: ListHttpOptions, request: ListRequest
   }
 }
 
-/** Milliseconds until the next try; null if there is none. */
+/** Milliseconds until the next attempt; null if the request must not be retried. */
 function getRetryDelay(
   error: unknown,
   attempt: number,
@@ -91,13 +91,13 @@ export function parseRetryAfter(header: string | null): number {
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 1000
 }
 
-/** String fields of a JSON error, each on one line. Empty for other bodies: the status says enough. */
+/** Reads string fields of a JSON error, each on one line. They are empty if the body is not JSON. */
 export function parseTextFields<K extends string>(text: string, ...names: K[]): Record<K, string> {
   let read: Record<string, unknown> = {}
   try {
     read = (JSON.parse(text) ?? {}) as Record<string, unknown>
   } catch {
-    // An error page of a proxy.
+    // Not JSON, such as the error page of a proxy.
   }
   const line = (value: unknown) => (typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '')
   return Object.fromEntries(names.map((name) => [name, line(read[name])])) as Record<K, string>

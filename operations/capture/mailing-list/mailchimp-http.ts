@@ -1,4 +1,4 @@
-/** Requests to Mailchimp's Marketing API, with its errors converted to port errors. */
+/** Sends requests to Mailchimp's Marketing API and converts its errors to port errors. */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { truncate } from '#runtime/values/truncate'
@@ -11,12 +11,12 @@ import {
 } from './http.ts'
 
 export interface MailchimpHttpOptions extends ListHttpOptions {
-  /** URL of a data centre: `us21` gives `https://us21.api.mailchimp.com`. */
+  /** Returns the URL of a data centre, for `us21` `https://us21.api.mailchimp.com`. */
   endpoint: (dataCentre: string) => string
 }
 
 export interface MailchimpRequest extends Pick<ListRequest, 'method' | 'body'> {
-  /** Below `/3.0`. */
+  /** Path below `/3.0`. */
   path: string
 }
 
@@ -44,14 +44,14 @@ export const keyRejected = (message: string): AccessLost =>
     'Make an API key in the account at Mailchimp, and connect the store with it again',
   )
 
-/** The part after the key's last dash. It becomes part of a host name, so nothing else may pass. */
+/** Parses the data centre at the end of the key. It becomes part of a host name, so everything else is refused. */
 function parseDataCentre(apiKey: string): string {
   const found = /-([a-z]{2,4}\d{1,4})$/.exec(apiKey)
   if (!found) throw keyRejected('The API key of the email provider names no data centre')
   return found[1]!
 }
 
-/** A refusal with the API's title: `Invalid Resource`, `Member In Compliance State`. */
+/** A refusal with the title that the API gives, such as `Invalid Resource` or `Member In Compliance State`. */
 export class MailchimpRefused extends Refused {
   readonly title: string
   readonly detail: string

@@ -1,8 +1,9 @@
 /**
- * Mailchimp's Marketing API. A store's credentials: `{ apiKey }`, from the account's extras. New people are added by
- * one batch, which skips existing members (`update_existing: false`). Those are updated one by one with
- * `status_if_new`, which never resubscribes people who unsubscribed. The answer also shows members who never
- * unsubscribed but get no campaigns (`transactional`, `pending`, `archived`): a second request subscribes them.
+ * Adapter for Mailchimp's Marketing API. A store's credentials are `{ apiKey }`, a key that the merchant finds under
+ * Extras. New people are added by one batch, which skips existing members (`update_existing: false`). Existing members
+ * are updated one by one with `status_if_new`, which never resubscribes a person who unsubscribed. The response shows
+ * members who get no campaigns although they never unsubscribed (`transactional`, `pending`, `archived`); a second
+ * request subscribes them.
  */
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
@@ -25,7 +26,7 @@ import {
 
 type Status = PushedPerson['status']
 
-/** The account allows ten concurrent connections, and others may use it too. */
+/** Mailchimp allows ten concurrent connections per account, and other software may use the account too. */
 const updatesAtOnce = 5
 const listsAtMost = 1000
 const membersAtOnce = 1000
@@ -34,7 +35,7 @@ const unsubscribedPattern = /compliance state|permanently deleted|forgotten|unsu
 const mergeFieldPattern = /merge field/i
 
 /**
- * Parses `mailchimp://api.mailchimp.com`: the domain that data-centre hosts belong to. Throws on an invalid address.
+ * Parses `mailchimp://api.mailchimp.com`. The host is the domain of all data centres. Throws on an invalid URL.
  */
 export function parseMailchimpUrl(text: string): Pick<MailchimpHttpOptions, 'endpoint'> {
   const url = URL.parse(text)
@@ -79,7 +80,7 @@ export class MailchimpMailingList implements MailingListPort {
     return people.map(({ email }) => ({ email, status: statuses.get(emailKey(email)) ?? 'invalid' }))
   }
 
-  /** Adds new people and returns the statuses of refused ones; existing members are missing from the result. */
+  /** Adds new people by a batch. Returns the statuses of people who need no further request, so not of existing members. */
   async #add(
     store: ProviderStore,
     listId: string,
@@ -103,7 +104,7 @@ export class MailchimpMailingList implements MailingListPort {
     for (const { email_address } of answer.new_members ?? []) statuses.set(emailKey(email_address), 'added')
     for (const { email_address, error_code, error, field_message } of answer.errors ?? []) {
       const why = `${error ?? ''} ${field_message ?? ''}`
-      // Existing members, and people with invalid merge fields, are sent individually.
+      // Skipped here: existing members and people with invalid merge fields are sent one by one later.
       if (error_code === 'ERROR_CONTACT_EXISTS' || mergeFieldPattern.test(why)) continue
       statuses.set(emailKey(email_address), unsubscribedPattern.test(why) ? 'unsubscribed' : 'invalid')
     }
@@ -120,7 +121,7 @@ export class MailchimpMailingList implements MailingListPort {
     }
   }
 
-  /** The audience's own merge fields do not accept our values: sends the address alone. */
+  /** Sends only the address, after the audience's merge fields have refused our values. */
   async #putPlain(store: ProviderStore, listId: string, person: MailingListPerson): Promise<Status> {
     try {
       return await this.#put(store, listId, person, {})
@@ -157,7 +158,7 @@ export class MailchimpMailingList implements MailingListPort {
     return 'updated'
   }
 
-  /** Archived members: merchants archive to save money, including people who had unsubscribed. */
+  /** Whether an archived member had unsubscribed. Merchants archive members of every status, to save money. */
   async #hasLeft(store: ProviderStore, path: string): Promise<boolean> {
     const feed = `${path}/activity-feed?activity_filters=unsub&count=10`
     try {
@@ -166,13 +167,13 @@ export class MailchimpMailingList implements MailingListPort {
       }
       return activity.some(({ activity_type: type }) => type === 'unsub')
     } catch (error) {
-      // Mailchimp deletes the activity of long-archived members.
+      // Mailchimp deletes the activity of members that were archived long ago.
       if (error instanceof Refused && error.code === 'no-such-list') return false
       throw error
     }
   }
 
-  /** A batch tags only new people. */
+  /** Tags an existing member, because a batch tags only new people. */
   async #tag(store: ProviderStore, path: string, tags: readonly string[] = []): Promise<void> {
     if (tags.length === 0) return
     await this.#ask(store, {
@@ -204,7 +205,7 @@ export class MailchimpMailingList implements MailingListPort {
       await this.#ask(store, { method: 'PATCH', path, body: { status: 'unsubscribed' } })
       return true
     } catch (error) {
-      // No such member, or the list was deleted: there is nobody to remove.
+      // The person is not a member, or the list was deleted. Either way there is nobody to remove.
       if (error instanceof Refused && error.code === 'no-such-list') return false
       throw error
     }

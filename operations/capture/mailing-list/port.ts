@@ -4,17 +4,20 @@ import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 export interface MailingListPerson {
   email: string
   name: string | null
-  /** E.164. */
+  /** The phone in E.164. */
   phone: string | null
   tags?: string[]
-  /** We had removed them (`unsubscribe`), and they have consented again. */
+  /** True if we had removed the person (`unsubscribe`), who has now consented again. */
   isBack?: boolean
 }
 
 export interface PushedPerson {
-  /** As given by the caller. */
+  /** The email as the caller has given it. */
   email: string
-  /** `unsubscribed`: unsubscribed at the provider, and stays so; `invalid`: the provider refuses the address. */
+  /**
+   * `unsubscribed`: the person has unsubscribed at the provider, and stays so. `invalid`: the provider refuses the
+   * address.
+   */
   status: 'added' | 'updated' | 'unsubscribed' | 'invalid'
 }
 
@@ -22,8 +25,8 @@ export interface PushedPerson {
 export const maxPeoplePerCall = 500
 
 /**
- * Lists of an email-marketing provider. Every method throws `Refused` (including `no-such-list`), `Throttled` or
- * `Unavailable` of `runtime/ports/errors.ts`.
+ * Port to the lists of an email-marketing provider. Every method may throw `Refused` (also with code `no-such-list`),
+ * `Throttled` or `Unavailable` of `runtime/ports/errors.ts`.
  */
 export interface MailingListPort {
   /** The lists of the account. */
@@ -38,19 +41,19 @@ export interface MailingListPort {
     people: readonly MailingListPerson[],
   ): Promise<PushedPerson[]>
   /**
-   * Removes at most `maxPeoplePerCall` people who unsubscribed here; returns those who were on the list. Idempotent.
+   * Removes at most `maxPeoplePerCall` people who unsubscribed here. Returns the emails that were on the list. Idempotent.
    */
   unsubscribe(store: ProviderStore, listId: string, emails: readonly string[]): Promise<string[]>
   /**
-   * Pages of people who have unsubscribed at the provider since; may include earlier ones, and those removed by
-   * `unsubscribe`.
+   * Pages of the emails that have unsubscribed at the provider since an instant. May include earlier ones, and emails
+   * removed by `unsubscribe`.
    */
   unsubscribedSince(store: ProviderStore, listId: string, since: Date): AsyncIterable<string[]>
   /** Checks the account, and its list if one was chosen. Changes nothing. */
   check(store: ProviderStore, listId?: string | null): Promise<Precondition[]>
 }
 
-/** Findings common to all providers: the key, the lists, and the chosen list. */
+/** Checks common to all providers: that the API key is valid, that a list was chosen, and that this list exists. */
 export async function checkLists(
   port: Pick<MailingListPort, 'lists'>,
   store: ProviderStore,

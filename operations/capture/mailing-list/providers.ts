@@ -1,10 +1,11 @@
 /**
- * The email providers that stores may connect to, from `MAILING_LIST_URL`: one address, or several separated by commas.
+ * Opens the email providers that stores may connect to. `MAILING_LIST_URL` names them: one URL, or several separated by
+ * commas.
  */
 import { z } from '#runtime/schema'
 import type { MailingListPort } from './port.ts'
 
-/** Imported only on servers that use them. */
+/** Opens each provider by name. Its module is imported only on servers that use it. */
 const providers: Readonly<Record<string, (url: string) => Promise<MailingListPort>>> = {
   async mailchimp(url) {
     const { MailchimpMailingList, parseMailchimpUrl } = await import('./mailchimp.ts')
@@ -20,7 +21,7 @@ const parseAddresses = (text: string): string[] =>
   text === 'sandbox' ? [] : text.split(',').map((each) => each.trim())
 const parseProviderName = (url: string): string => /^([a-z]+):\/\/[a-z0-9.-]+(:\d+)?\/?$/.exec(url)?.[1] ?? ''
 
-/** `MAILING_LIST_URL` of the settings. */
+/** Schema of the setting `MAILING_LIST_URL`. */
 export const mailingListUrl = z
   .string()
   .refine(
@@ -28,7 +29,7 @@ export const mailingListUrl = z
     'must be mailchimp://api.mailchimp.com, brevo://api.brevo.com, or both with a comma',
   )
 
-/** By the name that stores use to connect; empty if there is only the sandbox. */
+/** Opens the providers, by the name that stores use to connect. Empty if there is only the sandbox. */
 export async function openMailingLists(text: string): Promise<Record<string, MailingListPort>> {
   const opened = parseAddresses(text).map(async (url) => [
     parseProviderName(url),

@@ -1,7 +1,7 @@
 /**
- * Sandbox email provider without network: one list, `sandbox-main`, whose members are rows of our database. Addresses
- * that begin with `unsub` have unsubscribed, those that begin with `invalid` are refused. In mode `down` (table
- * `sandbox_modes`, port `mailingList`) every call fails.
+ * Sandbox email provider without network. It has one list, `sandbox-main`, whose members are rows of our database. An
+ * address that begins with `unsub` has unsubscribed, an address that begins with `invalid` is refused. In mode `down`
+ * (table `sandbox_modes`, port `mailingList`) every call fails.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
@@ -25,10 +25,10 @@ interface Options {
   clock: Clock
 }
 
-/** As stored; `leftAt`: when they unsubscribed, by themselves or by `unsubscribe`. */
+/** A stored member. `leftAt` is when they unsubscribed at the provider or were removed by `unsubscribe`. */
 interface Member extends Required<Omit<MailingListPerson, 'isBack'>> {
   leftAt?: string | null
-  /** They unsubscribed at the provider: a new consent given to us does not undo it. */
+  /** True if the member unsubscribed at the provider. A new consent given to us does not undo that. */
   isGone?: boolean
 }
 
@@ -155,7 +155,7 @@ function findRule({ email }: MailingListPerson): 'unsubscribed' | 'invalid' | nu
 
 const toKey = ({ email }: MailingListPerson): string => emailKey(email)
 
-/** Returns the keys of new members. */
+/** Writes members and returns the keys of those that are new. */
 async function write(
   { db, clock }: Options,
   store: ProviderStore,

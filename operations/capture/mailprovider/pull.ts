@@ -1,4 +1,4 @@
-/** Pulls unsubscribes from the email provider on a schedule and applies them here (rule 6). */
+/** Periodically reads from the email provider who has unsubscribed there, and unsubscribes them here (rule 6). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -6,12 +6,12 @@ import { dayMs } from '#runtime/durations'
 import { emailKey, emailKeySql } from '#runtime/values/email'
 import { mailingList } from '../mailing-list/connection.ts'
 
-/** Overlap of two pulls: the provider's clock may differ from ours, and its events may arrive late. */
+/** Overlap of two pulls, because the provider's clock may differ from ours and its events may appear late. */
 const overlapMs = dayMs
 
 /**
- * Continues from the start of the last pull; for another list, from the first push to it. Returns whether the provider
- * was called and answered.
+ * Reads unsubscribes since the last pull started; for a list that was not pulled before, since the first push to it.
+ * Returns whether the provider was called.
  */
 export async function pullUnsubscribes(ctx: Context, signal: AbortSignal): Promise<boolean> {
   const connected = await mailingList(ctx)
@@ -20,7 +20,7 @@ export async function pullUnsubscribes(ctx: Context, signal: AbortSignal): Promi
   const begun = ctx.now()
   const since = await findPullStart(ctx, listId)
   if (since === null) return false
-  // A start in the future was written by a clock that was ahead.
+  // The stored start may be in the future if the clock that wrote it was ahead.
   const from = Math.min(since.getTime(), begun.getTime()) - overlapMs
   for await (const emails of port.unsubscribedSince(store, listId, new Date(from))) {
     signal.throwIfAborted()
@@ -50,7 +50,8 @@ async function findPullStart(ctx: Context, listId: string): Promise<Date | null>
 }
 
 /**
- * Only subscribers that we put on the list; those who subscribed here again after unsubscribing there stay subscribed.
+ * Unsubscribes the subscribers that we have put on the list. A person who subscribed here again after unsubscribing at the
+ * provider stays subscribed.
  */
 async function unsubscribe(ctx: Context, emails: readonly string[]): Promise<void> {
   const now = ctx.now()

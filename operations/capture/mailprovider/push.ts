@@ -14,11 +14,11 @@ export interface Pushable {
   name: string | null
   phone: string | null
   revision: number
-  /** We removed them from the list when they unsubscribed here, and they have subscribed again. */
+  /** True if we removed the person from the list when they unsubscribed here, and they have subscribed again. */
   isBack: boolean
 }
 
-/** Selects subscribers with an email and consent for it. `mode` new: never pushed, or changed since. */
+/** Selects subscribers with an email and consent for it. Mode `new` selects those never pushed, or changed since. */
 export function selectPushable(ctx: Context, mode: 'new' | 'all') {
   const rows = ctx.db
     .selectFrom('newsletter_subscribers as s')
@@ -28,7 +28,7 @@ export function selectPushable(ctx: Context, mode: 'new' | 'all') {
   return mode === 'all' ? rows : rows.where(sql<boolean>`s.pushed_revision is distinct from s.revision`)
 }
 
-/** Pushed before, but without a status: we removed them from the list. */
+/** A subscriber who was pushed before and has no status at the provider was removed from the list by us. */
 const isBack = sql<boolean>`(s.pushed_revision is not null and s.mailprovider_status is null)`
 
 /** Pushes a batch to the provider. Not inside a transaction. */
@@ -52,7 +52,10 @@ export async function pushBatch(
 
 const types = { id: 'uuid', pushed: 'text', revision: 'int' } as const
 
-/** Records the provider's answers in the caller's transaction; people who unsubscribed there are unsubscribed here. */
+/**
+ * Records the results of a push, in the caller's transaction. Unsubscribes people who have unsubscribed at the
+ * provider.
+ */
 export async function recordPushed(
   ctx: Context,
   people: readonly (Pick<Pushable, 'id' | 'revision'> & { pushed: PushedPerson['status'] })[],
@@ -67,7 +70,8 @@ export async function recordPushed(
       mailprovider_status: sql`r.pushed`,
       mailprovider_synced_at: now,
       pushed_revision: sql`r.revision`,
-      // Still due if changed meanwhile. People who unsubscribed here during the push are removed there.
+      // A subscriber who changed during the push stays due. So does one who unsubscribed here, to be removed at the
+      // provider.
       push_due: sql<boolean>`${hasLeft} or (s.push_due and s.revision > r.revision)`,
       push_claim: null,
       status: sql<string>`case when r.pushed = 'unsubscribed' then 'unsubscribed' else s.status end`,
@@ -83,12 +87,12 @@ export async function recordPushed(
   if (unsubscribed) await ctx.queue(mailproviderPush, { subscriberId: unsubscribed.id })
 }
 
-/** A claim older than this belongs to a dead worker. */
+/** A claim older than this belongs to a worker that died. */
 export const claimTimeoutMs = 120_000
 
 /**
- * Pushes all due subscribers of the store and removes unsubscribed ones from the list; the first of several queued jobs
- * does all the work. Rows are claimed for `jobId`, so a retry continues with them.
+ * Pushes all due subscribers of the store, then removes due unsubscribed ones from the list. The first of several
+ * queued jobs does all the work. Rows are claimed for `jobId`, so that a retry of the job continues with them.
  */
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
   const connected = await mailingList(ctx)
@@ -113,7 +117,7 @@ export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal):
   }
 }
 
-/** Columns of a claimed subscriber. */
+/** Columns returned for a claimed subscriber. */
 export const pushedColumns = [
   's.id',
   's.name',
@@ -138,8 +142,8 @@ function claimUnsubscribed(ctx: Context, jobId: string): Promise<{ id: string; e
 }
 
 /**
- * Subscribers who came back meanwhile stay due. A person who was on the list gets a null status; one who was not had
- * unsubscribed at the provider.
+ * Records people who were removed from the list. A person who was on the list gets a null status; a person who was not has
+ * unsubscribed at the provider. A person who has resubscribed here meanwhile stays due.
  */
 async function recordRemoved(
   ctx: Context,
@@ -184,8 +188,8 @@ function claimRows(ctx: Context, jobId: string, rows: ReturnType<typeof selectPu
 }
 
 /**
- * Queues a push after the provider was silent for longer than a push retries, so that people who unsubscribed here are
- * removed from its list. If pushing has been turned off, new subscribers keep waiting.
+ * Queues a push for subscribers whose own job has used up its retries during an outage of the provider. If pushing has been
+ * turned off, only for those who unsubscribed here and must be removed from the list.
  */
 export async function queueDuePush(ctx: Context): Promise<void> {
   const { isMailproviderEnabled } = await popup.read(ctx)
@@ -199,7 +203,7 @@ export async function queueDuePush(ctx: Context): Promise<void> {
   if (due) await ctx.queue(mailproviderPush, { subscriberId: due.id })
 }
 
-/** At most once a day: the subscribers stay due for the next push. */
+/** Notifies the merchant of a failed push, at most once a day. The subscribers stay due for the next push. */
 export async function notifyPushFailed(ctx: Context): Promise<void> {
   const today = days.localDay(ctx.now(), ctx.store.timezone)
   await notify(ctx, {

@@ -1,4 +1,4 @@
-/** Manual syncs to the email provider: all subscribers, or new ones. One at a time. */
+/** Manual syncs, which push all subscribers or the new ones to the email provider. A store has at most one at a time. */
 
 import { sql } from 'kysely'
 import { notify } from '#operations/store/index'
@@ -23,13 +23,14 @@ export const syncInput = object({
 })
 export const syncQueued = queued({ pending: count.describe('Subscribers that will be pushed') })
 
-/** A running sync without progress for this long lost its worker on its last try. */
+/** A running sync without progress for this long has lost its worker, and its job is not retried any more. */
 const deadAfterMs = 6 * hourMs
-/** If the provider asks for a longer pause, the job is retried later. */
+/** Longest pause for a throttling provider. If it asks for a longer one, the job is retried later. */
 const pauseAtMostMs = minuteMs
 
 /**
- * Queues a sync. Called outside a transaction. Refuses a missing provider or list, an unknown list, and a second sync.
+ * Queues a sync. Refuses a missing provider or list, an unknown list, and a sync while another is running. Not inside a
+ * transaction.
  */
 export async function startSync(
   ctx: Context,
@@ -84,7 +85,7 @@ interface Sync {
   pushed: number
 }
 
-/** Pushes batch by batch; a retry continues after the last recorded batch. */
+/** Runs a sync batch by batch. A retry of the job continues after the last recorded batch. */
 export async function runSync(ctx: Context, syncId: string, signal: AbortSignal): Promise<void> {
   let sync = await beginSync(ctx, syncId)
   try {
@@ -111,7 +112,10 @@ const beginSync = async (ctx: Context, syncId: string): Promise<Sync | null> =>
     .returning(['id', 'list_id', 'mode', 'cursor', 'pushed'])
     .executeTakeFirst()) ?? null
 
-/** Claimed until the push is recorded: people who unsubscribe in between may be on the list. */
+/**
+ * Claims the next batch until its push is recorded. The claim shows that a person who unsubscribes in between may be on the
+ * list.
+ */
 async function nextBatch(ctx: Context, { id, mode, cursor }: Sync) {
   let rows = selectPushable(ctx, mode === 'all' ? 'all' : 'new').select('s.id')
   if (cursor) rows = rows.where('s.id', '>', cursor)
@@ -137,7 +141,10 @@ async function retryThrottled<T>(signal: AbortSignal, call: () => Promise<T>): P
   }
 }
 
-/** Records the answers and moves the cursor in one transaction. Null if the sync has ended meanwhile. */
+/**
+ * Records the results of a batch and moves the cursor, in one transaction. Returns null if the sync has ended
+ * meanwhile.
+ */
 async function advance(ctx: Context, sync: Sync, pushed: Awaited<ReturnType<typeof pushBatch>>) {
   return ctx.transaction(async (tx): Promise<Sync | null> => {
     await recordPushed(tx, pushed)
@@ -167,7 +174,7 @@ async function finish(ctx: Context, { id, pushed }: Sync): Promise<void> {
   )
 }
 
-/** `reason`: a plain sentence. */
+/** Marks a sync as failed and notifies the merchant. `reason` is a sentence for the merchant. */
 export async function failSync(ctx: Context, syncId: string, reason: string): Promise<void> {
   await endSync(ctx, syncId, { status: 'failed', failure_reason: reason }, (tx) =>
     notify(tx, {

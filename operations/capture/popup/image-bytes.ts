@@ -1,4 +1,4 @@
-/** Detects an image's type and size from its bytes. No database. */
+/** Detects an image's type and size from its bytes. */
 
 export interface Image {
   contentType: 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
@@ -7,7 +7,7 @@ export interface Image {
   height: number
 }
 
-/** Null if it is none of the four types, or is truncated before its size. */
+/** Returns null if the bytes are no image of the four types, or end before the image's size. */
 export function parseImage(bytes: Buffer): Image | null {
   const size = readPng(bytes) ?? readGif(bytes) ?? readJpeg(bytes) ?? readWebp(bytes)
   return size && size.width > 0 && size.height > 0 ? size : null
@@ -16,7 +16,7 @@ export function parseImage(bytes: Buffer): Image | null {
 const startsWith = (bytes: Buffer, text: string, at = 0): boolean =>
   bytes.length >= at + text.length && bytes.toString('latin1', at, at + text.length) === text
 
-/** Signature, then the header chunk, and the end chunk last. */
+/** A PNG has a signature, then the header chunk with the size, and at its end the chunk `IEND`. */
 function readPng(bytes: Buffer): Image | null {
   if (!startsWith(bytes, '\x89PNG\r\n\x1a\n') || bytes.length < 45 || !startsWith(bytes, 'IHDR', 12))
     return null
@@ -39,7 +39,7 @@ function readGif(bytes: Buffer): Image | null {
   }
 }
 
-/** Walks the segments to the frame header, which holds the size. */
+/** Skips the segments of a JPEG up to the frame header, which contains the size. */
 function readJpeg(bytes: Buffer): Image | null {
   if (!startsWith(bytes, '\xff\xd8\xff')) return null
   let at = 2
@@ -56,7 +56,7 @@ function readJpeg(bytes: Buffer): Image | null {
   return null
 }
 
-/** Every start-of-frame marker; the numbers between them are tables. */
+/** Whether a marker starts a frame. Within that range of numbers, 0xc4, 0xc8 and 0xcc are other segments. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 

@@ -1,4 +1,4 @@
-/** Images of the popup: validated by their bytes before they are stored. */
+/** Stores images of the popup, after validating their bytes. */
 import { createHash } from 'node:crypto'
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -9,7 +9,7 @@ import { parseImage } from './image-bytes.ts'
 
 const bytesAtMost = 5 * 1024 * 1024
 const sideAtMost = 6000
-/** Base64 of that size, with room for line breaks and the prefix of a data URL. */
+/** Length of `bytesAtMost` in base64, with room for line breaks and the prefix of a data URL. */
 const textAtMost = Math.ceil(bytesAtMost / 3) * 4 + 200_000
 
 export const imageInput = object({
@@ -32,7 +32,8 @@ export const storedImage = object({
 })
 
 /**
- * Not inside a transaction. The same bytes have the same address. Refuses other files, and images that are too large.
+ * Stores an image; the same bytes always get the same URL. Refuses files that are no images and images that are too
+ * large. Not inside a transaction.
  */
 export async function storeImage(
   ctx: Context,
@@ -61,8 +62,7 @@ export async function storeImage(
 /** Refuses invalid base64. */
 function decodeBase64(data: string): Buffer {
   const text = data.replace(/^data:[^,]{0,200};base64,/i, '').replace(/\s+/g, '')
-  // Searches for forbidden characters: a pattern that matches the whole text would keep state for millions of
-  // characters.
+  // Searches for a forbidden character. A pattern that matches the whole text would need memory for millions of characters.
   if (text === '' || /[^A-Za-z0-9+/_-]/.test(text.replace(/={1,2}$/, ''))) {
     throw refuse('bad_request', 'data: is not base64')
   }

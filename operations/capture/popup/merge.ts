@@ -1,9 +1,9 @@
-/** Merges a change into the popup's settings. No database. */
+/** Merges a change into the popup's settings. No database access. */
 import { mergeChange } from '#runtime/values/changes'
 import { defaultCoupon, defaultPrizeColour } from './defaults.ts'
 import type { PopupCoupon, PopupInput, PopupSettings, Prize } from './schema.ts'
 
-/** `newId` creates the ids of new prizes. */
+/** Merges a change. `newId` creates the ids of new prizes. */
 export function applyPopupChange(
   before: PopupSettings,
   input: PopupInput,
@@ -23,7 +23,7 @@ export function applyPopupChange(
 
 type PrizeInput = NonNullable<NonNullable<PopupInput['roulette']>['prizes']>[number]
 
-/** Unknown and duplicate ids are ignored: such a prize is new. */
+/** Replaces the prizes. A prize with an unknown or repeated id counts as new and gets another id. */
 
 function applyPrizeChange(
   before: readonly Prize[],
@@ -44,7 +44,7 @@ function applyPrizeChange(
 
 function completeCoupon(given: { [K in keyof PopupCoupon]?: PopupCoupon[K] | undefined }): PopupCoupon {
   const coupon = mergeChange<PopupCoupon>(defaultCoupon, given as never)
-  // The default value is a percentage.
+  // Free shipping has no value, and the default value is a percentage.
   const value = given.value === undefined && coupon.type === 'free-shipping' ? null : coupon.value
   return { ...coupon, code: upper(coupon.code), value }
 }

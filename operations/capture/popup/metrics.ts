@@ -1,4 +1,4 @@
-/** Figures of the popup in a range of days (rule 5): one statement, and the prizes. */
+/** Reads the figures of the popup in a range of days (rule 5), in one statement, and lists its prizes. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { amounts, days, isCountedConversion } from '#operations/store/index'
@@ -36,7 +36,7 @@ interface Figures {
 
 type Db = Kysely<TenantTables>
 
-/** Subscribers won by the popup; `column`: the timestamp to count by. */
+/** Selects subscribers won by the popup. `column` is the timestamp that must be in the range. */
 const subscribers = (db: Db, range: days.DayRange & { timezone: string }, column: string) =>
   db
     .selectFrom('newsletter_subscribers as s')
@@ -124,7 +124,10 @@ const figures = prepared<Values, Figures>((db, values) => {
     ])
 })
 
-/** Defaults to the 30 days up to today. Refuses a range that ends before it starts or exceeds 365 days. */
+/**
+ * Reads the figures, by default of the 30 days up to today. Refuses a range that ends before it starts or exceeds 365
+ * days.
+ */
 export async function readMetrics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },
@@ -155,7 +158,7 @@ export async function readMetrics(
 const toRate = (of: { impressions: number; subscribers: number }): number | null =>
   amounts.toPercent(BigInt(of.subscribers), BigInt(of.impressions), 2)
 
-/** Current prizes in their order, then won prizes that were removed. */
+/** Lists the current prizes in their order, then removed prizes that were won in the range. */
 async function listPrizes(ctx: Context, won: Figures['won']): Promise<Metrics['prizes']> {
   const settings = await popup.getEffective(ctx)
   const byId = new Map(won.map((prize) => [prize.id, prize]))

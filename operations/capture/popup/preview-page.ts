@@ -1,4 +1,4 @@
-/** The popup as a page of this server, in HTML and CSS without scripts. */
+/** Renders the popup as a page of this server, with HTML and CSS but without scripts. */
 import { escapeHtml } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { getLangAttribute, getText } from '#runtime/values/wording'
@@ -6,7 +6,10 @@ import type { PopupSettings } from './schema.ts'
 
 const title = { en: 'Preview', 'pt-BR': 'Prévia', es: 'Vista previa' }
 
-/** Texts and addresses are escaped; CSS cannot leave its element and loads only images. */
+/**
+ * Texts and URLs are escaped. The merchant's CSS cannot close the style element, and the page's policy lets it load
+ * only images.
+ */
 export function renderPreviewPage({ store }: Context, settings: PopupSettings): Response {
   const { design, texts, fields, roulette } = settings
   const inputs = (['name', 'email', 'phone'] as const)
@@ -48,7 +51,7 @@ export function renderPreviewPage({ store }: Context, settings: PopupSettings): 
   )
 }
 
-/** Escapes CSS so that no tag can begin in it. */
+/** Escapes `<`, so that CSS cannot contain a tag. */
 const escapeCss = (css: string): string => css.replaceAll('<', '\\3c ')
 
 const alignments = {
@@ -66,7 +69,7 @@ function renderStyle({ design, layout, position }: PopupSettings): string {
   const overlay = layout === 'modal' || layout === 'fullscreen' ? design.overlayColor : 'transparent'
   return (
     `body{margin:0;font:1rem/1.5 ${font ? `${font},` : ''}system-ui,sans-serif;background:#e5e7eb}` +
-    // A popup taller than a phone scrolls with the page.
+    // `min-height`, so that a popup taller than the screen scrolls with the page.
     `.overlay{min-height:100vh;display:flex;background:${overlay};${alignments[position]}}` +
     `.storefront-popup{box-sizing:border-box;width:100%;${width};margin:1rem;padding:1.5rem;overflow-wrap:break-word;` +
     `background:${design.backgroundColor};color:${design.textColor};border-radius:${radius}px}` +

@@ -1,4 +1,4 @@
-/** Previews: unsaved settings behind a signed link that expires after a day. */
+/** Previews: unsaved settings that a signed link shows. They expire after a day. */
 
 import { sql } from 'kysely'
 import { files } from '#operations/store/index'
@@ -28,10 +28,10 @@ export const preview = object({
 const purpose = 'newsletter-preview'
 const toSignedText = (ctx: Context, previewId: string): string => `${ctx.store.id}\n${previewId}`
 
-/** Owner of a preview's images: they are kept as long as the preview. */
+/** The owner key (`files.setUses`) of a preview's images, which are kept as long as the preview. */
 const toFileOwner = (previewId: string): string => `newsletter-preview:${previewId}`
 
-/** Deletes expired previews and their uses of files. */
+/** Deletes expired previews and releases their images. */
 export async function dropOldPreviews(ctx: SystemContext): Promise<void> {
   const over = await ctx.root
     .deleteFrom('newsletter_previews')
@@ -44,7 +44,7 @@ export async function dropOldPreviews(ctx: SystemContext): Promise<void> {
   )
 }
 
-/** As `storePreview`, with refusals renamed to the fields of this body. */
+/** Like `storePreview`, but errors name the fields of this request's body. */
 export async function createPreview(ctx: Context, input: PopupInput): Promise<z.infer<typeof preview>> {
   try {
     return await storePreview(ctx, input)
@@ -88,7 +88,7 @@ async function storePreview(ctx: Context, input: PopupInput): Promise<z.infer<ty
   }
 }
 
-/** The settings of a link's token; null if it is forged, expired or deleted. */
+/** Finds the settings of a link's token; null if the token is forged, or the preview has expired or was deleted. */
 export async function findPreview(ctx: Context, token: string): Promise<PopupSettings | null> {
   const [previewId = '', signature = ''] = token.split('.')
   if (!isId(previewId) || !hasValidSignature(ctx.settings, purpose, toSignedText(ctx, previewId), signature))

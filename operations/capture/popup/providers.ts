@@ -1,4 +1,4 @@
-/** External checks of popup settings: image addresses, coupons at the platform, the email provider. */
+/** Checks popup settings against external systems: image storage, coupons at the platform, the email provider. */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { CouponSpec } from '#operations/store/index'
@@ -13,7 +13,7 @@ import { mailingList } from '../mailing-list/connection.ts'
 import { listEnabledCoupons } from './rules.ts'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
-/** Refuses new image addresses that are neither https nor in this server's storage. */
+/** Refuses a new image URL that is neither https nor in this server's storage. */
 export function refuseForeignImages(ctx: Context, before: PopupSettings, after: PopupSettings): void {
   for (const name of ['imageUrl', 'logoUrl'] as const) {
     const url = after.design[name]
@@ -24,13 +24,14 @@ export function refuseForeignImages(ctx: Context, before: PopupSettings, after: 
   }
 }
 
-/** The coupons that shoppers can get: with the roulette on, those of its prizes. */
+/** The coupons that shoppers can get: the popup's own coupon, or those of the prizes if the roulette is on. */
 const listActiveCoupons = (settings: PopupSettings): [field: string, coupon: PopupCoupon][] =>
   listEnabledCoupons(settings).filter(([field]) => (field === 'coupon') !== settings.roulette.enabled)
 
 /**
- * Until when a coupon must hold: the last person to subscribe, when the popup ends, gets a code valid for its days.
- * Null: no end. A unique code is created with its own end.
+ * Until when a shared coupon must be valid: a person who subscribes just before the popup ends gets a code that is
+ * valid for `validDays`. Null if there is no end. A unique coupon also gets null, because each code is created with its
+ * own end.
  */
 function getPromiseEnd(
   { mode, validDays }: PopupCoupon,
@@ -40,7 +41,10 @@ function getPromiseEnd(
   return new Date(Date.parse(endsAt) + (validDays ?? 0) * dayMs).toISOString()
 }
 
-/** Everything that a popup promises: unchanged promises are not checked again. */
+/**
+ * The coupons that the popup promises: each coupon and how long it must be valid. Promises that a save does not change are not
+ * checked.
+ */
 const toPromises = (settings: PopupSettings) =>
   listActiveCoupons(settings).map(([field, coupon]) => ({
     field,
@@ -48,16 +52,16 @@ const toPromises = (settings: PopupSettings) =>
   }))
 
 /**
- * Creates the shared codes of promises that are new in this save, because it turns on the popup or a coupon, or changes
- * a coupon or how long it is promised. Not inside a transaction. Refuses (409) a code that exists on the platform with
- * other terms, and, if this save turns them on or changes them, a coupon without a platform and pushes without an email
- * provider.
+ * Creates the shared codes of new promises on the platform. A promise is new if this save turns on the popup or the
+ * coupon, or changes the coupon or how long it is promised. Refuses (409) a code that exists on the platform with other
+ * terms, new promises without a connected platform, and turning on pushes without a connected email provider. Not
+ * inside a transaction.
  */
 export async function preparePopup(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
   if (after.isMailproviderEnabled && !before.isMailproviderEnabled && !(await mailingList(ctx))) {
     throw refuse('conflict', 'isMailproviderEnabled: the store has no email provider connected')
   }
-  // A popup that is being turned on promises everything again, since its codes may have changed meanwhile.
+  // When a popup is turned on, all promises are new, since the codes may have changed at the platform while it was off.
   const known = after.isEnabled && !before.isEnabled ? [] : toPromises(before)
   const fresh = toPromises(after).filter(
     ({ promise }) => !known.some((other) => isDeepStrictEqual(other.promise, promise)),
@@ -81,7 +85,7 @@ export async function preparePopup(ctx: Context, before: PopupSettings, after: P
   }
 }
 
-/** A coupon in the form that the platform port takes. */
+/** Converts a coupon to the form that the platform port takes. */
 export const toCouponSpec = (
   { type, value, minimumAmount }: PopupCoupon,
   code: string,

@@ -1,4 +1,4 @@
-/** The popup's settings for shoppers' browsers: without probabilities, stock, codes and list ids. */
+/** The popup's settings that shoppers may see: without probabilities, stock, codes and list ids. */
 import { tokens } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { findPreview } from './previews.ts'
@@ -23,14 +23,14 @@ export const toPublicPopup = ({ roulette, ...settings }: PopupSettings) => {
 
 const widget = 'newsletter'
 const previewWidget = 'newsletter-preview'
-/** Separates a preview's token from its form's token. */
+/** In the form token of a preview, separates the token of the preview's link from the actual form token. */
 const separator = '~'
 
 export const issuePopupToken = (ctx: Context): string => tokens.issueToken(ctx, widget)
 export const issuePreviewToken = (ctx: Context, link: string): string =>
   `${link}${separator}${tokens.issueToken(ctx, previewWidget)}`
 
-/** The settings of the preview that a form's token was issued for; null for any other token. */
+/** The settings of the preview that a form token was issued for; null for any other token. */
 export async function findPreviewByFormToken(ctx: Context, token: string): Promise<PopupSettings | null> {
   const [link, form] = token.split(separator)
   return link && form ? findPreview(ctx, link) : null

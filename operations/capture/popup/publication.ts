@@ -1,4 +1,4 @@
-/** Whether shoppers see the popup now (rule 4). */
+/** Determines whether shoppers see the popup now (rule 4). */
 import { publication } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { instant, object, z } from '#runtime/schema'
@@ -17,7 +17,7 @@ export const publicationStatus = object({
   message: z.string().nullable().describe('Why it failed, or what to do next'),
 })
 
-/** Calls the platform, so not inside a transaction; throws `Unavailable` if it does not answer. */
+/** Reads the publication status from the platform. Throws `Unavailable` if it does not answer. Not inside a transaction. */
 export async function readPublication(ctx: Context): Promise<z.infer<typeof publicationStatus>> {
   const settings = await popup.getEffective(ctx)
   const { state: script, installedAt, lastSeenAt, checkedAt, ...others } = await publication.readState(ctx)
@@ -40,7 +40,7 @@ export async function readPublication(ctx: Context): Promise<z.infer<typeof publ
 const getScheduleState = (ctx: Context, settings: PopupSettings) =>
   isScheduled(settings, ctx.now()) ? 'live' : 'outside-schedule'
 
-/** Whether an instant is within the popup's schedule. */
+/** Whether an instant is within the popup's schedule, which includes its start and excludes its end. */
 export function isScheduled({ display }: PopupSettings, at: Date): boolean {
   const { startsAt, endsAt } = display
   return (startsAt === null || at >= new Date(startsAt)) && (endsAt === null || at < new Date(endsAt))

@@ -1,8 +1,8 @@
-/** Validates popup settings as a whole (rule 1): every part that is on. No database. */
+/** Validates popup settings as a whole (rule 1), in every part that is on. No database access. */
 import { refuse } from '#runtime/errors'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
-/** The first five issues as one sentence; null if there are none. */
+/** The first five issues as one error message; null if there are none. */
 function findPopupIssues(settings: PopupSettings): string | null {
   const faults = [
     ...(settings.coupon.enabled ? findCouponIssues('coupon', settings.coupon) : []),
@@ -13,7 +13,7 @@ function findPopupIssues(settings: PopupSettings): string | null {
   return faults.length === 0 ? null : faults.slice(0, 5).join('; ')
 }
 
-/** Refuses invalid settings. */
+/** Refuses invalid settings (400). */
 export function refuseInvalidPopup(settings: PopupSettings): void {
   const faults = findPopupIssues(settings)
   if (faults) throw refuse('bad_request', faults)
@@ -50,7 +50,7 @@ function findRouletteIssues(prizes: PopupSettings['roulette']['prizes']): string
   return faults
 }
 
-/** Coupons of the parts that are on, each with its field. */
+/** The coupons of the parts that are on, each with its field in the settings. */
 export function listEnabledCoupons({
   coupon,
   roulette,

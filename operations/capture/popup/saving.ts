@@ -7,7 +7,8 @@ interface Shown {
   isEnabled: boolean
 }
 /**
- * Publishes an enabled widget at each save, and again if it is missing on the platform though nothing changed (rule 4).
+ * Publishes an enabled widget after each save. A save that changes nothing publishes only if the loader is missing on the
+ * platform (rule 4).
  */
 export const publishHooks = {
   async onSaved(tx: Context, { isEnabled }: Shown): Promise<void> {
@@ -27,8 +28,8 @@ export async function requireList<Field extends string>(
   before: Record<Field, string | null>,
 ): Promise<void> {
   if (listId === null || listId === before[field]) return
-  // Locked until the settings are saved: a concurrent deletion of the list then finds it in saved settings and clears
-  // it.
+  // Locks the list until the settings are saved, so that a concurrent deletion waits, finds the list in the saved settings
+  // and clears it there.
   const lockedList = ctx.db.selectFrom('contact_lists').select('id').forKeyShare()
   await requireRow(lockedList, listId, `${field}: there is no such contact list`)
 }

@@ -16,7 +16,7 @@ import {
   z,
 } from '#runtime/schema'
 
-/** Whether it is ours or https is checked later, with the store known. */
+/** URL of an image. `refuseForeignImages` checks later that it is https or in our storage. */
 const imageAddress = reference('file', z.string().min(1).max(2000))
   .describe("https, or one of this server's storage")
   .nullable()
@@ -143,7 +143,8 @@ export type PopupCoupon = z.infer<typeof coupon>
 export type Prize = PopupSettings['roulette']['prizes'][number]
 
 /**
- * Fields left out keep their value, at every depth; prizes are replaced as a whole, with defaults for fields left out.
+ * Fields of a change. Fields left out keep their value, at every depth. Prizes are replaced as a whole; fields left out
+ * of a prize get their default.
  */
 const inputShape = {
   ...plainShape,

@@ -1,4 +1,4 @@
-/** The popup's settings, returned with the number of prizes won. */
+/** The popup's settings. Reads also return how often each prize was won. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -18,14 +18,17 @@ const countWon = prepared<object, { id: string; won: number }>((db) =>
     .select([sql<string>`prize_id`.as('id'), sql<number>`count(*)::int`.as('won')]),
 )
 
-/** Refuses invalid settings and an unknown list. */
+/** Refuses invalid settings, foreign images and an unknown contact list. */
 export async function checkPopup(ctx: Context, after: PopupSettings, before: PopupSettings): Promise<void> {
   refuseInvalidPopup(after)
   refuseForeignImages(ctx, before, after)
   await requireList(ctx, 'contactListId', after, before)
 }
 
-/** A save creates shared codes on the platform, and refuses features whose provider is not connected. */
+/**
+ * The settings. A save creates shared codes on the platform, and refuses to turn on parts whose provider is not
+ * connected.
+ */
 export const popup = settings({
   name: 'newsletter:settings',
   table: 'newsletter_settings',
@@ -52,7 +55,7 @@ export const popup = settings({
   },
 })
 
-/** Sets the number won for prizes that become limited; prizes that were limited keep their count. */
+/** Initializes the number of wins of prizes that become limited. Prizes that were limited before keep their count. */
 async function carryOverStock(ctx: Context, before: PopupSettings, after: PopupSettings): Promise<void> {
   const limited = new Set(before.roulette.prizes.filter((each) => each.stock !== null).map((each) => each.id))
   const begun = after.roulette.prizes.filter((each) => each.stock !== null && !limited.has(each.id))
@@ -74,12 +77,13 @@ async function carryOverStock(ctx: Context, before: PopupSettings, after: PopupS
 }
 
 /**
- * Runs in the caller's transaction; a popup that is on already stays unchanged. Refuses settings that cannot be shown.
+ * Turns the popup on, in the caller's transaction. A popup that is already on stays unchanged. Refuses saved settings with
+ * which a popup cannot be shown.
  */
 export const turnPopupOn = (ctx: Context): Promise<void> =>
   popup.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
-/** Since when the popup has been on, or null. */
+/** When the popup was turned on; null if it is off. */
 export async function getPopupOnSince(ctx: Context): Promise<Date | null> {
   return (await popup.find(ctx)).row?.enabled_at ?? null
 }

@@ -5,7 +5,7 @@ import { isScheduled } from './publication.ts'
 import type { PopupSettings } from './schema.ts'
 import { popup } from './settings.ts'
 
-/** Whether the popup is on now, and when that changes. */
+/** Builds the widget that says whether the popup is on now, and when that changes. */
 export async function buildPopupWidget(ctx: Context): Promise<Widget | null> {
   const settings = await popup.getForShoppers(ctx)
   if (!settings.isEnabled) return null
@@ -13,7 +13,7 @@ export async function buildPopupWidget(ctx: Context): Promise<Widget | null> {
   return { value: isScheduled(settings, now) || null, until: findNextChange(settings, now) }
 }
 
-/** The display rules and the teaser: pages request the whole popup (`GET /newsletter`) only before they show it. */
+/** Builds the display rules and the teaser. A page requests the whole popup (`GET /newsletter`) only before it shows it. */
 export async function buildPopupRules(ctx: Context): Promise<Widget | null> {
   const settings = await popup.getForShoppers(ctx)
   if (!settings.isEnabled) return null

@@ -1,11 +1,11 @@
-/** Coupon codes of subscribers, and the coupon promised to each. */
+/** Generates coupon codes of subscribers, and defines the coupon that a subscriber was promised. */
 
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { randomText } from '#runtime/values/ids'
 import type { PopupCoupon } from '../popup/schema.ts'
 
-/** Without characters that look alike. */
+/** Characters of a code, without those that look alike. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 
 /** The coupon as stored in a subscriber's row. */
@@ -19,6 +19,6 @@ export function toPromisedCoupon(ctx: Context, coupon: PopupCoupon): PromisedCou
   return { ...coupon, expiresAt }
 }
 
-/** The shared code, or a random unique one. */
+/** Returns the shared code, or generates a random unique code. */
 export const generateCode = ({ mode, code, prefix }: PopupCoupon): string =>
   mode === 'shared' && code !== null ? code : `${prefix ?? 'POP'}-${randomText(6, alphabet)}`

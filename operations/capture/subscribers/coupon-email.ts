@@ -9,7 +9,7 @@ import { getTexts } from '#runtime/values/wording'
 import type { PromisedCoupon } from './codes.ts'
 import * as unsubscribes from './unsubscribes.ts'
 
-/** Sends a due code to a subscriber; nothing if they have unsubscribed. */
+/** Sends a subscriber the code that is due. Sends nothing if they have unsubscribed. */
 export async function sendCouponEmail(ctx: Context, subscriberId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('newsletter_subscribers')
@@ -22,7 +22,7 @@ export async function sendCouponEmail(ctx: Context, subscriberId: string): Promi
   if (!row?.email || !row.coupon_code) return
   const { email, coupon_code: code } = row
   const coupon = row.coupon as PromisedCoupon | null
-  // An email with an expired code promises nothing.
+  // An expired code is not sent.
   if (!coupons.isUsableAt(coupon?.expiresAt ?? null, ctx.now())) {
     await recordOutcome(ctx, subscriberId, 'refused')
     return

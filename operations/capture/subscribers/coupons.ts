@@ -1,4 +1,4 @@
-/** Unique codes, created on the platform: immediately if possible, otherwise by a job. */
+/** Creates unique codes on the platform, immediately if possible, otherwise by a job. */
 
 // biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,9 +18,9 @@ interface Pending {
 }
 
 /**
- * Creates a subscriber's code while they wait, for at most three seconds. Not inside a transaction. Returns the result
- * of `shown`, which runs in the transaction that marks the code as issued; null: the job creates it. `emails`: whether
- * the code is emailed as well.
+ * Creates a subscriber's code while they wait, for at most three seconds. Returns the result of `shown`, which runs in
+ * the transaction that marks the code as issued. Returns null if the platform was too slow; then the job creates the
+ * code. `emails` is true if the code is also emailed. Not inside a transaction.
  */
 export async function issueImmediately<T>(
   ctx: Context,
@@ -67,8 +67,8 @@ async function markIssued(ctx: Context, subscriberId: string, emails: boolean): 
 }
 
 /**
- * The job for a pending code: creates it and emails it if the subscriber gave an address, since it was not shown.
- * Throws `Unavailable` to be retried.
+ * Creates a pending code, in a job. The subscriber has not seen the code, so it is emailed if they gave an email. Throws
+ * `Unavailable` if the platform does not answer, so that the job is retried.
  */
 export async function issuePending(ctx: Context, subscriberId: string): Promise<void> {
   const row = await ctx.db
@@ -88,7 +88,7 @@ export async function issuePending(ctx: Context, subscriberId: string): Promise<
   await ctx.transaction((tx) => markIssued(tx, subscriberId, row.email !== null))
 }
 
-/** Marks a subscriber's code as failed and notifies the merchant once. `reason`: a plain sentence. */
+/** Marks a subscriber's code as failed and notifies the merchant once. `reason` is a sentence for the merchant. */
 export async function failCoupon(ctx: Context, subscriberId: string, reason: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const failed = await tx.db

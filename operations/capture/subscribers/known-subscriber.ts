@@ -13,7 +13,7 @@ export interface KnownSubscriber {
   status: string
   consent_email: boolean
   consent_phone: boolean
-  /** The given phone belongs to another subscriber. */
+  /** True if the given phone belongs to another subscriber. */
   phoneTaken: boolean
 }
 
@@ -26,7 +26,7 @@ const byPhone = prepared<{ key: string | null }, Omit<KnownSubscriber, 'phoneTak
   db.selectFrom('newsletter_subscribers').select(columns).where('phone_key', '=', values.key),
 )
 
-/** If email and phone belong to two subscribers, the one with the email is used. */
+/** Finds the subscriber with this email or phone. If these belong to two subscribers, returns the one with the email. */
 export async function findKnown(ctx: Context, { email, phoneKey }: Person): Promise<KnownSubscriber | null> {
   const [ofEmail] = email === null ? [] : await byEmail(ctx, { key: emailKey(email) })
   const [ofPhone] = phoneKey === null ? [] : await byPhone(ctx, { key: phoneKey })
@@ -35,13 +35,16 @@ export async function findKnown(ctx: Context, { email, phoneKey }: Person): Prom
   return { ...found, phoneTaken: ofPhone !== undefined && ofPhone.id !== found.id }
 }
 
-/** A person who unsubscribed can resubscribe only with the address that did: a phone proves nothing about it. */
+/**
+ * Whether the capture resubscribes a person who unsubscribed. It must have the email that unsubscribed, because whoever
+ * types a phone need not own that email.
+ */
 export const comesBack = ({ status, email }: KnownSubscriber, person: Person): boolean =>
   status === 'unsubscribed' && (email === null || isSameEmail(email, person.email))
 
 /**
- * Fills in missing fields, adds consent, and resubscribes a person who had unsubscribed. Existing values are never
- * replaced: a person who types an address need not own it. Returns whether anything changed.
+ * Fills in missing fields of a known subscriber, adds consent, and resubscribes a person who had unsubscribed. Never
+ * replaces existing values, because a person who types an email need not own it. Returns whether anything changed.
  */
 export async function fillGaps(
   ctx: Context,
@@ -56,7 +59,7 @@ export async function fillGaps(
     ...(known.phone === null && phone !== null ? { phone, phone_key: person.phoneKey } : {}),
     ...(known.name === null && person.name !== null ? { name: person.name } : {}),
   }
-  // Consent covers only the address and number that were typed.
+  // Consent covers only the email and phone that were typed.
   const consents = {
     ...(!known.consent_email && person.consent && isSameEmail(email, person.email)
       ? { consent_email: true }

@@ -4,12 +4,12 @@ import { isId } from '#runtime/values/ids'
 import { mailproviderPush } from '../handles.ts'
 import { claimTimeoutMs } from '../mailprovider/push.ts'
 
-/** By then a running push has been recorded, or its claim has expired. */
+/** Delay after which a push that was running has been recorded, or its claim has expired. */
 const claimExpirySeconds = claimTimeoutMs / 1000 + 10
 
 /**
- * Unsubscribes by an email's link; repeated calls change nothing. Subscribers who are or may be on the email provider's
- * list are removed there too: a push may be running, or may have died before it was recorded.
+ * Unsubscribes a subscriber by an email's link. Repeated calls change nothing. Also queues the removal from the email
+ * provider's list if the subscriber is or may be on it: a push may be running, or may have died before it was recorded.
  */
 export async function unsubscribeFromNewsletter(ctx: Context, subscriberId: string): Promise<void> {
   if (!isId(subscriberId)) return

@@ -1,4 +1,4 @@
-/** Parses the person who filled in the popup, according to its settings. No database. */
+/** Parses the person who filled in the popup, according to its settings. No database access. */
 import { refuse } from '#runtime/errors'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { PopupSettings } from '../popup/schema.ts'
@@ -6,7 +6,7 @@ import { type CaptureBody, parseName, parsePageUrl } from '../schema.ts'
 
 export interface Person {
   email: string | null
-  /** E.164. */
+  /** The phone in E.164. */
   phone: string | null
   phoneKey: string | null
   name: string | null
@@ -18,7 +18,7 @@ export interface Person {
   source: 'popup' | 'contact-form'
 }
 
-/** Ignores fields that the popup does not ask for. Refuses missing fields and an invalid phone. */
+/** Parses the person. Ignores fields that the popup does not ask for. Refuses missing fields and an invalid phone. */
 export function parsePerson(
   { fields, consentRequired, texts }: PopupSettings,
   body: CaptureBody,

@@ -1,4 +1,4 @@
-/** A submitted popup: stores it and answers the shopper. */
+/** Handles a submitted popup: stores the subscription and builds the response for the shopper. */
 import { storeResponse, type Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -18,13 +18,13 @@ interface SubscribeResult {
   status: 'subscribed' | 'already-subscribed'
   prize: Pick<Prize, 'id' | 'label'> | null
   coupon: (Pick<PromisedCoupon, 'type' | 'value' | 'expiresAt'> & { code: string | null }) | null
-  /** The platform does not have the code yet: it comes by email. */
+  /** True if the platform does not have the code yet, so that it is sent by email later. */
   couponPending: boolean
 }
 
 const plainResult: SubscribeResult = { status: 'subscribed', prize: null, coupon: null, couponPending: false }
 
-/** Refuses (404) if the popup is off, and invalid fields. */
+/** Handles a submission. Refuses if the popup is off (404), and invalid fields (400). */
 export async function submitPopup(ctx: Context, visit: Visit): Promise<Response> {
   const saved = await popup.getForShoppers(ctx)
   const given = await readObject(visit, saved.isEnabled)
@@ -47,7 +47,7 @@ const nothingHere = () => refuse('not_found', 'There is nothing here')
 
 const anyObject = z.record(z.unknown())
 
-/** If the popup is off, an invalid body is not reported. */
+/** Reads the body. If the popup is off, an invalid body gets the 404 of a popup that is off. */
 async function readObject(visit: Visit, isEnabled: boolean): Promise<Record<string, unknown>> {
   if (isEnabled) return visit.body(anyObject)
   return visit.body(anyObject).catch(() => {
@@ -55,15 +55,15 @@ async function readObject(visit: Visit, isEnabled: boolean): Promise<Record<stri
   })
 }
 
-/** The result of a subscription that is not stored. */
+/** The result of a subscription in a preview, which stores nothing. */
 async function previewSubscription(ctx: Context, settings: PopupSettings): Promise<SubscribeResult> {
   const { prize, coupon, code } = await draw(ctx, settings)
   return buildResult(settings, prize, coupon, code, false)
 }
 
 /**
- * Stores a subscription and creates its code, immediately if the platform is fast enough. The prize and the code are
- * shown only once, so the response is stored with them for retries of the request.
+ * Stores a subscription and creates its code, immediately if the platform is fast enough. The response shows the prize
+ * and the code only once, so it is stored in the same transaction: a retry of the request gets the same response.
  */
 async function storeSubscription(ctx: Context, settings: PopupSettings, person: Person): Promise<Response> {
   const { made: subscription, answer } = await retryOnConflict(ctx, async (tx) => {

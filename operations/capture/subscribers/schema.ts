@@ -2,7 +2,7 @@ import { day, id, instant, named, object, text, z } from '#runtime/schema'
 
 const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
 
-/** Filters of the list and its export. */
+/** Filters of the list of subscribers and of its export. */
 export const subscriberFilters = {
   search: text(1, 120).optional().describe('Within name, email or digits of the phone'),
   status: subscriberStatus.optional(),

@@ -1,4 +1,4 @@
-/** Stores a capture: a new subscriber gets a prize and a code, a known one is updated. */
+/** Stores a capture. A new subscriber gets a prize and a code; a known subscriber is updated. */
 
 import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
@@ -20,7 +20,7 @@ export interface Subscription {
   prize: Pick<Prize, 'id' | 'label'> | null
   coupon: PromisedCoupon | null
   code: string | null
-  /** A unique code that the platform does not have yet. */
+  /** True if the code is unique and has to be created on the platform. */
   isPending: boolean
 }
 
@@ -34,7 +34,7 @@ class ConflictError extends Error {}
 const maxTries = 10
 
 /**
- * Runs `work` in one transaction and retries it if a concurrent one took the email, the phone, the code or the last
+ * Runs `work` in one transaction. Retries it if a concurrent transaction took the email, the phone, the code or the last
  * prize.
  */
 export async function retryOnConflict<T>(ctx: Context, work: (tx: Context) => Promise<T>): Promise<T> {
@@ -48,8 +48,8 @@ export async function retryOnConflict<T>(ctx: Context, work: (tx: Context) => Pr
 }
 
 /**
- * Stores a capture with all its effects; called within `retryOnConflict`. `draws`: whether there is something to win.
- * Refuses people who had unsubscribed and do not consent now.
+ * Stores a capture and queues everything that follows from it. Must be called within `retryOnConflict`. `draws` is
+ * false if a subscriber wins neither prize nor coupon. Refuses a person who had unsubscribed and does not consent now.
  */
 export async function subscribe(
   ctx: Context,
@@ -59,7 +59,7 @@ export async function subscribe(
 ): Promise<Subscription> {
   const known = await findKnown(ctx, person)
   if (known) return subscribeAgain(ctx, settings, known, person)
-  // A popup that was open when its schedule ended still subscribes, but its prizes and coupon have expired.
+  // A shopper may submit a popup after its schedule has ended. They are subscribed, but win nothing.
   const drawn = draws && isScheduled(settings, ctx.now()) ? await draw(ctx, settings) : noDraw
   const { prize, coupon, code } = drawn
   const subscriberId = ctx.newId()
@@ -79,13 +79,13 @@ export async function subscribe(
     },
   ])
   if (isPending) {
-    // Runs after the immediate attempt has timed out.
+    // The delay lets the immediate attempt (three seconds) end first.
     await ctx.queue(newsletterCoupon, { subscriberId }, { afterSeconds: 5 })
   } else if (code !== null && emailsCode(settings, person)) {
     await ctx.queue(newsletterCouponEmail, { subscriberId })
   }
   if (isPushed(settings, person)) await ctx.queue(mailproviderPush, { subscriberId })
-  // Last, because it locks the list.
+  // The contact is added last, because that locks the contact list.
   if (settings.contactListId !== null && person.phone !== null && person.consent) {
     const { phone, name, email } = person
     await addCaptured(ctx, settings.contactListId, { phone, name, email, source: 'newsletter' })
@@ -102,8 +102,8 @@ const isPushed = ({ isMailproviderEnabled }: PopupSettings, { email, consent }: 
   isMailproviderEnabled && email !== null && consent
 
 /**
- * A subscribed person only gets missing fields filled in. An unsubscribed one is resubscribed with their consent,
- * without another code.
+ * Updates a known subscriber. Fills in the missing fields of a subscribed person. Resubscribes an unsubscribed person with
+ * their consent, without another code.
  */
 async function subscribeAgain(
   ctx: Context,
@@ -129,8 +129,8 @@ async function subscribeAgain(
 }
 
 /**
- * Draws a prize with stock left and returns it with its coupon; without the roulette, the popup's coupon. Takes no
- * stock.
+ * Draws a prize with stock left and returns it with its coupon. If the roulette is off, returns the popup's coupon.
+ * Does not take the stock; `insertSubscriber` does.
  */
 export async function draw(ctx: Context, { roulette, coupon }: PopupSettings): Promise<Drawn> {
   if (!roulette.enabled) {
@@ -156,7 +156,7 @@ async function filterInStock(ctx: Context, prizes: readonly Prize[]): Promise<Pr
   return prizes.filter(({ id, stock }) => stock === null || (taken.get(id) ?? 0) < stock)
 }
 
-/** The statement that stores a winner also takes the stock of a limited prize. */
+/** Inserts the subscriber. The same statement takes the stock of a limited prize. */
 async function insertSubscriber(
   ctx: Context,
   settings: PopupSettings,

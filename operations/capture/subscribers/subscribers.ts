@@ -40,7 +40,7 @@ export interface SubscriberFilters extends days.DayRangeQuery {
 
 type Conditions = SearchFilter & days.DayFilter & { status?: string }
 
-/** Newest first. Refuses a start date after the end date. */
+/** The selection for list and export, newest first. Refuses a start date after the end date. */
 export const subscribers = {
   filters: (ctx: Context, { search, status, ...range }: SubscriberFilters): Conditions => ({
     ...toSearchFilter(ctx, search),

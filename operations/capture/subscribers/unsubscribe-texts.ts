@@ -53,7 +53,7 @@ export const unsubscribePeople: ShopperTexts = {
   },
 }
 
-/** The unsubscribe target of a link; refuses (404) a forged token. */
+/** Returns the target of an unsubscribe link. Refuses (404) a forged token. */
 export function requireUnsubscribeTarget(ctx: Context, token: string): unsubscribes.UnsubscribeTarget {
   const leaving = unsubscribes.parseToken(ctx, token)
   if (!leaving) throw refuse('not_found', 'This link does not work')

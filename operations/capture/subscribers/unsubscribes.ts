@@ -1,6 +1,7 @@
 /**
- * Unsubscribe links of all emails: a signed token holds the topic and the subject. A section that sends emails of a
- * topic registers a handler for it; unsubscribes from other topics are stored here by address.
+ * Unsubscribe links of all emails. A link has a signed token with the topic of the emails and the subject, the person
+ * to unsubscribe. A section may register a handler for a topic; unsubscribes from other topics are stored here by email
+ * address.
  */
 import type { Context } from '#runtime/context'
 import { hasValidSignature, sign } from '#runtime/secrets'
@@ -10,7 +11,7 @@ import type { Wording } from '#runtime/values/wording'
 /** Unsubscribes a subject from a topic, inside a transaction. Idempotent. */
 export type UnsubscribeHandler = (ctx: Context, subject: string) => Promise<unknown>
 
-/** Target of a link; for a topic without a handler, the subject is the email address. */
+/** Target of a link. The topic's handler defines what the subject is; without a handler it is the email address. */
 export interface UnsubscribeTarget {
   topic: string
   subject: string
@@ -34,13 +35,13 @@ export function buildLink(ctx: Context, topic: string, subject: string): string 
   return `${publicUrl}/storefront/${ctx.store.publicId}/unsubscribe?token=${body}.${signature}`
 }
 
-/** Email headers with that link: mail programs offer it as one-click unsubscribe. */
+/** Email headers for an unsubscribe link, with which mail programs offer one-click unsubscribe. */
 export const buildHeaders = (address: string): Record<string, string> => ({
   'List-Unsubscribe': `<${address}>`,
   'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
 })
 
-/** The target of a token of this store; null if it is forged. */
+/** Returns the target of a token of this store; null if the token is forged. */
 export function parseToken(ctx: Context, token: string): UnsubscribeTarget | null {
   const [body = '', signature = ''] = token.split('.')
   if (!hasValidSignature(ctx.settings, purpose, toSignedText(ctx, body), signature)) return null
@@ -67,7 +68,7 @@ export async function hasUnsubscribed(ctx: Context, email: string, topic: string
   return (await findUnsubscribed(ctx, [email], topic)).size > 0
 }
 
-/** Those of the addresses that have unsubscribed, as keys (`emailKey`). */
+/** Returns those of the emails that have unsubscribed from a topic without a handler, as keys (`emailKey`). */
 export async function findUnsubscribed(
   ctx: Context,
   emails: readonly string[],

@@ -1,4 +1,4 @@
-/** The caller of the tools: every call is a request through the gateway, with its limits and refusals. */
+/** Calls operations for the tools. Every call is a request through the gateway, with its limits and refusals. */
 import type { Access } from '#db/access'
 import type { ApiError } from '#runtime/errors'
 import type { Answer } from '#runtime/gateway/answers'
@@ -29,7 +29,7 @@ export class Caller {
     this.#ip = ip
   }
 
-  /** Counts one message against the address and looks at the key: the refusal, or headers for the answer. */
+  /** Counts one message against the client's address and checks the key. Returns the refusal, or response headers. */
   enter(): ReturnType<Gateway['enter']> {
     return this.#gateway.enter(
       new ToolCall({
@@ -50,7 +50,7 @@ export class Caller {
     return key ? this.#gateway.keys.find(key) : null
   }
 
-  /** Logs an unexpected error; the assistant gets no cause. */
+  /** Logs an unexpected error. Returns an error for the assistant that does not contain the cause. */
   logFailure(tool: string, error: unknown): ApiError {
     this.#gateway.services.log.error({ tool, err: error }, 'mcp tool failed')
     return toApiError(error)
@@ -60,14 +60,17 @@ export class Caller {
     return this.#gateway.services.clock.ms()
   }
 
-  /** The answer to `GET /operations`. */
+  /** Returns the response of `GET /operations`. */
   listing(): Promise<Answer> {
     const lister = this.registry.byId('get_operations')
     if (!lister) throw new Error('There is no operation get_operations')
     return this.run(lister, { path: {}, query: {}, body: undefined })
   }
 
-  /** The answer an HTTP request would get; its message was counted against the address when it came in. */
+  /**
+   * Runs an operation and returns the response that an HTTP request would get. Does not count against the address again:
+   * the message was counted by `enter`.
+   */
   async run(operation: LoadedOperation, { path, query, body, idempotencyKey }: Request): Promise<Answer> {
     const filled = operation.spec.path.replace(/:([A-Za-z]+)/g, (_, name: string) =>
       encodeURIComponent(path[name] ?? ''),

@@ -11,7 +11,7 @@ const scopeConsequences: Partial<Record<Scope, Consequence>> = {
   'team:write': 'access',
 }
 
-/** In the order of the kinds; empty for a read. */
+/** Lists an operation's consequences in the order of `consequenceKinds`; empty for a read. */
 export function listConsequences({ readOnly, method, scopes, consequences }: Spec): readonly Consequence[] {
   if (readOnly) return []
   const found = new Set(scopes.flatMap((scope) => scopeConsequences[scope] ?? []))
@@ -20,6 +20,6 @@ export function listConsequences({ readOnly, method, scopes, consequences }: Spe
   return consequenceKinds.filter((kind) => found.has(kind))
 }
 
-/** The ids of the reads that show the effect in advance. */
+/** Lists the ids of the read operations that show in advance what a write would affect. */
 export const listLookFirst = ({ lookFirst = [] }: Spec): string[] =>
   lookFirst.map((path) => operationId('GET', path))

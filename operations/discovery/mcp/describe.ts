@@ -9,7 +9,7 @@ import { listConsequences, listLookFirst } from './consequences.ts'
 // biome-ignore lint/plugin/module-state: made once of an operation, which does not change while the server runs
 const made = new WeakMap<LoadedOperation, Record<string, unknown>>()
 
-/** The answer of `describe_operation`, memoized per operation. */
+/** Builds the result of the tool `describe_operation`, memoized per operation. */
 export function describeOperation(operation: LoadedOperation): Record<string, unknown> {
   const known = made.get(operation)
   if (known) return known
@@ -40,7 +40,7 @@ export function describeOperation(operation: LoadedOperation): Record<string, un
   return described
 }
 
-/** Arguments for `call_operation`: the operation's own example, or values that its schemas take. */
+/** Builds example arguments for `call_operation`: the operation's own example, or values that its schemas accept. */
 function exampleCall({ id, spec, parameters }: LoadedOperation): Record<string, unknown> {
   const example = spec.example ?? {}
   const { query, body } = spec.input ?? {}

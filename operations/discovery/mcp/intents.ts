@@ -1,9 +1,12 @@
-/** Intents: the verb of a query raises operations with that intent above others about the same subject. */
+/**
+ * Finds the intent of a query by its verb. Operations with that intent rank above other operations about the same
+ * subject.
+ */
 import { normalize, stemEnglish, stemForeign } from './terms.ts'
 
 export type Intent = 'read' | 'do' | 'write' | 'create' | 'change' | 'delete' | 'stop' | 'start'
 
-/** `…` matches up to six words. `write` has verbs of little meaning, `do` those that fit no other intent. */
+/** `…` matches up to six words. `write` lists generic verbs, `do` lists verbs that fit no other intent. */
 const english: Record<Intent, string> = {
   read: 'see, show, view, look up, look at, find, tell me, count, browse, watch, search, read',
   do:
@@ -50,11 +53,11 @@ const foreign: Record<Intent, string> = {
 
 interface QueryIntent {
   intents: ReadonlySet<Intent>
-  /** Terms of the verb. */
+  /** Index terms of the query's verb. */
   verb: ReadonlySet<string>
 }
 
-/** Finds the first phrase in a text; of two that begin at the same word the longer one. */
+/** Finds the first phrase in a text. If two phrases begin at the same word, the longer one wins. */
 function buildPhraseFinder(phrases: Record<Intent, string>, stemWord: (word: string) => string) {
   const stem = (text: string) => text.split(' ').map(stemWord).join(' ')
   const phraseIntents = new Map<string, Set<Intent>>()
@@ -77,18 +80,18 @@ const findEnglish = buildPhraseFinder(english, stemEnglish)
 const findForeign = buildPhraseFinder(foreign, stemForeign)
 const none: ReadonlySet<Intent> = new Set()
 
-/** Intents of the verb that an English text begins with. */
+/** Returns the intents of the verb that an English text begins with. */
 export function findLeadingIntents(text: string): ReadonlySet<Intent> {
   const found = findEnglish(normalize(text))
   return found?.at === 0 ? found.intents : none
 }
 
-/** Participles describe a state: "está conectado". `para` is "for" more often than a form of `parar`. */
+/** Not verbs: participles, which describe a state ("está conectado"), and `para`, which usually means "for". */
 const foreignNonVerbs = /\b(?:para|[a-z]+[ai]d[oa]s?)\b/g
-/** Nouns that look like a verb, "my message", and participles. */
+/** Not verbs: nouns that look like a verb ("my message"), and participles. */
 const englishNonVerbs = /\b(?:(?:the|my|our|your|this|that) [a-z]+|[a-z]+ed)\b/g
 
-/** The intent of a query, by its first verb: "delete the campaign that I made". */
+/** Returns the intent of a query by its first verb, for example "delete" in "delete the campaign that I made". */
 export function parseIntent(query: string): QueryIntent {
   const text = normalize(query)
   const wish =
@@ -106,7 +109,7 @@ const questions =
 const asksHow =
   /^(?:how (?:do|can|could|should|would) (?:i|we)|how to|do i (?!have|still|get)|what do i do to|como (?:faco|fazer|posso|eu faco|se faz|hago|hacer|puedo|se hace|podemos))\b/
 
-/** Score factors by the intent of the query, then by that of the operation; 1 if it is not listed. */
+/** Score factors by the intent of the query, then by the intent of the operation; 1 if not listed. */
 const intentFactors: Record<Intent, Partial<Record<Intent, number>>> = {
   read: { read: 1.52, start: 0.77, write: 0.7, create: 0.63, change: 0.63, delete: 0.5, stop: 0.63 },
   do: { read: 0.63, stop: 0.84, delete: 0.7 },
@@ -118,7 +121,7 @@ const intentFactors: Record<Intent, Partial<Record<Intent, number>>> = {
   start: { start: 1.62, create: 1.08, write: 1, change: 1, stop: 0.5, delete: 0.38, read: 0.5 },
 }
 
-/** A query without a verb, "my templates", more often wants to read. */
+/** Factor for reads if the query has no verb, such as "my templates": such a query usually asks to read. */
 const readWithoutVerb = 1.15
 
 export function computeIntentFactor(requested: ReadonlySet<Intent>, offered: ReadonlySet<Intent>): number {

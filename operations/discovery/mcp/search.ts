@@ -9,20 +9,23 @@ import { computeIntentFactor, findLeadingIntents, type Intent, parseIntent } fro
 import { synonyms } from './synonyms.ts'
 import { Terms } from './terms.ts'
 
-/** `summary` repeats the first three fields, so that a word in all of them is also scored as one text with more of it. */
+/**
+ * Weights of the indexed fields. `summary` repeats the first three fields as a single text, so that a word in several of
+ * them scores higher.
+ */
 const boost = { id: 4, description: 3, words: 4, summary: 4, details: 1.2, section: 0.6, synonyms: 0.3 }
 const bm25 = { k: 1.2, b: 0.6, d: 0.5 }
-/** For terms of the verb: the intent counts them already. */
+/** Weight of the verb's terms in a query; lower, because the intent already takes the verb into account. */
 const verbBoost = 0.5
-/** For each word of the path that is not in the query: "my lists" wants the lists, not their import. */
+/** Factor for each word of the path that is not in the query: "my lists" should find the lists, not their import. */
 const unnamedFactor = 0.8
-/** For a path whose last word is in the query: `/campaigns/:id/pause`. */
+/** Factor for a path with a descriptive last word that is in the query, such as `/campaigns/:id/pause`. */
 const endFactor = 1.2
 
 interface Entry {
   operation: LoadedOperation
   intents: ReadonlySet<Intent>
-  /** For each word of the path the terms that name it. */
+  /** For each word of the path, the index terms that mean it. */
   path: readonly ReadonlySet<string>[]
   hasDescriptiveEnd: boolean
 }
@@ -35,7 +38,7 @@ export class OperationSearch {
   readonly #terms: Terms
   readonly #index: MiniSearch
 
-  /** Built once for each registry. */
+  /** Returns the search of a registry, which is built only once. */
   static of(registry: Registry): OperationSearch {
     let search = searches.get(registry)
     if (!search) {
@@ -79,7 +82,7 @@ export class OperationSearch {
     }
   }
 
-  /** Those of `among` with any of the words, best first. */
+  /** Returns the operations of `among` that match any word of the text, best first. */
   find(text: string, among: ReadonlySet<LoadedOperation>): LoadedOperation[] {
     const { intents, verb } = parseIntent(text)
     const queryTerms = new Set(this.#terms.tokenize(text).flatMap((word) => this.#terms.query(word) ?? []))
@@ -107,7 +110,7 @@ export class OperationSearch {
   }
 }
 
-/** The last word of the path says what the operation does or shows. */
+/** Matches a path whose last word says what the operation does or shows. */
 const descriptiveEnd = /[a-z]\/(?!settings$|create$|update$|remove$|delete$|list$)[a-z-]+$/
 
 /** Finds the synonyms of English terms in a section, without the terms themselves. */
@@ -128,7 +131,7 @@ function buildSynonymFinder(sections: readonly Section[], terms: Terms) {
       .flatMap((line) => line.filter(({ term }) => !own.includes(term)).map(({ word }) => word))
 }
 
-/** The verbs of its description and file name; of its `words` only those that start or stop something. */
+/** Finds an operation's intents: by its description and file name, and for `start` and `stop` also by its `words`. */
 function findOperationIntents({ file, spec }: LoadedOperation): ReadonlySet<Intent> {
   if (spec.readOnly) return new Set(['read'])
   // A GET that is not read-only is an export: it also sends an email.
@@ -145,7 +148,7 @@ function findOperationIntents({ file, spec }: LoadedOperation): ReadonlySet<Inte
   return intents
 }
 
-/** The most similar ids, by shared pairs of letters, for a "did you mean". */
+/** Finds the most similar operation ids, by shared pairs of letters, for a "did you mean" hint. */
 export function findNearestIds({ operations }: Registry, id: string): string[] {
   const target = new Set(splitPairs(id))
   return operations

@@ -58,7 +58,7 @@ export async function answerMcp(parts: SurfaceParts, request: Request, ip: strin
   return new Response(answer.body, { status: answer.status, headers })
 }
 
-/** Protocol versions until 2025-11-25: a handshake, and sessions, which are not needed here. */
+/** Handles protocol versions until 2025-11-25, which begin with a handshake. Their sessions are not needed here. */
 async function answerOlder(caller: Caller, request: Request, parsedBody: unknown): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({
     enableJsonResponse: true,
@@ -68,7 +68,7 @@ async function answerOlder(caller: Caller, request: Request, parsedBody: unknown
   return transport.handleRequest(request, { parsedBody })
 }
 
-/** Protocol since 2026-07-28: stateless messages. No subscriptions, since the tools never change. */
+/** Handles the protocol since 2026-07-28, which is stateless. No subscriptions, because the tools never change. */
 const answerCurrent = (caller: Caller, request: Request, parsedBody: unknown): Promise<Response> =>
   createMcpHandler(() => createServer(caller), { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
     parsedBody,
@@ -84,7 +84,10 @@ function createServer(caller: Caller): Server {
   return server
 }
 
-/** The `WWW-Authenticate` challenge with the metadata URL (RFC 9728, section 5.1). A missing key is not an error. */
+/**
+ * Builds the `WWW-Authenticate` challenge with the metadata URL (RFC 9728, section 5.1). Names an error only if a key
+ * was sent.
+ */
 function buildChallenge({ gateway }: SurfaceParts, authorization: string): string {
   const { extensions, settings } = gateway.services
   if (extensions.resourceMetadata === null) return 'Bearer'

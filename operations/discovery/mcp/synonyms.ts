@@ -1,4 +1,4 @@
-/** English stop words, compounds and synonyms of every section; a section's own are in its `section.ts`. */
+/** English stop words, compounds and synonyms for all sections; a section's own synonyms are in its `section.ts`. */
 
 export const stopWords = new Set(
   (

@@ -1,4 +1,4 @@
-/** Text to index terms: accents and stop words removed, compounds joined, words stemmed. */
+/** Converts text to index terms: removes accents and stop words, joins compounds, stems words. */
 import { stemmer as stemEnglish } from '@orama/stemmers/english'
 import { stemmer as stemPortuguese } from '@orama/stemmers/portuguese'
 import { stemmer as stemSpanish } from '@orama/stemmers/spanish'
@@ -7,10 +7,10 @@ import { foreignStopWords, translations } from './translations.ts'
 
 export { stemEnglish }
 
-/** Applies both stemmers: a word alone does not show which of the two languages it is. */
+/** Applies both stemmers, because a single word does not show which of the two languages it belongs to. */
 export const stemForeign = (word: string): string => stemPortuguese(stemSpanish(word))
 
-/** Lower-case words without accents, separated by spaces; `orderId` is two words. */
+/** Returns lower-case words without accents, separated by spaces; `orderId` becomes two words. */
 export const normalize = (text: string): string =>
   text
     .replace(/([a-z])([A-Z])/g, '$1 $2')
@@ -21,12 +21,12 @@ export const normalize = (text: string): string =>
     .trim()
 
 export class Terms {
-  /** Portuguese and Spanish terms by the English term that they may mean. */
+  /** Maps an English term to the Portuguese and Spanish terms that may mean it. */
   readonly #foreign = new Map<string, Set<string>>()
   readonly #compounds = new Map(compounds)
   readonly #compoundPattern: RegExp
   readonly #stems = new Map<string, string>()
-  /** English terms of the index. */
+  /** English terms in the index. */
   readonly #known = new Set<string>()
 
   constructor(sectionTranslations: readonly string[]) {
@@ -72,7 +72,7 @@ export class Terms {
     return this.#known.has(term)
   }
 
-  /** Terms of an indexed English word: its own and its translations. */
+  /** Returns the index terms of an English word: its own term and the translations. Null for a stop word. */
   readonly index = (word: string): string[] | null => {
     if (isStopWord(word)) return null
     const term = this.#stem(word)
@@ -80,7 +80,7 @@ export class Terms {
     return this.translate(term)
   }
 
-  /** Term of a word in a query: English if the index has it, otherwise foreign. */
+  /** Returns the term of a query's word: the English one if the index has it, otherwise the foreign one. */
   readonly query = (word: string): string | null => {
     if (isStopWord(word)) return null
     if (isCompound(word)) return word

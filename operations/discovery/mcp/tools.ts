@@ -1,4 +1,4 @@
-/** The three tools of `/mcp`. Everything they answer about operations comes from the registry. */
+/** The three tools of `/mcp`. All their information about operations comes from the registry. */
 import type { CallToolResult, JSONValue, Tool } from '@modelcontextprotocol/server'
 import { listRunnable } from '#runtime/documents/descriptors'
 import { ApiError, errorBody, refuse } from '#runtime/errors'
@@ -166,7 +166,7 @@ const inputs = {
   }),
 }
 
-/** Runs a tool. A refusal is a tool error with the gateway's code and message. */
+/** Runs a tool. A refusal becomes a tool error with the gateway's code and message. */
 export async function runTool(
   caller: Caller,
   name: string,
@@ -194,8 +194,9 @@ export async function runTool(
 }
 
 /**
- * Many clients (CrewAI, NeMo, Langflow) send every argument of a tool, and models in strict mode must: unused ones are null
- * or ''. Neither value has a meaning for a tool's own arguments, though it may inside them.
+ * Removes a tool's arguments that are null or ''. Many clients (CrewAI, NeMo, Langflow) and models in strict mode send
+ * every argument, and send unused ones like that. Only top-level arguments are removed: inside them, null and '' may have
+ * a meaning.
  */
 const withoutBlanks = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== ''))
@@ -209,7 +210,10 @@ const result = (structuredContent: Record<string, unknown>): CallToolResult => (
   structuredContent,
 })
 
-/** The gateway's list of what the key may run is asked first: it counts, and it refuses what it would refuse. */
+/**
+ * Lists the operations that the key may run. Calls `GET /operations` first, so that the call counts against the rate
+ * limit, and an invalid key is refused with the gateway's own error.
+ */
 async function runnable(caller: Caller): Promise<LoadedOperation[]> {
   const { status, body } = await caller.listing()
   if (status !== 200) {

@@ -1,6 +1,12 @@
-/** Portuguese and Spanish: translations and stop words for every section; a section's own translations are in its `section.ts`. */
+/**
+ * Portuguese and Spanish translations and stop words for all sections; a section's own translations are in its
+ * `section.ts`.
+ */
 
-/** Words of both languages, without accents, before the English ones that they may mean. `_` joins a compound, `#` is a number. */
+/**
+ * Each line has words of both languages without accents, then the English words that they may mean. `_` joins a
+ * compound, `#` is a number.
+ */
 export const translations: readonly string[] = [
   'agendar programar reagendar marcar_hora marcar_data amanha manana: schedule',
   'adiar aplazar: schedule',

@@ -18,7 +18,7 @@ import { buildSearchText } from '../requests/search.ts'
 const erasedFields = {
   ...{ customer_id: null, customer_name: null, customer_email: null, customer_phone: null },
   ...{ customer_address: null, comment: null, filling: null, photo_count: 0 },
-  // The label and the carrier's tracking page show their address.
+  // The label and the carrier's tracking page show the person's address.
   ...{ label_url: null, tracking_code: null },
 }
 
@@ -36,7 +36,7 @@ export const requestErasure: ErasureHandler = {
         .updateTable('exchange_requests')
         .set({
           ...erasedFields,
-          // It was written to them and may name them.
+          // The merchant wrote the reason to the person, so it may contain their name.
           rejection_reason: redactSubject(person, 'rejection_reason'),
           search_text: await buildAnonymousSearchText(ctx, id),
           updated_at: ctx.now(),

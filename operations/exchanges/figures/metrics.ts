@@ -1,4 +1,4 @@
-/** Metrics of requests (rule 6): each counts on the day it was created. */
+/** Metrics of requests (rule 6). A request counts on the day it was created. */
 import { type Kysely, type QueryCreator, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedOrder } from '#operations/store/index'
@@ -63,7 +63,7 @@ type WithGroups = QueryCreator<TenantTables & { b: Group }>
 const daysAtMost = 365
 const topCount = 10
 
-/** Sums groups of `n` requests each. */
+/** Counts the requests that meet the condition: sums the column `n` of the groups in `b`. */
 const countRequests = (condition: RawBuilder<unknown>): RawBuilder<number> =>
   sql<number>`coalesce(sum(b.n) filter (where ${condition}), 0)::int`
 
@@ -75,7 +75,10 @@ const sumAmount = (column: string, type: string): RawBuilder<number> =>
     sql`coalesce(sum(${sql.ref(column)}) filter (where b.is_ours and b.type = ${sql.lit(type)}), 0)`,
   )
 
-/** Requests by day (from 1), status and type: read once, all other numbers are summed from these. */
+/**
+ * Groups the requests by day (numbered from 1), status and type. The table is read once; all other numbers are sums over
+ * these groups.
+ */
 function groups(db: Db, values: Values) {
   const zone = sql`${values.timezone}::text`
   const midnights = sql`(select array_agg(${days.firstInstant(sql`d.day::date`, zone)} order by d.day)
@@ -128,7 +131,7 @@ const metrics = prepared<Values, { text: string }>((db, values) => {
         .selectFrom('exchange_requests as r')
         .where(days.isWithinDays('r.created_at', values))
         .select('r.order_id')
-        // Grouped by hash: `count(distinct)` would sort.
+        // `group by` can use a hash; `count(distinct)` would sort.
         .groupBy('r.order_id')
         .as('a'),
     )
@@ -196,7 +199,7 @@ const itemsOn = (db: Db, values: Values) =>
   db.selectFrom('exchange_items as i').where(days.isWithinDays('i.requested_at', values))
 const units = sql<number>`sum(i.quantity)::int`.as('units')
 
-/** All reasons by units, each with its latest label. */
+/** All reasons, those with the most units first, each with its latest label. */
 function reasons(db: Db, values: Values) {
   const sums = itemsOn(db, values).select(['i.reason', units]).groupBy('i.reason').as('m')
   // A request counts once for each of its reasons.

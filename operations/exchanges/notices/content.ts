@@ -1,4 +1,4 @@
-/** Builds the content of a notice, once, before its first send. */
+/** Builds the content of a notice. This happens once, before the first attempt to send it. */
 import { sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { Values } from '#runtime/values/variables'
@@ -18,7 +18,10 @@ import { exchangeRules } from '../settings/settings.ts'
 import { formatDay, formatPrice } from '../shopper/page-words.ts'
 import { addStatusLink, buildStatusUrl } from '../shopper/status-links.ts'
 
-/** Runs in the caller's transaction, which stores the link. Returns a code when neither template nor text is available. */
+/**
+ * Builds the content in the caller's transaction and adds a status link there. Returns `template-refused` when neither an
+ * approved template nor a text is available.
+ */
 export async function buildContent(
   ctx: Context,
   request: RequestRow,
@@ -34,7 +37,7 @@ export async function buildContent(
   return text === null ? 'template-refused' : renderNoticeText(text, values)
 }
 
-/** Only the official number sends templates, and only approved ones. */
+/** The event's template, or null. Only the official number sends templates, and only approved templates can be sent. */
 async function templateFor(
   ctx: Context,
   { messaging }: ExchangeContent,

@@ -42,12 +42,12 @@ export const notices = outbox.defineSingleSource<Notice>()({
     ]),
   inFlightStatuses: ['sending', 'waiting'],
   statusNames: { delivered: 'sent', read: 'sent' },
-  // The content holds the status link, whose token is stored nowhere else.
+  // The content contains the status link. Its token is stored nowhere else, so the content cannot be built again.
   claimColumns: ['content'],
   retryDelaysMs: [hourMs / 60, hourMs / 12, hourMs / 4, hourMs],
   maxWaitMs: 24 * hourMs,
   wake: (tx, noticeId) => tx.queue(exchangeNotify, { noticeId }),
-  // Requests are locked before their notices, in the same order as a deletion.
+  // Locks requests before their notices. A deletion locks in the same order, so that the two cannot deadlock.
   lockParents: lockRequests,
   checkPreconditions: findFailedPrecondition,
   prepare: prepareMessage,
@@ -74,7 +74,7 @@ async function lockRequests(tx: Context, ids: readonly string[]): Promise<void> 
     .execute()
 }
 
-/** Prepares the content and, for a message, reserves its quota unit. */
+/** Prepares the content of a notice. For a message, also reserves a quota unit. */
 async function prepareMessage(tx: Context, notice: Notice): Promise<outbox.Prepared<Notice>> {
   const row = notice.content ? notice : await prepareNotice(tx, notice)
   return 'code' in row && !('id' in row)
@@ -109,7 +109,10 @@ const eventWords: Record<ExchangeEvent, string> = {
   expired: 'expired',
 }
 
-/** Records outcomes in the request's history; deletes notices whose request was deleted meanwhile. */
+/**
+ * Records the outcomes of notices in the history of their requests. Deletes a notice whose request was deleted
+ * meanwhile.
+ */
 async function recordTransitions(tx: Context, moves: readonly outbox.Transition<Notice>[]): Promise<void> {
   for (const { before, after } of moves) {
     if (after.status === before.status) continue

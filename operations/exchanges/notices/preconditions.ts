@@ -1,4 +1,4 @@
-/** Preconditions of sending a notice, checked before each attempt unless it may have been sent already. */
+/** Preconditions of sending a notice, checked before each attempt unless an earlier attempt may have sent the notice. */
 
 import type { outbox } from '#operations/messaging/index'
 import { readEntitlement } from '#operations/store/index'
@@ -10,7 +10,7 @@ import type { ExchangeEvent } from '../settings/schema.ts'
 import { readSettings } from '../settings/settings.ts'
 import type { PreconditionCode } from './codes.ts'
 
-/** A notice older than this is dropped: the shopper's status page shows the current state. */
+/** A notice older than this is not sent, because the shopper's status page shows the current state. */
 const maxAgeMs = dayMs
 
 interface WaitingNotice {
@@ -27,7 +27,10 @@ const reasonTexts: Record<PreconditionCode, string> = {
   'subscription-inactive': 'The subscription does not allow messages now',
 }
 
-/** The failed precondition, as recorded in the history; null when the notice may be sent. Runs in the claiming transaction. */
+/**
+ * Returns the failed precondition with its text for the history, or null when the notice may be sent. Runs in the
+ * transaction that claims the notice.
+ */
 export async function findFailedPrecondition(
   tx: Context,
   notice: WaitingNotice,

@@ -6,7 +6,7 @@ export interface AmountLine {
   lineTotal: string
   /** Quantity of the order line. */
   ordered: number
-  /** Counted units, by their places in the line: the requested ones, after the decision the approved ones. */
+  /** Indexes within the line of the counted units: of the requested units, or after a decision of the approved units. */
   units: readonly number[]
   /** Unit price of the replacement variant; null on a return. */
   exchangeUnitPrice: string | null
@@ -17,8 +17,8 @@ export const computeUnitPrice = (lineTotal: string, ordered: number): string =>
   amounts.toMoney(amounts.firstUnitsShare(amounts.toCents(lineTotal), 1, ordered))
 
 /**
- * The value of the units: each has its share of the line, so that the units of all requests sum to the line. `atMost`: the
- * remaining part of the payment.
+ * The value of the units. The share of a unit depends on its index within the line, so that the units of all requests sum
+ * to the line. `atMost` is the part of the payment that is neither refunded nor promised.
  */
 export function computeAmount(lines: readonly AmountLine[], atMost: string): string {
   const worth = amounts.sumCents(

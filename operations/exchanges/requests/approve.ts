@@ -16,8 +16,9 @@ import type { Approval } from './schema.ts'
 import { applyTransition, notifyRequested, type RequestRow, requireTransition } from './transitions.ts'
 
 /**
- * Approves a request whose row the caller has locked, and notifies the shopper. Refuses (409) one that is not `requested`
- * and a shipping method without an address; (400) items of another request, and an approval of nothing.
+ * Approves a request whose row the caller has locked, and notifies the shopper. Refuses (409) a request that is not
+ * `requested` and a shipping method without a return address. Refuses (400) items of another request and an approval
+ * without units.
  */
 export async function approve(
   ctx: Context,
@@ -78,8 +79,8 @@ function requireMethod({ returnMethods }: ExchangeContent, method: string): void
 }
 
 /**
- * Follow-up of a submitted request, in the transaction that wrote it: history entry, notifications of merchant and shopper,
- * and automatic approval when the settings allow it. Returns the resulting request.
+ * Handles a request that was just inserted, in the same transaction: adds the history entry, notifies merchant and shopper,
+ * and approves the request if the settings allow automatic approval. Returns the resulting request.
  */
 export async function handleSubmitted(
   ctx: Context,

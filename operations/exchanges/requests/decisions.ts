@@ -13,13 +13,16 @@ import { mergeAddress } from './return-address.ts'
 import type { Approval, addressBody, Confirmation, Rejection } from './schema.ts'
 import { applyTransition, lockRequest, type RequestRow, requireTransition } from './transitions.ts'
 
-/** Refuses as `approve`, and (404) an unknown id. */
+/** Refuses an unknown id (404), and everything that `approve` refuses. */
 export async function approveRequest(ctx: Context, id: string, approval: Approval): Promise<void> {
   const request = await lockRequest(ctx, id)
   await approve(ctx, request, await readMemberActor(ctx), approval)
 }
 
-/** Refuses (404) an unknown request and (409) one that can no longer be rejected. The shopper reads the reason. */
+/**
+ * Rejects a request; the shopper sees the reason. Refuses an unknown id (404) and a status without this transition
+ * (409).
+ */
 export async function rejectRequest(ctx: Context, id: string, { reason, code }: Rejection): Promise<void> {
   const request = await lockRequest(ctx, id)
   await applyTransition(ctx, request, 'reject', {
@@ -30,8 +33,8 @@ export async function rejectRequest(ctx: Context, id: string, { reason, code }: 
 }
 
 /**
- * Records that items arrived, or that the request is complete. Refuses (404) an unknown request, (409) one in another
- * state, (400) more units than approved, an empty receipt, and fields of the other type.
+ * Records that items arrived, or that the request is complete. Refuses an unknown request (404) and a status without this
+ * transition (409). Refuses (400) more units than approved, a receipt without units, and fields of the other request type.
  */
 export async function confirmRequest(ctx: Context, id: string, confirmation: Confirmation): Promise<void> {
   const request = await lockRequest(ctx, id)
@@ -85,7 +88,10 @@ function refuseOtherType(
   if (field) throw refuse('bad_request', `${field}: is of returns only, and this is an exchange`)
 }
 
-/** The given refund; on completion without one, the value of the received units. */
+/**
+ * Returns the given refund. If the request is completed without a given refund, returns the value of the received
+ * units.
+ */
 function resolveRefund(
   request: RequestRow,
   { stage, refundAmount }: Confirmation,
@@ -103,7 +109,7 @@ function resolveRefund(
 
 /**
  * Changes the return address and, if the request is approved, notifies the shopper. An equal address changes nothing.
- * Refuses (404) an unknown request, (409) one that has been sent, (400) an address without a required line.
+ * Refuses an unknown request (404), a request whose items were sent (409) and an address without a required line (400).
  */
 export async function changeAddress(
   ctx: Context,
@@ -119,7 +125,7 @@ export async function changeAddress(
   }
   const before = request.return_address
   if (given === null) {
-    // The whole request was sent back unchanged.
+    // A client may send the whole request back unchanged, with its `null` address.
     if (before === null) return
     throw refuse('bad_request', 'returnAddress: must be given')
   }

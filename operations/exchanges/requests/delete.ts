@@ -1,4 +1,4 @@
-/** Deletes a request everywhere, except the record of units that a completed one used (rule 4). */
+/** Deletes a request with everything that belongs to it. A completed request leaves a record of its used units (rule 4). */
 import { sql } from 'kysely'
 import { files, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -11,7 +11,7 @@ import { listPlaces } from './units.ts'
 
 const activeStatuses: ReadonlySet<string> = new Set(['approved', 'in-transit', 'received'])
 
-/** Runs in the caller's transaction. Refuses (404) an unknown request, (409) an active one. */
+/** Deletes a request, in the caller's transaction. Refuses an unknown request (404) and an active one (409). */
 export async function deleteRequest(ctx: Context, id: string): Promise<void> {
   const request = await lockRequest(ctx, id)
   if (activeStatuses.has(request.status)) {
@@ -54,7 +54,10 @@ async function recordUsedUnits(ctx: Context, request: RequestRow): Promise<void>
     .execute()
 }
 
-/** Deletes unsent notices. A notice that may be with a provider stays until its outcome, which deletes its row. */
+/**
+ * Deletes unsent notices. A notice that a provider may have received stays; its row is deleted when the outcome is
+ * recorded.
+ */
 async function deleteNotices(ctx: Context, requestId: string): Promise<void> {
   const dropped = await ctx.db
     .deleteFrom('exchange_notices')

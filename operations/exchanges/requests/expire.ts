@@ -1,4 +1,4 @@
-/** Time-based work: expires requests past their deadline and requeues notices that lost their job. */
+/** Periodic work: expires requests past their deadline and requeues notices that lost their job. */
 
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
@@ -33,7 +33,7 @@ export async function expireRequests(system: SystemContext, signal: AbortSignal)
   }
 }
 
-/** Rechecks status and deadline under the lock: the request may have changed meanwhile. */
+/** Expires one request. Rechecks status and deadline under the lock, because the request may have changed meanwhile. */
 async function expire(ctx: Context, id: string): Promise<void> {
   try {
     await ctx.transaction(async (tx) => {
@@ -48,7 +48,7 @@ async function expire(ctx: Context, id: string): Promise<void> {
   }
 }
 
-/** Requeues the jobs of waiting notices. */
+/** Requeues the jobs of notices that are overdue by more than ten minutes. */
 export async function resumeNotices(system: SystemContext): Promise<void> {
   const orphaned = await system.root
     .selectFrom('exchange_notices')

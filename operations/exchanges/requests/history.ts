@@ -3,7 +3,7 @@ import type { Context } from '#runtime/context'
 
 export interface HistoryActor {
   type: 'customer' | 'member' | 'system'
-  /** The name at the time of the event. */
+  /** The actor's name at the time of the event. */
   name: string | null
 }
 
@@ -14,7 +14,7 @@ export const toShopperActor = (request: { customer_name: string | null }): Histo
   name: request.customer_name,
 })
 
-/** The member whose key made the call. */
+/** The member whose API key made the call; the system actor for a key without a member. */
 export async function readMemberActor(ctx: Context): Promise<HistoryActor> {
   const { userId } = ctx.actor
   if (userId === null) return systemActor
@@ -27,10 +27,10 @@ export async function readMemberActor(ctx: Context): Promise<HistoryActor> {
 }
 
 export interface HistoryEntry {
-  /** Event of a transition, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
+  /** The event name of a transition, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
   event: string
   actor: HistoryActor
-  /** Default: now. */
+  /** When the event happened; by default now. */
   at?: Date
   fromStatus?: string | null
   toStatus?: string | null

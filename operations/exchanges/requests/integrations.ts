@@ -1,4 +1,4 @@
-/** Contributions to other sections: the pending count of the home page, and template use. */
+/** Queries of other sections about exchanges: the pending count for the home page, and whether a template is in use. */
 import { sql } from 'kysely'
 import type { templates } from '#operations/messaging/index'
 import type { home } from '#operations/store/index'
@@ -14,7 +14,7 @@ export const pendingRequests: home.PendingPart = {
       .select(sql<number>`count(*)::int`.as('n')),
 }
 
-/** Messages to shoppers use one template per event, and fill in at most three parameters. */
+/** Whether a template is used by the settings. Messages use one template per event and fill in at most three parameters. */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) => {
   const ofEvent = (event: string) =>
     sql`(s.content -> 'messaging' -> ${sql.lit(event)} ->> 'officialapiTemplateId')::bigint = ${templateId}`

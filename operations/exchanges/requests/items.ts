@@ -18,7 +18,7 @@ export const listItems = (ctx: Context, requestId: string): Promise<ItemRow[]> =
     .orderBy('position')
     .execute()
 
-/** The amount line for the first `quantity` units of an item. */
+/** Builds the input of the amount computation for the first `quantity` units of an item. */
 export function toAmountLine(item: ItemRow, quantity: number): AmountLine {
   const replacement = item.exchange_for as { unitPrice: number } | null
   return {
@@ -30,14 +30,17 @@ export function toAmountLine(item: ItemRow, quantity: number): AmountLine {
 }
 
 interface UnitRules {
-  /** Field named in a refusal. */
+  /** Field of the request body, for error messages. */
   field: string
   atMost(item: ItemRow): number
-  /** Units of an item that is not named. */
+  /** Number of units for an item that is not in the decision. */
   otherwise(item: ItemRow): number
 }
 
-/** Units by item. Refuses (400) an item of another request, named twice, or with too many units. */
+/**
+ * Returns the decided number of units by item id. Refuses (400) an item of another request, an item that is named
+ * twice, and too many units.
+ */
 export function resolveUnits(
   items: readonly ItemRow[],
   decided: readonly { id: string; units: number }[],

@@ -33,7 +33,7 @@ const historyJson = jsonObject({
   note: 'h.note',
 })
 
-/** `url` holds the storage key, replaced by a signed URL later. */
+/** `url` holds the storage key; the caller replaces it with a signed URL. */
 const photoJson = jsonObject({
   id: 'p.id',
   url: 'p.key',
@@ -81,7 +81,7 @@ const fields = (db: Db) => ({
   exchangeOrderId: 'r.exchange_order_id',
   rejectionCode: 'r.rejection_code',
   rejectionReason: 'r.rejection_reason',
-  // The column keeps the deadline after approval, for notices to the shopper.
+  // The column keeps its value in later statuses, because notices to the shopper use it.
   expiresAt: sql`case when r.status = 'approved' then ${isoInstant('r.expires_at')} end`,
   approvedAt: isoInstant('r.approved_at'),
   rejectedAt: isoInstant('r.rejected_at'),
@@ -94,7 +94,7 @@ const fields = (db: Db) => ({
   updatedAt: isoInstant('r.updated_at'),
 })
 
-/** A row of the list. */
+/** A request as an entry of the list. */
 export const entryJson = (db: Db): RawBuilder<unknown> =>
   jsonObject({ ...fields(db), photoCount: 'r.photo_count' })
 

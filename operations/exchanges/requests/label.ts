@@ -1,2 +1,2 @@
-/** The owner key of a request's shipping label, when the file is one of ours. */
+/** The owner key (`files.setUses`) of a request's shipping label, for a label that was uploaded to our storage. */
 export const getLabelOwner = (requestId: string): string => `exchange-label:${requestId}`

@@ -1,4 +1,4 @@
-/** Queues notices to the shopper: one per event and channel, in the transaction of their cause (rule 5). */
+/** Queues notices to the shopper: one per event and channel, in the transaction that records the event (rule 5). */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -15,8 +15,8 @@ interface NoticeRecipient {
 }
 
 /**
- * Queues the notices that the settings enable for the event, on each channel the shopper has an address for. The caller
- * has locked the request's row or just inserted it: a repeated event gets the next sequence number.
+ * Queues the notices that the settings enable for the event, on each channel the shopper has an address for. A repeated
+ * event gets the next sequence number; for this, the caller must have locked or just inserted the request's row.
  */
 export async function queueNotices(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** Warns the merchant when a request continues although its order was cancelled; the merchant decides. */
+/** Warns the merchant about an open request whose order was cancelled. The request continues until the merchant decides. */
 import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { addHistoryEntry, systemActor } from './history.ts'

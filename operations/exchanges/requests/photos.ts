@@ -15,7 +15,10 @@ export const photoUploads: files.Purpose = {
 /** The owner key of a request's photos (`files.setUses`). */
 export const getPhotosOwner = (requestId: string): string => `exchange-request:${requestId}`
 
-/** Refuses (400) URLs that are no uploaded photo of this store. Not inside a transaction: it calls the storage. */
+/**
+ * Refuses (400) a URL that is not an uploaded photo of this store. Not inside a transaction, because it calls the
+ * storage.
+ */
 export async function requirePhotos(ctx: Context, urls: readonly string[]): Promise<void> {
   for (const [at, url] of urls.entries()) {
     await files.requireUploaded(ctx, exchangePhotos, url, `photoUrls.${at}`)
@@ -49,7 +52,7 @@ export async function attachPhotos(ctx: Context, requestId: string, urls: readon
 const hasBytesAt = (bytes: Uint8Array, at: number, text: string): boolean =>
   Buffer.from(bytes.subarray(at, at + text.length)).toString('latin1') === text
 
-/** The content type by the first bytes; null when it is not accepted. */
+/** Detects the content type from the first bytes; null when the type is not accepted. */
 export function detectPhotoType(bytes: Uint8Array): string | null {
   if (hasBytesAt(bytes, 0, '\xff\xd8\xff')) return 'image/jpeg'
   if (hasBytesAt(bytes, 0, '\x89PNG\r\n\x1a\n')) return 'image/png'

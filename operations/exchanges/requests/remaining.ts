@@ -1,10 +1,10 @@
-/** Computes the units and the money of an order that are neither promised nor refunded. Pure. */
+/** Computes the units and the money of an order that are neither promised to a request nor refunded. Pure. */
 import { amounts } from '#operations/store/index'
 import type { LineReservation, RequestValue } from './units.ts'
 
 /**
- * The overlap of completed requests and refunds at the platform, which counts once. Refunds from before a request are not
- * part of it.
+ * How much of the completed requests is also contained in the platform's refunds, and must not be subtracted twice. A
+ * refund from before a request cannot belong to that request.
  */
 function countOverlap(
   refunded: bigint,
@@ -19,9 +19,9 @@ function countOverlap(
 }
 
 export interface LineRemaining {
-  /** Units in requests. */
+  /** Number of units in requests. */
   takenQuantity: number
-  /** Units of these that are also refunded at the platform. */
+  /** Number of the taken units that are also refunded at the platform. */
   countedOnce: number
   /** Indexes within the line of the first available units. Computed only on demand: a line may have millions of units. */
   places(most: number): number[]
@@ -44,7 +44,7 @@ export function computeLineRemaining(line: OrderLine, holds: readonly LineReserv
     .map(({ back, refundedBefore }) => ({ back: BigInt(back), refundedBefore: BigInt(refundedBefore) }))
   const once = Number(countOverlap(BigInt(refundedQuantity), completed))
   const free = findFreeRuns(quantity, holds)
-  // Units refunded without a request take the first places that no request holds.
+  // Refunds do not say which unit came back: units refunded without a request take the first indexes that are free.
   const alone = Math.max(0, refundedQuantity - once)
   return {
     takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
@@ -56,7 +56,7 @@ export function computeLineRemaining(line: OrderLine, holds: readonly LineReserv
   }
 }
 
-/** A run of adjacent units: first place and end (exclusive). A line may have millions of units but has few runs. */
+/** A run of adjacent units: first index and end (exclusive). A line may have millions of units but has few runs. */
 type Run = readonly [from: number, to: number]
 
 /** Runs of units that no request holds. */
@@ -70,7 +70,7 @@ function findFreeRuns(quantity: number, holds: readonly LineReservation[]): Run[
   return [...runs, [from, quantity] as const].filter(([first, to]) => first < to)
 }
 
-/** The units from index `first` to `behind` (exclusive), counted over the runs. */
+/** Numbers the units of all runs from 0 and returns those from `first` to `behind` (exclusive), again as runs. */
 function sliceRuns(runs: readonly Run[], first: number, behind: number): Run[] {
   let before = 0
   return runs
@@ -85,7 +85,7 @@ function sliceRuns(runs: readonly Run[], first: number, behind: number): Run[] {
 const expandRuns = (runs: readonly Run[]): number[] =>
   runs.flatMap(([from, to]) => Array.from({ length: to - from }, (_none, at) => from + at))
 
-/** `alone`: units refunded without a request. */
+/** The remaining money of a line, in cents; may be negative. `alone` are the units refunded without a request. */
 function computeLineMoney(
   { quantity, refundedQuantity, total, refundedTotal }: OrderLine,
   holds: readonly LineReservation[],
@@ -101,8 +101,8 @@ function computeLineMoney(
     isCompleted ? units.slice(0, many) : [],
   )
   const besides = amounts.atLeastZero(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
-  // Refunds above the units' value, plus a cent of rounding each, are taxes that the line does not include: they do not
-  // reduce the value of the other units.
+  // If the refund is higher than the value of the refunded units (plus a cent of rounding for each), the excess is
+  // taxes that the line does not include. It does not reduce the value of the other units.
   const hasTaxes = refundedQuantity > 0 && besides > worthOfAlone + BigInt(refundedQuantity)
   const backAlone = hasTaxes ? worthOfAlone : besides
   return cents - worth(holds.flatMap(({ units }) => units)) - backAlone

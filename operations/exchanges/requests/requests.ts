@@ -20,7 +20,7 @@ const findRequest = preparedOne(noRequest, (db, { id }) => ({
 
 const signedSeconds = 3600
 
-/** Photo URLs are signed for an hour. Refuses (404) an unknown id. */
+/** Reads one request, with photo URLs that are signed for an hour. Refuses (404) an unknown id. */
 export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
   const stored = await findRequest(ctx, id)
   const { text } = stored
@@ -37,7 +37,7 @@ export async function readRequest(ctx: Context, id: string): Promise<JsonText> {
 
 /** Filters as parameters of the prepared statements. */
 interface PreparedFilters extends SearchFilter, days.DayFilter {
-  /** A single status, the common case: an index has its rows in order. */
+  /** Set instead of `statuses` for a single status, the common case: an index returns its rows in order. */
   status?: string
   statuses?: readonly string[]
   type?: string
@@ -45,7 +45,7 @@ interface PreparedFilters extends SearchFilter, days.DayFilter {
   outsideWindow?: boolean
 }
 
-/** Newest first. Refuses a start day after the end day. */
+/** The selection for list and export, newest first. Refuses a start day after the end day. */
 export const requests = {
   filters(ctx: Context, filters: RequestFilters): PreparedFilters {
     const { status, type, reason, outsideWindow, search } = filters

@@ -8,9 +8,9 @@ import { completeAddress } from '../settings/settings.ts'
 export type Address = z.infer<typeof address>
 
 const shipping: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label'])
-/** Methods by which the shopper sends the items to an address. */
+/** Whether the shopper sends the items to the return address with this method. */
 export const isShipping = (method: string): boolean => shipping.has(method)
 
-/** Merges a change into an address; omitted lines stay. Refuses (400) a result without a required line. */
+/** Merges a change into an address; omitted lines keep their value. Refuses (400) a result without a required line. */
 export const mergeAddress = (ctx: Context, before: unknown, change: z.infer<typeof addressInput>): Address =>
   completeAddress(ctx, { ...(before as object | null), ...omitUndefined(change) })

@@ -179,7 +179,7 @@ export const rejectBody = object({
 })
 export type Rejection = z.infer<typeof rejectBody>
 
-/** A client may send the whole request back: other fields are ignored. */
+/** Ignores the other fields of a request, so that a client may send the whole request back. */
 export const addressBody = writeBody(
   { returnAddress: addressInput.nullable() },
   Object.keys(whole).filter((key) => key !== 'returnAddress'),

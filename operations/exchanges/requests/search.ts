@@ -1,4 +1,4 @@
-/** Builds the search text of a request, without case, accents and repeated spaces. */
+/** Builds the search text of a request: lower case, without accents and repeated spaces. */
 
 import { normalizeText } from '#runtime/values/normalize'
 import { truncate } from '#runtime/values/truncate'
@@ -13,7 +13,7 @@ interface SearchFields {
   items: readonly { name: string; sku: string | null }[]
 }
 
-/** Numbers, the customer's name, email and phone, and the items' names and SKUs. */
+/** Contains the numbers of request and order, the customer's name, email and phone, and the items' names and SKUs. */
 export const buildSearchText = (request: SearchFields): string =>
   truncate(
     [

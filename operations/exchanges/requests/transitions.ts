@@ -1,6 +1,6 @@
 /**
- * The states of a request and the transitions between them: conditional in SQL, with history entry and notifications of
- * shopper and merchant, all in the caller's transaction.
+ * The states of a request and the transitions between them. A transition is a conditional SQL update; its history entry and
+ * the notifications of shopper and merchant are written in the same transaction, the caller's.
  */
 import type { UpdateObject } from 'kysely'
 import type { Row, TenantTables } from '#db/tables'
@@ -35,9 +35,9 @@ interface Transition {
   /** Event name in the history. */
   event: string
   stamp: Stamp
-  /** Event the shopper is notified of; null for none. */
+  /** Event of which the shopper is notified; null if they are not notified. */
   notifies: ExchangeEvent | null
-  /** First part of the refusal when the status does not allow it. */
+  /** First part of the error message when the status does not allow the transition. */
   refusalText: string | Wording
 }
 
@@ -128,17 +128,17 @@ export function requireTransition(request: Pick<RequestRow, 'status'>, name: Tra
   )
 }
 
-/** Transitions that lead towards a refund. */
+/** Transitions that lead to a refund. If the order was cancelled, the merchant is warned after one of them. */
 const refundTransitions: ReadonlySet<TransitionName> = new Set(['approve', 'receive', 'complete'])
 
-/** Statuses without a result: a recorded refund or replacement order is cleared. */
+/** Statuses without refund or replacement: values recorded earlier for either are cleared. */
 const abandonedStatuses: ReadonlySet<Status> = new Set(['rejected', 'cancelled', 'expired'])
-/** Events of a request that progresses. */
+/** Events whose notice is no longer true once the request is abandoned. */
 const progressEvents: ReadonlySet<ExchangeEvent> = new Set(['requested', 'approved', 'received', 'completed'])
 
 /** Whether a notice of an event is still true for a request with this status. */
 export function isStillTrue(event: ExchangeEvent, status: string): boolean {
-  // After the items were sent, a new address is no longer useful.
+  // Once the items are sent, a new return address is of no use to the shopper.
   if (event === 'addressChanged') return status === 'approved'
   return !progressEvents.has(event) || !abandonedStatuses.has(status as Status)
 }
@@ -146,8 +146,9 @@ export function isStillTrue(event: ExchangeEvent, status: string): boolean {
 const noOutcome = { refund_amount: null, exchange_order_id: null } as const
 
 /**
- * Applies a transition to a request that the caller has locked (`lockRequest`) or just inserted; answers the changed row.
- * `values`: further columns to set; the caller updates items before. Refuses (409) a status that does not allow it.
+ * Applies a transition to a request that the caller has locked (`lockRequest`) or just inserted, and returns the changed
+ * row. `values` are further columns to set. A caller that changes items does so before. Refuses (409) a status that does
+ * not allow the transition.
  */
 export async function applyTransition(
   ctx: Context,

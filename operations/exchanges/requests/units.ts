@@ -12,18 +12,21 @@ export async function lockOrder(ctx: Context, orderId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(ctx.db)
 }
 
-/** The places of an item's first `units` units; without stored places, the first places of the line. */
+/**
+ * Indexes within the order line of an item's first `units` units. `lineUnits` are the stored indexes; if null, the first
+ * units of the line.
+ */
 export const listPlaces = (lineUnits: readonly number[] | null, units: number): number[] =>
   lineUnits === null ? Array.from({ length: units }, (_none, place) => place) : lineUnits.slice(0, units)
 
 /** Units of one line that a request reserves. */
 export interface LineReservation {
   isCompleted: boolean
-  /** Places in the line. */
+  /** Indexes within the line. */
   units: readonly number[]
-  /** Number of these units that came back, or will. */
+  /** Number of these units that the shopper has sent back or is expected to send back. */
   back: number
-  /** Units of the line already refunded at the platform when the request was made. */
+  /** Number of the line's units that were already refunded at the platform when the request was made. */
   refundedBefore: number
 }
 
@@ -36,15 +39,15 @@ export interface RequestValue {
 }
 
 export interface OrderReservations {
-  /** By order item. */
+  /** Reserved units by order item id. */
   lines: ReadonlyMap<string, readonly LineReservation[]>
   requests: readonly RequestValue[]
   hasOpenRequest: boolean
 }
 
 /**
- * Reads the units and values reserved by requests (the approved units after a decision), including completed requests that
- * were deleted. One statement, so that a concurrent deletion counts once.
+ * Reads the units and values that requests reserve: the requested units, after a decision the approved units. Includes
+ * completed requests that were deleted. A single statement, so that a request deleted concurrently is not counted twice.
  */
 export async function readReservations(ctx: Context, orderId: string): Promise<OrderReservations> {
   const rows = await ctx.db
@@ -60,7 +63,7 @@ export async function readReservations(ctx: Context, orderId: string): Promise<O
       sql<number>`coalesce(i.received_quantity, i.approved_quantity, i.quantity)`.as('back'),
       'i.line_units',
       'i.line_refunded',
-      // Only on the first row of a request, so that it counts once.
+      // The amount of a request is only on its first row, so that it counts once.
       sql<string>`case when i.position > 1 then 0 when r.status = 'completed'
         then coalesce(r.refund_amount, r.amount) else r.amount end::text`.as('amount'),
       sql<string>`r.order_refunded::text`.as('order_refunded'),

@@ -25,7 +25,7 @@ const reasonWords: Readonly<Record<string, Wording>> = {
   other: { en: 'Another reason', 'pt-BR': 'Outro motivo', es: 'Otro motivo' },
 }
 
-/** Localizes the stored label of a reason: a built-in one to the store's language; the merchant's own stays. */
+/** Returns a reason's label in the store's language if the stored label is built-in; a label of the merchant stays. */
 export function localizeReason(key: string, label: string, locale: string): string {
   const words = reasonWords[key]
   return words && Object.values(words).includes(label) ? getText(words, locale) : label

@@ -14,7 +14,7 @@ export interface NoticeMail {
 export interface NoticeMessage {
   channel: 'messaging'
   content: sending.Content
-  /** The readable text, for the inbox. */
+  /** The message as text, shown to the merchant in the inbox. */
   text: string
 }
 export type NoticeContent = NoticeMail | NoticeMessage
@@ -47,7 +47,10 @@ export function renderNoticeText(text: string, values: Values): NoticeMessage {
 /** The parameters of a template, in order: name, request number, link. */
 const maxParameters = 3
 
-/** The reason why a template cannot be used here, as the end of a sentence; null when it can. */
+/**
+ * The reason why a template cannot be used for notices, as the second half of an error message; null when it can be
+ * used.
+ */
 export function findTemplateIssue(template: templates.Template | null): string | null {
   if (!template) return 'there is no such template'
   if (template.status !== 'approved')
@@ -62,7 +65,7 @@ export function findTemplateIssue(template: templates.Template | null): string |
 
 const customer = { en: 'customer', 'pt-BR': 'cliente', es: 'cliente' }
 
-/** `token`: the end of the status link, for buttons. */
+/** Fills in an approved template. `token` is the last part of the status link; link buttons take only that part. */
 export function renderNoticeTemplate(
   template: templates.Template,
   values: Values,

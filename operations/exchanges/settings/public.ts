@@ -1,4 +1,4 @@
-/** The public part of the exchange settings. */
+/** The part of the exchange settings that shoppers may see. */
 import type { ExchangeContent } from './schema.ts'
 
 export interface PublicSettings {
@@ -13,7 +13,7 @@ export interface PublicSettings {
 export type PublicReason = Omit<ExchangeContent['reasons'][number], 'isActive'>
 type ReturnMethod = ExchangeContent['returnMethods'][number]['method']
 
-/** Only the active and enabled choices. */
+/** Keeps only active reasons and enabled methods. */
 export function toPublicSettings(settings: ExchangeContent): PublicSettings {
   const { types, reasons, conditions, returnMethods, refundMethods, texts, maxPhotos } = settings
   return {

@@ -34,7 +34,10 @@ const variables = new Set([
 ])
 const shippingMethods: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label'])
 
-/** Validated as a whole. Newly named products and categories must exist, also those of the platform. */
+/**
+ * The settings are validated as a whole after merging. Products and categories that a change adds must exist at the
+ * platform.
+ */
 export const exchangeRules = settings({
   name: 'exchange-settings',
   table: 'exchange_settings',
@@ -52,7 +55,7 @@ export const exchangeRules = settings({
   },
 })
 
-/** Settings as the API answers them. */
+/** Reads the settings as the API returns them. */
 export const readSettings = exchangeRules.read
 
 const noAddress = {
@@ -64,7 +67,7 @@ const noAddress = {
   instructions: null,
 }
 
-/** Completes an address: absent lines are null, the phone is E.164. Refuses one without a required line. */
+/** Completes an address: missing lines become null, the phone becomes E.164. Refuses an address without a required line. */
 export function completeAddress(ctx: Context, given: object): z.infer<typeof address> {
   const blanksGone = Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, value === '' ? null : value]),
@@ -80,7 +83,7 @@ export function completeAddress(ctx: Context, given: object): z.infer<typeof add
   return { ...data, phone }
 }
 
-/** An enabled shipping method while there is no return address; null otherwise. */
+/** Returns an enabled shipping method that lacks a return address, or null. */
 function findMethodWithoutAddress({ returnMethods, returnAddress }: ExchangeContent): string | null {
   if (returnAddress) return null
   const ships = returnMethods.find(({ method, isEnabled }) => isEnabled && shippingMethods.has(method))
@@ -122,7 +125,7 @@ function validateContent(content: ExchangeContent): void {
   }
 }
 
-/** Checks only newly chosen templates: an old one may have been paused since. */
+/** Checks only newly chosen templates, because a template chosen earlier may have been paused since. */
 async function refuseTemplates(ctx: Context, before: ExchangeContent, after: ExchangeContent): Promise<void> {
   for (const event of events) {
     const { officialapiTemplateId: id } = after.messaging[event]

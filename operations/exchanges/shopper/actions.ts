@@ -1,4 +1,4 @@
-/** Actions of the shopper through the link of their request. */
+/** The actions of a shopper through the status link of their request: enter a tracking code, or cancel. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { addHistoryEntry, toShopperActor } from '../requests/history.ts'
@@ -6,14 +6,14 @@ import { applyTransition, lockRequest, noRequest, type RequestRow } from '../req
 import type { Shipped } from './schema.ts'
 import { findRequestByToken } from './status-links.ts'
 
-/** Refuses (404) an unknown link. */
+/** Finds and locks the request of a status link. Refuses (404) an unknown token. */
 async function lockByToken(tx: Context, token: string): Promise<RequestRow> {
   const requestId = await findRequestByToken(tx, token)
   if (requestId === null) throw refuse('not_found', noRequest)
   return lockRequest(tx, requestId)
 }
 
-/** Marks the items as sent (`in-transit`), or corrects the code on the way. Refuses (409) any other status. */
+/** Marks an approved request as sent (`in-transit`), or corrects the tracking code of a sent one. Refuses others (409). */
 export const shipRequest = (ctx: Context, token: string, given: Shipped): Promise<void> =>
   ctx.transaction(async (tx) => {
     const request = await lockByToken(tx, token)
@@ -38,7 +38,7 @@ export const shipRequest = (ctx: Context, token: string, given: Shipped): Promis
     })
   })
 
-/** Cancels the request and frees its units. Refuses (409) one whose items were sent. */
+/** Cancels the request and frees its units. Refuses (409) a request whose items were sent. */
 export const cancelRequest = (ctx: Context, token: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     const request = await lockByToken(tx, token)

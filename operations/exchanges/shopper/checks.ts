@@ -1,4 +1,4 @@
-/** Validates a submission against the settings and the order. Pure; every refusal is a sentence for the shopper. */
+/** Validates a submission against the settings and the order. Pure; every error message is written for the shopper. */
 import { refuse } from '#runtime/errors'
 import { buildWording, type Wording } from '#runtime/values/wording'
 import { type PublicReason, toPublicSettings } from '../settings/public.ts'
@@ -10,7 +10,7 @@ import type { Variant } from './variants.ts'
 
 export interface CheckedItem {
   requested: AskedItem
-  /** Places of the units in the line. */
+  /** Indexes of the units within the line. */
   places: readonly number[]
   item: OfferedItem
   reason: PublicReason
@@ -100,8 +100,8 @@ const notTaken = {
 }
 
 /**
- * Resolves the requested items. Refuses with 400 an unknown reference, with 409 a request that the order or the store does
- * not allow now.
+ * Resolves the requested items. Refuses an unknown item, reason or variant (400), and a request that the order or the store
+ * does not allow now (409).
  */
 export function checkItems(
   settings: ExchangeContent,
@@ -200,7 +200,7 @@ function requireVariant(
   return variant
 }
 
-/** Reserves stock of a variant across the items of the request. Refuses (409) more than available. */
+/** Adds up a variant's units over the items of this request in `taken`. Refuses (409) more units than the stock. */
 function reserveStock(taken: Map<string, number>, variant: Variant, quantity: number): void {
   const { variantId, name, variantName, stock } = variant
   const all = (taken.get(variantId) ?? 0) + quantity

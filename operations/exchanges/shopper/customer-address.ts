@@ -8,7 +8,7 @@ import type { ReadOrder } from './read-order.ts'
 
 type Address = z.infer<typeof address>
 
-/** Null when the platform's address lacks a required line. */
+/** Returns null when the order has no delivery address, or the address lacks a required line. */
 export function parseCustomerAddress(order: ReadOrder, country: string): Address | null {
   const given = order.shippingAddress
   if (!given) return null

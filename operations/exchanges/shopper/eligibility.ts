@@ -9,7 +9,7 @@ export type RequestType = ExchangeContent['types'][number]
 
 /** The reason why no item of an order is eligible. */
 export type OrderIneligibility = 'cancelled' | 'not-paid' | 'refunded' | 'open-request' | 'outside-window'
-/** The reason why an item is not eligible; reasons of the order come first. */
+/** The reason why an item is not eligible. A reason that concerns the whole order takes precedence. */
 export type ItemIneligibility = OrderIneligibility | 'excluded' | 'discounted' | 'no-units-left'
 
 export interface OrderFacts {
@@ -18,19 +18,19 @@ export interface OrderFacts {
   placedAt: Date
   shippedAt: Date | null
   deliveredAt: Date | null
-  /** Another request for the order is open. */
+  /** Whether another request for the order is open. */
   hasOpenRequest: boolean
 }
 
 export interface ItemFacts {
   productId: string | null
-  /** Including parent categories; empty when the product is unknown. */
+  /** The product's categories and all their ancestors; empty when the product is unknown. */
   categoryIds: readonly string[]
   quantity: number
   refundedQuantity: number
-  /** Units in requests that were not rejected, cancelled or expired. */
+  /** Number of units in requests that were not rejected, cancelled or expired. */
   takenQuantity: number
-  /** Units of these that came back and are also refunded at the platform. */
+  /** Number of the taken units that came back and are also refunded at the platform. */
   countedOnce: number
   /** Decimal text. */
   unitPrice: string
@@ -47,7 +47,8 @@ export function computeWindowEnd(
   timezone: string,
 ): Date {
   const { placedAt, shippedAt, deliveredAt } = order
-  // An instant that the platform does not know falls back to the earlier one.
+  // If the platform does not know when the order was delivered, the window starts when it was shipped, else when it was
+  // placed.
   const shipped = shippedAt ?? placedAt
   const base = { delivered: deliveredAt ?? shipped, shipped, placed: placedAt }[rules.windowFrom]
   const days = type === 'return' ? (rules.returnWindowDays ?? rules.windowDays) : rules.windowDays
@@ -55,7 +56,7 @@ export function computeWindowEnd(
   return new Date(getFirstInstant(next, timezone).getTime() - 1)
 }
 
-/** The reason against the whole order, apart from its window; null when there is none. */
+/** The reason why the whole order is not eligible, without considering the window; null when it is eligible. */
 export function findOrderIneligibility(
   order: OrderFacts,
   settings: Pick<ExchangeContent, 'oneOpenRequestPerOrder'>,
@@ -75,7 +76,7 @@ export const computeAvailableQuantity = ({
   countedOnce,
 }: ItemFacts): number => Math.max(0, quantity - refundedQuantity - takenQuantity + countedOnce)
 
-/** The reason against an item itself, apart from its order; null when there is none. */
+/** The reason why an item itself is not eligible, without considering its order; null when it is eligible. */
 export function findItemIneligibility(
   item: ItemFacts,
   settings: Pick<ExchangeContent, 'excludedProductIds' | 'excludedCategoryIds' | 'excludeDiscountedItems'>,
@@ -88,7 +89,7 @@ export function findItemIneligibility(
   return null
 }
 
-/** Whether a line was paid with less than the sum of its unit prices. */
+/** Whether the shopper paid less for a line than the sum of its unit prices. */
 const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
   amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
 
@@ -130,6 +131,6 @@ const words: Record<Exclude<ItemIneligibility, 'outside-window'>, Wording> = {
   },
 }
 
-/** The sentence for the shopper; `outsideWindowMessage` is the merchant's text. */
+/** The explanation for the shopper. `outsideWindowMessage` is the merchant's own text for `outside-window`. */
 export const describeIneligibility = (fault: ItemIneligibility, outsideWindowMessage: string): Wording =>
   fault === 'outside-window' ? buildWording(() => outsideWindowMessage) : words[fault]

@@ -1,4 +1,4 @@
-/** Answers of a shopper's form: a redirect, or the page again with the entered values when it was refused. */
+/** Responses to a shopper's form: a redirect, or for a refused form the page again with the entered values. */
 import type { FormPage, Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { jsonAnswer } from '#runtime/page'
@@ -20,7 +20,7 @@ import { pageNotFound, whileEnabled } from './while-enabled.ts'
 export const redirectTo = (location: string): Response =>
   new Response(null, { status: 303, headers: { location } })
 
-/** Answers an action: the changed request as JSON, or a redirect to its page. */
+/** The response to a shopper's action: a redirect to the status page for a form, else the changed request as JSON. */
 export async function answerAfterAction(
   ctx: Context,
   visit: Visit,
@@ -36,7 +36,10 @@ export const lookupRedraw: FormPage = {
     whileEnabled(ctx, async (settings) => renderLookupPage(ctx, settings, filled)),
 }
 
-/** After an expired lookup nothing of the order is shown: the shopper looks it up again. */
+/**
+ * Shows the order page with the refused request form. If the lookup's session has expired, shows the lookup page and
+ * nothing of the order.
+ */
 export const requestRedraw: FormPage = {
   toFieldName: toFormField,
   draw: (ctx, _visit, filled) =>
@@ -51,7 +54,7 @@ export const requestRedraw: FormPage = {
     }),
 }
 
-/** Restores a request form that was filled in before a repeated lookup; empty when there is none. */
+/** Restores the request form that the shopper had filled in before looking the order up again; empty if there was none. */
 export const restoreForm = (ctx: Context, fields: Readonly<Record<string, string>>): FormRenderer =>
   new FormRenderer(
     Object.keys(fields).length === 0

@@ -1,4 +1,4 @@
-/** Parses the HTML forms of the pages into the bodies that a script would send. */
+/** Parses the HTML forms of the pages into the same bodies that a script sends as JSON. */
 import { files } from '#operations/store/index'
 import type { Visit } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -9,15 +9,18 @@ import { type Lookup, lookupBody, maxItems, requestBody, type Submission } from 
 import { requireSession } from './session.ts'
 
 const fieldsAtMost = 256 * 1024
-/** Photos of one request: enough for a phone, within the server's memory for several shoppers at once. */
+/**
+ * Limit for the photos of one form: enough for a phone's photos, and several forms at once fit into the server's
+ * memory.
+ */
 const photosAtMost = 32 * 1024 * 1024
 
-/** Prefix of the hidden fields that carry a filled-in form through a repeated lookup. */
+/** Prefix of hidden lookup-form fields. They keep a filled-in request form while the shopper looks the order up again. */
 export const keptPrefix = 'kept.'
 
 export interface LookupForm {
   lookup: Lookup
-  /** Fields of the request's form. */
+  /** Fields of a request form that was filled in before. */
   restored: Record<string, string>
 }
 
@@ -37,7 +40,7 @@ export function parseLookupForm(fields: Readonly<Record<string, string>>): Looku
 
 const itemFieldPattern = /^items\.(\d{1,4})\.([A-Za-z]+)$/
 
-/** The numbers of the items in the form, by order item id. */
+/** Maps each order item id to its number in the form's field names (`items.<number>.…`). */
 export const mapItemNumbers = (fields: Readonly<Record<string, string>>): Map<string, number> =>
   new Map(
     Object.entries(fields).flatMap(([name, value]) => {
@@ -46,7 +49,10 @@ export const mapItemNumbers = (fields: Readonly<Record<string, string>>): Map<st
     }),
   )
 
-/** Maps a refused field to its form field: refusals count only requested items, and name `photoUrls` for photos. */
+/**
+ * Maps the field of an error to the form's field. Errors number only the requested items, the form numbers all items;
+ * errors name `photoUrls` where the form has `photos`.
+ */
 export function toFormField(field: string, fields: Readonly<Record<string, string>>): string {
   if (/^photoUrls\b/.test(field)) return 'photos'
   const [, at, name] = itemFieldPattern.exec(field) ?? []
@@ -66,14 +72,14 @@ const isRequested = (quantity: string | undefined): boolean =>
   quantity?.trim() ? Number(quantity) !== 0 : false
 
 export interface RequestForm {
-  /** Without photo URLs: the photos are not stored yet. */
+  /** Has no photo URLs, because the photos are not stored yet. */
   submission: Submission
   photos: File[]
 }
 
 /**
- * Parses the form; items without a quantity are left out. Refuses first an expired lookup, then invalid fields and more
- * than 32 MiB of photos.
+ * Parses the form; items without a quantity are left out. Refuses an expired session before it checks the fields. Refuses
+ * more than 32 MiB of photos.
  */
 export async function parseRequestForm(ctx: Context, visit: Visit): Promise<RequestForm> {
   const { fields, files: sent } = await visit.filledForm(photosAtMost + fieldsAtMost)
@@ -101,7 +107,7 @@ export async function parseRequestForm(ctx: Context, visit: Visit): Promise<Requ
   return { submission: parseInput(requestBody, { ...given, items: requested }, 'body'), photos }
 }
 
-/** Stores photos, with the type detected from their bytes; answers their URLs. Not inside a transaction. */
+/** Stores photos with the content type detected from their bytes, and returns their URLs. Not inside a transaction. */
 export async function storePhotos(ctx: Context, photos: readonly File[]): Promise<string[]> {
   const read = await Promise.all(photos.map(async (photo) => new Uint8Array(await photo.arrayBuffer())))
   const checked = read.map((bytes) => {

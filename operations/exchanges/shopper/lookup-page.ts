@@ -65,7 +65,7 @@ export function renderLookupPage(
   return renderExchangePage(ctx, texts.pageTitle, body)
 }
 
-/** Hidden fields that carry a filled-in request through a repeated lookup. */
+/** Hidden fields that keep a filled-in request form while the shopper looks the order up again. */
 function keptFields(ctx: Context, sent: FormRenderer): string[] {
   const isRequest = sent.forAddress(requestsAction(ctx)).isSubmitted
   return Object.entries(sent.fields).flatMap(([name, value]) => {

@@ -1,4 +1,4 @@
-/** Looks up an order by number and contact, and answers its eligible items. */
+/** Looks up an order by number and contact, and returns its items with their eligibility. */
 import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -49,7 +49,7 @@ interface LookupItem {
   ineligibleReason: ItemIneligibility | null
 }
 
-/** Refuses (404) an unknown order and a wrong contact alike. */
+/** Refuses an unknown order and a wrong contact with the same 404, so that it does not reveal which orders exist. */
 export async function lookUp(ctx: Context, settings: ExchangeContent, given: Lookup): Promise<Offer> {
   const order = await readOrder(ctx, { number: given.orderNumber.replace(/^#\s*/, '') })
   const isTheirs = matchesContact(ctx, order, given.contact)
@@ -63,7 +63,7 @@ export async function lookUp(ctx: Context, settings: ExchangeContent, given: Loo
   return buildOffer(ctx, settings, order)
 }
 
-/** Constant time: does the same work whether the order exists or not. */
+/** Whether the contact is the order's. Does the same work if there is no order, so that the time does not reveal it. */
 function matchesContact(ctx: Context, order: ReadOrder | null, contact: string): boolean {
   const { email, phone } = order?.customer ?? { email: null, phone: null }
   const givenPhone = parsePhone(contact, ctx.store.country)

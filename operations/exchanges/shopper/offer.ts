@@ -1,4 +1,4 @@
-/** The part of an order that a shopper may request now (rule 2). */
+/** Computes the types, items, units and money of an order that a shopper may request now (rule 2). */
 import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { computeLineRemaining, computeRemainingMoney } from '../requests/remaining.ts'
@@ -28,18 +28,18 @@ export interface OfferedType {
   type: RequestType
   windowEndsAt: Date
   isOutside: boolean
-  /** Null when it can be requested, also late if the settings allow it. */
+  /** Null when the type can be requested, which includes late requests if the settings allow them. */
   ineligibility: OrderIneligibility | null
 }
 
 export interface OfferedItem extends ReadItem {
   variantName: string | null
   availableQuantity: number
-  /** Places of the first available units in the line, at most `availableQuantity`. */
+  /** Indexes within the line of the first `most` available units; no more than `availableQuantity`. */
   places(most: number): readonly number[]
   /** Remaining money of the line; decimal text. */
   moneyLeft: string
-  /** The reason against the item itself, apart from its order; null when it is eligible. */
+  /** The reason why the item itself is not eligible, without considering its order; null when it is eligible. */
   ineligibility: ItemIneligibility | null
 }
 
@@ -80,7 +80,7 @@ export async function buildOffer(ctx: Context, settings: ExchangeContent, order:
   }
 }
 
-/** The reason against an item for every type; reasons of the order come first. */
+/** The reason why an item is eligible for no type, or null. A reason that concerns the whole order takes precedence. */
 export const findIneligibility = ({ types }: Offer, item: OfferedItem): ItemIneligibility | null =>
   types.every(({ ineligibility }) => ineligibility !== null)
     ? (types[0]?.ineligibility ?? item.ineligibility)

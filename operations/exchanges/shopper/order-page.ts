@@ -79,9 +79,9 @@ const renderWith = (text: string, values: Record<string, string | number>): stri
 export interface OrderPageInput {
   offer: Offer
   sessionToken: string
-  /** Choices for an exchange. */
+  /** Variants that the shopper can choose in exchange. */
   variants: readonly Variant[]
-  /** The form of one of the types, with its entered values. */
+  /** A submitted form of one of the types, with the entered values. */
   filled?: FormRenderer
 }
 
@@ -100,7 +100,7 @@ export function renderOrderPage(
   })
   const askable = offer.items.filter((item) => item.ineligibility === null)
   const open = offer.types.filter(({ ineligibility }) => ineligibility === null)
-  // Keeps a type that is no longer offered, or its typed values would be lost.
+  // If the form's type is no longer offered, its values go into the first offered type, or they would be lost.
   const typed = open.find(({ type }) => type === filled.fields.type) ?? open[0]
   const sections = (askable.length === 0 ? [] : open).map((type) =>
     renderSection(ctx, type, askable, {
@@ -178,7 +178,10 @@ function renderSection(
   )
 }
 
-/** Keeps entered values at their item, even if another item has left the order meanwhile. */
+/**
+ * Numbers the items as in the submitted form, so that values stay at their item if another item left the order
+ * meanwhile.
+ */
 function numberItems(items: readonly OfferedItem[], { fields }: FormRenderer): number[] {
   const known = mapItemNumbers(fields)
   let next = Math.max(-1, ...known.values()) + 1

@@ -1,4 +1,4 @@
-/** Shared parts of the pages: texts, dates, amounts and refusals. */
+/** Parts shared by the shopper's pages: texts, dates, amounts and error texts. */
 import { DateTime } from 'luxon'
 import { escapeHtml } from '#operations/store/index'
 import { renderShopperPage, type ShopperTexts } from '#operations/storefront/index'
@@ -8,7 +8,7 @@ import { getText } from '#runtime/values/wording'
 
 export const pagesBase = (ctx: Context): string => `/storefront/${ctx.store.publicId}/exchanges`
 
-/** The action of the request form. */
+/** The URL to which the request form is posted. */
 export const requestsAction = (ctx: Context): string => `${pagesBase(ctx)}/requests`
 
 /** A date, or date and time, in the store's locale and time zone. */
@@ -60,7 +60,7 @@ export const renderPolicy = (ctx: Context, text: string | null): string =>
 export const nameWithVariant = (name: string, variantName: string | null): string =>
   variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
 
-/** Keeps line breaks. */
+/** Renders a text with its line breaks; empty for null. */
 export const renderParagraphs = (text: string | null): string =>
   text ? `<p class="lines">${escapeHtml(text)}</p>` : ''
 
@@ -76,7 +76,7 @@ const moreStyle =
 export const renderExchangePage = (ctx: Context, title: string, body: string): Response =>
   renderShopperPage(ctx.store.locale, title, body, { moreStyle })
 
-/** Refusals use the field labels of the forms. */
+/** Texts of the error pages: errors name fields by the labels of the forms. */
 export const exchangePeople: ShopperTexts = {
   moreStyle,
   fields: {

@@ -43,7 +43,10 @@ export type OrderKey = { id: string } | { number: string }
 
 const timeoutMs = 3_000
 
-/** Null when there is no such order. Not inside a transaction: it calls the platform, for three seconds at most. */
+/**
+ * Returns null when there is no such order. Waits at most three seconds for the platform, then reads the stored copy. Not
+ * inside a transaction.
+ */
 export async function readOrder(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
   const answer = await fetchFromPlatform(ctx, key)
   if (answer !== 'silent')
@@ -57,7 +60,7 @@ async function fetchFromPlatform(ctx: Context, key: OrderKey): Promise<PlatformO
   const stop = new AbortController()
   const tooLate = wait(timeoutMs, 'silent' as const, { signal: stop.signal }).catch(() => 'silent' as const)
   const answer = platform.port.getOrder(platform.store, key).catch((error: unknown) => {
-    // An invalid number or id is an unknown order.
+    // The platform refuses an invalid number or id: there is no such order.
     if (error instanceof Refused) return null
     ctx.log.warn({ err: error }, 'order fetch from the platform failed')
     return 'silent' as const
@@ -116,7 +119,7 @@ async function readStoredOrder(ctx: Context, key: OrderKey): Promise<ReadOrder |
   )
     .limit(1)
     .executeTakeFirst()
-  // Runs for an unknown order too: the response time must not reveal whether it exists.
+  // This query runs for an unknown order too, because the response time must not reveal whether the order exists.
   const items = await ctx.db
     .selectFrom('order_items')
     .selectAll()

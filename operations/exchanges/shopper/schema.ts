@@ -9,7 +9,7 @@ const trimmed = (min: number, max: number) =>
     .trim()
     .min(min, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    // PostgreSQL text cannot hold NUL.
+    // PostgreSQL cannot store NUL characters in text.
     .regex(/^[^\0]*$/, 'must be plain text')
 const platformId = themeId(100)
 const sessionToken = z.string().min(1).max(500)

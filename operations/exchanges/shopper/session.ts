@@ -1,4 +1,4 @@
-/** The signed session token of a successful lookup, for one order of one store. */
+/** Session tokens: a successful lookup issues a signed token that gives access to one order of one store. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
@@ -19,7 +19,7 @@ export function issueSession(ctx: Context, orderId: string): string {
   return [at, Buffer.from(orderId).toString('base64url'), signature].join('.')
 }
 
-/** The platform's order id; null for a token that is forged, of another store or expired. */
+/** Returns the platform's order id; null if the token is forged, expired or of another store. */
 export function readSession(ctx: Context, token: string): string | null {
   const [at = '', encoded = '', signature = ''] = token.split('.')
   const orderId = Buffer.from(encoded, 'base64url').toString()

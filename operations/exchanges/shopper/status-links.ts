@@ -1,4 +1,4 @@
-/** Links to a request's page: each message has a random token, of which only the hash is stored. */
+/** Links to a request's status page. Each link has its own random token, of which only the hash is stored. */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
 import { sha256 } from '#runtime/values/ids'
@@ -7,7 +7,7 @@ import { sha256 } from '#runtime/values/ids'
 export const buildStatusUrl = (ctx: Context, token: string): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/exchanges/requests/${token}`
 
-/** Adds a link, valid as long as the request exists; answers its token. */
+/** Adds a link that is valid as long as the request exists, and returns its token. */
 export async function addStatusLink(ctx: Context, requestId: string): Promise<string> {
   const token = randomBytes(24).toString('base64url')
   await ctx.db

@@ -101,10 +101,10 @@ const getPageTexts = (ctx: Context) => getTexts({ ...pageWords, ...commonWords }
 type Words = ReturnType<typeof getPageTexts>
 const fillText = (text: string, values: Record<string, string>): string => renderText(text, values).text
 
-/** Methods that send the items with a carrier. */
+/** Return methods that send the items with a carrier. */
 const carrierMethods: ReadonlySet<string> = new Set(['customer-ships', 'prepaid-label', 'drop-off'])
 
-/** `sent`: a refused form of the page, to show again. */
+/** `sent` is a form of this page that was refused; its values are shown again. */
 export function renderStatusPage(
   ctx: Context,
   view: ShopperView,

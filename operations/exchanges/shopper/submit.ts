@@ -1,4 +1,7 @@
-/** Submits a shopper's request: stores it with its number and link, and runs the follow-up. */
+/**
+ * Submits a shopper's request: stores it with its number and status link, then notifies and approves
+ * (`handleSubmitted`).
+ */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { amounts } from '#operations/store/index'
@@ -35,15 +38,16 @@ export const buildHoneypotAnswer = (ctx: Context): { number: string; status: str
   statusUrl: buildStatusUrl(ctx, randomBytes(24).toString('base64url')),
 })
 
-/** Validates all that needs no order. Refuses with 400. */
+/** Validates everything that can be checked without the order. Refuses with 400. */
 export function validateSubmission(ctx: Context, settings: ExchangeContent, submission: Submission): void {
   requireSession(ctx, submission.sessionToken)
   validateForm(settings, submission)
 }
 
 /**
- * Stores a request for the session's order, after reading the order live. Refuses with 400 an invalid form, with 409 a
- * request that the order does not allow now. The same `filling` (form hash) makes one request. Not inside a transaction.
+ * Stores a request for the session's order, after reading the order live. Refuses an invalid form (400) and a request that
+ * the order does not allow now (409). A form sent twice has the same hash (`filling`) and makes only one request. Not
+ * inside a transaction.
  */
 export async function submitRequest(
   ctx: Context,
@@ -97,11 +101,14 @@ interface NewRequest {
   filling: string
 }
 
-/** Hash of the lookup's token and the entered values: equal when a browser sends one form twice. */
+/** Hash of a form with its session token. It is equal when a browser sends the same form twice. */
 export const hashForm = ({ photoUrls: _urls, ...filled }: Submission, photos: readonly string[]): string =>
   sha256(JSON.stringify([filled, photos]))
 
-/** The request already made by this form, with a new link. A cancelled or rejected one may be requested again. */
+/**
+ * The request that this form has already made, with a new status link, or null. Ignores a cancelled or rejected request,
+ * because the shopper may request the same again.
+ */
 async function findByFormHash(ctx: Context, filling: string): Promise<SubmissionResult | null> {
   const row = await ctx.db
     .selectFrom('exchange_requests')
@@ -189,7 +196,7 @@ async function insertRequest(
 
 const firstNumber = 1001
 
-/** Takes the next number; it is used up when the transaction commits. */
+/** Takes the next request number. If the transaction rolls back, the number stays available. */
 async function nextNumber(tx: Context): Promise<string> {
   const { last } = await tx.db
     .insertInto('exchange_numbers')

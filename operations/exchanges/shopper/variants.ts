@@ -12,7 +12,7 @@ export interface Variant {
   /** Decimal text. */
   unitPrice: string
   currency: string
-  /** Null: not tracked. */
+  /** Null when the platform does not track the stock. */
   stock: number | null
   /** Published and in stock. */
   isAvailable: boolean
@@ -51,10 +51,13 @@ export async function findVariants(
   return new Map(rows.map((row) => [row.variantId, row]))
 }
 
-/** Limit of the choices shown on a page. */
+/** Most variants shown as choices on a page. */
 const shownAtMost = 300
 
-/** Available variants in the order's currency, by name: of the items' products, or of all with scope `any-product`. */
+/**
+ * Lists the available variants in the order's currency, by name. They are of the items' own products, or of all products if
+ * `exchangeScope` is `any-product`.
+ */
 export const listChoices = (
   ctx: Context,
   { currency }: { currency: string },

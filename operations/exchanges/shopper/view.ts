@@ -1,4 +1,4 @@
-/** The shopper's view of a request: no data of other people, no name of a member. */
+/** The shopper's view of a request. It contains no data of other people and no names of members. */
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
@@ -60,7 +60,7 @@ export interface ShopperItem {
   exchangeFor: { name: string; variantName: string | null; unitPrice: number } | null
 }
 
-/** The request of a link, or null. */
+/** Finds the request of a status link's token, as the shopper sees it; null if there is none. */
 export async function findView(
   ctx: Context,
   settings: ExchangeContent,

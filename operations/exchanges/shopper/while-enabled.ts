@@ -1,4 +1,4 @@
-/** Guard of the storefront pages: they exist only while exchanges are enabled. */
+/** Guards the storefront pages, which exist only while exchanges are enabled. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { ExchangeContent } from '../settings/schema.ts'

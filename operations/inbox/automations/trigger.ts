@@ -1,4 +1,4 @@
-/** Triggers automations manually (rule 7). */
+/** Lists the automations that a member can send to a contact, and sends one (rule 7). */
 import {
   type AutomationType,
   type AvailableAutomation,
@@ -30,7 +30,10 @@ export const availableAutomation = object({
   ineligibleReason: reason.nullable(),
 })
 
-/** Active automations, newest first. Refuses an unknown conversation. */
+/**
+ * Lists the active automations, newest first, and whether each can be sent to the conversation's contact. Refuses an
+ * unknown conversation.
+ */
 export async function listAvailable(
   ctx: Context,
   conversationId: string | undefined,
@@ -68,14 +71,14 @@ async function findIneligibleReason(
   const template = templateId === null ? null : await templates.get(ctx, templateId)
   const isApproved = template?.status === 'approved'
   const isOpen = isWindowOpen(contact.lastInboundAt, ctx.now())
-  // In an open window the plain text replaces a template that is not approved.
+  // While the window is open, the automation's text is sent instead of a template that is not approved.
   if (templateId !== null && !isApproved && !(isOpen && message.text)) return 'template-not-approved'
   const isUtility = isApproved && template.category === 'utility'
   if (!isUtility && (await optOuts.findOptedOut(ctx, [contact.phoneKey])).size > 0) return 'opted-out'
   return isApproved || isOpen ? null : 'window-closed'
 }
 
-/** The contact's newest cart, or the one with `cartId` if it belongs to the contact. */
+/** Finds the contact's newest cart without an order, or the cart with `cartId` if it belongs to the contact. */
 function findCart(ctx: Context, phoneKey: string, cartId?: string) {
   let rows = ctx.db.selectFrom('carts').select('id').where('phone_key', '=', phoneKey)
   rows = cartId === undefined ? rows.where('order_id', 'is', null) : rows.where('id', '=', cartId)
@@ -90,7 +93,7 @@ const reasonMessages: Record<Reason, string> = {
   'opted-out': 'The contact does not want messages any more',
 }
 
-/** Sends the first message of an automation to a contact. Refuses if it cannot be sent now. */
+/** Sends the first message of an automation to the conversation's contact. Refuses if it cannot be sent now. */
 export async function triggerAutomation(
   ctx: Context,
   conversationId: string,
@@ -107,7 +110,7 @@ export async function triggerAutomation(
   const { jobId, executionId } = await enterManually(ctx, {
     automationId: automation.id,
     phone: contact.phone,
-    // The order or cart has the person's name already.
+    // With an order or cart, the message uses the name stored there.
     name: entity.orderId || entity.cartId ? null : contact.name,
     userId: ctx.actor.userId,
     ...entity,

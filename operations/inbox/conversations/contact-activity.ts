@@ -1,4 +1,4 @@
-/** Orders, automations and reviews of a conversation's contact. */
+/** Lists the orders, automation messages and reviews of a conversation's contact. */
 import { sql } from 'kysely'
 import { order, orderJson } from '#operations/statistics/index'
 import type { Context } from '#runtime/context'
@@ -44,7 +44,7 @@ const orders = preparedList<{ phoneKey: string }>((db, values) => {
   }
 })
 
-/** Newest first, with their number and total. */
+/** Lists the contact's orders, newest first, with their number and total. */
 export async function listOrders(ctx: Context, conversationId: string, paging: Paging): Promise<JsonText> {
   const { phoneKey } = await getConversationContact(ctx, conversationId)
   return orders(ctx, { ...paging, phoneKey })
@@ -97,7 +97,7 @@ const automations = preparedList<{ phoneKey: string }>((db, values) => ({
   ],
 }))
 
-/** Executions for the phone, including pending ones and those of deleted automations. */
+/** Lists the automation messages to the contact's phone, including pending ones and those of deleted automations. */
 export async function listAutomations(
   ctx: Context,
   conversationId: string,

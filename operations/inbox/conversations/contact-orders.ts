@@ -1,9 +1,9 @@
-/** Orders of a contact: matched by normalized phone, or by the matched customer. */
+/** Finds the orders of a contact: those with the contact's phone, and all orders of the customer of the newest one. */
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 
-/** Customer of the newest order with this phone; null if there is none. */
+/** Selects the customer id of the newest order with this phone. */
 export const selectMatchedCustomer = (db: Kysely<TenantTables>, phoneKey: unknown) =>
   db
     .selectFrom('orders as n')
@@ -14,11 +14,11 @@ export const selectMatchedCustomer = (db: Kysely<TenantTables>, phoneKey: unknow
     .orderBy('n.id', 'desc')
     .limit(1)
 
-/** Condition on orders; needs the alias `o`. */
+/** An SQL condition: whether an order belongs to the contact. Needs the alias `o` of `orders`. */
 export const belongsToContact = (db: Kysely<TenantTables>, phoneKey: unknown): Expression<SqlBool> =>
   sql<boolean>`(o.phone_key = ${phoneKey} or o.customer_id = (${selectMatchedCustomer(db, phoneKey)}))`
 
-/** The contact's newest order, or the one with `orderId` if it belongs to the contact. */
+/** Finds the contact's newest order, or the order with `orderId` if it belongs to the contact. */
 export function findContactOrder(ctx: Context, phoneKey: string, orderId?: string) {
   let rows = ctx.db
     .selectFrom('orders as o')

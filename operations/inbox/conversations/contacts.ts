@@ -1,6 +1,6 @@
 /**
- * Contacts: the people who write to a store. A contact is unique by its normalized address: a phone, or the
- * provider's id if the phone is hidden.
+ * Reads and changes contacts: the people who write to a store. A store has one contact per address. An address is a
+ * phone, or the provider's id of a person whose phone is hidden.
  */
 import { sql } from 'kysely'
 import type { optOuts } from '#operations/messaging/index'
@@ -21,7 +21,7 @@ interface Names {
   order_name: string | null
 }
 
-/** Search text: the displayed name and the profile name. */
+/** Builds the search text from the displayed name and the profile name. */
 const buildContactSearchText = ({
   given_name: given,
   profile_name: profile,
@@ -66,11 +66,14 @@ export async function ensureContact(
     .returning('id')
     .executeTakeFirst()
   if (added) return { id: added.id, isNew: true }
-  // A concurrent transaction created it; it has committed by now.
+  // A concurrent transaction has created the contact, and has committed by now.
   return { id: (await findByKey(ctx, key))!.id, isNew: false }
 }
 
-/** The search text depends on names that others update concurrently, so the row is read under a lock. */
+/**
+ * Updates the phone and the profile name. Reads the row under a lock, because the search text depends on names that may
+ * change concurrently.
+ */
 async function updateProfile(
   ctx: Context,
   id: string,
@@ -119,8 +122,8 @@ async function nameOnOrder(ctx: Context, key: string): Promise<string | null> {
 }
 
 /**
- * Sets the contact's given name; null restores their own. False if nothing changed. `onlyIfNone` keeps an existing
- * given name.
+ * Sets the name that the team gives the contact; null shows the contact's own name again. Returns false if nothing
+ * changed. With `onlyIfNone` an existing given name is kept.
  */
 export async function giveName(
   ctx: Context,
@@ -142,7 +145,7 @@ export async function giveName(
   return true
 }
 
-/** Copies the names from the contacts' newest orders. */
+/** Sets the contacts' order names to the names on their newest orders. */
 export async function refreshOrderNames(ctx: Context, contactIds: readonly string[]): Promise<void> {
   const contacts = await ctx.db
     .selectFrom('contacts')
@@ -172,8 +175,8 @@ export async function refreshOrderNames(ctx: Context, contactIds: readonly strin
 }
 
 /**
- * Updates `updated_at` of conversations whose contact's opt-out changes, in the same statement: a conversation shows
- * the opt-out.
+ * Sets `updated_at` of the conversations whose contact opts out or in, because a conversation shows the opt-out. It is
+ * part of the statement that writes the opt-outs; `changed` has the phones.
  */
 export const touchConversations: optOuts.OptOutUpdate = (db, now) =>
   db
@@ -185,7 +188,8 @@ export const touchConversations: optOuts.OptOutUpdate = (db, now) =>
     .returning('conversations.id')
 
 /**
- * A person changed their address: the contact keeps its conversation, unless the new address already has a contact.
+ * Moves a contact to the person's new address, so that it keeps its conversation. Does nothing if the new address already
+ * has a contact.
  */
 export async function moveContact(ctx: Context, { from, to }: { from: string; to: string }): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(from))
@@ -204,14 +208,14 @@ export async function moveContact(ctx: Context, { from, to }: { from: string; to
   await ctx.queue(inboxContactTier, { contactIds: [contact.id] })
 }
 
-/** Applies the name from the merchant's address book to a contact without a given name. */
+/** Gives a contact without a given name the name from the merchant's address book. */
 export async function applyAddressBookName(
   ctx: Context,
   { phone, name }: { phone: string; name: string | null },
 ): Promise<void> {
   const contact = await findByKey(ctx, phoneKey(phone))
   if (!contact || contact.given_name !== null || name === null) return
-  // The merchant may name the contact concurrently; their name wins.
+  // A member may name the contact concurrently. `onlyIfNone` keeps that name.
   if (!(await giveName(ctx, contact.id, cleanName(name), { onlyIfNone: true }))) return
   await ctx.db
     .updateTable('conversations')
@@ -220,10 +224,10 @@ export async function applyAddressBookName(
     .execute()
 }
 
-/** The contact's phone, null if the address is a provider id. Needs the alias `k`. */
+/** An expression: the contact's phone, or null if the address is a provider's id. Needs the alias `k` of `contacts`. */
 export const shownPhone = sql<string | null>`case when k.phone like '+%' then k.phone end`
 
-/** Existing conversations with these phones, keyed by normalized phone. */
+/** Finds the existing conversations with these phones. The map's keys are phones in the form of `phoneKey`. */
 export async function findConversationsByPhone(
   ctx: Context,
   phones: readonly string[],

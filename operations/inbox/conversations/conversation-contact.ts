@@ -1,4 +1,4 @@
-/** The contact of a conversation. */
+/** Reads the contact of a conversation. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { preparedRow } from '#runtime/database/rows'
@@ -28,6 +28,6 @@ const find = preparedRow<{ id: string }, ConversationContact>(noConversation, (d
     .where('c.id', '=', id),
 )
 
-/** Throws not_found for an unknown conversation. */
+/** Reads the contact. Throws `not_found` for an unknown conversation. */
 export const getConversationContact = (ctx: Context, id: string): Promise<ConversationContact> =>
   find(ctx, { id })

@@ -1,9 +1,12 @@
-/** Search index of message words, in tables of their own: a search reads ten thousands of these short rows. */
+/**
+ * Maintains the search index of the words in messages. It has separate tables with short rows, because a search may
+ * read tens of thousands of them.
+ */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { extractWords } from '../words.ts'
 
-/** Removes a message's words; the conversation loses those that no other of its messages contains. */
+/** Removes a message's words from the index. The conversation keeps a word that another of its messages contains. */
 export async function removeWords(ctx: Context, conversationId: string, messageId: string): Promise<void> {
   const [removed] = await ctx.db
     .deleteFrom('inbox_message_words')
@@ -29,7 +32,7 @@ export async function removeWords(ctx: Context, conversationId: string, messageI
     .execute()
 }
 
-/** Runs in the transaction that writes the messages. */
+/** Adds the words of messages to the index, in the transaction that writes the messages. */
 export async function addWords(
   ctx: Context,
   conversationId: string,
@@ -50,7 +53,7 @@ export async function addWords(
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  // Sorted, so that concurrent inserts of the same words cannot deadlock.
+  // Sorted to prevent deadlocks between transactions that insert the same words.
   const words = [...new Set(rows.flatMap((row) => row.words))].sort()
   await ctx.db
     .insertInto('inbox_conversation_words')

@@ -1,4 +1,4 @@
-/** Changes to a conversation by the team. Setting the current value again changes nothing. */
+/** Changes that members make to a conversation. Setting a value again that is already set changes nothing. */
 
 import { type Expression, type SqlBool, sql } from 'kysely'
 import type { RowChange } from '#db/tables'
@@ -14,11 +14,11 @@ import { noConversation } from './json.ts'
 
 const pinnedAtMost = 50
 
-/** Locks the row until the transaction ends. Throws not_found for an unknown one. */
+/** Locks a conversation's row until the transaction ends. Throws `not_found` for an unknown conversation. */
 export const lockConversation = (ctx: Context, id: string) =>
   requireRow(ctx.db.selectFrom('conversations').selectAll().forNoKeyUpdate(), id, noConversation)
 
-/** Locks rows in id order, which prevents deadlocks. */
+/** Locks the rows of conversations that match a condition, in the order of their ids to prevent deadlocks. */
 export async function lockConversations(ctx: Context, ids: Expression<SqlBool>): Promise<void> {
   await ctx.db.selectFrom('conversations').select('id').where(ids).orderBy('id').forNoKeyUpdate().execute()
 }
@@ -35,9 +35,9 @@ export async function changeConversation(
     .execute()
 }
 
-/** Pins or unpins a conversation for the whole team. Refuses the 51st pin. */
+/** Pins or unpins a conversation for the whole team. Refuses more than 50 pinned conversations. */
 export async function pinConversation(ctx: Context, id: string, pinned: boolean): Promise<void> {
-  // The store lock serializes pinning, so that the count is exact.
+  // The lock on the store serializes pinning, so that the limit cannot be exceeded.
   if (pinned) await ctx.lockStore()
   const row = await lockConversation(ctx, id)
   if ((row.pinned_at !== null) === pinned) return
@@ -49,7 +49,7 @@ export async function pinConversation(ctx: Context, id: string, pinned: boolean)
   await changeConversation(ctx, id, { pinned_at: pinned ? ctx.now() : null })
 }
 
-/** Closes a conversation, which clears unread and waiting, or reopens it. */
+/** Closes or reopens a conversation. A closed conversation is neither unread nor waiting for an answer. */
 export async function setStatus(ctx: Context, id: string, status: 'open' | 'closed'): Promise<void> {
   const row = await lockConversation(ctx, id)
   if (row.status === status) return
@@ -72,9 +72,9 @@ export async function setStatus(ctx: Context, id: string, status: 'open' | 'clos
   })
 }
 
-/** Sets the contact's given name; null restores the name they gave themselves. */
+/** Sets the name that the team gives the contact; null shows the contact's own name again. */
 export async function nameContact(ctx: Context, id: string, name: string | null): Promise<void> {
-  // Locks the contact before the conversation, like an inbound message does; the reverse order deadlocks.
+  // Locks the contact before the conversation, in the same order as an inbound message, to prevent deadlocks.
   const { contactId } = await getConversationContact(ctx, id)
   if (await giveName(ctx, contactId, name)) await changeConversation(ctx, id, {})
 }
@@ -95,14 +95,17 @@ export async function memberName(ctx: Context, userId: string): Promise<string |
   return row?.name ?? null
 }
 
-/** Assigns a conversation to a member or to nobody. With `onlyIfUnassigned` the first claim wins. */
+/**
+ * Assigns a conversation to a member or to nobody. With `onlyIfUnassigned` it refuses a conversation that another
+ * member has.
+ */
 export async function assign(
   ctx: Context,
   id: string,
   { assigneeId, onlyIfUnassigned }: { assigneeId: string | null; onlyIfUnassigned: boolean },
 ): Promise<void> {
   const userId = assigneeId?.toLowerCase() ?? null
-  // Locks the member before the conversation, like removing a member does.
+  // Locks the member before the conversation, in the same order as the removal of a member, to prevent deadlocks.
   if (userId !== null) await lockMember(ctx, userId)
   const name = userId === null ? null : await memberName(ctx, userId)
   if (userId !== null && name === null) throw refuse('not_found', 'assigneeId: is no member of this store')
@@ -124,7 +127,7 @@ export async function assign(
   })
 }
 
-/** Prevents removal of the member until the transaction ends. */
+/** Locks the membership, so that the member cannot be removed before the transaction ends. */
 async function lockMember(ctx: Context, userId: string): Promise<void> {
   if (!isId(userId)) return
   await ctx.db
@@ -137,11 +140,11 @@ async function lockMember(ctx: Context, userId: string): Promise<void> {
 }
 
 /**
- * Runs in the transaction that removes a member. Unassigns their open conversations; a closed one keeps the name
- * until it is reopened.
+ * Unassigns the open conversations of a member, in the transaction that removes the member. A closed conversation stays
+ * assigned until it is reopened.
  */
 export async function releaseMember(ctx: Context, userId: string): Promise<void> {
-  // Locks closed ones too: one may be reopened concurrently.
+  // Also locks closed conversations, because they may be reopened concurrently.
   await ctx.db
     .selectFrom('conversations')
     .select('id')
@@ -157,7 +160,7 @@ export async function releaseMember(ctx: Context, userId: string): Promise<void>
     .execute()
 }
 
-/** Marks as read up to a message (default: the newest). Later messages stay unread. */
+/** Marks a conversation as read up to a message, by default the newest one. Later messages stay unread. */
 export async function markRead(ctx: Context, id: string, upToMessageId: string | undefined): Promise<void> {
   const row = await lockConversation(ctx, id)
   const seen = upToMessageId === undefined ? null : await findMessageTime(ctx, id, upToMessageId)
@@ -167,7 +170,7 @@ export async function markRead(ctx: Context, id: string, upToMessageId: string |
   await ctx.queue(inboxReadReceipt, { conversationId: id })
 }
 
-/** When a message was stored. Throws not_found for a message of another conversation. */
+/** Reads when a message was stored. Throws `not_found` for a message of another conversation. */
 function findMessageTime(ctx: Context, id: string, messageId: string) {
   const stored = ctx.db
     .selectFrom('inbox_messages')
@@ -178,8 +181,9 @@ function findMessageTime(ctx: Context, id: string, messageId: string) {
 type Seen = Awaited<ReturnType<typeof findMessageTime>>
 
 /**
- * Counts inbound messages stored later. Ids of inbound messages are in storage order; an id of another section is
- * older than its row here, so those compare by `created_at`.
+ * Counts the inbound messages that were stored after `seen`. Inbound messages stored at the same instant are ordered by
+ * id. A message that another section sent has an id from before its row was stored here, so it is compared by
+ * `created_at` only.
  */
 async function countInboundAfter(ctx: Context, id: string, seen: Seen): Promise<number> {
   const later = sql<boolean>`created_at > ${seen.created_at}::timestamptz`
@@ -193,7 +197,7 @@ async function countInboundAfter(ctx: Context, id: string, seen: Seen): Promise<
   return countRows(rows)
 }
 
-/** Marks a conversation as unread. Refuses one without inbound messages. */
+/** Marks a conversation as unread. Refuses a conversation without inbound messages. */
 export async function markUnread(ctx: Context, id: string): Promise<void> {
   const row = await lockConversation(ctx, id)
   if (row.unread_count > 0) return

@@ -1,4 +1,4 @@
-/** JSON of conversations. Everything a list shows is on the row or looked up only for the rows of the page. */
+/** Builds the JSON of conversations in SQL. Data that is not stored on the row is looked up only for the rows of the page. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { isOptedOut } from '#operations/messaging/index'
@@ -10,13 +10,13 @@ type Db = Kysely<TenantTables>
 
 export const noConversation = 'There is no such conversation'
 
-/** Conversations with their contacts; needs the aliases `c` and `k`. */
+/** Selects conversations (alias `c`) with their contacts (alias `k`). */
 export const conversationRows = (db: Db) =>
   db.selectFrom('conversations as c').innerJoin('contacts as k', 'k.id', 'c.contact_id')
 
 const windowHours = 24
 
-/** The JSON of a conversation; needs the aliases `c` and `k`. `now`: an instant. */
+/** The JSON of a conversation. Needs the aliases `c` and `k`. `now` is the current time, as a value or an expression. */
 export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
   const tags = db
     .selectFrom('inbox_conversation_tags as ct')
@@ -64,7 +64,7 @@ export function conversationJson(db: Db, now: unknown): RawBuilder<unknown> {
   })
 }
 
-/** One conversation as JSON. Throws not_found for an unknown one. */
+/** Reads a conversation as JSON. Throws `not_found` for an unknown one. */
 export const readConversation = preparedOne<{ now: Date }>(
   noConversation,
   (db, { id, now }) => ({

@@ -1,4 +1,4 @@
-/** Filters and pages of the inbox's lists. */
+/** Query parameters of the inbox's lists: filters and paging. */
 import { count, cursorListOf, day, offsetInstant, queryFlag, queryList, z } from '#runtime/schema'
 import { conversation, conversationStatus, direction, message, messageType } from '../schema.ts'
 

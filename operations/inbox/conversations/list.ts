@@ -1,4 +1,4 @@
-/** List of conversations: pinned first, then by last message. All filters except words use columns of the row. */
+/** Lists conversations: pinned ones first, then by the time of the last message. */
 
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
@@ -17,7 +17,7 @@ export interface ConversationFilters {
   status?: 'open' | 'closed' | undefined
   /** A user id, `me` or `none`. */
   assignee?: string | undefined
-  /** Any of these tags. */
+  /** Ids of tags; a conversation must have at least one of them. */
   tag?: string[] | undefined
   unread?: boolean | undefined
   pinned?: boolean | undefined
@@ -26,7 +26,7 @@ export interface ConversationFilters {
   /** A tier's key or `none`. */
   tier?: string | undefined
   search?: string | undefined
-  /** Days of the store, by the last message. */
+  /** Days in the store's time zone; the last message must be from `startDate` to `endDate`. */
   startDate?: string | undefined
   endDate?: string | undefined
   updatedSince?: string | undefined
@@ -35,10 +35,10 @@ export interface ConversationFilters {
 type Rows = SelectQueryBuilder<TenantTables & { c: TenantTables['conversations'] }, 'c', object>
 
 const windowMs = dayMs
-/** Four digits between wildcards. */
+/** Minimum length of a phone pattern: four digits between two wildcards. */
 const shortestPattern = 6
 
-/** FROM and WHERE of the filters; alias `c`. */
+/** Builds the query of the conversations that match the filters, with the alias `c`. */
 export function filterConversations(ctx: Context, filters: ConversationFilters): Rows {
   let rows: Rows = ctx.db.selectFrom('conversations as c')
   const { status, assignee, tag, unread, pinned, waiting, windowOpen, tier, search } = filters
@@ -81,29 +81,29 @@ export function filterConversations(ctx: Context, filters: ConversationFilters):
 
 const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** By name, by digits of the phone, or by the words of one message. */
+/** Adds the search to the query: it finds part of the name, digits of the phone, or words that occur in one message. */
 function applySearch(ctx: Context, rows: Rows, search: string): Rows {
   const digits = toPhonePatterns(search, ctx.store.country) ?? []
   const isPhone = digits.length > 0 && digits[0]!.length >= shortestPattern
   const name = foldText(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
-    // A search of accents only folds to an empty text, which would match every name.
+    // A search that consists only of accents becomes empty, and would match every name.
     .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${toLikePattern(name)}`)
   const called = conversationRows(ctx.db)
     .select('c.id')
     .where(phoneLike('k.phone', digits))
     .where('k.phone', 'like', '+%')
   const written = findByWords(ctx, extractWords(search))
-  // UNION instead of `or`: each part uses its own index. UNION instead of UNION ALL: the planner estimates the row
-  // count better.
+  // UNION instead of `or`, so that each part uses its own index. UNION instead of UNION ALL, because PostgreSQL estimates
+  // its row count better.
   let found: SelectQueryBuilder<TenantTables, never, { id: string }> = named as never
   if (isPhone) found = found.union(called as never)
   if (written) found = found.union(written as never)
   return rows.where('c.id', 'in', found as never)
 }
 
-/** Conversations with a message that has all these words. */
+/** Selects the conversations with a message that contains all these words. */
 function findByWords(ctx: Context, words: readonly string[]) {
   const [word] = words
   if (word === undefined) return null
@@ -130,7 +130,7 @@ interface SortKey {
   last_message_at: Date
 }
 
-/** `{ data, page, limit, total, nextCursor }`; with a cursor `page` is null. `total` is exact. */
+/** Returns `{ data, page, limit, total, nextCursor }`. With a cursor `page` is null. `total` is exact. */
 export async function listConversations(
   ctx: Context,
   filters: ConversationFilters,
@@ -138,7 +138,7 @@ export async function listConversations(
 ): Promise<JsonText> {
   const fingerprint = fingerprintFilters(filters)
   const placed = filterConversations(ctx, filters).select(['c.id', 'c.is_pinned', 'c.last_message_at'])
-  // An expensive filter is materialized, so that the page and the total share one evaluation.
+  // The result of an expensive filter is materialized, so that the page and the total use the same evaluation.
   const isCostly = filters.search !== undefined || filters.tier !== undefined
   const found = ctx.db.with(
     (cte) => cte('found').materialized(),

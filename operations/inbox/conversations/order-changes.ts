@@ -7,7 +7,7 @@ import { inboxContactTier } from '../handles.ts'
 
 const atOnce = 200
 
-/** Runs in the transaction that writes the order. */
+/** Queues tier updates, in the transaction that writes the orders. */
 export async function queueTierUpdates(ctx: Context, changes: orders.OrderChange[]): Promise<void> {
   const touched = changes.filter(affectsTier).map(({ after }) => after)
   const phoneKeys = [...new Set(touched.flatMap((order) => order.phone_key ?? []))]
@@ -16,7 +16,7 @@ export async function queueTierUpdates(ctx: Context, changes: orders.OrderChange
   const rows = await ctx.db
     .selectFrom('contacts as k')
     .select('k.id')
-    // One array lets the planner use the index; an `or` would scan all contacts.
+    // With a single array PostgreSQL uses the index; with an `or` it would scan all contacts.
     .where((eb) => {
       const ofCustomers = eb
         .selectFrom('orders as o')

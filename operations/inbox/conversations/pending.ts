@@ -1,8 +1,8 @@
-/** Pending counts of the inbox on the home page. */
+/** Counts unread conversations for the home page. */
 import { sql } from 'kysely'
 import type { home } from '#operations/store/index'
 
-/** Open conversations only, like the inbox status. */
+/** Counts only open conversations, like the status of the inbox does. */
 export const unreadConversations: home.PendingPart = {
   feature: 'inbox',
   count: (db) =>

@@ -1,4 +1,4 @@
-/** Erasure of a contact: deletes the conversation with its files, notes and tags. */
+/** Erases a person: deletes the contact and the conversation with its files, notes and tags. */
 import { outbox } from '#operations/messaging/index'
 import { belongsToSubject, type DataSubject, type ErasureHandler, files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -48,8 +48,8 @@ async function findMessages(ctx: Context, person: DataSubject) {
 }
 
 /**
- * Removes names copied from orders after the shop was uninstalled. Messages, and names people gave themselves, belong
- * to the merchant and stay.
+ * Removes the names that were copied from orders, after the shop was uninstalled. Keeps messages, and names that people
+ * gave themselves: they belong to the merchant, not to the shop.
  */
 export async function eraseOrderNames(ctx: Context): Promise<void> {
   const contacts = await ctx.db

@@ -1,4 +1,4 @@
-/** Composes and validates the content of a message when it is requested (rule 5). */
+/** Composes and validates the content of a message that a member wants to send (rule 5). */
 import { type sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { requireRow } from '#runtime/database/rows'
@@ -22,7 +22,10 @@ export interface Composed {
 
 const nothing = { text: null, media: null, templateId: null, parameters: null, quickReplyId: null }
 
-/** Refuses unknown, mismatched or incomplete content. Registers the message as user of its files. */
+/**
+ * Composes the content. Refuses an unknown quick reply, template or file, and fields that do not fit the type. Records
+ * that the message uses its file.
+ */
 export async function compose(
   ctx: Context,
   messageId: string,
@@ -103,7 +106,7 @@ async function fromQuickReply(
   return { ...nothing, type, text: text || null, media: file && toMediaRow(file), quickReplyId: reply.id }
 }
 
-/** Content for the provider; file links are valid for a day. */
+/** Builds the content for the provider. Links to files are valid for a day. */
 export async function buildProviderContent(
   ctx: Context,
   message: {

@@ -1,10 +1,13 @@
-/** JSON of messages. */
+/** Builds the JSON of messages. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import type { MediaRow } from '../receiving/inbound.ts'
 
-/** JSON of a message without its media URL, which only the storage can sign. Needs the alias `m`. */
+/**
+ * The JSON of a message without the URL of its media, which only the storage can sign. `row` is the alias of
+ * `inbox_messages`.
+ */
 export const messageJson = (row: string): RawBuilder<unknown> =>
   jsonObject({
     id: `${row}.id`,
@@ -48,11 +51,11 @@ export interface MediaView {
   expiresAt: string | null
 }
 
-/** Media as answered: with a URL valid for an hour once the file is in our storage. */
+/** The media as the API returns it. Once the file is in our storage, it has a URL that is valid for an hour. */
 async function toMediaView(ctx: Context, media: MediaRow): Promise<MediaView> {
   const { contentType, fileName, size, status, key } = media
   const shown = { contentType, fileName, size, status }
-  // A file that another section sent has a permanent URL.
+  // Without a key the file is not in the inbox's storage: another section sent it, with a permanent URL.
   if (status === 'ready' && key === null) return { ...shown, url: media.url, expiresAt: null }
   if (status !== 'ready' || key === null) return { ...shown, url: null, expiresAt: null }
   const { url } = await ctx.adapters.storage.signDownload(key, signedSeconds, fileName ?? undefined)

@@ -22,7 +22,8 @@ export interface MessageFilters {
 type Stored = Omit<z.infer<typeof message>, 'media'> & { media: MediaRow | null }
 
 /**
- * `{ data, page, limit, total, nextCursor, conversation }`; refuses an unknown conversation. Marks nothing as read.
+ * Returns `{ data, page, limit, total, nextCursor, conversation }`. Does not mark the messages as read. Refuses an unknown
+ * conversation.
  */
 export async function listMessages(
   ctx: Context,
@@ -47,7 +48,8 @@ export async function listMessages(
         .where(query === null ? sql.lit(false) : sql<boolean>`w.words @@ ${query}::tsquery`),
     )
   }
-  // One extra row shows whether there is a next page. Rows skipped by the offset are not turned into JSON.
+  // One extra row shows whether there is a next page. This query selects only ids, so that no JSON is built for rows
+  // that the offset skips.
   let places = all
     .select(['m.id', 'm.occurred_at'])
     .orderBy('m.occurred_at', 'desc')

@@ -17,14 +17,14 @@ export const replyVariables: ReadonlySet<string> = new Set([
   ...orderVariables,
 ])
 
-/** Distinct variable names in a text. */
+/** Returns the distinct names of the variables in a text. */
 export function findVariables(text: string): string[] {
   const parsed = parseVariables(text)
   if ('issue' in parsed) return []
   return [...new Set(parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
 }
 
-/** Variable values for the contact of a conversation; null for an unknown conversation. */
+/** Reads the values of the variables for a conversation's contact; null for an unknown conversation. */
 export async function loadReplyValues(ctx: Context, conversationId: string): Promise<Values | null> {
   const contact = await ctx.db
     .selectFrom('conversations as c')
@@ -52,7 +52,10 @@ export async function loadReplyValues(ctx: Context, conversationId: string): Pro
   }
 }
 
-/** Renders the text. `lacking`: order variables without value and fallback; the reply cannot be sent with any. */
+/**
+ * Renders the text. `lacking` has the order variables without value and fallback. If there are any, the reply cannot be
+ * sent.
+ */
 export function renderReply(text: string, values: Values): { text: string; lacking: string[] } {
   const rendered = renderText(text, values)
   const lacking = rendered.missing.filter((name) => (orderVariables as readonly string[]).includes(name))

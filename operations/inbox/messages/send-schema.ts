@@ -1,4 +1,4 @@
-/** Schema of outgoing messages, and the fields each type allows. */
+/** Schema of the request to send a message, with the fields that each type requires and allows. */
 import { reference } from '#runtime/references'
 import { id, object, text, z } from '#runtime/schema'
 import { parameters } from '../schema.ts'

@@ -1,4 +1,4 @@
-/** Accepts a message of the team: stores it, reserves its quota unit and queues the send job (rule 5). */
+/** Accepts a message that a member wants to send: stores it, reserves its quota unit and queues the send job (rule 5). */
 
 import { sql } from 'kysely'
 import { check } from '#operations/messaging/index'
@@ -21,7 +21,10 @@ import { buildProviderContent, type Composed, compose } from './compose.ts'
 import { messageJson, signMedia } from './json.ts'
 import type { SendInput } from './send-schema.ts'
 
-/** Returns the message id: a new one, or the existing one with the same `clientId`. */
+/**
+ * Queues a message and returns its id. A repeated request with the same `clientId` returns the id of the existing
+ * message.
+ */
 export async function queueMessage(ctx: Context, conversationId: string, input: SendInput): Promise<string> {
   const contact = await getConversationContact(ctx, conversationId)
   const { clientId, ...content } = input
@@ -43,7 +46,7 @@ export async function queueMessage(ctx: Context, conversationId: string, input: 
     )
   }
   await checkSendable(ctx, contact.phone, composed)
-  // Locks the quota cycle before the conversation, like recording a message does; the reverse order deadlocks.
+  // Locks the quota cycle before the conversation, in the same order as recording a sent message, to prevent deadlocks.
   const reservationId = await metering.reserve(ctx, 1, 'inbox')
   const now = ctx.now()
   const sentBy = ctx.actor.userId
@@ -92,7 +95,7 @@ async function lockClientId(ctx: Context, name: string): Promise<void> {
   )
 }
 
-/** Sorts fields, so that equal content has an equal hash. */
+/** Sorts the fields of an object by name, so that equal content has an equal hash. */
 const sortFields = (content: object): [string, unknown][] =>
   Object.entries(content)
     .filter(([, value]) => value !== undefined)
@@ -120,7 +123,7 @@ async function findReplied(
   return id
 }
 
-/** Checks all sending preconditions except the window, which is checked before. */
+/** Checks the preconditions of sending, except for the messaging window, which the caller has checked. */
 async function checkSendable(ctx: Context, phone: string, composed: Composed): Promise<void> {
   const content = await buildProviderContent(ctx, composed)
   const objection = await check(ctx, {
@@ -133,7 +136,7 @@ async function checkSendable(ctx: Context, phone: string, composed: Composed): P
   throw refuse(objection.code === 'subscription-inactive' ? 'forbidden' : 'conflict', objection.message)
 }
 
-/** One message as JSON. */
+/** Reads a message as JSON. */
 export async function readMessage(ctx: Context, id: string): Promise<z.infer<typeof message>> {
   type Stored = Omit<z.infer<typeof message>, 'media'> & { media: MediaRow | null }
   const { json } = await ctx.db

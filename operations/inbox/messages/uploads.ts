@@ -1,4 +1,4 @@
-/** Uploads of the team, by kind, with the network's limits. */
+/** Files that members upload to send them. Their types and sizes are limited by the messaging network. */
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -47,8 +47,8 @@ export interface UploadedFile {
 }
 
 /**
- * Finds a file of this store that was uploaded for the inbox, and registers `owner` as its user in the caller's
- * transaction. Refuses any other URL.
+ * Finds a file that was uploaded for the store's inbox, and records in the caller's transaction that `owner` uses it.
+ * Refuses any other URL.
  */
 export async function useUpload(ctx: Context, owner: string, url: string): Promise<UploadedFile> {
   const field = 'mediaUrl'
@@ -72,5 +72,5 @@ export async function useUpload(ctx: Context, owner: string, url: string): Promi
   }
 }
 
-/** Releases all files that the owner uses. */
+/** Records that the owner no longer uses any files. */
 export const releaseFiles = (ctx: Context, owner: string): Promise<void> => files.setUses(ctx, owner, [])

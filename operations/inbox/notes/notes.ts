@@ -1,4 +1,4 @@
-/** Internal notes of the team on a conversation. */
+/** Lists, adds and deletes the team's internal notes on a conversation. */
 import { sql } from 'kysely'
 import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -32,18 +32,21 @@ const find = preparedRow(noConversation, (db, { id }: { id: string }) =>
   db.selectFrom('conversations').select('id').where('id', '=', id),
 )
 
-/** Throws not_found for an unknown conversation. */
+/** Throws `not_found` for an unknown conversation. */
 export async function requireConversation(ctx: Context, id: string): Promise<void> {
   await find(ctx, { id })
 }
 
-/** Newest first. */
+/** Lists the notes of a conversation, newest first. */
 export async function listNotes(ctx: Context, conversationId: string, paging: Paging): Promise<JsonText> {
   await requireConversation(ctx, conversationId)
   return noteList(ctx, { ...paging, conversationId })
 }
 
-/** Notifies mentioned members. Refuses mentions of non-members, and the 501st note. */
+/**
+ * Adds a note and notifies the members that it mentions. Refuses mentions of people who are not members, and more than
+ * 500 notes.
+ */
 export async function addNote(
   ctx: Context,
   conversationId: string,
@@ -89,7 +92,7 @@ export async function addNote(
   return new JsonText(added.text)
 }
 
-/** Agents delete only their own notes, other roles any. */
+/** Deletes a note. Agents may only delete their own notes; other roles may delete any. */
 export async function deleteNote(ctx: Context, id: string): Promise<void> {
   const none = 'There is no such note'
   const note = await requireRow(ctx.db.selectFrom('inbox_notes').select('author_id'), id, none)

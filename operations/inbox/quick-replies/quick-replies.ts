@@ -1,4 +1,4 @@
-/** Quick replies: saved answers with variables (rule 6). */
+/** Manages quick replies: saved texts with variables, with which members answer contacts (rule 6). */
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
@@ -71,7 +71,10 @@ const toQuickReply = (json: unknown): QuickReply => {
   return { ...reply, variables: findVariables(reply.text) }
 }
 
-/** Sorted by shortcut. `rendered` is for the conversation's contact, else null. Refuses an unknown conversation. */
+/**
+ * Lists quick replies by shortcut. With a conversation, `rendered` is the text for its contact; otherwise it is null.
+ * Refuses an unknown conversation.
+ */
 export async function listQuickReplies(
   ctx: Context,
   { search, conversationId }: { search?: string | undefined; conversationId?: string | undefined },
@@ -99,7 +102,10 @@ function renderFor(replyText_: string, values: Values): string | null {
   return lacking.length > 0 ? null : rendered
 }
 
-/** Refuses an unknown variable, a file that was not uploaded, a shortcut that is taken, and the 201st. */
+/**
+ * Creates a quick reply. Refuses an unknown variable, a file that was not uploaded, a taken shortcut, and more than 200
+ * quick replies.
+ */
 export async function createQuickReply(
   ctx: Context,
   input: z.infer<typeof quickReplyInput>,
@@ -146,7 +152,7 @@ async function useFile(ctx: Context, replyId: string, url: string, withText: str
   }
 }
 
-/** Messages sent with the quick reply stay. */
+/** Deletes a quick reply. Messages that were sent with it are kept. */
 export async function deleteQuickReply(ctx: Context, replyId: string): Promise<void> {
   const deleted = ctx.db.deleteFrom('inbox_quick_replies').returning('id')
   const { id: gone } = await requireRow(deleted, replyId, 'There is no such quick reply')

@@ -1,4 +1,6 @@
-/** Backfills a new conversation with the messages that the contact answers to. */
+/**
+ * Adds messages that were sent to the contact before to a new conversation, because the contact may be answering them.
+ */
 
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
@@ -10,8 +12,8 @@ const atMost = 20
 const days = 7
 
 /**
- * Inserts up to 20 messages that other sections sent in the last 7 days. `firstId` is the message that opens the
- * conversation; it is excluded.
+ * Inserts the newest messages that other sections sent to the contact in the last 7 days, at most 20. Excludes `firstId`,
+ * the message that opens the conversation.
  */
 export async function backfillSentMessages(
   ctx: Context,

@@ -1,4 +1,7 @@
-/** Echoes: messages the merchant wrote in the provider's own app. They count as answers if a conversation exists. */
+/**
+ * Stores echoes: the provider's reports of messages that the merchant wrote in the provider's own app. In an existing
+ * conversation they count as answers.
+ */
 
 import { sql } from 'kysely'
 import type { sending } from '#operations/messaging/index'
@@ -14,8 +17,8 @@ export async function receiveEcho(ctx: Context, message: sending.InboundMessage)
 }
 
 /**
- * Stores an echo once. False if it is stored already or no conversation exists. `isEarlier`: written before the
- * number was connected; it then creates the conversation.
+ * Stores an echo. Returns false if the echo is already stored, or if there is no conversation with the phone. `isEarlier`
+ * is true for a message from before the number was connected: then a missing conversation is created.
  */
 export async function storeEcho(
   ctx: Context,
@@ -27,7 +30,7 @@ export async function storeEcho(
     ? await ensureConversation(ctx, message, null, true)
     : await findConversation(ctx, message.phone)
   if (conversationId === null) return false
-  // Serializes concurrent copies of the same echo: the second one finds the first.
+  // Serializes concurrent copies of the same echo, so that the second copy finds the first.
   await ctx.db
     .selectFrom('conversations')
     .select('id')
@@ -50,7 +53,10 @@ export async function storeEcho(
   return true
 }
 
-/** Looks up echoes for status callbacks: they carry no key of ours and are not in the ledger. */
+/**
+ * Finds the echo that a status callback is about. Echoes are not in the message ledger, and their callbacks carry no
+ * idempotency key of ours.
+ */
 export const providerAppMessages: NonNullable<sending.Sender['external']> = {
   async findByProviderIds(ctx, providerIds) {
     const rows = await written(ctx)

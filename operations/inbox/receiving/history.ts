@@ -1,4 +1,7 @@
-/** Messages from before the number was connected. They are shown, but neither unread nor waiting for an answer. */
+/**
+ * Stores messages from before the number was connected. They are shown, but are neither unread nor waiting for an
+ * answer.
+ */
 import type { sending } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { isReceiving } from '../state.ts'
@@ -7,7 +10,10 @@ import { storeInbound } from './receive.ts'
 
 type Direction = 'inbound' | 'outbound'
 
-/** While the inbox is off, the event stays stored; the reconcile run after enabling it replays it. */
+/**
+ * Stores a message of the provider's history. Ignores it while the inbox is off: its event is kept, and is replayed by
+ * the reconcile run once the inbox is turned on.
+ */
 export async function receiveHistoryMessage(
   ctx: Context,
   message: sending.InboundMessage,
@@ -17,7 +23,7 @@ export async function receiveHistoryMessage(
     await storeHistoryMessage(ctx, message, direction)
 }
 
-/** Stores a message once; false if it is stored already. */
+/** Stores the message. Returns false if it is already stored. */
 export const storeHistoryMessage = (
   ctx: Context,
   message: sending.InboundMessage,

@@ -1,4 +1,4 @@
-/** Parses provider messages into the inbox's model. Pure. */
+/** Parses messages from the provider into the inbox's model. No database, no clock. */
 import type { sending } from '#operations/messaging/index'
 
 export interface InboundPart {
@@ -6,11 +6,11 @@ export interface InboundPart {
   text: string | null
   media: MediaRow | null
   content: Record<string, unknown> | null
-  /** The provider's id of the message it answers, or reacts to. */
+  /** The provider's id of the message that this one answers or reacts to. */
   refersTo: string | null
 }
 
-/** Media as stored; `key` is set once the file is in our storage. */
+/** The stored description of a message's media. `key` is set once the file is in our storage. */
 export interface MediaRow {
   mediaId: string | null
   key: string | null
@@ -27,7 +27,7 @@ type Parts = Record<string, unknown>
 const toParts = (value: unknown): Parts =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Parts) : {}
 const longestText = 4096
-/** Truncates between characters, never within one. */
+/** Returns a text that is not empty, truncated to whole characters, or null. */
 const toText = (value: unknown, atMost = longestText): string | null =>
   typeof value === 'string' && value !== ''
     ? value.length > atMost
@@ -37,7 +37,7 @@ const toText = (value: unknown, atMost = longestText): string | null =>
 const toNumber = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 
-/** Parses the provider's content. An unknown type becomes `unsupported`; no message is dropped. */
+/** Parses the provider's content. A message of an unknown type is not dropped, but becomes `unsupported`. */
 export function readInbound(message: sending.InboundMessage): InboundPart {
   const content = toParts(message.content)
   const refersTo = toText(toParts(content.context).id, 255)

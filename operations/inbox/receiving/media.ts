@@ -1,4 +1,4 @@
-/** Copies files that contacts sent from the provider into our storage. */
+/** Copies the files that contacts send, from the provider into our storage. */
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import type { MessagingPort } from '#operations/messaging/index'
@@ -13,7 +13,7 @@ type FetchedMedia = Awaited<ReturnType<MessagingPort['fetchMedia']>>
 const atMostBytes = 100 * 1024 * 1024
 const purpose = 'inbox-received'
 
-/** Copies the file of an inbound message. Does nothing if it is copied already or the message has none. */
+/** Copies the file of an inbound message. Does nothing if the file is already copied, or if the message has no file. */
 export async function fetchMedia(ctx: Context, messageId: string, signal: AbortSignal): Promise<void> {
   const media = await pendingMedia(ctx, messageId)
   if (!media?.mediaId) return
@@ -21,7 +21,7 @@ export async function fetchMedia(ctx: Context, messageId: string, signal: AbortS
     const fetched = await fetchFrom(ctx, media.mediaId)
     await storeFile(ctx, messageId, media, fetched, signal)
   } catch (error) {
-    // A permanent refusal is not retried.
+    // `Refused` is permanent, so it is not retried.
     if (!(error instanceof Refused)) throw error
     ctx.log.warn({ err: error, messageId }, 'inbound media fetch refused')
     await failMedia(ctx, messageId)
@@ -69,12 +69,12 @@ async function storeFile(
       size: stored?.size ?? fetched.size,
       status: 'ready',
     })
-    // If the message is gone, the unused file is cleaned up automatically.
+    // If the message was deleted meanwhile, nothing uses the file, and it is deleted automatically.
     if (isKept) await files.setUses(tx, `inbox-message:${messageId}`, [{ url, purpose, field: 'media' }])
   })
 }
 
-/** Enforces the size limit while streaming: the provider's declared size may be wrong. */
+/** Throws if the stream exceeds the size limit, because the size that the provider declared may be wrong. */
 async function* limitBytes(stream: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
   let bytes = 0
   for await (const chunk of stream) {
@@ -91,7 +91,7 @@ const extensionFor = (contentType: string): string => {
   return name ? `.${name}` : ''
 }
 
-/** Marks the media as failed after the last retry. */
+/** Marks the media as failed. Called when copying has failed and is not retried again. */
 export async function failMedia(ctx: Context, messageId: string): Promise<void> {
   const media = await pendingMedia(ctx, messageId)
   if (media) await writeMedia(ctx, messageId, { ...media, status: 'failed' })
@@ -107,7 +107,10 @@ async function pendingMedia(ctx: Context, messageId: string): Promise<MediaRow |
   return media?.status === 'pending' ? media : null
 }
 
-/** False if the message was deleted while its file was being fetched. */
+/**
+ * Updates the message's media. Returns false if it is no longer pending, for example because the message was deleted
+ * meanwhile.
+ */
 async function writeMedia(ctx: Context, messageId: string, media: MediaRow): Promise<boolean> {
   const written = await ctx.db
     .updateTable('inbox_messages')

@@ -1,4 +1,4 @@
-/** Applies edits and deletions by a message's sender to the stored message. */
+/** Applies a sender's edit or deletion of a message to the stored message. */
 
 import type { MessageChangeData } from '#operations/messaging/index'
 import { files } from '#operations/store/index'
@@ -11,7 +11,8 @@ import { buildPreview } from '../words.ts'
 const deletedContent = { type: 'unsupported', text: 'This message was deleted by its sender' } as const
 
 /**
- * False if the message should be stored but is not there yet. While the inbox is off, unknown messages are ignored.
+ * Applies a change. Returns false if the message is not stored yet, so that the change must be applied later. While the
+ * inbox is off, a change of an unknown message is ignored.
  */
 export async function changeMessage(
   ctx: Context,
@@ -25,7 +26,7 @@ export async function changeMessage(
   if (!row) return !(await isReceiving(ctx))
   const { id, conversation_id: conversationId } = row
   const isGone = row.type === deletedContent.type && row.text === deletedContent.text
-  // An edit without text (of a picture, say) keeps the stored text.
+  // An edit without text, for example of a picture, keeps the stored text.
   const now = change ? { type: row.type, text: change.text ?? row.text } : deletedContent
   if (isGone || (now.type === row.type && now.text === row.text)) return true
   await ctx.db

@@ -1,4 +1,4 @@
-/** Shows messages that other sections sent, with their statuses, in existing conversations (rule 4). */
+/** Adds messages that other sections sent to the conversations with their recipients (rule 4). */
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
 import type { sending } from '#operations/messaging/index'
@@ -14,7 +14,10 @@ import { buildPreview } from '../words.ts'
 import { ensureConversation } from './receive.ts'
 import { findSentContent, type SentContent, toMessageSource, unknownContent } from './sent-content.ts'
 
-/** Runs in the transaction that records messages as sent. The inbox's own messages have a row already. */
+/**
+ * Adds sent messages, in the transaction that records them as sent. Ignores the inbox's own messages, which already
+ * have a row.
+ */
 export async function recordOutbound(ctx: Context, departures: sending.Departure[]): Promise<void> {
   const others = departures.filter((each) => each.source !== 'inbox' && each.isKnown)
   if (others.length === 0 || !(await isReceiving(ctx))) return
@@ -45,7 +48,7 @@ export async function recordOutbound(ctx: Context, departures: sending.Departure
   }
 }
 
-/** Returns the content carried by the sent message, for sections whose tables the inbox does not read. */
+/** Builds the content from the sent message itself, for sections whose tables the inbox does not read. */
 const readDepartureContent = ({
   text = null,
   officialapiTemplateId: templateId = null,
@@ -100,7 +103,8 @@ async function showMessage(
     .executeTakeFirst()
   if (!added) return
   if (media?.url) {
-    // The file may belong to a campaign and be deleted with it; a file already deleted is not shown.
+    // Keeps the file while the message exists: otherwise it would be deleted with the campaign that it belongs to. A file
+    // that is already deleted is not shown.
     const use = { url: media.url, purpose: null, field: 'media' }
     await files.setUses(ctx, `inbox-message:${sent.messageId}`, [use], new Set([use.url]))
   }
@@ -110,8 +114,8 @@ async function showMessage(
 }
 
 /**
- * Counts a stored message in its conversation. `leading` is a message by a person: the list shows it, and it ends the
- * contact's waiting.
+ * Counts a stored message in its conversation. If a person sent it, pass it as `leading`: then the list shows it as the
+ * last message, and the contact no longer waits for an answer.
  */
 export async function updateConversationSummary(
   ctx: Context,

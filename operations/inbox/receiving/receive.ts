@@ -1,4 +1,4 @@
-/** Stores inbound messages (rule 3) in the transaction that applies the callback. */
+/** Stores inbound messages (rule 3), in the transaction that applies the provider's callback. */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
@@ -14,22 +14,25 @@ import { buildPreview } from '../words.ts'
 import { backfillSentMessages } from './backfill.ts'
 import { type InboundPart, readInbound } from './inbound.ts'
 
-/** Called for every inbound message. Ignores it while the inbox is off or if it came through another number. */
+/** Handles an inbound message. Ignores it if it did not arrive at the official number, or while the inbox is off. */
 export async function receive(ctx: Context, message: sending.InboundMessage): Promise<void> {
   if (message.via !== 'official' || !(await isReceiving(ctx))) return
   await storeInbound(ctx, message, { isUnread: true, mayReopen: () => true })
 }
 
 export interface InboundOptions {
-  /** Counts as unread. */
+  /** Whether the message counts as unread. */
   isUnread: boolean
-  /** Whether it reopens a conversation that was closed at `closedAt`. */
+  /** Whether the message reopens a conversation that was closed at `closedAt`. */
   mayReopen(closedAt: Date): boolean
-  /** Written before the number was connected: nobody waits for an answer, and it opens no messaging window. */
+  /**
+   * True for a message from before the number was connected. Nobody waits for its answer, and it opens no messaging
+   * window.
+   */
   isEarlier?: boolean
 }
 
-/** Stores a message once; false if it is stored already. */
+/** Stores an inbound message. Returns false if it is already stored, or if it is a reaction outside any conversation. */
 export async function storeInbound(
   ctx: Context,
   message: sending.InboundMessage,
@@ -41,7 +44,7 @@ export async function storeInbound(
   const conversationId = isReaction
     ? await findConversation(ctx, message.phone)
     : await ensureConversation(ctx, message, null, manner.isEarlier)
-  // A reaction to a message outside the inbox creates no conversation.
+  // A reaction from a person without a conversation is ignored.
   if (conversationId === null) return false
   const conversation = await ctx.db
     .selectFrom('conversations')
@@ -99,7 +102,10 @@ export async function storeInbound(
   return true
 }
 
-/** Stores a provider message with its search words. Returns its id, or null if it is stored already. */
+/**
+ * Stores a message from the provider and adds its words to the search index. Returns the message's id, or null if it is
+ * already stored.
+ */
 export async function storeMessage(
   ctx: Context,
   conversationId: string,
@@ -143,15 +149,16 @@ export async function isKnown(ctx: Context, providerMessageId: string): Promise<
   return row !== undefined
 }
 
-/** Matches the phone in any spelling. */
+/** Finds the conversation with a phone, which may be spelled in any way. */
 export async function findConversation(ctx: Context, phone: string): Promise<string | null> {
   const [found] = (await findConversationsByPhone(ctx, [phone])).values()
   return found?.conversationId ?? null
 }
 
 /**
- * Finds or creates the conversation. Two concurrent first messages create one contact and one conversation.
- * `firstId`: the first message, if it is in the ledger already. `isEarlier`: a new conversation starts closed.
+ * Finds or creates the conversation with a phone. Two concurrent first messages create only one contact and one
+ * conversation. `firstId` is the id of the message that opens it, if another section sent that message. With `isEarlier`
+ * a new conversation is created closed.
  */
 export async function ensureConversation(
   ctx: Context,
@@ -186,7 +193,7 @@ export async function ensureConversation(
   return id
 }
 
-/** Our id of a message in the conversation, by the provider's id. */
+/** Finds our id of a message in the conversation by the provider's id. */
 async function findMessageId(
   ctx: Context,
   conversationId: string,
@@ -201,7 +208,7 @@ async function findMessageId(
   return row?.id ?? null
 }
 
-/** Unassigns a conversation whose assignee has left the team. */
+/** The columns that unassign a conversation if its assignee has left the team. */
 async function clearRemovedAssignee(
   ctx: Context,
   conversation: { assignee_id: string | null },

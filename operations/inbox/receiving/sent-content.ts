@@ -1,4 +1,4 @@
-/** Content of messages that other sections sent, by their ids in the ledger. */
+/** Reads the content of messages that other sections sent, by their ids in the message ledger. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import type { MediaRow } from './inbound.ts'
@@ -12,7 +12,7 @@ export interface SentContent {
   sentBy: string | null
 }
 
-/** Stands in for a message that its section has deleted. */
+/** The content of a message that its section has deleted. */
 export const unknownContent: SentContent = {
   type: 'text',
   text: null,
@@ -21,7 +21,7 @@ export const unknownContent: SentContent = {
   sentBy: null,
 }
 
-/** Messages that their section deleted are missing from the result. */
+/** Reads contents by message id. The result has no messages that their section has deleted. */
 export async function findSentContent(
   ctx: Context,
   messageIds: readonly string[],
@@ -91,7 +91,7 @@ function toSentContent(row: {
     type: row.media_type,
     media: {
       mediaId: null,
-      // The file is not in the inbox's storage: `url` is the one the section sent.
+      // The file is not in the inbox's storage: `url` is the address that the section sent.
       key: null,
       url: row.media_url,
       contentType: null,

@@ -1,4 +1,7 @@
-/** Outbox source for the team's messages: preconditions at dispatch, and the status a conversation shows (rule 5). */
+/**
+ * Registers the team's messages with the outbox: checks preconditions at dispatch, and updates the conversation when a
+ * message's status changes (rule 5).
+ */
 import { outbox, type sending } from '#operations/messaging/index'
 import { readEntitlement } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -14,7 +17,7 @@ interface TeamMessage extends outbox.SingleState {
   media: MediaRow | null
   templateId: number | null
   parameters: { header: string[]; body: string[]; buttons: string[] } | null
-  /** The provider's id of the message it answers. */
+  /** The provider's id of the message that this one answers. */
   replyTo: string | null
   lastInboundAt: Date | null
 }
@@ -46,7 +49,7 @@ export const teamMessages = outbox.defineSingleSource<TeamMessage>()({
   claimColumns: ['not_before'],
   via: 'official',
   retryDelaysMs: [5_000, 30_000, 120_000],
-  // A customer waits for this answer: never delay it.
+  // Never delays a message, because a customer waits for the answer.
   maxWaitMs: 0,
   isReply: ({ templateId }) => templateId === null,
   async checkPreconditions(tx, { type, lastInboundAt }) {
@@ -80,8 +83,8 @@ async function showStatus(tx: Context, { id, conversationId, status }: TeamMessa
 }
 
 /**
- * Fails the queued messages once the official number is gone. Messages already claimed may have been sent: their
- * callback records the result.
+ * Fails the queued messages after the official number was disconnected, except for claimed ones: they may have been sent,
+ * and a status callback will record their result.
  */
 export async function failQueued(ctx: Context): Promise<void> {
   const waiting = await ctx.db
@@ -103,7 +106,10 @@ export async function failQueued(ctx: Context): Promise<void> {
   )
 }
 
-/** Applies delivery statuses to messages of other sections that the inbox shows, regardless of the attempt. */
+/**
+ * Applies delivery statuses to the inbox's copies of messages that other sections sent. The copies do not count
+ * attempts, so every status is applied as the first.
+ */
 export const applyCallback = (ctx: Context, changes: sending.DeliveryStatus[]): Promise<void> =>
   teamMessages.applyStatuses(
     ctx,

@@ -1,9 +1,9 @@
-/** Read receipts: show the contact that their message was read, if the provider supports it. */
+/** Sends read receipts, which show contacts that their message was read, if the provider supports them. */
 import { findRouteByType } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 
-/** Marks everything up to the newest inbound message as read. Best effort. */
+/** Marks all messages up to the newest inbound message as read at the provider. A refusal of the provider is ignored. */
 export async function sendReadReceipt(ctx: Context, conversationId: string): Promise<void> {
   const newest = await ctx.db
     .selectFrom('inbox_messages')
@@ -21,7 +21,7 @@ export async function sendReadReceipt(ctx: Context, conversationId: string): Pro
   try {
     await route.port.markRead(route.store, { providerMessageId: newest.provider_message_id })
   } catch (error) {
-    // The message is too old or gone at the provider: a retry would fail too.
+    // `Refused`: the message is too old, or the provider no longer has it. A retry would fail too.
     if (!(error instanceof Refused)) throw error
     ctx.log.info({ err: error, conversationId }, 'read receipt refused by provider')
   }

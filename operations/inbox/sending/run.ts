@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { inboxSend } from '../handles.ts'
 import { teamMessages } from './outbox-source.ts'
 
-/** Messages per run, so that one conversation does not starve the others. */
+/** Maximum number of messages per run, so that one conversation does not delay the others. */
 const atOnce = 20
 
 export async function sendQueued(ctx: Context, conversationId: string, signal: AbortSignal): Promise<void> {
@@ -33,8 +33,8 @@ const findQueued = (ctx: Context, conversationId: string): Promise<{ id: string 
     .execute()
 
 /**
- * Whether a message that is still queued blocks the ones after it. An indeterminate message does not if only a
- * callback can resolve it: the watchdog retries it later, and newer messages are not delayed.
+ * Whether a message that is still queued blocks the messages after it. A message that may have been sent and cannot be
+ * resent under an idempotency key does not block them: it waits for a status callback, and the watchdog handles it later.
  */
 async function blocksQueue(ctx: Context, id: string, isIdempotent: boolean): Promise<boolean> {
   const row = await ctx.db

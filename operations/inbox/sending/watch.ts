@@ -7,7 +7,7 @@ import { minuteMs } from '#runtime/durations'
 const stuckAfterMs = minuteMs
 const atOnce = 500
 
-/** Queued for over a minute and past their retry time. */
+/** Finds conversations with messages that have been queued for over a minute and whose next retry is due. */
 export async function findStuckConversations(
   ctx: SystemContext,
 ): Promise<{ store_id: string; conversation_id: string }[]> {

@@ -1,4 +1,4 @@
-/** Reconciliation: stores messages that were missed while the inbox was off or disconnected (rule 9). */
+/** Reconciles the inbox: stores messages that it missed while it was off or disconnected (rule 9). */
 
 import { sql } from 'kysely'
 import type { HistoryData, InboundData, StatusData } from '#operations/messaging/index'
@@ -35,12 +35,15 @@ export async function startReconcile(ctx: Context, days: number) {
 
 interface Page {
   events: ProviderEvent[]
-  /** Resume position: `stored:<event>` or `history:<cursor>`; null at the end. */
+  /** The position after this page: `stored:<event>` or `history:<cursor>`; null after the last page. */
   next: string | null
   hasHistory: boolean
 }
 
-/** Replays the stored callbacks, then the provider's history. Each page commits together with its position. */
+/**
+ * Replays the stored callbacks, then the provider's history, in pages. A page and its position are saved in one
+ * transaction.
+ */
 export async function reconcile(ctx: Context, signal: AbortSignal): Promise<void> {
   let run = await beginRun(ctx, 'reconcile')
   if (!run) return
@@ -106,7 +109,7 @@ async function storedPage(ctx: Context, since: Date, numberId: string, after: st
   return { events, next, hasHistory: false }
 }
 
-/** Returns how many messages were missing. */
+/** Stores the messages of a page that are missing. Returns how many there were. */
 async function replay(
   tx: Context,
   events: readonly ProviderEvent[],
@@ -192,7 +195,7 @@ async function parseStatuses(
   })
 }
 
-/** Recomputes the counters that lists show for conversations with added messages. */
+/** Recomputes the counters of conversations to which messages were added. */
 async function recount(tx: Context, conversationIds: string[]): Promise<void> {
   const messages = tx.db
     .selectFrom('inbox_messages as m')

@@ -1,4 +1,4 @@
-/** Runs of long jobs over all data of a store: at most one run per kind, with its saved position. */
+/** Manages the runs of long jobs over all data of a store: at most one run per kind, whose position is saved. */
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { inboxReconcile, inboxSegmentsRecalculate } from '../handles.ts'
@@ -7,7 +7,7 @@ export type RunKind = 'reconcile' | 'segments'
 
 const jobs = { reconcile: inboxReconcile, segments: inboxSegmentsRecalculate }
 
-/** The run's row, locked until the transaction ends. */
+/** Reads or creates the run's row, and locks it until the transaction ends. */
 export async function lockRun(tx: Context, kind: RunKind) {
   await tx.db
     .insertInto('inbox_runs')
@@ -30,8 +30,8 @@ export async function writeRun(tx: Context, kind: RunKind, change: RowChange<'in
 }
 
 /**
- * Queues a run; null if one is already queued or running. `isRequested`: a member started it and gets a notice at the
- * end.
+ * Queues a run. Returns null if a run of the kind is already queued or running. `isRequested` is true if a member starts
+ * the run, to notify them when it ends.
  */
 export async function startRun(
   tx: Context,
@@ -56,8 +56,8 @@ export async function startRun(
 }
 
 /**
- * Queues a `segments` run after the tiers changed or for the night. While one is running, any number of requests adds
- * one more run.
+ * Queues a `segments` run, every night and after the tiers changed. If one is already running, it is run once more
+ * afterwards, however often this is called.
  */
 export async function recalculateSoon(tx: Context): Promise<void> {
   if (await startRun(tx, 'segments')) return
@@ -69,7 +69,7 @@ export async function recalculateSoon(tx: Context): Promise<void> {
     .execute()
 }
 
-/** Starts the queued run or resumes the running one; null if there is none. */
+/** Starts the queued run, or resumes the running one after a retry. Null if there is neither. */
 export async function beginRun(ctx: Context, kind: RunKind): Promise<RunRow | null> {
   return ctx.transaction(async (tx) => {
     const run = await lockRun(tx, kind)
@@ -81,7 +81,7 @@ export async function beginRun(ctx: Context, kind: RunKind): Promise<RunRow | nu
   })
 }
 
-/** Marks the run as failed after the last retry. */
+/** Marks the run as failed. Called when its job has failed and is not retried again. */
 export async function failRun(ctx: Context, kind: RunKind): Promise<void> {
   await ctx.db
     .updateTable('inbox_runs')

@@ -1,4 +1,4 @@
-/** Inbox status: whether it is on, and its counters. */
+/** Reads the status of the inbox: whether it is on, its counters, and its runs. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -65,7 +65,7 @@ const status = prepared((db) => {
       .select((eb) => eb.fn.countAll().as('n'))
       .where('c.status', '=', sql.lit('open'))
       .where(sql<boolean>`${sql.raw(condition)}`)})`
-  // The official number wins, even if another connection is selected.
+  // Shows the official number, even if another connection is selected.
   const connection = db
     .selectFrom('messaging_connections as m')
     .innerJoin('stores as s', (join) => join.onTrue())

@@ -8,7 +8,7 @@ import { startRun } from './runs.ts'
 
 const reconciledDays = 30
 
-/** Turns the inbox on and reconciles missed messages. Throws a conflict without a connected official number. */
+/** Turns the inbox on and starts to reconcile missed messages. Throws `conflict` if no official number is connected. */
 export async function enable(ctx: Context): Promise<void> {
   if (!(await readInboxState(ctx)).hasOfficial) {
     throw refuse('conflict', 'The inbox needs an official number that is connected: connect one first')
@@ -28,7 +28,7 @@ export async function enable(ctx: Context): Promise<void> {
   if (switched) await startRun(ctx, 'reconcile', { days: reconciledDays })
 }
 
-/** Stops receiving; queued messages are still sent. */
+/** Turns the inbox off: it no longer receives messages, but still sends queued ones. */
 export async function disable(ctx: Context): Promise<void> {
   await ctx.db
     .updateTable('inbox_settings')
@@ -38,8 +38,8 @@ export async function disable(ctx: Context): Promise<void> {
 }
 
 /**
- * Compares the inbox with the official number's connection. After a disconnect it notifies the merchant once and
- * fails the queued messages; after a reconnect the inbox is on again.
+ * Applies the state of the official number's connection to the inbox. After a disconnect it notifies the merchant once
+ * and fails the queued messages. After a reconnect the inbox is on again.
  */
 export async function checkConnection(ctx: Context): Promise<void> {
   const { hasOfficial } = await readInboxState(ctx)
@@ -64,7 +64,7 @@ export async function checkConnection(ctx: Context): Promise<void> {
   if (!hasOfficial) await failQueued(ctx)
 }
 
-/** Stores whose `is_cut_off` flag does not match the official number's connection. */
+/** Finds the stores whose `is_cut_off` differs from the state of the official number's connection. */
 export async function findStoresToCheck(ctx: SystemContext): Promise<string[]> {
   const rows = await ctx.root
     .selectFrom('inbox_settings as i')

@@ -1,4 +1,4 @@
-/** Tags of the team, and their assignment to conversations. */
+/** Manages the team's tags, and adds them to conversations. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -35,7 +35,7 @@ const all = prepared((db) =>
     ),
 )
 
-/** All tags, sorted by name. */
+/** Lists all tags, sorted by name. */
 export async function listTags(ctx: Context): Promise<JsonText> {
   const [row] = await all(ctx, {})
   return new JsonText(row!.text)
@@ -51,10 +51,10 @@ export const readTag = preparedOne(noTag, (db, { id }) => ({
 const unlessNameTaken = <T>(name: string, write: () => Promise<T>): Promise<T> =>
   refuseDuplicate('inbox_tags_name', `name: there is a tag ${name} already`, write)
 
-/** Collapses runs of spaces into one. */
+/** Replaces several spaces in a row by one. */
 const collapseSpaces = (name: string): string => name.replace(/\s+/g, ' ')
 
-/** Refuses a name in use (case-insensitive) and the 101st tag. */
+/** Creates a tag. Refuses a name in use, case-insensitive, and more than 100 tags. */
 export async function createTag(ctx: Context, input: { name: string; color: string }): Promise<JsonText> {
   const full = `There are ${tagsAtMost} tags already: delete one first`
   await requireCapacity(ctx, ctx.db.selectFrom('inbox_tags'), tagsAtMost, full)
@@ -70,7 +70,7 @@ export async function createTag(ctx: Context, input: { name: string; color: stri
   return readTag(ctx, id)
 }
 
-/** Updates `updated_at` of every conversation with the tag: the change shows there at once. */
+/** Changes a tag. Also sets `updated_at` of every conversation with the tag, because they show it. */
 export async function changeTag(
   ctx: Context,
   id: string,
@@ -92,7 +92,7 @@ export async function changeTag(
   return readTag(ctx, id)
 }
 
-/** Also removes the tag from all its conversations. */
+/** Deletes a tag, and removes it from all conversations. */
 export async function deleteTag(ctx: Context, id: string): Promise<void> {
   // Locks the tag first, so that it cannot be added to another conversation in the meantime.
   await requireRow(ctx.db.selectFrom('inbox_tags').select('id').forUpdate(), id, noTag)
@@ -109,7 +109,10 @@ async function touchTagged(ctx: Context, tagId: string): Promise<void> {
   await ctx.db.updateTable('conversations').set({ updated_at: ctx.now() }).where(carries).execute()
 }
 
-/** Refuses an unknown tag and the conversation's 21st. Adding a present tag changes nothing. */
+/**
+ * Adds a tag to a conversation. A tag that it already has changes nothing. Refuses an unknown tag, and more than 20
+ * tags.
+ */
 export async function addTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
   const tag = await findRow(ctx.db.selectFrom('inbox_tags').select('id').forKeyShare(), tagId)
   await lockConversation(ctx, conversationId)
@@ -130,7 +133,7 @@ export async function addTag(ctx: Context, conversationId: string, tagId: string
   await changeConversation(ctx, conversationId, {})
 }
 
-/** Refuses a tag that the conversation does not have. */
+/** Removes a tag from a conversation. Refuses a tag that the conversation does not have. */
 export async function removeTag(ctx: Context, conversationId: string, tagId: string): Promise<void> {
   await lockConversation(ctx, conversationId)
   const removed = ctx.db

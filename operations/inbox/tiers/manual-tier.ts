@@ -1,4 +1,4 @@
-/** Manual tier of a contact, set by a member. */
+/** Sets the tier that a member chooses for a contact. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { getConversationContact } from '../conversations/conversation-contact.ts'
@@ -6,10 +6,10 @@ import { recalculateContacts } from './segments.ts'
 import { tierRules } from './settings.ts'
 import { copyTiersToConversations } from './tiers.ts'
 
-/** Sets the contact's tier manually. Null removes the manual tier and computes the automatic one at once. */
+/** Sets the manual tier. Null removes it, and the automatic tier is computed at once. */
 export async function setTier(ctx: Context, conversationId: string, tier: string | null): Promise<void> {
   const { contactId } = await getConversationContact(ctx, conversationId)
-  // Saving the tiers holds the same lock: a tier cannot be removed while it is being assigned.
+  // Saving the tier settings takes the same lock, so that a tier cannot be removed while it is being assigned.
   if (tier !== null) await ctx.lockStore()
   const contact = await ctx.db
     .selectFrom('contacts')

@@ -1,4 +1,4 @@
-/** Recalculates every contact's tier in batches of a thousand (rule 8). */
+/** Recalculates the tiers of all contacts in batches of 1000 (rule 8). */
 import { sql } from 'kysely'
 import { notify } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'
@@ -10,7 +10,7 @@ import { recalculate } from './tiers.ts'
 
 const atOnce = 1000
 
-/** Starts a run for a member. Refuses while one is queued or running. */
+/** Starts a recalculation that a member requests. Refuses while one is queued or running. */
 export async function startRecalculation(ctx: Context) {
   const queued = await startRun(ctx, 'segments', { isRequested: true })
   if (!queued)
@@ -18,7 +18,10 @@ export async function startRecalculation(ctx: Context) {
   return queued
 }
 
-/** Resumes after the last saved contact. Starts over if the settings changed in the meantime. */
+/**
+ * Runs the recalculation. A retry resumes after the last saved contact. Starts over if the tier settings changed
+ * meanwhile.
+ */
 export async function recalculateAll(ctx: Context, signal: AbortSignal): Promise<void> {
   if (!(await beginRun(ctx, 'segments'))) return
   for (;;) {
@@ -56,7 +59,7 @@ async function recalculateBatch(tx: Context): Promise<boolean> {
   return true
 }
 
-/** Stores where it is past 03:00 local time and the day has no run yet. */
+/** Finds the stores where it is 03:00 local time or later and that have had no nightly run on this day. */
 export async function findStoresDueTonight(ctx: SystemContext): Promise<{ storeId: string; day: string }[]> {
   const local = sql`${ctx.now()}::timestamptz at time zone s.timezone`
   const rows = await ctx.root
@@ -72,7 +75,7 @@ export async function findStoresDueTonight(ctx: SystemContext): Promise<{ storeI
   return rows.map((row) => ({ storeId: row.store_id, day: row.day }))
 }
 
-/** Starts at most one run per local day. */
+/** Starts the nightly run of a local day, unless that day already had one. */
 export async function startNightlyRun(ctx: Context, day: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const run = await lockRun(tx, 'segments')
@@ -82,7 +85,7 @@ export async function startNightlyRun(ctx: Context, day: string): Promise<void> 
   })
 }
 
-/** Recalculates contacts with new orders or a new conversation. */
+/** Updates the order names and tiers of contacts with changed orders or a new conversation. */
 export async function recalculateContacts(ctx: Context, contactIds: string[]): Promise<void> {
   await ctx.transaction(async (tx) => {
     await refreshOrderNames(tx, contactIds)

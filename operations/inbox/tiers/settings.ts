@@ -1,4 +1,4 @@
-/** Tier settings of the merchant, with the number of contacts per tier. */
+/** Reads and saves the merchant's tier settings, and counts the contacts per tier. */
 import { sql } from 'kysely'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
@@ -18,7 +18,7 @@ import { recalculateSoon } from '../switch/runs.ts'
 import { defaultTierSettings, findTierOrderIssue, type TierSettings } from './tiers.ts'
 
 const key = z.string().regex(/^[a-z0-9-]{1,30}$/, 'must be 1 to 30 of a-z, 0-9 and -')
-/** Filter value for contacts without a tier. */
+/** In the filter of conversations this value stands for contacts without a tier, so no tier may have it as key. */
 const noTier = 'none'
 const match = z.enum(['any', 'all'])
 const periodDays = z.number().int().min(1).max(3650).nullable()
@@ -69,7 +69,10 @@ export const tierSettingsInput = writeBody(
   ['currency', 'updatedAt'],
 )
 
-/** Validated as a whole after merging. Saving recalculates every contact. */
+/**
+ * The tier settings. A change is merged into them, and the result is validated as a whole. Saving recalculates every
+ * contact.
+ */
 export const tierRules = settings({
   name: 'inbox:tiers',
   table: 'inbox_settings',

@@ -1,4 +1,4 @@
-/** Buying tiers, computed from a contact's purchases (rule 8). */
+/** Computes contacts' tiers from their purchases (rule 8). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordedColumns, recordset } from '#runtime/database/recordset'
@@ -16,9 +16,9 @@ export interface Tier {
 export interface TierSettings {
   isEnabled: boolean
   match: 'any' | 'all'
-  /** null: since ever. */
+  /** How many days back purchases count; null for all purchases. */
   periodDays: number | null
-  /** Lowest first. */
+  /** The tiers, lowest first. */
   tiers: Tier[]
 }
 
@@ -34,7 +34,7 @@ export const defaultTierSettings: TierSettings = {
   ],
 }
 
-/** The highest tier whose thresholds are met; null if none is, or while tiers are off. */
+/** The key of the highest tier whose thresholds are met; null if there is none, or while tiers are off. */
 function findTier(settings: TierSettings, bought: { purchases: number; amount: number }): string | null {
   if (!settings.isEnabled) return null
   const holds = ({ minPurchases, minAmount }: Tier): boolean => {
@@ -48,8 +48,8 @@ function findTier(settings: TierSettings, bought: { purchases: number; amount: n
 }
 
 /**
- * Message of the first issue in the order of tiers, or null. From each tier to the next no threshold may fall and at
- * least one must rise.
+ * Checks that from each tier to the next no threshold decreases and at least one increases. Returns an error message for
+ * the first tier that violates this, or null.
  */
 export function findTierOrderIssue(tiers: readonly Tier[]): string | null {
   for (const [i, tier] of tiers.entries()) {
@@ -83,14 +83,14 @@ interface PurchaseTotals {
   latest: Date | null
 }
 
-/** Recalculates these contacts from their orders. Returns how many changed. */
+/** Recalculates the tiers of these contacts from their orders. Returns how many changed. */
 export async function recalculate(
   ctx: Context,
   settings: TierSettings,
   contactIds: readonly string[],
 ): Promise<number> {
   if (contactIds.length === 0) return 0
-  // Locks the contacts, so that a tier set manually in the meantime is not overwritten with an older result.
+  // Locks the contacts, so that a tier that a member sets meanwhile is not overwritten.
   await ctx.db
     .selectFrom('contacts')
     .select('id')
@@ -141,7 +141,10 @@ const boughtTypes = {
   last_purchase_at: 'timestamptz',
 } as const
 
-/** Copies the tiers to the conversations, whose list filters by them, and updates their `updated_at`. */
+/**
+ * Copies the contacts' tiers to their conversations, because the list of conversations filters by tier. Also sets
+ * `updated_at`.
+ */
 export async function copyTiersToConversations(ctx: Context, contactIds: readonly string[]): Promise<void> {
   const ofThem = sql<boolean>`contact_id = any(${[...contactIds]}::uuid[])`
   await lockConversations(ctx, ofThem)
@@ -158,7 +161,7 @@ export async function copyTiersToConversations(ctx: Context, contactIds: readonl
     .execute()
 }
 
-/** Sums a contact's orders: by normalized phone, or by the customer on the newest order with that phone. */
+/** Sums the orders of each contact: those with the contact's phone, and all orders of the customer of the newest one. */
 function sumPurchases(
   ctx: Context,
   settings: TierSettings,

@@ -88,7 +88,7 @@ async function callOperation<S extends z.ZodTypeAny>(
   return found === undefined ? null : answer.parse(found)
 }
 
-/** Local days, both inclusive. */
+/** Returns the first and last local day of a period, both inclusive. */
 function toDateRange(ctx: Context, period: Period): { startDate: string; endDate: string } {
   const today = DateTime.fromJSDate(ctx.now(), { zone: ctx.store.timezone })
   const day = (back: number): string => today.minus({ days: back }).toISODate()!

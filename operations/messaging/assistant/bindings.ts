@@ -8,7 +8,7 @@ import { addDays, listDays, localDay } from '#runtime/values/days'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import type { agentUsage, bindings } from './schema.ts'
 
-/** Newest first, with the requests of the current message cycle. */
+/** Lists the paired phones, newest first, with their number of requests in the current message cycle. */
 export async function listBindings(ctx: Context): Promise<z.input<typeof bindings>> {
   const { startsAt } = await cycles.readCurrentCycle(ctx)
   const rows = await ctx.db
@@ -43,7 +43,7 @@ export async function listBindings(ctx: Context): Promise<z.input<typeof binding
   }
 }
 
-/** Unpairs a phone. Refuses one that is not paired with this store. */
+/** Unpairs a phone. Refuses a phone that is not paired with this store. */
 export async function deleteBinding(ctx: Context, text: string): Promise<void> {
   const phone = parsePhone(text, ctx.store.country)
   const gone = phone
@@ -56,7 +56,7 @@ export async function deleteBinding(ctx: Context, text: string): Promise<void> {
   if (gone.length === 0) throw refuse('not_found', 'This phone is not paired with this store')
 }
 
-/** Usage in the current message cycle. */
+/** Reads the assistant's usage in the current message cycle. */
 export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agentUsage>> {
   const cycle = await cycles.readCurrentCycle(ctx)
   const rows = await ctx.db
@@ -86,7 +86,7 @@ export async function readAgentUsage(ctx: Context): Promise<z.input<typeof agent
   }
 }
 
-/** Longer than any cycle; if a trial ended long ago, only its first days are listed. */
+/** Maximum number of days to list. Only the cycle of a trial that ended long ago is longer: its first days are listed. */
 const maxDays = 366
 
 /** Every local day from the cycle's start to today. */

@@ -16,7 +16,7 @@ const codeTtlMs = 10 * minuteMs
 const maxCodesPerHour = 10
 export const maxBindings = 10
 
-/** Creates a code for the caller and revokes their earlier one, in the caller's transaction. */
+/** Creates a code for the current user and revokes their earlier code. Runs in the caller's transaction. */
 export async function createConnectCode(
   ctx: Context,
   input: { name?: string | undefined; phone?: string | null | undefined },

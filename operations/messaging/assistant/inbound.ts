@@ -11,7 +11,7 @@ type StoredEvent = events.StoredEvent
 export const isForAssistant = (ctx: SystemContext, { storeRef }: StoredEvent): boolean =>
   listAssistantNumbers(ctx).has(storeRef ?? '')
 
-/** Queues a job per message, deduplicated by its id. These events belong to no store. */
+/** Queues one job per message, deduplicated by the message's id. Maps every event to null: it belongs to no store. */
 export async function queueReplies(
   ctx: SystemContext,
   stored: readonly StoredEvent[],

@@ -1,4 +1,4 @@
-/** Handles a message to the assistant's number: decides once, in one transaction, then answers (rule 9). */
+/** Handles a message to the assistant's number: stores one decision in a transaction, then sends the reply (rule 9). */
 
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
@@ -79,7 +79,10 @@ interface Facts {
   store: { ctx: Context; hasAssistant: boolean; cycleStart: Date } | null
 }
 
-/** Reads what needs the store's own context before the transaction, which checks bindings and codes again. */
+/**
+ * Reads, before the transaction, the facts that need the store's own context. The transaction then checks bindings and
+ * codes again.
+ */
 async function findFacts(system: SystemContext, message: AssistantMessage): Promise<Facts> {
   const now = system.now()
   const binding = await findBinding(system.root, message.phone)
@@ -166,7 +169,7 @@ async function decide(
   if (!binding) return decideForStranger(system, db, message, facts)
   const { store_id: storeId } = binding
   const own = facts.store?.ctx.store.id === storeId ? facts.store : null
-  // Paired since it was read: retry.
+  // The phone was paired after `findFacts` read it: the job retries.
   if (!own) throw new Error('The phone was paired meanwhile')
   const say = texts[toLanguage(own.ctx.store.locale)]
   const code = await findCode(db, message.text, system.now())
@@ -183,7 +186,7 @@ async function decide(
   return decideRequest(system, db, message, own)
 }
 
-/** Counts one request of a paired phone. Beyond the limit it sends one notice a day. */
+/** Counts one request of a paired phone. Beyond the limit, the phone gets one notice a day instead of an answer. */
 async function decideRequest(
   system: SystemContext,
   db: RootDatabase,
@@ -218,7 +221,7 @@ async function decideRequest(
   return { ask: true, storeId }
 }
 
-/** Records the notice; answers whether it is the first to this phone in 24 hours. */
+/** Records the notice. Returns whether it is the first one to this phone in 24 hours. */
 async function recordFirstNotice(db: RootDatabase, key: string, now: Date): Promise<boolean> {
   const inserted = await db
     .updateTable('chat_agent_strangers')

@@ -140,7 +140,7 @@ const periods: Record<string, Period> = {
   '30': '30',
 }
 
-/** Parses a request by its first known word; anything else is `help`. The default period is today. */
+/** Parses a request by its first known word; a text without a known word is `help`. The default period is today. */
 export function parseRequest(text: string): { topic: Topic; period: Period } {
   const words = text
     .toLowerCase()

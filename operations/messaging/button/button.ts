@@ -79,12 +79,12 @@ export async function readButton(ctx: Context): Promise<z.input<typeof messaging
 }
 
 /**
- * Without a phone of its own the button opens the connected number, which may change at any time: cached for a minute
- * only.
+ * Without a phone of its own, the button opens the connected number. That number may change at any time, so the widget
+ * is cached for only a minute.
  */
 const connectedForMs = minuteMs
 
-/** The button as the storefront draws it; hours are in `timezone`. */
+/** Builds the button for the storefront; opening hours are in `timezone`. Returns null if the button is disabled. */
 export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   const row = await findButton(ctx)
   if (!row.content?.isEnabled) return null
@@ -97,7 +97,7 @@ export async function buttonWidget(ctx: Context): Promise<Widget | null> {
   return { value: { ...shown, phone, storeName, timezone }, until }
 }
 
-/** Runs in the caller's transaction. Refuses a second button, and one without a number to open. */
+/** Runs in the caller's transaction. Refuses a second button, and a button without a number to open. */
 export async function createButton(ctx: Context, change: ButtonChange): Promise<void> {
   const row = await findButton(ctx)
   const exists = 'There is a button already: change that one'
@@ -133,7 +133,7 @@ export async function updateButton(ctx: Context, id: string, change: ButtonChang
 const updateFileUses = (ctx: Context, before: ButtonContent | null, after: ButtonContent): Promise<void> =>
   files.trackFiles(ctx, 'messaging-button', messagingButton, { before, after })
 
-/** The connected number has changed: refreshes the widget of a button without a phone of its own. */
+/** Refreshes the widget of a button without a phone of its own, after the connected number has changed. */
 export async function connectedNumberChanged(ctx: Context): Promise<void> {
   const shown = await ctx.db
     .selectFrom('messaging_buttons')

@@ -22,7 +22,8 @@ interface Located {
 }
 
 /**
- * Applies status events to their senders and the ledger. Returns the events of messages that the ledger does not know.
+ * Passes status events to the senders of their messages and records them in the ledger. Returns the ids of events whose
+ * message is unknown.
  */
 export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
   await recordPeople(ctx, stored)
@@ -37,7 +38,7 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
       status === 'sent' ? [] : [{ messageId, status, at, failureCode }],
     ),
   )
-  // Checked last: a status may just have proved to its sender that an indeterminate message was sent.
+  // Checked last, because a sender may just have added an indeterminate message to the ledger as sent.
   const known = await findKnown(
     ctx,
     located.map(({ change }) => change.messageId),
@@ -48,7 +49,10 @@ export async function applyStatuses(ctx: Context, stored: StoredEvent[]): Promis
   return stored.filter((event) => !placed.has(event.id)).map((event) => event.id)
 }
 
-/** Locates messages by the returned key, or by the provider's id in the ledger or at a sender. */
+/**
+ * Finds the message of each event: by the idempotency key that the provider returned, otherwise by the provider's
+ * message id in the ledger or at a sender.
+ */
 async function locate(ctx: Context, stored: StoredEvent[]): Promise<Located[]> {
   const keyless: string[] = []
   for (const { data } of stored) {
@@ -183,7 +187,10 @@ export async function toInboundMessages(
   })
 }
 
-/** If two connections share a number (as in the sandbox), the connected official one wins, then the selected one. */
+/**
+ * Maps number ids to connection types. If two connections share a number (as in the sandbox), a connected official one
+ * wins, then the selected one.
+ */
 async function findConnectionsByNumber(ctx: Context): Promise<Map<string, ConnectionType>> {
   const rows = await ctx.db
     .selectFrom('messaging_connections as c')
@@ -219,18 +226,18 @@ async function openWindows(ctx: Context, messages: readonly InboundMessage[]): P
     .execute()
 }
 
-/** Finds the stores of events about something that the section owns. */
+/** Finds the stores of events about objects that one section owns, for example templates. */
 export interface StoreResolver {
   isOf(ctx: SystemContext, event: StoredEvent): boolean
-  /** The stores by event id; null: no store's. Missing events are retried for an hour. */
+  /** Maps event ids to stores; null if the event belongs to no store. An event that is left out is retried for an hour. */
   find(ctx: SystemContext, events: readonly StoredEvent[]): Promise<ReadonlyMap<string, string | null>>
 }
 
 const sharedContactDays = 30
 
 /**
- * Finds the stores of events that name none, by event id: through their resolver, otherwise by a number that several
- * stores use.
+ * Maps event ids to stores, for events that were stored without a store. The first matching resolver decides; without
+ * one, the event is looked up by the number that several stores share.
  */
 export async function findStores(
   ctx: SystemContext,
@@ -248,8 +255,8 @@ export async function findStores(
 }
 
 /**
- * Finds the stores of events on a shared number, by event id. A status belongs to its message's store; an inbound
- * message to the store that last wrote to the person within 30 days. Null for an unassigned number.
+ * Maps event ids to stores, for events on a shared number. A status belongs to its message's store; an inbound message
+ * belongs to the store that last wrote to the person within 30 days. Null if the number is not a shared one.
  */
 async function findSharedNumberStores(
   ctx: SystemContext,

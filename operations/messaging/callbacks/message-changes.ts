@@ -22,8 +22,8 @@ export async function applyHistory(ctx: Context, stored: StoredEvent[]): Promise
 type Change = MessageChangeData['change']
 
 /**
- * The latest changes of messages, by the provider's id; callbacks arrive in any order. A deletion is final, otherwise
- * the latest edit wins.
+ * Finds the change that applies to each message, by the provider's message id. Callbacks arrive in any order: a deletion
+ * is final, otherwise the latest edit wins.
  */
 export async function findMessageChanges(ctx: Context, ids: readonly string[]): Promise<Map<string, Change>> {
   if (ids.length === 0) return new Map()
@@ -38,7 +38,7 @@ export async function findMessageChanges(ctx: Context, ids: readonly string[]): 
   return new Map(rows.map(({ id, change }) => [id, change]))
 }
 
-/** Returns the changes of messages that do not exist (yet). */
+/** Applies edits and deletions. Returns the ids of events whose message does not exist (yet). */
 export async function applyMessageChanges(ctx: Context, stored: StoredEvent[]): Promise<readonly string[]> {
   const idOf = ({ data }: StoredEvent) => (data as MessageChangeData).providerMessageId
   const known = new Set<string>()

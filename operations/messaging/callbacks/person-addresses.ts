@@ -1,6 +1,6 @@
 /**
- * Resolves people that the provider names by its own id: people can hide their phone and are then reached by that id.
- * An earlier event that named both maps the id to the phone.
+ * Resolves the provider's ids of people to phones. People can hide their phone; they are then identified and reached by
+ * the provider's id. If an earlier event contained both, the id resolves to the phone.
  */
 import { sql } from 'kysely'
 import type { events } from '#operations/store/index'
@@ -88,7 +88,7 @@ const openWindow = (ctx: Context, key: string, at: Date) =>
     )
     .execute()
 
-/** Resolves the address of each event's person, in order: the phone if known. */
+/** Returns the address of each event's person, in the order of the events: the phone if known, otherwise the id. */
 export async function resolveAddresses(ctx: Context, stored: readonly StoredEvent[]): Promise<string[]> {
   const hidden = findHiddenIds(stored)
   if (hidden.length === 0) return stored.map(({ data }) => (data as InboundData).phone)
@@ -102,7 +102,7 @@ const listKnownPeople = (ctx: Context, userIds: readonly string[]) =>
     .where('user_id', '=', sql<string>`any(${[...userIds]}::text[])`)
     .execute()
 
-/** Resolves addresses before an event's store is known, across all stores that use its number. */
+/** Like `resolveAddresses`, but for events whose store is not known yet: searches all stores that use the number. */
 export async function resolveAddressesAcrossStores(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
@@ -134,7 +134,7 @@ function toAddresses(
   })
 }
 
-/** Applies a person's new phone or id: their data moves along. */
+/** Applies a person's change of phone or id: copies their data to the new address. */
 export async function applyPersonChanges(ctx: Context, stored: readonly events.StoredEvent[]): Promise<void> {
   for (const { storeRef: numberId, data } of stored) {
     const { before, now } = data as PersonChangeData

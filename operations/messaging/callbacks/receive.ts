@@ -42,7 +42,7 @@ function readEvents(ctx: SystemContext, parse: () => ProviderEvent[]): ProviderE
   }
 }
 
-/** Maps numbers that belong to one store; events of the shared number find their store when they are applied. */
+/** Maps number ids to stores, without the shared number: the store of its events is found when they are applied. */
 async function findNumberStores(ctx: SystemContext, numberIds: string[]): Promise<Map<string, string>> {
   if (numberIds.length === 0) return new Map()
   const rows = await ctx.root

@@ -7,7 +7,7 @@ import { singleSends } from '../sends/outbox-source.ts'
 
 const byPhone = { phoneKey: 'phone_key' }
 
-/** Opt-outs stay: otherwise the person would be messaged again. */
+/** Opt-outs are not erased: without them the person would be messaged again. */
 export const erasePerson: ErasureHandler = {
   async stop(ctx, person) {
     const queued = await ctx.db
@@ -40,7 +40,7 @@ export const erasePerson: ErasureHandler = {
   },
 }
 
-/** Recipients count against the number's limit for a day: anonymized, not deleted. */
+/** Anonymizes recipients instead of deleting them, because they count against the number's limit for a day. */
 async function anonymizeRecipients(ctx: Context, { phoneKeys }: DataSubject): Promise<void> {
   await ctx.db
     .updateTable('number_recipients')

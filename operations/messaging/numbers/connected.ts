@@ -8,7 +8,7 @@ import { connectedNumberChanged } from '../button/button.ts'
 import type { ConnectionType } from '../provider/port.ts'
 import { selectConnection } from './select.ts'
 
-/** Notifies the extensions that a connection can send again, selected or not. */
+/** Notifies the extensions that a connection can send again, whether or not it is the selected one. */
 export async function notifyConnected(ctx: Context, type: ConnectionType): Promise<void> {
   await connectedNumberChanged(ctx)
   const row = await ctx.db
@@ -29,7 +29,7 @@ export async function notifyConnected(ctx: Context, type: ConnectionType): Promi
 
 /**
  * Claims a number (E.164) for this store until the caller's transaction ends: a lock serializes stores that connect it
- * at once. Returns whether it is free.
+ * at the same time. Returns whether the number is free.
  */
 export async function claimPhone(ctx: Context, phone: string): Promise<boolean> {
   const key = phoneKey(phone)

@@ -23,7 +23,7 @@ export const tierLimits: Readonly<Record<string, number | null>> = {
   'tier-unlimited': null,
 }
 
-/** Stores the number's limit as reported by the provider; null: none. */
+/** Stores the number's limit as reported by the provider; null: unlimited. */
 export async function setNumberLimit(ctx: Context, numberId: string, atMost: number | null): Promise<void> {
   await ctx.db
     .insertInto('number_usage')
@@ -38,7 +38,7 @@ export interface NumberUsage {
   used: number
   /** Null: unlimited. */
   remaining: number | null
-  /** When the oldest counted recipient expires, if none remain. */
+  /** When the oldest counted recipient expires; null unless `remaining` is 0. */
   nextFreeAt: Date | null
 }
 
@@ -60,7 +60,7 @@ const findUsage = prepared<
   ])
 })
 
-/** The usage of one number, from its counted recipients. */
+/** Reads the usage of one number from its counted recipients. */
 export async function readNumberUsage(ctx: Context, numberId: string): Promise<NumberUsage> {
   const [row] = await findUsage(ctx, { numberId, since: getWindowStart(ctx.now()) })
   const { at_most: limit, used, oldest } = row!
@@ -92,7 +92,7 @@ const findRoom = prepared<
   ])
 })
 
-/** Whether a phone could get a template now: only a preview, `countRecipients` decides. */
+/** Whether a phone could get a template now. This is only a preview: `countRecipients` decides before a send. */
 export async function hasRoom(ctx: Context, numberId: string, phone: string): Promise<boolean> {
   const recipient = buildRecipientKey(numberId, phoneKey(phone))
   const values = { numberId, recipient, since: getWindowStart(ctx.now()) }
@@ -108,8 +108,8 @@ export interface CountedRecipients {
 }
 
 /**
- * Counts the recipients of templates before they are sent, in a short transaction of its own: known phones and those
- * with an open window always pass, others while the limit allows. Without a limit everybody passes.
+ * Counts the recipients of templates before they are sent, in a short transaction of its own. Phones that are counted
+ * already or have an open window always pass; other phones pass while the limit allows. Without a limit all pass.
  */
 export async function countRecipients(
   ctx: Context,
@@ -148,7 +148,7 @@ const among = (keys: readonly string[]) => sql<string>`any(${keys}::text[])`
 const recipientsAmong = (numberId: string, keys: readonly string[]) =>
   among(keys.map((key) => buildRecipientKey(numberId, key)))
 
-/** Returns the phones that exceed the limit. */
+/** Counts recipients while the limit allows. Returns the keys that exceed it. */
 async function countKeys(
   tx: Context,
   numberId: string,
@@ -193,7 +193,7 @@ async function countKeys(
   return fresh.slice(room)
 }
 
-/** Locks the number's usage row, which serializes its counters. Returns its limit. */
+/** Locks the number's usage row, which serializes the workers that count for it. Returns the number's limit. */
 async function lockUsage(tx: Context, numberId: string): Promise<number | null> {
   const { at_most: limit } = await tx.db
     .insertInto('number_usage')

@@ -1,11 +1,11 @@
 /**
- * PINs of numbers (two-step verification): set when a number connects, required when it connects again, and stored
- * sealed after a connection has ended.
+ * PINs of numbers (two-step verification). A PIN is set when a number connects and required when it connects again, so
+ * it stays stored, encrypted, after the connection has ended.
  */
 import type { Context } from '#runtime/context'
 import { seal, unseal } from '#runtime/secrets'
 
-/** Saves a PIN in the caller's transaction; null: nothing to save. */
+/** Saves a PIN in the caller's transaction. Does nothing for null. */
 export async function savePin(ctx: Context, pin: { numberId: string; pin: string } | null): Promise<void> {
   if (!pin) return
   const change = { pin: seal(ctx.settings, getSealContext(ctx), pin.pin), updated_at: ctx.now() }

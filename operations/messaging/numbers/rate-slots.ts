@@ -1,19 +1,19 @@
-/** The rate of a number: a row that all workers advance, so that it is shared across them. */
+/** Limits the rate of a number across all workers: each of them advances the number's row in the database. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { greatestKnown } from '#runtime/database/sql'
 import { hourMs } from '#runtime/durations'
 
-/** Slots further ahead are ignored: a clock that was wrong must have set them. */
+/** Slots further ahead than this are ignored: only a wrong clock can have set them. */
 const maxAheadMs = 48 * hourMs
 export const isTooFarAhead = (at: Date, now: Date): boolean => at.getTime() - now.getTime() > maxAheadMs
 const ignoreTooFarAhead = (ctx: Context, at: RawBuilder<unknown>) =>
   sql`(case when ${at} <= ${new Date(ctx.clock.ms() + maxAheadMs)}::timestamptz then ${at} end)`
 
 /**
- * Takes `units` rate slots from the queue of one rate class, which has `perSecond` of the number: campaigns and single
- * messages have separate classes, so that neither delays the other. Returns when they may be sent.
+ * Takes `units` rate slots of one rate class, which may send `perSecond` messages per second from this number. Campaigns
+ * and single messages have separate classes, so that neither delays the other. Returns when the messages may be sent.
  */
 export async function takeRateSlots(
   ctx: Context,

@@ -15,14 +15,14 @@ import { unseal } from '#runtime/secrets'
 import { messagingCleanup } from '../handles.ts'
 import { getProvider, isUnavailable } from './provider.ts'
 import { withProviderTimeout } from './provider-timeout.ts'
-import { isLive } from './qr-clock.ts'
+import { isLive } from './qr-state.ts'
 
 export interface NewRelease {
   kind: 'qr' | 'official' | 'shared' | 'templates'
   provider: string
-  /** The sealed credentials of the connection's row. */
+  /** The encrypted credentials of the connection's row. */
   credentials?: string | null
-  /** The session or account. */
+  /** The provider's id of the QR session or of the account. */
   subject?: string | null
   templates?: readonly { name: string; providerId: string }[]
 }
@@ -51,7 +51,7 @@ export async function addRelease(ctx: Context, release: NewRelease, inMs = 0): P
   return id
 }
 
-/** Records a release that the request tries itself; the job only runs if that fails or dies. */
+/** Records a release that the current request tries itself. The job runs only if that try fails or the process dies. */
 export const addReleaseForRequest = (ctx: Context, release: NewRelease): Promise<string> =>
   addRelease(ctx, release, jobAfterMs)
 
@@ -67,12 +67,12 @@ export async function tryRelease(ctx: Context, id: string): Promise<boolean> {
     await withProviderTimeout(perform(ctx, row), providerTimeoutMs)
   } catch (error) {
     const isOld = ctx.now().getTime() - row.created_at.getTime() >= maxAgeMs
-    // Only a refusal by the provider ends the release: an error of ours does not.
+    // Only a refusal by the provider or the maximum age ends the release; an internal error does not.
     if (!(error instanceof Refused) && !isOld) {
       if (!isUnavailable(error)) ctx.log.error({ err: error, kind: row.kind }, 'release failed')
       return false
     }
-    // The release row also holds the credentials, which are no longer needed.
+    // The row is deleted although the cleanup failed, because it contains credentials that are no longer needed.
     ctx.log.warn({ err: error, kind: row.kind }, 'release abandoned')
   }
   await ctx.db.deleteFrom('messaging_releases').where('id', '=', id).execute()
@@ -107,8 +107,8 @@ async function perform(ctx: Context, row: ReleaseRow): Promise<void> {
 }
 
 /**
- * Whether a newer connection uses the same subject: ending the old one would end the newer one. A new QR session has
- * already replaced the old one at the provider.
+ * Whether a newer connection is active, so that the provider must not be called: leaving the shared number would end
+ * the newer connection too, and a new QR session has already replaced the old session at the provider.
  */
 async function isRunning(ctx: Context, type: 'qr' | 'shared', subject: string | null): Promise<boolean> {
   const row = await ctx.db
@@ -121,7 +121,7 @@ async function isRunning(ctx: Context, type: 'qr' | 'shared', subject: string | 
   return row.status === 'connected'
 }
 
-/** Callbacks of an account concern all its numbers, of whichever store. */
+/** Whether a number of any store still uses the account: ending the account's callbacks would end them for all numbers. */
 async function isAccountUsed(ctx: Context, { provider, subject }: ReleaseRow): Promise<boolean> {
   const row = await ctx.system
     .selectFrom('messaging_connections')
@@ -135,8 +135,8 @@ async function isAccountUsed(ctx: Context, { provider, subject }: ReleaseRow): P
 }
 
 /**
- * Leaves out templates that were adopted with their id, by a number connected since or by another store of the same
- * account.
+ * Returns the templates to delete at the provider. Leaves out templates whose provider id is in use again, by a number
+ * connected since or by another store of the same account.
  */
 async function findUnusedTemplates(
   ctx: Context,
@@ -180,7 +180,7 @@ export async function doReleases(system: SystemContext, signal: AbortSignal): Pr
   return left
 }
 
-/** Backoff: one minute, then as long as the release has already waited. */
+/** Backoff: one minute at first, then as long as the release has already waited, but at most an hour. */
 const getNextTryAt = (createdAt: Date, now: Date): Date =>
   new Date(now.getTime() + Math.max(60_000, Math.min(hourMs, now.getTime() - createdAt.getTime())))
 

@@ -53,14 +53,14 @@ export async function findSelectedRoute(ctx: Context): Promise<Route | null> {
   return row ? checkUsable(ctx, toRoute(ctx, row)) : null
 }
 
-/** The official number's route if `via` says so, otherwise the selected connection's; null if it cannot send. */
+/** Returns the official number's route if `via` is set, otherwise the selected connection's; null if it cannot send. */
 export async function findRoute(ctx: Context, via?: 'official'): Promise<Route | null> {
   if (via === undefined) return findSelectedRoute(ctx)
   const route = await findRouteByType(ctx, via)
   return route && checkUsable(ctx, route)
 }
 
-/** The route, or why there is none. */
+/** Like `findRoute`, but returns the reason if there is no route. */
 export async function routeOrReason(
   ctx: Context,
   via?: 'official',

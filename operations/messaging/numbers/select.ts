@@ -9,7 +9,7 @@ import type { ConnectionType } from '../provider/port.ts'
 export const selectConnection = (ctx: Context, type: ConnectionType): Promise<unknown> =>
   stores.selectConnection(ctx, type)
 
-/** Deselects this connection; another number is never selected without the merchant. */
+/** Deselects this connection if it is selected. No other one is selected instead: that is the merchant's decision. */
 export async function deselectConnection(ctx: Context, type: ConnectionType): Promise<void> {
   const { messaging_connection_type: selected } = await ctx.db
     .selectFrom('stores')

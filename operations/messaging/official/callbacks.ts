@@ -25,8 +25,9 @@ type StoredEvent = events.StoredEvent
 type AccountSubject = { account: string; phone: string | null }
 
 /**
- * Finds the stores of events about accounts, by event id. If several numbers share an account, the named one, otherwise
- * the one connected last; the others ask the provider. An unknown account may not be committed yet.
+ * Maps event ids to stores, for events about accounts. If several numbers share an account, the event goes to the store
+ * of the number it names. If it names none, it goes to the store that connected last, and a job revalidates the numbers
+ * of the other stores. An unknown account is left out: its connection may not be committed yet.
  */
 export async function findAccountStores(
   ctx: SystemContext,
@@ -117,6 +118,6 @@ export const applyNumberName = (ctx: Context, stored: StoredEvent[]): Promise<vo
 export const applyNumberAccount = (ctx: Context, stored: StoredEvent[]): Promise<void> =>
   applyEach<NumberAccountData>(ctx, stored, async (row, { issue }) => {
     if (issue) await markError(ctx, row, issue)
-    // The account recovered; only the provider can say whether the number did.
+    // The account recovered; the revalidation asks the provider whether the number did too.
     else await ctx.queue(officialRevalidate, {})
   })

@@ -1,4 +1,4 @@
-/** Confirms the result of the provider's setup page: a number, or nothing. */
+/** Completes a setup with the result of the provider's setup page: connects the number, or records the cancellation. */
 
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -29,8 +29,8 @@ export interface Confirmation {
   code?: string | undefined
   error?: string | undefined
   /**
-   * The merchant's answer to a question of the setup, or what the provider's page reported to the window that opened
-   * it.
+   * `pin`, `numberId` and `accountId` are the merchant's answers to questions of the setup, or what the provider's page
+   * reported to the window that opened it.
    */
   pin?: string | undefined
   numberId?: string | undefined
@@ -52,8 +52,8 @@ const deadAfterMs = minuteMs
 
 /**
  * Ends a setup: with a code the number connects (or is under review), with an error the previous status applies. Runs
- * outside a transaction. Asks for missing answers by the name of their field. Refuses a state of another store, an
- * expired link, a code that the provider rejects (the link stays open) and a number of another store.
+ * outside a transaction. Throws a `SetupQuestionError` if the merchant has to answer a question. Refuses a state of
+ * another store, an expired link, a code that the provider rejects (the link stays open) and a number of another store.
  */
 export async function confirmSetup(ctx: Context, confirmation: Confirmation): Promise<void> {
   const { state, code, error } = confirmation
@@ -84,7 +84,7 @@ interface ClaimedSetup {
   id: string
   returnUrl: string
   startedAt: Date
-  /** Sealed. */
+  /** The encrypted `SavedGrant`. */
   granted: string | null
   provider: Provider
 }
@@ -133,7 +133,7 @@ async function deny(tx: Context, setupId: string): Promise<void> {
   if (await endSetup(tx, setupId, 'denied')) await updateOfficial(tx, { issue_code: 'setup-denied' })
 }
 
-/** Returns whether the setup was still open. */
+/** Ends the setup. Returns whether it was still open. */
 async function endSetup(tx: Context, id: string, outcome: 'confirmed' | 'denied'): Promise<boolean> {
   const ended = await tx.db
     .updateTable('messaging_setups')
@@ -184,7 +184,7 @@ async function connect(
       await claimNumber(tx, row, provider, number, health)
       return null
     }
-    // Ours at the provider but not stored here: release it again.
+    // The number is connected at the provider, but not stored here: release it again.
     await addRelease(tx, {
       kind: 'official',
       provider: provider.name,
@@ -199,13 +199,13 @@ async function connect(
   await requestHistory(ctx, provider, number)
 }
 
-/** The grant of one code; the merchant may have obtained another code since. */
+/** The grant that one code was exchanged for; the merchant may have obtained another code since. `of`: the code's hash. */
 interface SavedGrant {
   of: string
   granted: unknown
 }
 
-/** The saved grant of this code. Setups of earlier releases saved it without the code, as there was only one. */
+/** Returns the saved grant of this code, or null. Earlier versions of this software saved a grant without its code. */
 function findGrant(ctx: Context, { granted }: ClaimedSetup, code: string): unknown {
   const grant =
     granted && (unseal(ctx.settings, ctx.store.id, granted) as SavedGrant | Record<string, unknown>)
@@ -213,7 +213,7 @@ function findGrant(ctx: Context, { granted }: ClaimedSetup, code: string): unkno
   return grant.of === sha256(code) ? grant.granted : null
 }
 
-/** The code was exchanged: saves its grant until the setup completes, while the link is valid. */
+/** Saves the grant of an exchanged code until the setup ends. Does nothing if the setup has ended already. */
 async function saveGrant(ctx: Context, setupId: string, grant: SavedGrant): Promise<void> {
   await ctx.db
     .updateTable('messaging_setups')
@@ -235,13 +235,13 @@ async function findSharedAccounts(ctx: Context, provider: string, since: Date): 
   return rows.map((row) => row.account)
 }
 
-/** The lowest id (UUIDv7) that can be created from then on. */
+/** Returns the lowest id (UUIDv7) that can be created from this time on. */
 function toLowestId(ms: number): string {
   const time = Math.floor(ms).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** The number works without history: there may be none, or the merchant does not share it. */
+/** Requests the history. Errors are only logged, because the number works without it. */
 async function requestHistory(
   ctx: Context,
   { port }: Provider,

@@ -1,7 +1,7 @@
 /** Disconnects the official number (rule 4). */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { getOfficialState } from '../numbers/official-clock.ts'
+import { getOfficialState } from '../numbers/official-state.ts'
 import { addRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
 import { removeAllTemplates } from '../templates/transitions.ts'
@@ -9,8 +9,8 @@ import { endSetups } from './setup.ts'
 import { lockOfficial, saveCurrentPin, updateOfficial } from './state.ts'
 
 /**
- * Runs in the caller's transaction: status, credentials, templates and inbox at once; at the provider by a job. Refuses
- * if there is nothing to disconnect.
+ * Runs in the caller's transaction. Changes the status, credentials, templates and inbox at once; a job disconnects the
+ * number at the provider. Refuses if there is nothing to disconnect.
  */
 export async function disconnectOfficial(ctx: Context): Promise<void> {
   const row = await lockOfficial(ctx)

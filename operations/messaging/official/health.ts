@@ -29,7 +29,10 @@ const findHealth = prepared((db) =>
     .$castTo<HealthRow>(),
 )
 
-/** Asks the provider if its last answer is older than five minutes. Refuses if there is no official number. */
+/**
+ * Returns the stored health, or requests it from the provider if it is older than five minutes. Refuses if there is no
+ * official number.
+ */
 export async function readHealth(ctx: Context): Promise<PhoneHealth> {
   const [row] = await findHealth(ctx, {})
   if (!row || row.status === 'none' || !row.number_id || !row.phone) {
@@ -59,7 +62,7 @@ export async function readHealth(ctx: Context): Promise<PhoneHealth> {
   }
 }
 
-/** Null if the provider does not answer, or the number was replaced meanwhile. */
+/** Requests the health from the provider. Null if it does not answer, or the number was replaced meanwhile. */
 async function requestHealth(ctx: Context, requested: HealthRow): Promise<NumberHealth | null> {
   const route = await findRouteByType(ctx, 'official')
   if (!route) return null

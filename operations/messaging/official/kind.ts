@@ -6,7 +6,7 @@ import { unwrapAdapter } from '#runtime/ports/instrumentation'
 import type { Precondition } from '#runtime/ports/provider'
 import { officialRevalidate } from '../handles.ts'
 import { notifyConnected } from '../numbers/connected.ts'
-import { describeIssue } from '../numbers/official-clock.ts'
+import { describeIssue } from '../numbers/official-state.ts'
 import { findRouteByType, type Route } from '../numbers/route.ts'
 import { wakeWaitingMessages } from '../outbox/rows.ts'
 import type { ConnectionType } from '../provider/port.ts'
@@ -28,7 +28,7 @@ const findConnection = (ctx: Context, type: string) =>
 
 export const numberKind: health.ConnectionKind = {
   name: (part) => names[part] ?? 'the number',
-  // `official-number-issue` and `messaging-connected` say more than the generic notifications.
+  // For the official number, `official-number-issue` and `messaging-connected` replace the generic notifications.
   notifiesItself: ['official'],
   async connectedAt(tx, part) {
     const row = await findConnection(tx, part)
@@ -39,7 +39,7 @@ export const numberKind: health.ConnectionKind = {
   async probe(ctx, part) {
     if (part === 'official') return revalidateIfConnected(ctx)
     const route = await findRouteByType(ctx, part as ConnectionType)
-    // Without a check, the next message shows whether it works.
+    // If the port has no `check`, the next message shows whether the number works.
     const { check } = (route?.port ?? {}) as { check?(store: Route['store']): Promise<unknown> }
     await check?.call(route!.port, route!.store)
   },
@@ -54,7 +54,7 @@ export const numberKind: health.ConnectionKind = {
   },
   async stateChanged(tx, { part, before, after }) {
     if (after === 'lost' && part === 'official' && (await findConnection(tx, part))?.status === 'connected') {
-      // The provider knows the cause; the merchant is notified after the revalidation.
+      // The revalidation asks the provider for the cause, and then notifies the merchant.
       await tx.queue(officialRevalidate, {})
     }
     if (after !== 'connected') return
@@ -79,7 +79,7 @@ async function checkRoute(
   return { provider, findings }
 }
 
-/** Ignores a number that was disconnected meanwhile. */
+/** Revalidates the official number. Does nothing if it was disconnected meanwhile. */
 async function revalidateIfConnected(ctx: Context): Promise<void> {
   try {
     await revalidate(ctx)

@@ -5,7 +5,7 @@ import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs } from '#runtime/durations'
-import { describeIssue, getOfficialState, type OfficialRow } from '../numbers/official-clock.ts'
+import { describeIssue, getOfficialState, type OfficialRow } from '../numbers/official-state.ts'
 import type { OfficialConnection } from './schema.ts'
 
 const staleMs = dayMs

@@ -1,4 +1,4 @@
-/** The page that merchants return to from the provider's setup. It confirms by itself. */
+/** The page that merchants return to from the provider's setup. It confirms the setup without a click. */
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
 import { answerHtml, escapeHtml, readEntitlement } from '#operations/store/index'
 import type { Context, SystemContext } from '#runtime/context'

@@ -35,7 +35,7 @@ export async function revalidate(ctx: Context): Promise<void> {
   })
 }
 
-/** Distinguishes an unfinished setup from none. */
+/** Builds the error for a missing official number; its text depends on whether a setup is unfinished. */
 async function buildNotConnected(ctx: Context): Promise<ApiError> {
   const { status, setup } = await readOfficial(ctx)
   return refuse(
@@ -53,7 +53,7 @@ const toConnectionError = (ctx: Context) =>
     .where('type', '=', 'official')
     .executeTakeFirst()
 
-/** Reads the health as well, unless the number has an issue. */
+/** Requests the number's state, and its health unless the number has an issue. */
 async function requestState({
   port,
   store,
@@ -62,7 +62,7 @@ async function requestState({
     const state = await port.officialState(store)
     return { state, health: state.status === 'error' ? null : await port.phoneHealth(store) }
   } catch (error) {
-    // Lost access is a state as well, which the merchant is notified of.
+    // Lost access is handled as a state of the number, so that the merchant is notified of it.
     if (!(error instanceof AccessLost)) throw error
     const issue = numberIssues.find((each) => each === error.code) ?? 'token-expired'
     const unknown = { phone: '', displayName: '', displayNameStatus: null }

@@ -1,5 +1,5 @@
 import { count, instant, named, object, z } from '#runtime/schema'
-import { officialIssues, officialStatuses } from '../numbers/official-clock.ts'
+import { officialIssues, officialStatuses } from '../numbers/official-state.ts'
 
 export const officialConnection = named(
   'OfficialConnection',

@@ -111,7 +111,7 @@ export async function endSetups(
     .execute()
 }
 
-/** The address receives the setup's state, so it must be our own. */
+/** Whether the address is on this server's or the store's host: it receives the setup's secret state. */
 function isOwnAddress(ctx: Context, address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : null
   if (!url || url.username || url.password || url.hash) return false

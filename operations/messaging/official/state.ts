@@ -9,7 +9,7 @@ import { connectedNumberChanged } from '../button/button.ts'
 import { templateSync } from '../handles.ts'
 import { announceNumber, claimPhone } from '../numbers/connected.ts'
 import { setNumberLimit, tierLimits } from '../numbers/limit.ts'
-import { describeIssue } from '../numbers/official-clock.ts'
+import { describeIssue } from '../numbers/official-state.ts'
 import { savePin } from '../numbers/pins.ts'
 import { getProvider } from '../numbers/provider.ts'
 import type { NumberHealth, NumberIssue, OfficialState } from '../provider/number-port.ts'
@@ -62,7 +62,7 @@ export async function applyState(ctx: Context, row: OfficialNumberRow, state: Of
   await markConnected(ctx, row, { phone, displayName })
 }
 
-/** Marks a number as ready or recovered. If another store has connected it meanwhile, it keeps its error. */
+/** Marks a number as connected. If another store has connected it meanwhile, marks it as `number-removed` instead. */
 export async function markConnected(
   ctx: Context,
   row: OfficialNumberRow,
@@ -85,7 +85,7 @@ export async function markConnected(
   await ctx.queue(templateSync, {})
 }
 
-/** Notifies once per cause, while it stays the same. */
+/** Sets the number's issue and notifies the merchant. Does nothing if the number already has this issue. */
 export async function markError(ctx: Context, row: OfficialNumberRow, issue: NumberIssue): Promise<void> {
   if (row.status === 'error' && row.issue_code === issue) return
   await updateOfficial(ctx, { status: 'error', issue_code: issue })

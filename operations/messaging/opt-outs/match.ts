@@ -2,8 +2,8 @@ import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
 /**
- * Whether the phone of a row is opted out, for any statement. `key`: its match form (`phoneKey`), a column or a value.
- * One index lookup per row.
+ * SQL condition: whether the phone of a row is opted out. `key`: the phone's match form (`phoneKey`), a column or a
+ * value. Costs one index lookup per row.
  */
 export const isOptedOut = (
   db: Pick<Kysely<TenantTables>, 'selectFrom'>,

@@ -1,4 +1,7 @@
-/** Phones that opted out: only messages they asked for may be sent to them. Unique per store by match form. */
+/**
+ * Phones that opted out: they may only be sent messages that they asked for. A phone is unique per store by its match
+ * form (`phoneKey`).
+ */
 import { type CommonTableExpressionOutput, type Kysely, type QueryCreator, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -110,7 +113,7 @@ const removeOptOut = prepared((db, values: { phoneKey: string; now: string }, ex
     .select('changed.id'),
 )
 
-/** Opts a phone out by hand, in one statement. Refuses an invalid phone, and one that is opted out already. */
+/** Opts a phone out by hand, in one statement. Refuses an invalid phone, and a phone that is opted out already. */
 export async function addByHand(
   ctx: Context,
   input: { phone: string; note?: string | null },
@@ -155,7 +158,7 @@ const findOptedOutKeys = prepared((db, values: { keys: string[] }) =>
     .select('k.key'),
 )
 
-/** Finds the phones that are opted out. Takes E.164 or match forms (`phoneKey`), answers match forms. */
+/** Finds the phones that are opted out. Takes E.164 or match forms (`phoneKey`), returns match forms. */
 export async function findOptedOut(ctx: Context, phones: readonly string[]): Promise<Set<string>> {
   if (phones.length === 0) return new Set()
   const rows = await findOptedOutKeys(ctx, { keys: [...new Set(phones.map(phoneKey))] })

@@ -39,7 +39,7 @@ export async function call(
   key: string,
   isCounted = false,
 ): Promise<CallResult> {
-  // Taken before the call, so that a reply is never older than its message.
+  // The time is read before the call, so that a reply is never older than the message it replies to.
   const at = ctx.now()
   if ('mail' in outgoing) return callMail(ctx, outgoing.mail, key, at)
   const { phone, content, via, replyTo } = outgoing
@@ -75,7 +75,10 @@ async function callMail(
   }
 }
 
-/** The operator has to act, not the recipient: nothing is tried until the health check asks the provider again. */
+/**
+ * The mail provider rejects this server's access, which only the operator can fix: no email is sent until the health
+ * check asks the provider again.
+ */
 async function toMailOutage(ctx: Context): Promise<RequeueReason> {
   const until = (await health.mailBlockedUntil(ctx)) ?? new Date(ctx.clock.ms() + minuteMs)
   return { reason: 'provider-unavailable', isDown: true, until }
@@ -122,13 +125,13 @@ function toCallResult(outcome: SendOutcome, at: Date): CallResult {
   }
 }
 
-/** Parallel calls, so that a slow provider does not slow the batch down. PGlite serializes their queries. */
+/** Number of parallel calls: one by one, a slow provider would slow the batch down. PGlite serializes their queries. */
 const concurrency = 16
 
 const unavailable: RequeueReason = { reason: 'provider-unavailable' }
 
 export interface DispatchReport<M> {
-  /** Leaves out messages that were not called because the claim was lost, and those whose outcome is unknown. */
+  /** Without messages that were not sent because the claim was lost, and those whose outcome is unknown. */
   results: { message: M; outcome: DispatchResult }[]
   /** Why the batch stopped early. */
   stoppedBy: RequeueReason | null
@@ -148,9 +151,9 @@ export interface Batch<M> {
 }
 
 /**
- * Dispatches a batch, outside any transaction. Counts its recipients against the number's limit first and returns those
- * of messages that were not sent. If the connection fails, the batch stops and the remaining messages are requeued for
- * the same reason.
+ * Dispatches a batch, outside any transaction. First counts its recipients against the number's limit; recipients whose
+ * message was not sent are uncounted at the end. If the connection fails, the batch stops and the remaining messages are
+ * requeued for the same reason.
  */
 export async function dispatch<M extends Pick<MessageState, 'id' | 'attempt'>, Row extends MessageState>(
   ctx: Context,
@@ -211,7 +214,7 @@ export async function dispatch<M extends Pick<MessageState, 'id' | 'attempt'>, R
   for (const outgoing of messages)
     if (!isWithinLimit(outgoing)) note(outgoing, { kind: 'requeued', because: { reason: 'number-limit' } })
   const isNumberHeld = report.stoppedBy?.reason === 'throttled'
-  // Only recipients were throttled: the caller continues later, and the number stays free for others.
+  // Only recipients were throttled: the caller continues later, and the number is not paused for other batches.
   if (report.results.every(({ outcome }) => outcome.kind === 'requeued')) report.stoppedBy ??= limited
   if (connection && isNumberHeld && report.stoppedBy?.reason === 'throttled') {
     await pauseNumber(ctx, connection, new Date(ctx.clock.ms() + report.stoppedBy.afterMs))

@@ -35,16 +35,16 @@ export interface MessageState {
   reason: string | null
   providerMessageId: string | null
   reservationId: string | null
-  /** When it was dispatched; null if it never left. For an indeterminate outcome, the time of the call. */
+  /** When the message was sent; null if it never was. For an indeterminate outcome, the time of the call. */
   sentAt: Date | null
   deliveredAt: Date | null
   readAt: Date | null
   failedAt: Date | null
-  /** Set while the outcome of a call is unknown; null: it is certainly not with the provider. */
+  /** Time of a call whose outcome is unknown; null if the provider certainly does not have the message. */
   calledAt: Date | null
 }
 
-/** A column of a source's table, with its SQL type. Without a type it is only read. */
+/** A column of a source's table, with its SQL type. The outbox only reads a column without a type. */
 type Column<T extends Table> = readonly [name: keyof TenantTables[T] & string, type?: string]
 
 /** The usual column names. */
@@ -61,16 +61,16 @@ export const defaultColumns = {
   calledAt: ['called_at', 'timestamptz'],
 } as const
 
-/** The default columns that the table lacks: its source has to map them. */
+/** Requires a source to map the default columns that its table lacks. */
 export interface RequiredColumns<T extends Table, U> {
   columns: { readonly [F in keyof U as U[F] extends Column<T> ? never : F]: Column<T> | null }
 }
 
-/** Why a message was certainly not accepted though the recipient is fine: it may be sent later. */
+/** A temporary reason for which a message was certainly not accepted: it may be sent later. */
 export type RequeueReason =
   /** `isOfRecipient`: other recipients are not throttled. */
   | { reason: 'throttled'; afterMs: number; isOfRecipient?: true }
-  /** `isDown`: the connection fails, not this message. `until`: nothing is tried before. */
+  /** `isDown`: the connection fails, not this message. `until`: no message is tried before this time. */
   | { reason: 'provider-unavailable'; isDown?: true; until?: Date }
   | { reason: 'number-limit' | 'disconnected' }
 
@@ -79,7 +79,7 @@ export interface Transition<Row extends MessageState = MessageState> {
   after: Row
 }
 
-/** `via`: the number, if it differs from the source's. */
+/** Details of a sent message. `via`: the connection, if it differs from the source's. */
 export type SentDetails = Omit<
   SentMessage,
   'messageId' | 'phone' | 'providerMessageId' | 'sentAt' | 'isKnown'
@@ -92,11 +92,14 @@ export interface OutboxSource<Row extends MessageState = MessageState, T extends
   /** Prefix of its idempotency keys. */
   kind: string
   table: T
-  /** Columns that differ from `defaultColumns`, and additional ones; null: the table itself does not have it. */
+  /** Columns that differ from `defaultColumns`, and additional ones; null if the table does not have the column. */
   columns: Readonly<Partial<Record<keyof Row & string, Column<T> | null>>>
   /** Values of `status` while a message is being sent. */
   inFlightStatuses: readonly string[]
-  /** Values of `status` while a message has its quota unit and is not claimed yet. Returning to one keeps the unit. */
+  /**
+   * Values of `status` while a message has its quota unit and is not claimed yet. A message that returns to such a
+   * status keeps its unit.
+   */
   pendingStatuses?: readonly string[]
   /** Columns of a claim, set to null when it ends. */
   claimColumns: readonly (keyof TenantTables[T] & string)[]
@@ -111,17 +114,17 @@ export interface OutboxSource<Row extends MessageState = MessageState, T extends
   /** Joins the other tables of a row to its messages (`m`). */
   join?(messages: Messages<T>): unknown
   /**
-   * The row after a message was certainly not accepted, for sources that claim in batches. `because`: null if it was
-   * never called.
+   * For sources that claim in batches: returns the new row of a message that was certainly not accepted. `because` is
+   * null if the provider was never called.
    */
   requeue?(tx: Context, row: Row, because: RequeueReason | null): Row
   /** Queues the job of a message that waited for a number. Not needed if the source is swept every minute. */
   wake?(tx: Context, id: string): Promise<unknown>
-  /** Locks the rows that are always locked before a message. */
+  /** Locks the parent rows of messages, such as a campaign, which are always locked before the messages. */
   lockParents?(tx: Context, ids: readonly string[]): Promise<void>
   /** Details of a sent message for the ledger, the touch and the inbox. */
   describeSent(row: Row): SentDetails
-  /** Whether the ledger may already contain it, from an earlier attempt. */
+  /** Whether the ledger may already contain the message, from an earlier attempt. */
   isRepeated?(row: Row): boolean
   /** The campaign to record with an opt-out. */
   getCampaignId?(row: Row): string

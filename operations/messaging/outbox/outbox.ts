@@ -1,4 +1,4 @@
-/** The outbox sends every message, whatever its section (rule 10). */
+/** Public API of the outbox, which sends the messages of all sections (rule 10). */
 export { defineBatchSource, defineSingleSource } from './define-source.ts'
 export {
   type DispatchReport,

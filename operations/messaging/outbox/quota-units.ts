@@ -1,4 +1,4 @@
-/** Quota units: every sent message uses one. It is committed or released once, with the message's final transition. */
+/** Quota units: every sent message uses one. A unit is committed or released once, with the message's final transition. */
 import { attribution, isAmong, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { ApiError } from '#runtime/errors'
@@ -22,7 +22,7 @@ export async function reserveUpTo(
   return { reservationId: null, units: 0 }
 }
 
-/** Releases units, each to its own reservation. */
+/** Releases one quota unit for each reservation id in the list; ignores nulls. */
 export async function releaseUnits(tx: Context, reservationIds: Iterable<string | null>): Promise<void> {
   const counts = new Map<string, number>()
   for (const id of reservationIds) if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1)
@@ -32,13 +32,13 @@ export async function releaseUnits(tx: Context, reservationIds: Iterable<string 
 export interface SentRow<Row extends MessageState> {
   row: Row
   holdsUnit: boolean
-  /** False: the outcome is indeterminate; its unit is kept. */
+  /** False if the outcome is indeterminate; the message then keeps its unit. */
   isKnown: boolean
 }
 
 /**
- * Counts sent messages, each once by its id: ledger, units, touches and extensions. Messages whose contact was erased
- * are counted already.
+ * Records sent messages in the ledger, as used quota units and as touches, and passes them to the extensions. Each
+ * message is recorded once, by its id. A message of an erased contact has no address left; it was recorded before.
  */
 export async function countSent<Row extends MessageState>(
   tx: Context,
@@ -66,7 +66,7 @@ export async function countSent<Row extends MessageState>(
       groups.get(reservationId)!.map((each) => toSentMessage(source, each)),
     )
   }
-  // The message was counted before: releases the unit that another attempt reserved.
+  // These messages were counted before: releases the unit that another attempt reserved.
   const spare = messages.filter(({ row, holdsUnit }) => holdsUnit && counted.has(row.id))
   await releaseUnits(
     tx,
@@ -87,7 +87,7 @@ const toSentMessage = <Row extends MessageState>(
   ...(source.via ? { via: source.via } : {}),
 })
 
-/** Emails appear in the ledger without a unit, and may be credited with orders. */
+/** Records emails in the ledger. They use no quota unit, and orders may be attributed to them. */
 async function countMails<Row extends MessageState>(
   tx: Context,
   source: OutboxSource<Row>,

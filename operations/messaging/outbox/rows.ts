@@ -10,7 +10,7 @@ import {
   type Transition,
 } from './outbox-source.ts'
 
-/** Loosely typed, as each source has its own table: `declare.ts` checks the names in `columns`. */
+/** Loosely typed, because each source has its own table; `define-source.ts` checks the names in `columns`. */
 type MessageQuery = SelectQueryBuilder<Record<string, Record<string, unknown>>, string, object>
 type MessageUpdate = UpdateQueryBuilder<Record<string, Record<string, unknown>>, string, string, object>
 
@@ -52,8 +52,8 @@ export function selectMessages<Row extends MessageState>(
 const withDefaults = <Row extends MessageState>(row: object): Row => ({ ...defaults, ...row }) as Row
 
 /**
- * Locks messages, and their parents before them. By default those in flight or sent, otherwise those in `statuses`.
- * `claimId`: only those of this claim.
+ * Locks messages, and their parents before them: by default messages in flight or sent, otherwise messages in
+ * `statuses`. With `claimId`, only messages of this claim.
  */
 export async function lockMessages<Row extends MessageState>(
   tx: Context,
@@ -145,7 +145,7 @@ const getColumnName = <Row extends MessageState>(
 
 /**
  * Records a call before it is made, if the provider does not deduplicate by key or another worker may own the claim.
- * Takes messages that were never called, or only by a dead worker, and answers their ids.
+ * Marks only messages that were never called, or last called by a dead worker, and returns their ids.
  */
 export async function markCalled<Row extends MessageState>(
   ctx: Context,
@@ -166,7 +166,7 @@ export async function markCalled<Row extends MessageState>(
   return new Set(marked.map(({ id }) => id))
 }
 
-/** Records a try: the next one, the number of tries, and since when the message may be with the provider. */
+/** Writes the time of the next try, the number of tries, and since when the provider may have the message. */
 export async function writeTry<Row extends MessageState & { tries: number; nextTryAt: Date | null }>(
   ctx: Context,
   source: OutboxSource<Row>,
@@ -203,8 +203,8 @@ export async function findDueMessages<Row extends MessageState>(
 }
 
 /**
- * Wakes the messages that wait for a number, as one can send again. Messages that may have been sent keep their own
- * schedule.
+ * Makes messages that wait for a number due, when a number can send again. Messages that may have been sent keep their
+ * own schedule.
  */
 export async function wakeWaitingMessages(ctx: Context): Promise<void> {
   for (const source of Object.values(ctx.extensions.senders)) {

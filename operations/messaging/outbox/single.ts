@@ -31,7 +31,7 @@ import { defaultRateShare } from './rate-shares.ts'
 import { lockMessages, writeTransitions, writeTry } from './rows.ts'
 import { recordOutcomes } from './transitions.ts'
 
-/** A single message also has its own schedule. */
+/** The state of a message that is sent on its own schedule. */
 export interface SingleState extends MessageState {
   tries: number
   /** Not claimed before this time. */
@@ -58,16 +58,16 @@ export interface SingleOutboxSource<Row extends SingleState = SingleState> exten
   /** Runs in the claim's transaction, for a message that certainly never left. Returns why it cannot be sent. */
   checkPreconditions?(tx: Context, row: Row): Promise<Failure | null>
   /**
-   * Runs in the claim's transaction. Returns the outgoing message, identical at each try, and the row with the values
-   * it needs first (its text, its unit).
+   * Runs in the claim's transaction. Returns the outgoing message, which must be identical at each try, and the row with
+   * the values that must be stored before the call (its text, its quota unit).
    */
   prepare(tx: Context, row: Row): Promise<Prepared<Row>>
-  /** Whether it answers a person within their 24-hour window, as the section knows. */
+  /** Whether the message replies to a person within their 24-hour window, according to the section's own data. */
   isReply?(row: Row): boolean
 }
 export type Prepared<Row> = { row: Row; outgoing: Outgoing } | Failure
 
-/** When to try again; null: it has ended, or does not exist. */
+/** When to try again; null if the message has ended or does not exist. */
 export type NextTry = Date | null
 
 const numberRetryMs = 60 * minuteMs
@@ -82,8 +82,8 @@ interface Claimed<Row> {
 }
 
 /**
- * Advances one message. Does nothing if another worker has claimed it or it has ended. `isOurs`: the previous holder is
- * certainly gone.
+ * Makes the next try for one message. Does nothing if another worker has claimed the message or it has ended. `isOurs`
+ * takes over the claim, because its previous holder is certainly gone.
  */
 export async function dispatchOne<Row extends SingleState>(
   ctx: Context,
@@ -217,7 +217,7 @@ const failures: Record<RequeueReason['reason'], Failure> = {
   disconnected: { code: 'disconnected', reason: 'No number that can send is connected' },
 }
 
-/** Not accepted: tries again later, as long as that makes sense. */
+/** Schedules the next try of a message that was not accepted, or fails the message if no try is left. */
 async function requeue<Row extends SingleState>(
   ctx: Context,
   source: SingleOutboxSource<Row>,
@@ -227,7 +227,7 @@ async function requeue<Row extends SingleState>(
   const { row, calledBefore } = claimed
   if (because.reason === 'throttled')
     return reschedule(ctx, source, claimed, addMs(ctx.now(), because.afterMs), false)
-  // It may have been sent before: only a retry under its key or a status event can prove it.
+  // An earlier try may have sent the message: only a retry under its key or a status event can show it.
   if (calledBefore) return awaitConfirmation(ctx, source, claimed)
   const waits = source.maxWaitMs > 0 && !(await isTooLate(ctx, source, row))
   if (because.reason === 'provider-unavailable') {
@@ -251,7 +251,7 @@ async function isTooLate<Row extends SingleState>(
   return createdAt !== undefined && ctx.now() >= addMs(createdAt, source.maxWaitMs)
 }
 
-/** It may have been sent: retries under its key unless a status event proves it first. */
+/** For a message that may have been sent: retries under its key, unless a status event shows first that it was. */
 function awaitConfirmation<Row extends SingleState>(
   ctx: Context,
   source: SingleOutboxSource<Row>,
@@ -265,7 +265,7 @@ function awaitConfirmation<Row extends SingleState>(
     : reschedule(ctx, source, pending, addMs(ctx.now(), afterMs))
 }
 
-/** No more retries: a status event may arrive until ten minutes after the call. */
+/** For a message without retries left: waits for a status event until ten minutes after the call. */
 async function awaitStatus<Row extends SingleState>(
   ctx: Context,
   source: SingleOutboxSource<Row>,

@@ -1,4 +1,4 @@
-/** The content of a message as stored with its row, from the claim to its end. */
+/** The content of a message, as stored with its row from its claim until the message ends. */
 import type { Mail } from '#runtime/ports/mail/port'
 import type { Content } from '../sending/deliver.ts'
 import type { SentDetails } from './outbox-source.ts'

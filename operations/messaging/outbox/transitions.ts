@@ -19,7 +19,7 @@ import {
 import { countSent, releaseUnits } from './quota-units.ts'
 import { lockMessages, writeTransitions } from './rows.ts'
 
-/** It will never be known whether the message was sent. */
+/** The code and reason of a message for which it will never be known whether it was sent. */
 export const indeterminate = {
   code: 'unknown-outcome',
   reason: 'It is not known whether the message left: the provider never said what became of it',
@@ -29,13 +29,13 @@ export const indeterminate = {
 export type Outcome =
   | { kind: 'sent'; at: Date; providerMessageId: string | null }
   | { kind: 'failed'; code: FailureCode; reason: string }
-  /** Not accepted: it waits again, as its source decides. */
+  /** The message was not accepted: its source decides how it waits for the next try. */
   | { kind: 'requeued'; because: RequeueReason | null }
   /** `at`: the time of the call. */
   | { kind: 'indeterminate'; at: Date }
 
 /**
- * Records the outcomes of those messages in `ids` that are still in flight. `findOutcome` answers an outcome, the new
+ * Records the outcomes of those messages in `ids` that are still in flight. `findOutcome` returns an outcome, the new
  * row, or null to leave the row unchanged.
  */
 export async function recordOutcomes<Row extends MessageState>(
@@ -68,9 +68,9 @@ async function recordLocked<Row extends MessageState>(
 }
 
 /**
- * Ends messages for an erasure, in the caller's transaction. A message that may be with the provider becomes
- * indeterminate (a status event may still prove it); the others, including unclaimed ones, are never sent. A worker
- * that holds one finds it ended.
+ * Ends messages for an erasure, in the caller's transaction. A message that the provider may have becomes indeterminate
+ * (a status event may still show that it was sent); the others, including unclaimed ones, are never sent. A worker that
+ * has claimed such a message finds that it has ended.
  */
 export async function endForErasure<Row extends MessageState>(
   ctx: Context,
@@ -143,7 +143,7 @@ export async function applyTransitions<Row extends MessageState>(
     ({ before, after }) =>
       !onTheWay(after) &&
       hasLeft(after) &&
-      // An indeterminate message is counted already. Once it is known to have arrived it may be credited with orders.
+      // An indeterminate message is counted already. Once it is known to have arrived, orders may be attributed to it.
       (onTheWay(before) || (isIndeterminate(before) && !isFailed(source, after))),
   )
   await countSent(
@@ -208,7 +208,10 @@ const isFailed = <Row extends MessageState>(source: OutboxSource<Row>, row: Row)
 const isIndeterminate = (row: MessageState): boolean => row.code === indeterminate.code
 
 const ranks = { sent: 1, failed: 2, delivered: 3, read: 4 }
-/** A higher rank wins. In flight and indeterminate rank lowest: a status event proves that the message was sent. */
+/**
+ * Ranks a message's status; a status event with a higher rank wins. In flight and indeterminate rank lowest, because any
+ * status event proves that the message was sent.
+ */
 function getRank<Row extends MessageState>(source: OutboxSource<Row>, row: Row): number {
   if (isInFlight(source, row) || isIndeterminate(row)) return 0
   if (row.readAt) return ranks.read
@@ -241,7 +244,7 @@ export async function applyStatuses<Row extends MessageState>(
     return JSON.stringify(now) === JSON.stringify(before) ? [] : [{ before, after: now }]
   })
   await applyTransitions(ctx, source, transitions)
-  // An opt-out at the network counts whatever the message's own status.
+  // An opt-out at the network is recorded regardless of the message's own status.
   for (const row of stopped) await recordOptOut(ctx, source, row)
 }
 

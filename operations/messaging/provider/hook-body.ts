@@ -36,7 +36,7 @@ export type MessageStatus = 'sent' | 'delivered' | 'read' | 'failed'
 /** `data` of an event of kind `status`. */
 export interface StatusData {
   providerMessageId: string
-  /** The idempotency key of the send, echoed; null if the provider left it out. */
+  /** The idempotency key of the send, as the provider returned it; null if absent. */
   key: string | null
   status: MessageStatus
   failureCode: StatusFailure | null
@@ -93,7 +93,7 @@ const failures: Record<number, { code: StatusFailure; message: string }> = {
   132016: { code: 'template-refused', message: 'The template was disabled' },
 }
 
-/** Template errors have their own range of codes, which grows. */
+/** Template errors have their own range of codes, to which the network keeps adding. */
 const templateFailure = {
   code: 'template-refused',
   message: 'The network does not send this template so',
@@ -101,7 +101,7 @@ const templateFailure = {
 const toFailure = (number: number) =>
   failures[number] ?? (number >= 132_000 && number < 133_000 ? templateFailure : undefined)
 
-/** The network's error code of a failure, to build bodies. */
+/** Returns a WhatsApp error code that maps to this failure code of ours, to build webhook bodies. */
 export function toFailureNumber(code: string): number {
   const found = Object.entries(failures).find(([, each]) => each.code === code)
   return found ? Number(found[0]) : 131_000
@@ -141,7 +141,7 @@ const entryShape = z.object({
 })
 const changeShape = z.object({ field: z.string(), value: z.unknown() })
 
-/** Entries and changes that can be parsed; a malformed one does not affect the others. */
+/** Returns the entries and changes that can be parsed; a malformed one does not affect the others. */
 function parseEntries(body: unknown) {
   return bodyShape.parse(body).entry.flatMap((given) => {
     const { data } = entryShape.safeParse(given)
@@ -253,7 +253,7 @@ function toOtherEvent(
   }
 }
 
-/** Unix seconds, as number or text; the sandbox's have decimals. */
+/** Parses Unix seconds, given as a number or text; the sandbox's timestamps have decimals. */
 function toInstant(timestamp: string | number): string | null {
   const ms = Math.round(Number(timestamp) * 1000)
   const at = new Date(ms)

@@ -1,6 +1,7 @@
 /**
- * Inbound messages in the format of the WhatsApp Business Cloud API: to the number, from the merchant's own app, and
- * from before the number was connected; with their edits and deletions.
+ * Parses webhook messages in the format of the WhatsApp Business Cloud API: messages to the number, messages that the
+ * merchant wrote in the provider's own app, and messages from before the number was connected; also their edits and
+ * deletions.
  */
 
 import type { ProviderEvent } from '#runtime/ports/provider'
@@ -27,11 +28,11 @@ export interface HistoryData extends InboundData {
   direction: 'inbound' | 'outbound'
 }
 
-/** `data` of an event of kind `message-change`: its sender edited or deleted a message. */
+/** `data` of an event of kind `message-change`: a message was edited or deleted by its sender. */
 export interface MessageChangeData {
   /** The message that is changed. */
   providerMessageId: string
-  /** Null: it was deleted. */
+  /** Null if the message was deleted. */
   change: { text: string | null } | null
 }
 
@@ -121,7 +122,7 @@ const addressBookShape = z.object({
   ),
 })
 
-/** Messages from the merchant's own app arrive in fields of their own. */
+/** Names of the webhook fields with data from the merchant's own app. */
 export const fields = {
   echo: 'smb_message_echoes',
   history: 'history',
@@ -165,7 +166,7 @@ export class PersonIndex {
         : null
   }
 
-  /** The person of a message: its own fields, completed from the listed people. */
+  /** Returns the person of a message: from the message's own fields, completed from the listed people. */
   personOf(from: string | null, ofUser: string | null): Person | null {
     const userId = ofUser ?? this.#only?.userId ?? null
     const digits = (from ?? (ofUser ? null : this.#only?.phone) ?? '').replace(/^\+/, '')

@@ -38,7 +38,7 @@ const healthShape = z.object({
   event: z.string(),
   current_limit: z.string().nullish(),
   max_daily_conversations_per_business: z.string().nullish(),
-  // Sent by the sandbox too.
+  // The sandbox sends the following fields in addition.
   quality_rating: z.enum(['GREEN', 'YELLOW', 'RED', 'UNKNOWN']).nullish(),
   status: z.string().nullish(),
 })
@@ -129,7 +129,7 @@ function readChange(field: string, value: unknown, account: string): ParsedChang
       }
       const issue = read.success ? toIssue(read.data) : undefined
       if (!read.success || issue === undefined) return null
-      // Sent for our business as the partner, it names the account it is about.
+      // If the event was sent to our business as the partner, it names the account that it is about.
       const about = shared === undefined ? account : String(shared)
       const data = { account: about, phone: toPhone(read.data.phone_number), issue }
       return { kind: 'number-account', data }
@@ -178,7 +178,7 @@ function toHealth(change: z.infer<typeof healthShape>, account: string): NumberH
 
 const noHealth = { phone: null, qualityRating: null, numberStatus: null, throughput: null }
 
-/** Recipients per day: a number (-1: unlimited) or a tier. */
+/** Maps a limit to our tier: a number of recipients per day (-1: unlimited), or the provider's name of a tier. */
 function toTierOfLimit(limit: string | number | null | undefined): string | null {
   if (limit === null || limit === undefined) return null
   const named = toTier(String(limit))
@@ -195,7 +195,7 @@ function toTierOfLimit(limit: string | number | null | undefined): string | null
   return tiers.find(([atLeast]) => many >= atLeast)?.[1] ?? 'tier-250'
 }
 
-/** Undefined: the event is about something else. */
+/** Returns the issue that the event reports; null if it resolves the issue, undefined if it is about something else. */
 function toIssue(change: z.infer<typeof accountShape>): NumberIssue | null | undefined {
   switch (change.event) {
     // The app that shares the number has released it, or the number moved to another app.

@@ -47,14 +47,14 @@ export interface OfficialSetup {
   saveGrant?(granted: unknown): Promise<void>
   /** The PIN that a number had when it was last connected here. */
   findPin?(numberId: string): Promise<string | null>
-  /** Saves a PIN before it is set: if the answer is lost, the number may have it and nobody else knows it. */
+  /** Saves a PIN before it is set: if the provider's response is lost, the number may have a PIN that nobody else knows. */
   savePin?(numberId: string, pin: string): Promise<void>
 }
 
 /** The setup needs an answer from the merchant; nothing is connected before. */
 export class SetupQuestion extends Refused {
   readonly field: 'pin' | 'numberId'
-  /** Passed back as the store's credentials with the answer: the code works only once. */
+  /** Passed back as the store's credentials with the merchant's answer, because the code works only once. */
   readonly granted: unknown
   readonly choices: readonly { value: string; label: string }[]
 
@@ -89,13 +89,13 @@ export interface NumberHealth {
 }
 
 export interface NumberPort {
-  /** The first QR code; ends the previous link. */
+  /** Starts a session and returns its first QR code. Ends the previous session. */
   startQr(store: ProviderStore): Promise<{ sessionRef: string; payload: string }>
-  /** The session's next code. */
+  /** Returns the session's next QR code. */
   refreshQr(store: ProviderStore, sessionRef: string): Promise<{ payload: string }>
-  /** Logs the phone out; succeeds if it is gone already. */
+  /** Logs the phone out; succeeds if it is logged out already. */
   stopQr(store: ProviderStore): Promise<void>
-  /** The page where the merchant proves ownership of a number; it returns to `returnUrl` with `state`. */
+  /** Returns the page where the merchant proves ownership of a number; the page redirects to `returnUrl` with `state`. */
   startOfficialSetup(
     store: ProviderStore,
     setup: { state: string; returnUrl: string },
@@ -109,10 +109,10 @@ export interface NumberPort {
   numberPin(store: ProviderStore): { numberId: string; pin: string } | null
   /** Requests the messages from before the number was connected, if the provider has them; they arrive as callbacks. */
   requestHistory(store: ProviderStore): Promise<void>
-  /** Also renews a lost subscription to callbacks. Bad credentials are a state, not an error. */
+  /** Reads the number's state and renews a lost subscription to callbacks. Bad credentials are a state, not an error. */
   officialState(store: ProviderStore): Promise<OfficialState>
   phoneHealth(store: ProviderStore): Promise<NumberHealth>
-  /** Ends the callbacks; succeeds if the number is gone already. */
+  /** Ends the subscription to callbacks; succeeds if the number no longer exists. */
   releaseOfficial(store: ProviderStore): Promise<void>
   joinShared(store: ProviderStore): Promise<{ numberId: string; phone: string; displayName: string }>
   leaveShared(store: ProviderStore): Promise<void>
@@ -122,7 +122,7 @@ export interface NumberPort {
     store: ProviderStore,
     media: { mediaId: string },
   ): Promise<{ stream: Readable; contentType: string; size: number; fileName: string | null }>
-  /** Messages and status events, including those whose callback was lost. */
+  /** Lists messages and status events, including those whose callback was lost. */
   history(
     store: ProviderStore,
     query: { since: Date; cursor?: string },
@@ -140,7 +140,7 @@ export interface QrSessionData {
   name: string | null
 }
 
-/** `data` of an event of kind `number-health`; null: not reported. */
+/** `data` of an event of kind `number-health`. A field is null if the provider did not report it. */
 export interface NumberHealthData {
   account: string
   /** E.164, if the provider names the number. */

@@ -31,7 +31,7 @@ export const messagingPort: PortSpec<MessagingPort> = {
       ...readWhatsappUrl(messagingUrl, messagingAppSecret),
       callbackUrl: `${publicUrl}/hooks/messaging/whatsapp`,
     })
-    // The first one with an assistant provides its number.
+    // The first port in this order that has an assistant provides the assistant's number.
     return { whatsapp, sandbox }
   },
 }

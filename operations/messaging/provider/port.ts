@@ -14,7 +14,7 @@ export interface Send {
   /** The connection to send from; the assistant's number belongs to the server. */
   via: ConnectionType | 'assistant'
   replyTo?: string
-  /** Deduplicates, if `capabilities.idempotentSend`. */
+  /** A key that the provider deduplicates by, if `capabilities.idempotentSend`. */
   idempotencyKey: string
 }
 

@@ -10,7 +10,7 @@ export const qrSessionMs = firstCodeMs + (qrCodes - 1) * laterCodeMs
 export const getCodeStart = (sequence: number): number =>
   sequence === 1 ? 0 : firstCodeMs + (sequence - 2) * laterCodeMs
 
-/** The valid code after this time; null once the last one has expired. */
+/** Returns the code that is valid this long after the session's start; null once the last code has expired. */
 export function findCode(elapsedMs: number): { sequence: number; endsAfterMs: number } | null {
   if (elapsedMs >= qrSessionMs) return null
   const sequence = elapsedMs < firstCodeMs ? 1 : 2 + Math.floor((elapsedMs - firstCodeMs) / laterCodeMs)

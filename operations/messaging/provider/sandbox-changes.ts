@@ -17,7 +17,7 @@ export interface SandboxInbound {
   /** True if the merchant sent it to that phone from the provider's app. */
   isEcho?: boolean
   occurredAt?: Date
-  /** Deduplicates. */
+  /** Messages with the same id are deduplicated. */
   providerMessageId?: string
 }
 
@@ -54,7 +54,7 @@ export interface DueRow {
   sent_at: Date
 }
 
-/** Groups the changes of messages by number: real providers put several into one body too. */
+/** Groups the changes of messages by number, because real providers also put several changes into one body. */
 export function toNumberChanges(moved: readonly { row: DueRow; over: readonly Step[] }[]): NumberChanges[] {
   const numbers = new Map<string, NumberChanges>()
   for (const { row, over } of moved) {

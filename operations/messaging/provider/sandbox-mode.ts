@@ -13,7 +13,7 @@ async function readMode(db: RootDatabase, store: ProviderStore): Promise<string>
   return row?.mode ?? 'up'
 }
 
-/** Runs a call under the mode: down, throttled, or with its answer lost. */
+/** Runs a call under the store's mode: the provider may be down, throttle, or lose its response. */
 export async function withMode<T>(db: RootDatabase, store: ProviderStore, act: () => Promise<T>): Promise<T> {
   const mode = await readMode(db, store)
   if (mode === 'down' || mode === 'throttle') throw new Unavailable('no', `The sandbox is set to ${mode}`)

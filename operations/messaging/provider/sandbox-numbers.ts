@@ -1,6 +1,6 @@
 /**
- * Official numbers and the shared number at the sandbox's provider. The last digit of a phone decides: 6 is gone at its
- * first revalidation, 7 may write to 250 people a day, 8 has quality yellow, 9 red.
+ * Official numbers and the shared number at the sandbox's provider. The last digit of a phone decides its behaviour: 6
+ * is removed at its first revalidation, 7 may write to 250 people a day, 8 has quality yellow, 9 has quality red.
  */
 
 import type { RootDatabase } from '#db/database'
@@ -29,7 +29,7 @@ export interface SandboxNumberChange {
   messagingLimitTier?: string | undefined
   numberStatus?: NumberStatus | undefined
   displayNameStatus?: 'approved' | 'declined' | undefined
-  /** Sends no callback: the next call fails. */
+  /** False makes the next call fail; no callback is sent. */
   tokenValid?: boolean | undefined
 }
 
@@ -103,7 +103,7 @@ export class SandboxNumbers
     return { isOpen, returnUrl: setup.return_url }
   }
 
-  /** Ends the page; null if it has expired. `phone`: E.164. */
+  /** Records the result of the setup page. Returns null if the page has expired. `phone`: E.164. */
   async endSetup(
     token: string,
     given: { phone: string; displayName: string; outcome: SetupOutcome },
@@ -152,7 +152,7 @@ export class SandboxNumbers
       }
     })
 
-  /** Assigns a number to the store; answers its token. `readyAt`: when its review ends. */
+  /** Assigns a number to the store and returns its token. `readyAt`: when its review ends. */
   async put(
     storeId: string,
     number: { phone: string; displayName: string; readyAt?: Date | null },
@@ -215,7 +215,7 @@ export class SandboxNumbers
   joinShared: NumberPort['joinShared'] = (store) => withMode(this.#db, store, async () => sharedNumber)
   leaveShared: NumberPort['leaveShared'] = (store) => withMode(this.#db, store, async () => {})
 
-  /** Simulates a change by the provider; answers the signed body, or null if the store has no number. */
+  /** Simulates a change by the provider. Returns the signed body, or null if the store has no number. */
   async change(storeId: string, change: SandboxNumberChange): Promise<SignedHook | null> {
     const { qualityRating, messagingLimitTier, numberStatus, displayNameStatus, tokenValid } = change
     const row = await this.#db
@@ -279,6 +279,6 @@ function findIssue(row: NumberRow): NumberIssue | null {
   if (!row.is_token_valid) return 'token-expired'
   if (row.phone.endsWith('6')) return 'number-removed'
   if (row.number_status === 'banned') return 'account-restricted'
-  // A name declined later does not stop the number: it keeps its old name.
+  // A name that is declined later does not stop the number, which keeps its old name.
   return row.name_status === 'declined' && row.ready_at !== null ? 'display-name-declined' : null
 }

@@ -68,7 +68,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     return code.lives_from <= now && now < code.lives_until ? 'alive' : 'dead'
   }
 
-  /** Simulates a phone (E.164) that scans a code: answers the provider's callback, or null if the code has expired. */
+  /** Simulates a phone (E.164) that scans a code. Returns the provider's callback, or null if the code has expired. */
   async scan(payload: string, phone: string, name: string | null): Promise<SignedHook | null> {
     const now = this.#clock.now()
     const link = await this.#db
@@ -87,7 +87,7 @@ export class SandboxQr implements Pick<NumberPort, 'startQr' | 'refreshQr' | 'st
     return this.#buildSessionHook(link.store_id, link.session_ref, ['scanned', 'linked'], phone, name)
   }
 
-  /** Changes the link of the phone: lost, restored, or logged out; null if the store has none. */
+  /** Simulates that the link of the phone is lost, restored or logged out. Returns null if the store has no link. */
   async changeLink(storeId: string, event: 'lost' | 'back' | 'logout'): Promise<SignedHook | null> {
     const link = await this.#db
       .selectFrom('sandbox_qr_links')

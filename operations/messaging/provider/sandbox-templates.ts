@@ -1,6 +1,6 @@
 /**
- * Templates at the sandbox's provider: reviewed five seconds after submission, by their names (`reject`, `promo` in a
- * utility, `hold`, `pause`).
+ * Templates at the sandbox's provider. A template is reviewed five seconds after its submission, and its name decides
+ * the result: it contains `reject`, `hold`, `pause`, or `promo` (in a utility template).
  */
 
 import { sql } from 'kysely'
@@ -117,7 +117,7 @@ export class SandboxTemplates implements TemplatePort {
     }
   }
 
-  /** Simulates a decision of the provider; null if it has no such template. `status` `gone`: deletes it. */
+  /** Simulates a decision of the provider; null if it has no such template. The status `gone` deletes the template. */
   async review(
     storeId: string,
     providerId: string,
@@ -147,8 +147,8 @@ export class SandboxTemplates implements TemplatePort {
   }
 
   /**
-   * Due events as signed bodies. A template advances once the next body is requested: after a crash the same body comes
-   * again, under the same key.
+   * Yields due events as signed bodies. A template advances only when the next body is requested, so after a crash the
+   * same body is sent again, under the same key.
    */
   async *dueEvents(): AsyncGenerator<SignedHook, void, void> {
     const now = this.#clock.now()

@@ -1,6 +1,7 @@
 /**
- * The sandbox's messaging provider: stores accepted messages in the database, one row per key. A phone that ends in
- * `0001` is not on the network, `0002` fails after acceptance, `0003` reads and answers STOP, all others read.
+ * The sandbox's messaging provider: stores accepted messages in the database, one row per key. The end of a phone decides
+ * what happens to its messages. `0001`: the phone is not on the network. `0002`: the message fails after acceptance.
+ * `0003`: it is read, and the phone replies STOP. All other phones read their messages.
  */
 import { CompiledQuery } from 'kysely'
 import type { RootDatabase } from '#db/database'
@@ -196,8 +197,8 @@ export class SandboxMessaging implements MessagingPort {
   }
 
   /**
-   * Due status changes, oldest first, as signed bodies of at most `atMost` messages. The messages of a body advance
-   * once the next one is requested: after a crash the same bodies come again, under the same keys.
+   * Yields due status changes, oldest first, as signed bodies of at most `atMost` messages. The messages of a body
+   * advance only when the next body is requested, so after a crash the same bodies are sent again, under the same keys.
    */
   async *dueEvents(atMost = hookMessages): AsyncGenerator<SignedHook, void, void> {
     const now = this.#clock.ms()
@@ -244,7 +245,7 @@ export class SandboxMessaging implements MessagingPort {
     return buildHook(this.#secret, [changes])
   }
 
-  /** Builds the signed body of one status of a sent message; null if there is no such message. `code`: for a failure. */
+  /** Builds the signed body of one status of a sent message; null if there is no such message. `code`: of a failure. */
   async status(
     storeId: string,
     change: { providerMessageId: string; status: MessageStatus; code?: string },

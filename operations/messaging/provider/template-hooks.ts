@@ -31,7 +31,7 @@ const statusShape = subject.extend({
 const qualityShape = subject.extend({ new_quality_score: z.string() })
 const categoryShape = subject.extend({
   new_category: z.string(),
-  // Set for a future change: then `new_category` is the current one.
+  // Set only for a future change; `new_category` is then the current category.
   correct_category: z.string().nullish(),
   category_update_timestamp: z.union([z.string(), z.number()]).nullish(),
 })
@@ -45,10 +45,10 @@ const statuses: Record<string, TemplateStatusData['status']> = {
   PENDING: 'pending',
   IN_APPEAL: 'pending',
   PAUSED: 'paused',
-  // It cannot be sent or changed.
+  // A locked template cannot be sent or changed.
   LOCKED: 'paused',
   DISABLED: 'disabled',
-  // Unused; deleted a month later.
+  // An unused template, which the network deletes a month later.
   ARCHIVED: 'disabled',
   DELETED: 'gone',
   PENDING_DELETION: 'gone',
@@ -141,7 +141,7 @@ function readChange(
   return null
 }
 
-/** Unix seconds, or a date string. */
+/** Parses Unix seconds or a date string. */
 function toInstant(given: string | number | null | undefined): string | null {
   if (given === null || given === undefined) return null
   const seconds = Number(given)
@@ -149,7 +149,7 @@ function toInstant(given: string | number | null | undefined): string | null {
   return isPlausible(at.getTime()) ? at.toISOString() : null
 }
 
-/** The network reports which pause it is: the first lasts three hours, the second six. */
+/** Returns when a pause ends. The network may report only which pause it is: the first lasts 3 hours, the second 6. */
 function toPauseEnd(change: z.infer<typeof statusShape>, occurredAt: string): string | null {
   const pausedUntil = change.paused_until ? new Date(change.paused_until) : null
   if (pausedUntil && isPlausible(pausedUntil.getTime())) return pausedUntil.toISOString()

@@ -34,7 +34,7 @@ export interface TemplatePort {
     providerId: string,
     template: TemplateContent,
   ): Promise<{ status: TemplateStatus }>
-  /** Deletes that language only; succeeds if it is gone already. */
+  /** Deletes the template in its language only; succeeds if it is deleted already. */
   deleteTemplate(store: ProviderStore, template: { name: string; providerId: string }): Promise<void>
   listTemplates(
     store: ProviderStore,
@@ -61,13 +61,13 @@ export interface TemplateQualityData {
 export interface TemplateCategoryData {
   providerId: string
   category: string
-  /** The change is announced, not in effect yet. */
+  /** True if the change is announced, but not in effect yet. */
   isToCome?: boolean
   /** When it takes effect, if the provider says so. */
   from?: string | null
 }
 
-/** `data` of an event of kind `template-flagged`: it will be disabled unless its ratings improve. */
+/** `data` of an event of kind `template-flagged`: the template will be disabled unless its ratings improve. */
 export interface TemplateFlaggedData {
   providerId: string
   disabledAt: string | null

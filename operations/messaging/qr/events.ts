@@ -10,7 +10,7 @@ import { phoneKey } from '#runtime/values/phone'
 import { connectedNumberChanged } from '../button/button.ts'
 import { qrLinkLost } from '../handles.ts'
 import { announceNumber, claimPhone, notifyConnected } from '../numbers/connected.ts'
-import { type EndReason, getSessionState } from '../numbers/qr-clock.ts'
+import { type EndReason, getSessionState } from '../numbers/qr-state.ts'
 import { addRelease } from '../numbers/releases.ts'
 import type { QrSessionData } from '../provider/number-port.ts'
 
@@ -25,7 +25,7 @@ async function queueLinkLost(ctx: Context, lostAt: Date): Promise<void> {
   await ctx.queue(qrLinkLost, { lostAt: lostAt.toISOString() }, { at })
 }
 
-/** Finds the stores of QR sessions, by event id. An unknown session may not be committed yet. */
+/** Maps event ids to the stores of their QR sessions. An unknown session is left out: it may not be committed yet. */
 export async function findSessionStores(
   ctx: SystemContext,
   stored: readonly StoredEvent[],
@@ -61,9 +61,9 @@ async function applyOne(ctx: Context, data: QrSessionData, at: Date): Promise<vo
     .where('session_ref', '=', data.sessionRef)
     .forUpdate()
     .executeTakeFirst()
-  // Another session has replaced it.
+  // Another session has replaced the event's session.
   if (!row) return
-  // Judged at the time of the scan, as the event may be applied late.
+  // Reads the state at the time of the event, because the event may be applied late.
   const { status } = getSessionState(row, at)
   const isWaiting = status === 'awaiting-scan' || status === 'connecting'
   switch (data.event) {

@@ -4,8 +4,8 @@ import { readEntitlement } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { unseal } from '#runtime/secrets'
-import { describeIssue, getOfficialState } from '../numbers/official-clock.ts'
-import { getSessionState } from '../numbers/qr-clock.ts'
+import { describeIssue, getOfficialState } from '../numbers/official-state.ts'
+import { getSessionState } from '../numbers/qr-state.ts'
 import { qrCodes } from '../provider/qr-times.ts'
 import type { MessagingSession } from './schema.ts'
 
@@ -68,7 +68,7 @@ const emptyRow: ConnectionRow = {
   ended_at: null,
 }
 
-/** Shows QR codes only to keys that may start a session: the code can link a phone. */
+/** Reads the session. Only keys that may start a session see the QR code, because a code can link a phone. */
 export async function readSession(ctx: Context): Promise<MessagingSession> {
   const rows = await findConnections(ctx, {})
   const now = ctx.now()
@@ -112,7 +112,7 @@ function toQrPart(ctx: Context, row: ConnectionRow, now: Date): MessagingSession
   }
 }
 
-/** Codes are sealed, so that database access alone cannot link a phone. */
+/** The encryption context of QR codes: they are encrypted, so that database access alone cannot link a phone. */
 export const getCodesContext = (ctx: Context): string => `${ctx.store.id}:qr-codes`
 
 function readCode(

@@ -1,6 +1,6 @@
 import { instant, named, object, z } from '#runtime/schema'
-import { officialIssues, officialStatuses } from '../numbers/official-clock.ts'
-import { endReasons, qrStatuses } from '../numbers/qr-clock.ts'
+import { officialIssues, officialStatuses } from '../numbers/official-state.ts'
+import { endReasons, qrStatuses } from '../numbers/qr-state.ts'
 
 const connectionTypes = ['qr', 'official', 'shared'] as const
 const held = {

@@ -7,7 +7,7 @@ import { seal } from '#runtime/secrets'
 import { qrSessionExpire } from '../handles.ts'
 import { getDefaultProvider, type Provider } from '../numbers/provider.ts'
 import { withProviderTimeout } from '../numbers/provider-timeout.ts'
-import { getSessionEnd, getSessionState, isLive } from '../numbers/qr-clock.ts'
+import { getSessionEnd, getSessionState, isLive } from '../numbers/qr-state.ts'
 import { addReleaseForRequest, tryRelease } from '../numbers/releases.ts'
 import { deselectConnection } from '../numbers/select.ts'
 import { qrCodes } from '../provider/qr-times.ts'
@@ -77,7 +77,7 @@ async function claimStart(ctx: Context): Promise<Date> {
   )
 }
 
-/** Requests all codes at once: the clock selects the current one, whether or not a job runs. */
+/** Requests all codes of a session at once. The time decides which of them is current, so no job is needed. */
 async function requestCodes(
   ctx: Context,
   { port }: Provider,
@@ -128,7 +128,7 @@ async function queueExpiry(ctx: Context, startedAt: Date): Promise<void> {
   await ctx.queue(qrSessionExpire, { startedAt: startedAt.toISOString() }, { at })
 }
 
-/** Ends the store's QR session; the phone is logged out now, or by a job. Refuses if there is none. */
+/** Ends the store's QR session. Logs the phone out now, or by a job if that fails. Refuses if there is no session. */
 export async function endSession(ctx: Context): Promise<void> {
   const releaseId = await ctx.transaction(async (tx) => {
     const row = await tx.db

@@ -1,5 +1,5 @@
 /**
- * Pages that simulate the outside world for the sandbox: the phone that scans a code, the provider's setup of an
+ * Sandbox pages that simulate the outside world: the phone that scans a QR code, and the provider's setup page of an
  * official number.
  */
 import { answerHtml, escapeHtml } from '#operations/store/index'
@@ -101,6 +101,6 @@ export const deadSetupPage = (): Response =>
 export const unknownSetupPage = (): Response =>
   answerHtml('There is no such setup', '<p>Look whether the address is complete.</p>', 404)
 
-/** A 410 answer in JSON. */
+/** A 410 response in JSON. */
 export const goneAnswer = (message: string): Response =>
   jsonAnswer({ error: { code: 'conflict', message } }, 410)

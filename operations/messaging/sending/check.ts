@@ -43,9 +43,10 @@ const isOpenAt = (lastInboundAt: Date | null, now: Date): boolean =>
   lastInboundAt !== null && now.getTime() < lastInboundAt.getTime() + windowMs
 
 /**
- * The first unmet precondition, or null: connection, type, template, opt-out, window, number limit. `via`: the official
- * number whatever is selected (template tests, the inbox). `isAnswer`: a reply within the person's window, as its
- * section knows; neither an opt-out nor the window applies.
+ * Returns the first unmet precondition, or null. Checks the connection, type, template, opt-out, window and number
+ * limit, in this order. `via: 'official'` uses the official number, regardless of the selected connection (template
+ * tests, the inbox). `isAnswer`: the section knows that the message replies to a person within their window, so the
+ * opt-out and the window are not checked.
  */
 export async function check(
   ctx: Context,
@@ -59,7 +60,7 @@ export async function check(
   return unfit ?? (message.isAnswer ? null : checkRecipient(ctx, route, template, message))
 }
 
-/** The route a message would take, or why there is none. */
+/** Returns the route that a message would take, or why there is none. */
 export async function checkRoute(ctx: Context, via?: 'official'): Promise<Route | FailedPrecondition> {
   const found = await routeOrReason(ctx, via)
   if (found === 'not-connected') return { code: found, message: 'No number that can send is connected' }

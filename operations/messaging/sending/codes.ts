@@ -1,4 +1,4 @@
-/** Codes of messages that were not sent or did not arrive (rule 5). No database. */
+/** Codes for messages that were not sent or did not arrive (rule 5). Does not use the database. */
 
 import type { MailRefusal } from '#runtime/ports/mail/port'
 
@@ -13,7 +13,7 @@ export const providerErrorCodes = [
   'too-long',
   'provider-error',
 ] as const
-/** Permanent, and for one recipient only. */
+/** A permanent error that concerns one recipient only. */
 export type ProviderErrorCode = (typeof providerErrorCodes)[number]
 
 /** Unknown codes become `provider-error`. */
@@ -28,7 +28,7 @@ export type PreconditionCode =
   | 'opted-out'
   | 'number-limit'
 
-/** Why a message failed that was accepted at once (a single send, an inbox message). */
+/** Why a message failed after its request was accepted (a single send, an inbox message). */
 type SingleFailure =
   | Exclude<PreconditionCode, 'opted-out' | 'not-connected'>
   | 'disconnected'

@@ -1,4 +1,4 @@
-/** Every message is sent through this file, whatever its section. */
+/** Sends messages to the provider. Every section sends its messages through this file. */
 
 import { attribution, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -68,9 +68,9 @@ export interface OutgoingMessage {
   /** E.164, or the provider's own id for a person without a visible phone. */
   phone: string
   content: Content
-  /** The official number whatever is selected (template tests, the inbox); by default the selected connection. */
+  /** `official` uses the official number (template tests, the inbox); by default the selected connection is used. */
   via?: 'official'
-  /** `countRecipients` already counted it against the number's limit. */
+  /** True if `countRecipients` has already counted the recipient against the number's limit. */
   isCounted?: boolean
   /** The provider's id of the message it replies to. */
   replyTo?: string
@@ -78,16 +78,16 @@ export interface OutgoingMessage {
 
 export type SendOutcome =
   | { outcome: 'accepted'; providerMessageId: string }
-  /** Permanent, for this recipient only; codes of rule 5. */
+  /** A permanent error that concerns this recipient only, with a code of rule 5. */
   | { outcome: 'refused'; code: ProviderErrorCode; message: string }
-  /** Not accepted: may be retried. `number-limit`: not before the number's day is over. */
+  /** The provider did not accept the message, which may be retried; for `number-limit` only after a day. */
   /** `isDown`: the connection fails, not this message. */
   | { outcome: 'retry'; afterMs: number; reason: 'provider-unavailable' | 'number-limit'; isDown?: true }
   /** `isOfRecipient`: other recipients are not throttled. */
   | { outcome: 'retry'; afterMs: number; reason: 'throttled'; isOfRecipient?: true }
-  /** Not selected or not connected any more. */
+  /** The connection is no longer selected or connected. */
   | { outcome: 'disconnected' }
-  /** It is unknown whether it was accepted. */
+  /** It is unknown whether the message was accepted. */
   | { outcome: 'unknown' }
 
 /** Sends one message to the provider, outside any transaction, within 8 s. `key`: `<kind>_<message id>_<attempt>`. */
@@ -140,7 +140,7 @@ const isDisconnection = (error: unknown): boolean =>
 
 const maxSharedTextLength = 900
 
-/** Checks what the connection can carry, without asking the provider. */
+/** Checks whether the connection supports the content, without asking the provider. Returns null if it does. */
 export function checkContent(
   type: ConnectionType,
   content: Content,
@@ -219,8 +219,8 @@ function toSendOutcome(ctx: Context, error: unknown): SendOutcome {
 /**
  * Reserves `units` rate slots on the number at `share` (0 to 1) of its rate, atomically across all workers and stores.
  * Batches with the same share queue behind each other, independent of other shares. Returns when the batch may be sent;
- * a date in the past means at once. `perSecond`: the whole rate, for callers in a transaction, which must not ask the
- * provider.
+ * a date in the past means at once. Callers in a transaction pass the number's whole rate as `perSecond`, because they
+ * must not ask the provider.
  */
 export async function reserveRateSlots(
   ctx: Context,
@@ -246,8 +246,8 @@ export async function readRatePerSecond(ctx: Context, connection: Connection): P
 const maxSlotWaitMs = 2_500
 
 /**
- * Waits for a slot that is near. Returns false if it is not, or if the job is being stopped: the message is then queued
- * for that time.
+ * Waits for a rate slot up to 2.5 seconds ahead. Returns false if the slot is later, or if the job is being stopped: the
+ * caller then queues the message for the slot's time.
  */
 export async function waitForSlot({ clock, services }: Context, turn: Date): Promise<boolean> {
   const ahead = turn.getTime() - clock.ms()
@@ -255,7 +255,7 @@ export async function waitForSlot({ clock, services }: Context, turn: Date): Pro
   return ahead <= 0 || pause(ahead, services.abortSignal)
 }
 
-/** After a 429 of the provider: nobody sends on this number before `until`. */
+/** Called after a 429 response of the provider: no worker sends on this number before `until`. */
 export async function pauseNumber(ctx: Context, connection: Connection, until: Date): Promise<void> {
   await throttleNumber(ctx, connection.numberId, until)
 }
@@ -267,13 +267,13 @@ export interface SentMessage {
   phone: string
   providerMessageId: string | null
   sentAt: Date
-  /** False for an indeterminate outcome: it counts as failed, without a touch. */
+  /** False for an indeterminate outcome: the ledger records the message as failed, and no touch is created. */
   isKnown: boolean
   /** The type of the automation, for its conversions. */
   automationType?: string
   /** A coupon issued for this message alone: an order that uses it is attributed to the message. */
   couponCode?: string
-  /** The product, and the click token by which an order is attributed. `messageId`: the touch of a second attempt. */
+  /** Attributes orders by product and click token. `messageId`: the touch's id, if it differs from the message's. */
   touch?: { productId: string; clickToken: string; messageId?: string }
   /** The rendered text for the inbox; if absent, the inbox looks it up. */
   text?: string | null
@@ -286,7 +286,7 @@ export interface SentMessage {
 
 export type SentSource = Exclude<metering.MessageSource, 'newsletter'>
 
-/** Records sent messages in the caller's transaction, in bulk: ledger and units, touches, inbox. */
+/** Records sent messages in bulk, in the caller's transaction: in the ledger, as used quota units, touches and inbox. */
 export async function recordSentMessages(
   ctx: Context,
   source: SentSource,
@@ -340,7 +340,7 @@ export interface Departure extends SentMessage {
   source: SentSource
 }
 
-/** Tests, inbox messages, single sends, review requests and exchange notices create no touch. */
+/** Whether messages of this source create touches. Tests, inbox messages, single sends and notices do not. */
 export const isAttributed = (
   source: SentSource,
 ): source is 'automation' | 'messaging-campaign' | 'stock-notification' =>
@@ -359,15 +359,15 @@ export interface DeliveryStatus {
 
 /** A section that sends messages, registered under the prefix of its keys. */
 export interface Sender {
-  /** The ledger's name for its messages. */
+  /** The source that the ledger records for this sender's messages. */
   messageSource: SentSource
   /** Applies status events in bulk, in the transaction that processes them. */
   applyStatuses(ctx: Context, statuses: DeliveryStatus[]): Promise<void>
   /** Finds messages that the ledger does not know, because they were sent elsewhere. */
   external?: {
-    /** Message ids by the provider's ids. */
+    /** Maps the provider's message ids to our message ids. */
     findByProviderIds(ctx: Context, providerIds: readonly string[]): Promise<ReadonlyMap<string, string>>
-    /** Filters those that exist. */
+    /** Returns the ids of messages that exist. */
     filterExisting(ctx: Context, messageIds: readonly string[]): Promise<readonly string[]>
   }
 }

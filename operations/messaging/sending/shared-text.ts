@@ -1,5 +1,6 @@
 /**
- * Text sent through the shared number: wrapped in the service's own template, prefixed with the store's name (rule 1).
+ * Builds texts sent through the shared number: they begin with the store's name and, if the window is closed, are
+ * wrapped in the service's own template (rule 1).
  */
 
 import { sql } from 'kysely'
@@ -11,7 +12,7 @@ import { toParameter } from '#runtime/values/variables'
 
 const windowMs = dayMs
 
-/** The text as the recipient reads it: a template parameter if it opens a conversation, unchanged in a reply. */
+/** Formats the text as the recipient reads it: unchanged within an open window, otherwise as a template parameter. */
 function formatSharedText(storeName: string, text: string, isWindowOpen: boolean): string {
   // An asterisk in the name would end the bold text early.
   const name = `*${toParameter(storeName.replaceAll('*', ' '))}*`

@@ -14,7 +14,7 @@ export interface Parameters {
   buttons: string[]
 }
 
-/** The content of a message. A template's parameters are checked later, once the template is loaded. */
+/** Parses the content of a message. A template's parameters are checked later, once the template is loaded. */
 export function parseContent(input: SendInput, publicUrl: string): Content {
   const { text = null, mediaUrl = null, officialapiTemplateId: templateId = null } = input
   const type = input.type ?? (templateId === null ? 'text' : 'template')

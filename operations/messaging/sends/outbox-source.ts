@@ -42,10 +42,10 @@ export const singleSends = defineSingleSource<SingleMessage>()({
   inFlightStatuses: ['queued'],
   claimColumns: ['next_try_at'],
   retryDelaysMs: [5_000, 30_000, ...Array.from({ length: 5 }, () => twoMinutesMs)],
-  // The request answers at once.
+  // A single send does not wait for a number: the request that sends it must respond at once.
   maxWaitMs: 0,
   async checkPreconditions(tx, { nextTryAt, createdAt }) {
-    // The request has just checked it.
+    // The message is still claimed by the request, which has just checked the preconditions.
     if (nextTryAt && nextTryAt > tx.now()) return null
     if (tx.now().getTime() - createdAt.getTime() >= indeterminateAfterMs) {
       return { code: 'provider-error', reason: 'The messaging provider took nothing for ten minutes' }
@@ -64,7 +64,7 @@ export const singleSends = defineSingleSource<SingleMessage>()({
   describeSent: ({ id, sourceId, text }) => ({ sourceId: sourceId ?? id, sourceName: null, text }),
 })
 
-/** Restores the content as it was dispatched first. */
+/** Restores the content of the first dispatch from the row. */
 function readContent({
   type,
   text,
@@ -80,7 +80,8 @@ function readContent({
 }
 
 /**
- * Dispatches a message that is still queued, and queues the next try. `isOurs`: the previous holder is certainly gone.
+ * Dispatches a message that is still queued, and queues the next try. `isOurs` takes over the claim, because its
+ * previous holder is certainly gone.
  */
 export async function dispatchSend(ctx: Context, messageId: string, isOurs = false): Promise<void> {
   const at = await dispatchOne(ctx, singleSends, messageId, { isOurs })

@@ -42,9 +42,10 @@ export async function sendFromInput(ctx: Context, input: SendInput): Promise<Jso
 }
 
 /**
- * Sends one message, outside any transaction, and answers its SentMessage: `sent`, or `queued` if the provider did not
- * answer. Refuses, in this order: no connection, a type it cannot carry, an unknown or unapproved template, miscounted
- * parameters, an opt-out, a closed window, the number's limit, the quota; and what the provider refuses.
+ * Sends one message, outside any transaction. Returns its SentMessage with the status `sent`, or `queued` if the
+ * provider did not answer. Refuses, in this order: no connection, a type that the connection does not support, an
+ * unknown or unapproved template, a wrong number of parameters, an opt-out, a closed window, the number's limit, the
+ * quota. Also refuses a message that the provider refuses.
  */
 export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText> {
   const phone = parsePhone(send.phone, ctx.store.country)
@@ -62,8 +63,8 @@ export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText>
 }
 
 /**
- * A request repeated with the same Idempotency-Key finds the same message, even after a crash. Tests of an automation
- * have no key: their content changes with each run (a made-up coupon, the newest order).
+ * Builds the key by which a request repeated with the same Idempotency-Key finds its message, even after a crash. Tests
+ * of an automation have no key, because their content changes with each run (a made-up coupon, the newest order).
  */
 function buildRequestKey(ctx: Context, { purpose, phone, content }: SingleSend): string | null {
   if (purpose === 'automation-test') return null
@@ -118,7 +119,7 @@ function toApiError({ code, message }: FailedPrecondition): Error {
   return refuse(codes[code] ?? 'conflict', code === 'too-long' ? `text: ${message}` : message)
 }
 
-/** Inserts the row and reserves its quota unit in one transaction. This request holds the claim. */
+/** Inserts the row, claimed by this request, and reserves its quota unit in one transaction. */
 async function insertSend(
   ctx: Context,
   send: SingleSend,
@@ -174,7 +175,7 @@ async function insertSend(
   })
 }
 
-/** The contact's name from lists or orders. */
+/** Finds the contact's name in lists or orders. */
 async function findContactName(tx: Context, phone: string): Promise<string | null> {
   const key = phoneKey(phone)
   const { name } = await tx.db
@@ -197,7 +198,7 @@ async function findContactName(tx: Context, phone: string): Promise<string | nul
   return name === null ? null : truncate(name, 120)
 }
 
-/** A failure within the request becomes the request's error. */
+/** Reads the response. If the message failed within the request, throws that failure as the request's error. */
 async function readAnswer(ctx: Context, id: string): Promise<JsonText> {
   const row = await ctx.db
     .selectFrom('direct_messages')

@@ -2,7 +2,7 @@ import type { RootDatabase } from '#db/database'
 
 const atATime = 500
 
-/** Queued messages of all stores whose worker died or whose job was lost, oldest first. */
+/** Finds queued messages of all stores whose worker died or whose job was lost, oldest first. */
 export async function findStaleSends(
   root: RootDatabase,
   now: Date,

@@ -9,7 +9,7 @@ import { deselectConnection, selectConnection } from '../numbers/select.ts'
 
 const providerTimeoutMs = 8_000
 
-/** Connects and selects the shared number; other connections stay. Runs outside a transaction. */
+/** Connects and selects the shared number; other connections stay connected. Runs outside a transaction. */
 export async function joinShared(ctx: Context): Promise<void> {
   const { name, port } = getDefaultProvider(ctx)
   if (!port.capabilities.shared) throw refuse('conflict', 'This server has no shared number')
@@ -54,7 +54,7 @@ export async function joinShared(ctx: Context): Promise<void> {
   })
 }
 
-/** Leaves the shared number; the provider is notified now, or by a job. Refuses if it is not connected. */
+/** Leaves the shared number. Notifies the provider now, or by a job if that fails. Refuses if it is not connected. */
 export async function leaveShared(ctx: Context): Promise<void> {
   const releaseId = await ctx.transaction(async (tx) => {
     const left = await tx.db

@@ -23,7 +23,7 @@ import {
 
 type StoredEvent = events.StoredEvent
 
-/** Returns the events about templates that do not exist (yet). */
+/** Calls `apply` for each event, oldest first. Returns the ids of events whose template does not exist (yet). */
 async function applyEach<D extends { providerId: string }>(
   ctx: Context,
   stored: StoredEvent[],
@@ -75,8 +75,8 @@ export const applyTemplateFlags = (ctx: Context, stored: StoredEvent[]) =>
   })
 
 /**
- * Finds the stores of templates, by the provider's id. An event goes to one store: others that share its account
- * reconcile with the provider.
+ * Maps event ids to the stores of their templates, found by the provider's id. An event goes to only one store; other
+ * stores that share its account reconcile their templates with the provider.
  */
 export async function findTemplateStores(
   ctx: SystemContext,

@@ -1,4 +1,4 @@
-/** Counts and fills the numbered placeholders of templates (rule 3). Pure. */
+/** Counts and fills the numbered placeholders of templates (rule 3). All functions are pure. */
 
 export interface TemplateButton {
   type: string
@@ -33,7 +33,7 @@ const placeholder = /\{\{(\d+)\}\}/g
 export const countPlaceholders = (text: string): number =>
   new Set([...text.matchAll(placeholder)].map(([, number]) => Number(number))).size
 
-/** The number of parameters of each part. A button takes one if its address has a placeholder or it shows a coupon. */
+/** Counts the parameters of each part. A button needs one if its address has a placeholder or if it shows a coupon. */
 export function countTemplatePlaceholders(template: TemplateText): {
   header: number
   body: number
@@ -47,8 +47,8 @@ export function countTemplatePlaceholders(template: TemplateText): {
 }
 
 /**
- * Compares the number of parameters and placeholders of each part. Returns the mismatch as text to follow the part's
- * name, or null if they match. The only place that does this.
+ * Compares the number of parameters and placeholders of each part. Returns the first mismatch as the part and a text
+ * to follow the part's name, or null if all match.
  */
 export function describeMiscount(
   template: { name: string; placeholders: { header: number; body: number; buttons: number } },
@@ -67,8 +67,8 @@ const takesParameter = (button: TemplateButton): boolean =>
   button.type === 'coupon-code' || (button.type === 'url' && countPlaceholders(button.url ?? '') > 0)
 
 /**
- * Fills the placeholders in one pass, so that values are not filled again. A coupon button's text is its code; a
- * missing parameter leaves nothing.
+ * Fills all placeholders in one pass, so that a placeholder inside a value is not filled. A coupon button's text is its
+ * code. The placeholder of a missing parameter becomes empty.
  */
 export function fillTemplate(template: TemplateText, parameters: Parameters): Rendered {
   let dynamic = 0

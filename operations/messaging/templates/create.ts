@@ -41,7 +41,7 @@ export async function createTemplate(
       return id
     })
   } catch (error) {
-    // No longer counts against the limits: nothing was created, or it existed already.
+    // The creation no longer counts against the limits: nothing was created, or the template existed already.
     await ctx.db.deleteFrom('message_template_creations').where('id', '=', creation).execute()
     if (error instanceof Refused) throw refuse('bad_request', `The provider refused it: ${error.message}`)
     throw error
@@ -51,7 +51,7 @@ export async function createTemplate(
 const toNameTaken = ({ name, language }: TemplateContent) =>
   refuse('conflict', `There is a template ${name} in ${language} already`)
 
-/** Reserved before the provider is asked, so that parallel requests never exceed a limit together. */
+/** Records a creation before the provider is asked, so that parallel requests never exceed a limit together. */
 async function openCreation(ctx: Context, { name, language }: TemplateContent): Promise<string> {
   return ctx.transaction(async (tx) => {
     await tx.lockStore()
@@ -122,7 +122,10 @@ async function closeCreation(tx: Context, id: string): Promise<void> {
   await tx.db.updateTable('message_template_creations').set({ is_open: false }).where('id', '=', id).execute()
 }
 
-/** If a template with the same content exists, an earlier answer was lost: it is adopted. */
+/**
+ * Submits the template. If the provider has a template with the same content, the response to an earlier submission was
+ * lost, and that template is adopted.
+ */
 async function submit(
   { port, store }: Route,
   content: TemplateContent,
@@ -183,7 +186,7 @@ async function insertTemplate(
   return id
 }
 
-/** A sync that ran while the provider's answer was under way already found the template. */
+/** Completes the row of a template that a sync inserted before the provider's response to the creation arrived. */
 async function adoptSynced(
   tx: Context,
   content: TemplateContent,

@@ -45,7 +45,7 @@ export async function editTemplate(ctx: Context, id: number, change: TemplateCha
   const { status } = await submitEdit(ctx, before, submission, () =>
     withProviderTimeout(port.editTemplate(store, before.provider_id!, content), providerTimeoutMs),
   )
-  // Accepted by the provider: a later failure here does not undo the edit.
+  // The provider has accepted the edit: a later failure here does not undo it.
   const [countBefore, countAfter] = [countTemplatePlaceholders(old), countTemplatePlaceholders(content)]
   await ctx.transaction(async (tx) => {
     if (status !== 'pending') await applyReview(tx, id, submission, status)
@@ -62,7 +62,7 @@ async function submitEdit<T>(
   try {
     return await call()
   } catch (error) {
-    // After a timeout the next sync shows whether the edit was accepted; after a refusal it is undone.
+    // Undoes the edit here. After a timeout, the next sync shows whether the provider accepted it.
     await undoEdit(ctx, before, submission)
     if (!(error instanceof Refused)) throw error
     if (error.code === 'template-unknown') {
@@ -95,7 +95,7 @@ function refuseUneditable(ctx: Context, row: TemplateRow, content: TemplateConte
   }
 }
 
-/** Lets one of two parallel edits win; answers its submission number. */
+/** Claims the template for this edit, so that only one of two parallel edits wins. Returns the submission number. */
 async function claimEdit(ctx: Context, before: TemplateRow, content: TemplateContent): Promise<number> {
   const now = ctx.now()
   return ctx.transaction(async (tx) => {
@@ -131,7 +131,10 @@ const addEdit = (now: Date) => sql<Date[]>`(
   select coalesce(array_agg(e), '{}') || ${now}::timestamptz from unnest(edited_at) e
   where e > ${new Date(now.getTime() - monthMs)}::timestamptz)`
 
-/** In a day; after nine others in the last 30 days, 30 days after the oldest of the ten. */
+/**
+ * The next edit is allowed a day after this one. The tenth edit within 30 days blocks edits until the oldest is 30 days
+ * old.
+ */
 const getNextEditAt = (now: Date) =>
   greatestKnown<Date>(
     sql`${new Date(now.getTime() + dayMs)}::timestamptz`,
@@ -183,7 +186,7 @@ async function applyReview(
     .execute()
 }
 
-/** Deletes that language only. Refuses a template in use, naming the uses. */
+/** Deletes the template in its language only. Refuses a template in use, and names the uses. */
 export async function deleteTemplate(ctx: Context, id: number): Promise<void> {
   const row = await findTemplate(ctx, id)
   await refuseUsed(ctx, id)

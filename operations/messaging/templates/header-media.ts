@@ -17,7 +17,7 @@ export const headerFiles: files.Purpose = {
 export const headerUses = (url: string | null | undefined): files.FileUse[] =>
   url ? [{ url, purpose: headerPurpose, field: 'header.mediaUrl' }] : []
 
-/** Refuses a header file that this store has not uploaded, or that is of the other kind. Not inside a transaction. */
+/** Refuses a header file that this store has not uploaded, or of another type than the header. Not in a transaction. */
 export async function requireHeaderFile(ctx: Context, header: TemplateContent['header']): Promise<void> {
   if (!header?.mediaUrl) return
   const { contentType } = await files.requireUploaded(ctx, headerPurpose, header.mediaUrl, 'header.mediaUrl')

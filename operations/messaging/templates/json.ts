@@ -10,7 +10,7 @@ import type { MergedExtensions } from '#runtime/extensions'
 import { JsonText } from '#runtime/operation'
 import { isUsed } from './uses.ts'
 
-/** Needs the alias `t`; `now`: the current time. */
+/** Builds the JSON of a template, whose table must have the alias `t`. `now`: the current time. */
 const templateJson = (
   db: Kysely<TenantTables>,
   now: RawBuilder<Date>,
@@ -75,7 +75,7 @@ export interface TemplateFilters {
   search?: string | undefined
 }
 
-/** Newest first. `now`: the current time. */
+/** Lists templates, newest first. `now`: the current time. */
 export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, values, has, extensions) => {
   let rows = db.selectFrom('message_templates as t')
   if (has('status')) rows = rows.where('t.status', '=', sql<string>`any(${values.status}::text[])`)

@@ -54,15 +54,15 @@ export async function get(ctx: Context, id: number): Promise<Template | null> {
   }
 }
 
-/** Refuses too few or too many parameters, by the name of their part below `field`. */
+/** Refuses too few or too many parameters. The error names the part below `field`, such as `<field>.body`. */
 export function refuseMiscounted(template: Template, parameters: Parameters, field: string): void {
   const wrong = describeMiscount(template, parameters)
   if (wrong) throw refuse('bad_request', `${field}.${wrong.part}: ${wrong.fault}`)
 }
 
 /**
- * Normalizes entered parameters for the network. Refuses too few or too many, and one that ends up empty, by the name
- * of their part below `field`.
+ * Normalizes entered parameters for the network. Refuses too few or too many parameters, and a parameter that becomes
+ * empty. The error names the part below `field`, such as `<field>.body.0`.
  */
 export function fitParameters<P extends Parameters>(template: Template, given: P, field: string): P {
   refuseMiscounted(template, given, field)

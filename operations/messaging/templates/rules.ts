@@ -1,4 +1,4 @@
-/** The rules of templates (rule 3), and how a change is merged. No database. */
+/** Checks the content of templates (rule 3) and merges changes. Does not use the database. */
 import { refuse } from '#runtime/errors'
 import { isHttpsAddress } from '#runtime/values/https'
 import { parsePhone } from '#runtime/values/phone'
@@ -8,7 +8,7 @@ import { languages, type TemplateChange } from './schema.ts'
 
 const bad = (field: string, problem: string) => refuse('bad_request', `${field}: ${problem}`)
 
-/** Builds the content of a new template with its defaults. `country`: of the store's phones. */
+/** Builds the content of a new template with its defaults. `country`: the store's country, to parse phones. */
 export function buildContent(
   input: TemplateChange & { name: string; language: string; category: string; body: string },
   country: string,
@@ -79,7 +79,7 @@ function buildButton(
 const dropMissing = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 
-/** Refuses content that breaks the rules, by the name of its field. */
+/** Refuses content that breaks the rules. The error names the field. */
 export function refuseInvalid(content: TemplateContent): void {
   checkHeader(content.header)
   checkBody(content.body)
@@ -127,7 +127,7 @@ function checkHeader(header: TemplateContent['header']): void {
   }
 }
 
-/** Checks parameters and the small parts of a template. */
+/** Checks a text that must be a single line, such as the footer. */
 function checkLine(field: string, text: string): void {
   if (/[\r\n]/.test(text)) throw bad(field, 'must be one line')
   if (/\t| {5}/.test(text)) throw bad(field, 'must have no tab, and at most four blanks in a row')
@@ -222,10 +222,10 @@ function checkExamples(content: TemplateContent): void {
   }
 }
 
-/** Ignores the order of keys. */
+/** Whether two contents are equal, ignoring the order of keys. */
 export const isSameContent = (a: TemplateContent, b: TemplateContent): boolean => sorted(a) === sorted(b)
 
-/** Compares what the network keeps unchanged: it returns examples and header files in another form. */
+/** Compares without examples and header files, because the network returns those in another form. */
 export const isSameToReaders = (a: TemplateContent, b: TemplateContent): boolean =>
   sorted(toReaderView(a)) === sorted(toReaderView(b))
 

@@ -89,7 +89,7 @@ export const template = named(
   },
 )
 
-/** The writable fields. Fields of provider templates only are refused by the rules, not here. */
+/** The writable fields. Values that only templates from the provider may have are refused in `rules.ts`, not here. */
 export const templateInput = {
   name: z.string().regex(/^[a-z0-9_]{1,512}$/, 'must be 1 to 512 lower-case letters, digits and _'),
   language: z

@@ -104,7 +104,7 @@ async function reconcile(
   }
   for (const row of rows) {
     if (seen.has(row.id)) continue
-    // Submitted while the list was read, so it could not contain it.
+    // The template was submitted while the list was read, so the list may not contain it.
     if (isSubmittedSince(row, startedAt)) result.unchanged += 1
     else {
       await removeTemplate(tx, row, true)
@@ -121,7 +121,10 @@ const nameKey = ({ name, language }: { name: string; language: string }): string
 const isSubmittedSince = (row: TemplateRow, at: Date): boolean =>
   row.submitted_at !== null && row.submitted_at > at
 
-/** A review arrived while the list was read that still shows the template as pending; it wins whatever its time. */
+/**
+ * Whether a review arrived while the list was read, which still shows the template as pending. The review then wins,
+ * regardless of its time.
+ */
 const isReviewedSince = (row: TemplateRow, listed: TemplateRow['status'], at: Date): boolean =>
   listed === 'pending' && isReview(row.status) && row.updated_at >= at
 
@@ -168,7 +171,7 @@ async function applyProviderState(
   return isOther || isSmall || moved || recategorised
 }
 
-/** False: a parallel submission has just inserted it. */
+/** Inserts a template. Returns false if a parallel submission has just inserted it. */
 async function addTemplate(tx: Context, template: ProviderTemplate): Promise<boolean> {
   const { status, rejectionReason, pausedUntil, quality, providerId } = template
   const now = tx.now()

@@ -19,8 +19,8 @@ export interface StatusReport {
 export const isReview = (status: string): boolean => status === 'approved' || status === 'rejected'
 
 /**
- * Applies a status in the caller's transaction and notifies. Ignores the current status, and one older than the last.
- * Returns whether it changed.
+ * Applies a reported status in the caller's transaction, and notifies the merchant. Ignores a report of the current
+ * status, and a report older than the last one. Returns whether the status changed.
  */
 export async function moveStatus(ctx: Context, row: TemplateRow, report: StatusReport): Promise<boolean> {
   const { status, at } = report
@@ -93,7 +93,7 @@ function buildNotice({ name }: TemplateRow, { status, rejectionReason }: StatusR
   }
 }
 
-/** Applies a category changed by the provider; notifies, as marketing costs more. Returns whether it is another. */
+/** Applies a category set by the provider, and notifies, because marketing costs more. Returns whether it changed. */
 export async function moveCategory(ctx: Context, row: TemplateRow, category: string): Promise<boolean> {
   if (row.category === category || !['marketing', 'utility', 'authentication'].includes(category)) {
     return false
@@ -133,7 +133,7 @@ export async function notifyPlannedCategory(
   })
 }
 
-/** Notifies of bad ratings: the template will be disabled unless they improve. */
+/** Notifies that the template will be disabled unless its ratings improve. */
 export async function notifyPlannedDisabling(
   ctx: Context,
   { id, name, language }: TemplateRow,
@@ -151,8 +151,8 @@ export async function notifyPlannedDisabling(
 }
 
 /**
- * Notifies, once per change, where a template is used with a different number of parameters than it now takes. Runs in
- * the caller's transaction, after the change. `before`: the previous number.
+ * Notifies, once per change, of the places that use a template with a different number of parameters than it now has.
+ * Runs in the caller's transaction, after the change. `before`: the previous numbers.
  */
 export async function notifyMisfits(
   ctx: Context,
@@ -176,8 +176,8 @@ export async function notifyMisfits(
 const nameBlockMs = 30 * dayMs
 
 /**
- * Deletes a template here, in the caller's transaction. The name and language of one that was ever approved are free
- * after 30 days. `isSurprise`: the provider deleted it; notifies if it is in use.
+ * Deletes a template here, in the caller's transaction. If it was ever approved, its name and language are blocked for 30
+ * days. `isSurprise`: the provider deleted it, so the merchant is notified if it is in use.
  */
 export async function removeTemplate(ctx: Context, row: TemplateRow, isSurprise = false): Promise<void> {
   const usedBy = isSurprise ? await findUses(ctx, row.id) : []
@@ -205,8 +205,8 @@ export async function removeTemplate(ctx: Context, row: TemplateRow, isSurprise 
 }
 
 /**
- * Deletes all templates here and blocks their names, when the number is disconnected (rule 4), in the caller's
- * transaction. Returns the templates to delete at the provider.
+ * Deletes all templates here when the number is disconnected (rule 4), in the caller's transaction, and no longer blocks
+ * any template name. Returns the templates to delete at the provider.
  */
 export async function removeAllTemplates(ctx: Context): Promise<{ name: string; providerId: string }[]> {
   const gone = await ctx.db.deleteFrom('message_templates').returning(['id', 'name', 'provider_id']).execute()
@@ -215,7 +215,7 @@ export async function removeAllTemplates(ctx: Context): Promise<{ name: string; 
   return gone.flatMap(({ name, provider_id: providerId }) => (providerId ? [{ name, providerId }] : []))
 }
 
-/** The owner name of its files. */
+/** Returns the name under which a template owns its files. */
 export const toFileOwner = (id: number): string => `message-template:${id}`
 
 /** Locks a row until the transaction ends; null if there is none. */

@@ -11,9 +11,9 @@ export interface Placeholders {
 }
 
 /**
- * A query for the uses of a template, whose column `name` describes the place, such as `the campaign Summer sale`.
- * `templateId` is a column or a value of the enclosing query. With `placeholders` only the uses that fill in a
- * different number of them.
+ * Builds a query for the uses of a template. Its column `name` describes the place, such as `the campaign Summer sale`.
+ * `templateId` is a column or a value of the enclosing query. With `placeholders`, the query finds only uses with a
+ * different number of parameters.
  */
 export type TemplateUse = (
   db: Kysely<TenantTables>,
@@ -22,7 +22,7 @@ export type TemplateUse = (
   // biome-ignore lint/suspicious/noExplicitAny: the builder's type names the tables of the section
 ) => SelectQueryBuilder<any, any, { name: string }>
 
-/** Whether the number of parameters in some JSON differs from the placeholders. */
+/** SQL condition: whether the number of parameters in a JSON value differs from the placeholders. */
 export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Placeholders) => {
   const differs = (['header', 'body', 'buttons'] as const).map(
     (part) =>
@@ -31,7 +31,7 @@ export const isMiscounted = (parameters: RawBuilder<unknown>, placeholders: Plac
   return sql<boolean>`(${sql.join(differs, sql` or `)})`
 }
 
-/** Whether a template is used, as an expression. */
+/** SQL condition: whether a template is used. */
 export function isUsed(
   db: Kysely<TenantTables>,
   templateId: RawBuilder<number>,

@@ -23,7 +23,10 @@ export interface AuthorizationRequest {
   scopes: Scope[]
 }
 
-/** An error without a safe redirect address: shown to the merchant. `detail` is for the client's developer. */
+/**
+ * An error for which no safe redirect address is known, so it is shown to the merchant. `detail` is for the client's
+ * developer.
+ */
 export class PageError extends Error {
   readonly wording: Wording
   constructor(wording: Wording, detail: string) {
@@ -81,7 +84,7 @@ export async function parseAuthorizationRequest(
   given: URLSearchParams,
 ): Promise<AuthorizationRequest> {
   for (const name of new Set(given.keys())) {
-    // Programs differ in which of two equal parameters counts.
+    // Programs differ in which value they use if a parameter is given twice.
     if (name !== 'resource' && given.getAll(name).length > 1)
       throw new PageError(words.incomplete, `${name}: must be given once`)
   }
@@ -141,12 +144,12 @@ function parseGrantParameters(
   return { challenge, scopes: parseScopes(given.get('scope')) }
 }
 
-/** All scopes when none is named; unknown ones (offline_access, openid) are ignored. */
+/** Parses the requested scopes: all scopes if none is named. Ignores unknown ones (offline_access, openid). */
 function parseScopes(text: string | null): Scope[] {
   const named = new Set((text ?? '').split(' ').filter(Boolean))
   if (named.size === 0) return [...allScopes]
   const known = allScopes.filter((scope) => named.has(scope))
-  // The other scopes open nothing without one of these.
+  // The other scopes allow nothing without a `platform:` scope.
   if (!known.some((scope) => scope.startsWith('platform:')))
     throw new OauthError('invalid_scope', 'scope: name platform:read or platform:write, and others besides')
   return known
@@ -155,11 +158,11 @@ function parseScopes(text: string | null): Scope[] {
 const requestContext = 'oauth-request'
 const requestLifetimeMs = 30 * minuteMs
 
-/** Seals the request into the form, so that nobody else can read or forge it. */
+/** Encrypts the request for a hidden field of the form, so that nobody can read or forge it. */
 export const sealRequest = (ctx: SystemContext, asked: AuthorizationRequest): string =>
   seal(ctx.settings, requestContext, { asked, until: ctx.clock.ms() + requestLifetimeMs })
 
-/** Throws `PageError` for a foreign or expired form. */
+/** Decrypts the request of a form. Throws `PageError` for an expired form, or one that this server did not create. */
 export function unsealRequest(ctx: SystemContext, sealed: string | undefined): AuthorizationRequest {
   return unsealForm<{ asked: AuthorizationRequest; until: number }>(ctx, requestContext, sealed).asked
 }

@@ -1,4 +1,4 @@
-/** From the merchant's key to the authorization code for the client. */
+/** Checks the merchant's key, and creates the authorization code for the client. */
 
 import { findAccesses } from '#db/access'
 import { childKeys } from '#operations/store/index'
@@ -11,7 +11,7 @@ import { truncateCharacters } from '../clients/metadata.ts'
 import { describeRedirect } from '../clients/redirects.ts'
 import { type AuthorizationRequest, PageError, unsealForm, words } from './authorization-request.ts'
 
-/** A checked key and the authorization request; sealed into the consent form. */
+/** A checked key and the authorization request; stored encrypted in the consent form. */
 export interface ShownKey {
   asked: AuthorizationRequest
   storeId: string
@@ -20,7 +20,7 @@ export interface ShownKey {
 
 export type KeyRefusal = 'unknown-key' | 'child-key' | 'no-scope'
 
-/** Looks up the key by its hash; the key itself is passed no further. */
+/** Looks up the key by its hash. The result has the key's id, but not the key itself. */
 export async function checkKey(
   ctx: SystemContext,
   asked: AuthorizationRequest,
@@ -40,7 +40,10 @@ const consentLifetimeMs = 10 * minuteMs
 export const sealShownKey = (ctx: SystemContext, shown: ShownKey): string =>
   seal(ctx.settings, consentContext, { ...shown, until: ctx.clock.ms() + consentLifetimeMs })
 
-/** Opens the sealed consent form and reads the key as it is now. Throws `PageError` for a foreign or expired form. */
+/**
+ * Decrypts the consent form and reads the key's current state. Throws `PageError` for an expired form, or one that this
+ * server did not create.
+ */
 export async function unsealShownKey(ctx: SystemContext, sealed: string | undefined) {
   const shown = unsealForm<ShownKey & { until: number }>(ctx, consentContext, sealed)
   const parent = await childKeys.findActiveKey(ctx.root, ctx.now(), shown.storeId, shown.keyId)
@@ -48,7 +51,10 @@ export async function unsealShownKey(ctx: SystemContext, sealed: string | undefi
   return { shown, parent }
 }
 
-/** The requested scopes that the key has: only these can be granted. A scope that needs another comes only with it. */
+/**
+ * Lists the requested scopes that the key has: only these can be granted. Scopes that need `platform:write` are left out
+ * without it.
+ */
 export const listGrantableScopes = (asked: AuthorizationRequest, parent: childKeys.ActiveKey): Scope[] =>
   intersectScopes(asked, new Set(parent.scopes))
 
@@ -59,7 +65,7 @@ function intersectScopes({ scopes }: AuthorizationRequest, has: ReadonlySet<stri
 
 const codeLifetimeMs = minuteMs
 
-/** Creates a code, valid once and for a minute. Only its hash is stored. */
+/** Creates a code that is valid once, for a minute. Only the code's hash is stored. */
 export async function createCode(
   ctx: SystemContext,
   { asked, storeId, keyId }: ShownKey,
@@ -85,13 +91,13 @@ export async function createCode(
   return code
 }
 
-/** The name of the key in lists: the client's own name and the host that receives the answers. */
+/** Builds the key's name for lists: the client's own name, and the host that the code is sent to. */
 function buildKeyName({ name, redirectUri }: AuthorizationRequest): string {
   const place = describeRedirect(redirectUri)
   return place === null || place === name ? name : `${truncateCharacters(name, 40)} (${place})`
 }
 
-/** Redirects to the client with an answer; `iss` names this server (RFC 9207), `state` is returned unchanged. */
+/** Redirects to the client with the result. `iss` names this server (RFC 9207); `state` is returned unchanged. */
 export function redirectToClient(
   { settings }: SystemContext,
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,

@@ -1,4 +1,4 @@
-/** Guards of the two forms: same-origin submission, and errors shown as pages. */
+/** Wrappers for the handlers of the two forms: require same-origin submission, and show errors as pages. */
 import type { SystemContext } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
 import type { PageRequest } from '#runtime/page'

@@ -24,12 +24,12 @@ const moreStyle =
 const fillText = (text: string, values: Record<string, string>): string =>
   escapeHtml(renderText(text, values).text)
 
-/** The locale of the browser, while the store is unknown. */
+/** The browser's locale, used while the store, which has its own, is unknown. */
 export const getLocale = (request: PageRequest): string =>
   /^\s*(?<tag>[a-z]{2,3}(?:-[a-z0-9]{2,8})*)/i.exec(request.header('accept-language') ?? '')?.groups?.tag ??
   'en'
 
-/** The form for the key. `fault`: why the last key was refused; `minutes` until the next attempt. */
+/** Renders the form for the key. `fault`: why the last key was refused. `minutes`: the time until the next attempt. */
 export function renderKeyForm(
   ctx: SystemContext,
   asked: AuthorizationRequest,
@@ -61,7 +61,7 @@ export function renderKeyForm(
   return answer(renderText(words.connect, { client }).text, body, status, asked, locale)
 }
 
-/** The form to choose the granted scopes. `picked`: an insufficient choice, to show again. */
+/** Renders the form to choose the granted scopes. `picked`: an insufficient choice, which is shown again. */
 export function renderConsentForm(
   ctx: SystemContext,
   shown: ShownKey,
@@ -120,7 +120,7 @@ function answer(
     formTarget: target,
     lang: getLangAttribute(locale),
   })
-  // With `no-referrer` a form sends `Origin: null`, which cannot be told from a foreign page.
+  // With `no-referrer`, browsers send the form with `Origin: null`, so `requireSameOrigin` would refuse it.
   page.headers.set('referrer-policy', 'same-origin')
   return page
 }

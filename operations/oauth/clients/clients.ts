@@ -8,7 +8,7 @@ import type { Client } from './metadata.ts'
 
 const addresses = z.array(z.string())
 
-/** Null: there is no such client. Throws `OauthError` for a document that cannot be used. */
+/** Finds a client; null if there is none. Throws `OauthError` for a metadata document that cannot be used. */
 export async function findClient(ctx: SystemContext, id: string): Promise<Client | null> {
   if (isDocumentAddress(id)) return readDocument(id)
   if (!isId(id)) return null

@@ -31,7 +31,7 @@ export async function readDocument(id: string, overrides: FetchOverrides = {}): 
         accept: 'application/json',
         withinMs: 5000,
         bytesAtMost: 16 * 1024,
-        // Without redirects, so that the named host itself vouches for the client.
+        // Redirects are not followed: the host in the client's id must serve the document itself.
         redirectsAtMost: 0,
         checkType(contentType) {
           if (!/^application\/(?:[\w.-]+\+)?json$/.test(contentType)) throw new FetchFailed('it is no JSON')

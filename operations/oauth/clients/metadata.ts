@@ -9,7 +9,7 @@ export interface Client {
   /** The client's own name, unverified. */
   name: string
   redirectUris: string[]
-  /** The host of its metadata document; null for a registered client. */
+  /** The host of the client's metadata document; null for a registered client. */
   document: string | null
 }
 
@@ -23,7 +23,7 @@ export const clientMetadata = z.object({
   response_types: words.optional(),
 })
 
-/** Refuses an unsafe redirect address, and a client that needs another flow than the authorization code. */
+/** Converts metadata to a client. Refuses an unsafe redirect address, and a client without the authorization code flow. */
 export function toClient(id: string, given: z.infer<typeof clientMetadata>): Client {
   for (const [i, address] of given.redirect_uris.entries()) {
     const wrong = findRedirectIssue(address)

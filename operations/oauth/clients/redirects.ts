@@ -1,4 +1,4 @@
-/** Redirect addresses: answers go only to addresses that the client registered. */
+/** Checks redirect addresses: codes and errors are sent only to addresses that the client registered. */
 
 const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 /** Schemes that the browser handles itself instead of an installed program. */
@@ -10,7 +10,7 @@ const browserSchemes: readonly string[] =
 const isLoopback = ({ protocol, hostname }: URL): boolean =>
   protocol === 'http:' && loopback.includes(hostname)
 
-/** The reason why an address cannot be a redirect address, or null. */
+/** Returns why an address cannot be a redirect address, or null if it can. */
 export function findRedirectIssue(address: string): string | null {
   if (!URL.canParse(address) || !/^[\x21-\x7e]+$/.test(address)) return 'is no address'
   const url = new URL(address)
@@ -50,7 +50,7 @@ export function buildFormAction(redirect: string): string {
   return `https: ${protocol === 'http:' && !hostname.startsWith('[') ? origin : protocol}`
 }
 
-/** The redirect target as shown to a person; `null`: a program on their own machine. */
+/** Returns the redirect target as shown to a person; null for a program on their own machine. */
 export function describeRedirect(redirect: string): string | null {
   const url = new URL(redirect)
   if (isLoopback(url)) return null

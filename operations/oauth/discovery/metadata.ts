@@ -1,4 +1,4 @@
-/** Metadata documents, from which a client that only knows `/mcp` finds the authorization server. */
+/** Builds metadata documents. With them, a client that only knows `/mcp` finds the authorization server. */
 import { allScopes } from '#runtime/roles'
 import { getResourceUrl } from '../resource.ts'
 

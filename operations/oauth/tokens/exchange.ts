@@ -15,12 +15,12 @@ export interface Exchange {
 
 const invalidCode = 'code: is unknown, too old or spent, or is not for this client, address and verifier'
 
-/** Refuses every fault with the same sentence, so that a stolen code reveals nothing. */
+/** Exchanges a code. All refusals have the same message, so that a thief learns nothing about a stolen code. */
 export async function exchangeCode(ctx: SystemContext, given: Exchange): Promise<TokenResponse> {
   const hash = sha256(given.code)
   const now = ctx.now()
   const spend = await ctx.root.transaction().execute(async (tx) => {
-    // The first attempt spends the code, even with a wrong verifier.
+    // The first attempt marks the code as used, even with a wrong verifier.
     const [code] = await tx
       .updateTable('oauth_codes')
       .set({ used_at: now })
@@ -45,7 +45,7 @@ const matchesCode = (
   code.redirect_uri === redirectUri &&
   equalsInConstantTime(createHash('sha256').update(verifier).digest('base64url'), code.challenge)
 
-/** A replayed code was leaked: ends the grant of the first exchange. */
+/** Ends the grant of the first exchange, because a code that is used again has leaked. */
 async function endReplayed(ctx: SystemContext, hash: string): Promise<void> {
   const code = await ctx.root
     .selectFrom('oauth_codes')

@@ -1,4 +1,4 @@
-/** The form parameters of a program: each at most once, of limited length. */
+/** Reads form parameters sent by a client: each at most once, with limited length. */
 import type { PageRequest } from '#runtime/page'
 import { OauthError } from '../errors.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Grants: keys of the store that their client renews. The access token is the key's text. The refresh token has a constant
- * half and a half that is replaced at each renewal, so that an old one is recognized as a replay.
+ * half and a half that is replaced at each renewal, so that an old refresh token is recognized as a replay.
  */
 
 import type { RootDatabase } from '#db/database'
@@ -14,7 +14,10 @@ import { OauthError } from '../errors.ts'
 
 /** Lifetime of an access token. */
 const accessTokenMs = hourMs
-/** Grace period for a client that sends a request twice or lost the answer: refused, but the grant stays. */
+/**
+ * Grace period after a renewal, for a client that sends its request twice or lost the response: the old refresh token is
+ * refused, but the grant does not end.
+ */
 const reuseGraceMs = 30_000
 
 /** The successful response of RFC 6749, section 5.1. */
@@ -27,7 +30,7 @@ export interface TokenResponse {
   scope: string
 }
 
-/** Creates the key of a code, in the transaction that spends the code. */
+/** Creates the key that a code is exchanged for, in the transaction that marks the code as used. */
 export async function createGrant(
   ctx: SystemContext,
   tx: RootDatabase,
@@ -67,7 +70,10 @@ export async function createGrant(
   return toTokenResponse(now, text.key, refresh, scopes, until)
 }
 
-/** Renews the key's text for a refresh token. A replaced token ends the key: two parties have it, one of them stole it. */
+/**
+ * Replaces the key's text and refresh token. A refresh token that was replaced before ends the key: two parties have the
+ * token, so one of them stole it.
+ */
 export async function renewGrant(
   ctx: SystemContext,
   token: string,
@@ -118,7 +124,7 @@ export async function endGrant(
   keyId: string,
   reason: 'client-revoked' | 'replayed',
 ): Promise<void> {
-  // The key first: after a failure in between, the remaining grant allows another attempt.
+  // The key is revoked first: if the deletion below fails, the remaining grant allows another attempt.
   await childKeys.revokeChildKey(ctx, storeId, keyId, reason)
   await ctx.root.deleteFrom('oauth_grants').where('key_id', '=', keyId).execute()
 }
@@ -142,7 +148,7 @@ function toTokenResponse(
   }
 }
 
-/** Marks a registered client as used, which keeps it from the sweep. */
+/** Marks a registered client as used, so that the sweep does not delete it. */
 async function touchClient(tx: RootDatabase, id: string, now: Date): Promise<void> {
   const dayAgo = new Date(now.getTime() - dayMs)
   await tx

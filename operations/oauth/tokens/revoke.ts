@@ -14,7 +14,7 @@ export async function revokeToken(ctx: SystemContext, token: string, clientId: s
   if (found) await endGrant(ctx, found.store_id, found.key_id, 'client-revoked')
 }
 
-/** Finds the grant by the constant half, so that a replaced refresh token works too. */
+/** Finds the grant by the constant half of the refresh token, so that a replaced token works too. */
 const findByRefreshToken = (ctx: SystemContext, token: string, clientId: string) =>
   ctx.root
     .selectFrom('oauth_grants')

@@ -4,9 +4,9 @@ import { childKeys } from '#operations/store/index'
 import type { SystemContext } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 
-/** Spent codes are kept to detect replays. */
+/** Used codes are kept for this long after they expire, to detect replays. */
 const codeRetentionMs = dayMs
-/** Retention of registrations: never used, and used. */
+/** Retention of registered clients: shorter for clients that were never used. */
 const unusedClientRetentionMs = 7 * dayMs
 const usedClientRetentionMs = 400 * dayMs
 /** Ended keys stay visible in the list of keys for this long. */

@@ -28,8 +28,8 @@ import type { BlockChange, NewBlock } from './schema.ts'
 const blocksAtMost = 100
 
 /**
- * Empty for a product that neither the catalog cache nor the platform knows. May call the platform: not inside a
- * transaction.
+ * Lists blocks; with a product, those that target it. Empty for a product that neither the catalog cache nor the
+ * platform knows. May call the platform, so not inside a transaction.
  */
 export async function listBlocks(
   ctx: Context,
@@ -74,7 +74,7 @@ function mergeDraft(ctx: Context, before: Block | null, type: BlockType, change:
   }
 }
 
-/** Checks references with platform and storage, and cleans the HTML. */
+/** Checks references at the platform and the storage, and cleans the HTML. */
 async function checkDraft(ctx: Context, before: Block | null, draft: Draft): Promise<Draft> {
   await requireTargets(ctx, before?.content ?? null, draft.content)
   const saved = before ? ({ type: before.type, design: before.design } as Design) : null
@@ -98,7 +98,7 @@ const retainFiles = (ctx: Context, id: string, whole: Design | null): Promise<vo
     whole,
   )
 
-/** Creates a paused block after all others and returns its id. Not inside a transaction. Refuses the 101st. */
+/** Creates a paused block as the last one and returns its id. Refuses the 101st block. Not inside a transaction. */
 export async function createBlock(ctx: Context, input: NewBlock): Promise<string> {
   const { type, ...change } = input
   const draft = await checkDraft(ctx, null, mergeDraft(ctx, null, type, change))
@@ -119,8 +119,8 @@ export async function createBlock(ctx: Context, input: NewBlock): Promise<string
 }
 
 /**
- * Fields left out keep their value; an unchanged block is not written. Not inside a transaction. Refuses a change of
- * type.
+ * Changes a block. Fields left out keep their value; an unchanged block is not written. Refuses a change of the type. Not
+ * inside a transaction.
  */
 export async function changeBlock(ctx: Context, id: string, change: BlockChange): Promise<void> {
   const { type, ...fields } = change
@@ -151,8 +151,8 @@ export async function changeBlock(ctx: Context, id: string, change: BlockChange)
 }
 
 /**
- * Enables or disables a block, moves it to a position (the last if there are fewer), or both. In the caller's
- * transaction. Refuses a change with neither, and enabling an ended block.
+ * Enables or disables a block, moves it to another position, or both. A position beyond the last one means the last.
+ * Refuses a change with neither, and enabling an ended block. Runs in the caller's transaction.
  */
 export async function moveBlock(
   ctx: Context,
@@ -180,12 +180,12 @@ export async function moveBlock(
   await markStorefrontChanged(ctx)
 }
 
-/** Locks all blocks in the order of their ids, as event counting does, so that they cannot deadlock. */
+/** Locks all blocks in the order of their ids. Counting events locks in the same order, so the two cannot deadlock. */
 async function lockBlocks(ctx: Context): Promise<void> {
   await ctx.db.selectFrom('content_blocks').select('id').orderBy('id').forUpdate().execute()
 }
 
-/** Shifts the blocks between two positions. */
+/** Shifts the blocks between two positions by one, when a block moves from one position to the other. */
 async function shiftPriorities(ctx: Context, from: number, to: number): Promise<void> {
   if (from === to) return
   await lockBlocks(ctx)
@@ -199,8 +199,8 @@ async function shiftPriorities(ctx: Context, from: number, to: number): Promise<
 }
 
 /**
- * Puts all blocks in a new order. In the caller's transaction; concurrent calls run one after the other. Refuses a
- * duplicate id (`bad_request`), an unknown one (`not_found`), and a missing block (`conflict`).
+ * Puts all blocks in a new order. Refuses a duplicate id (`bad_request`), an unknown id (`not_found`), and a list that
+ * lacks a block (`conflict`). Runs in the caller's transaction; concurrent calls run one after the other.
  */
 export async function reorderBlocks(
   ctx: Context,
@@ -215,7 +215,7 @@ export async function reorderBlocks(
   return { data: order.ids.map((id, at) => ({ id, priority: at + 1 })) }
 }
 
-/** Deletes a block with its counters and closes the gap in the order. In the caller's transaction. */
+/** Deletes a block with its counters and closes the gap in the order. Runs in the caller's transaction. */
 export async function deleteBlock(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known, priority } = await findBlock(ctx, id)

@@ -9,8 +9,8 @@ import { cleanTexts, type HtmlText, listUsedPictures } from '../rich-text.ts'
 import { type BlockType, blockDesigns, type Design, htmlLimits } from './designs.ts'
 
 /**
- * Merges `change` into the saved design, at every depth of object; lists are replaced. Refuses designs that are invalid
- * for the type.
+ * Merges `change` into the saved design. Nested objects are merged too, lists are replaced. Refuses a design that is
+ * invalid for the type.
  */
 export function mergeDesign(type: BlockType, before: object | null, change: object): Design {
   const { design } = parseInput(
@@ -35,7 +35,7 @@ function mergeDeep(before: object, change: object): object {
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Stores an empty optional text as null. */
+/** Replaces empty optional texts with null. */
 function emptyToNull<T extends { title: string | null; subtitle: string | null }>(design: T): T {
   const whole = { ...design, title: design.title || null, subtitle: design.subtitle || null }
   if (!('items' in whole)) return whole
@@ -72,8 +72,8 @@ function requireConsistent({ type, design }: Design): void {
 }
 
 /**
- * Returns the design with clean HTML. Calls storage and platform for pictures and products that `findStoredAnswer` did not name,
- * so not inside a transaction. Refusals name the field.
+ * Returns the design with clean HTML. Checks pictures and products that `before` did not have, at the storage and the
+ * platform, so not inside a transaction. Errors name the field.
  */
 export async function checkDesign(ctx: Context, before: Design | null, given: Design): Promise<Design> {
   const texts = listHtml(given)
@@ -94,7 +94,7 @@ export async function checkDesign(ctx: Context, before: Design | null, given: De
   return design
 }
 
-/** The schema whose marks show what a design names; pictures in its HTML have no mark. */
+/** Schema of a design. Its reference marks show which products and files the design names, except pictures in its HTML. */
 const getDesignSchema = ({ type }: Design) => z.object({ design: blockDesigns[type] as z.ZodTypeAny })
 
 /** All HTML texts of a design, with their fields. */

@@ -1,11 +1,11 @@
-/** Designs of content blocks: one schema per type, for saving and for showing. */
+/** Schemas of the designs of content blocks: one per type, for saved and for returned designs. */
 import { assetUrl, linkUrl, platformId } from '#operations/storefront/index'
 import { graphicColourOn, textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
 import { colour, named, object, text, z } from '#runtime/schema'
 import { htmlField } from '../rich-text.ts'
 
-/** Default texts. */
+/** Default labels of the before-and-after block. */
 export const beforeAfterWords = {
   beforeLabel: { en: 'Before', 'pt-BR': 'Antes', es: 'Antes' },
   afterLabel: { en: 'After', 'pt-BR': 'Depois', es: 'Después' },
@@ -144,7 +144,7 @@ export const blockDesigns = {
 export type BlockType = keyof typeof blockDesigns
 export const blockTypes = Object.keys(blockDesigns) as [BlockType, ...BlockType[]]
 
-/** A complete design. */
+/** A complete design with its type. */
 export type Design = { [T in BlockType]: { type: T; design: z.output<(typeof blockDesigns)[T]> } }[BlockType]
 
 const nameOfType = (type: string): string =>

@@ -1,4 +1,4 @@
-/** Content blocks as stored, and as JSON built by the database. */
+/** Reads content blocks as stored, and as JSON built by the database. */
 import { sql } from 'kysely'
 import { type Schedule, type Targeting, targetingFields } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -23,7 +23,7 @@ export interface Block extends Schedule {
   priority: number
 }
 
-/** For a row `b`; the end date comes first, then the switch. */
+/** Status of a row `b`. The end date takes precedence over the switch. */
 const statusIn = (now: unknown) => sql<string>`case when b.ends_at <= ${now}::timestamptz then 'ended'
   when not b.is_active then 'paused' when b.starts_at > ${now}::timestamptz then 'scheduled' else 'active' end`
 
@@ -60,11 +60,11 @@ interface Filters {
   type?: BlockType | undefined
   isActive?: boolean | undefined
   productId?: string | undefined
-  /** The product's categories with all their ancestors. */
+  /** The product's categories and all their ancestors. */
   categoryIds?: string[] | undefined
 }
 
-/** By priority. */
+/** The list of blocks, by priority. */
 export const blockList = preparedList<Filters>((db, values, has) => {
   let rows = db.selectFrom('content_blocks as b')
   if (has('type')) rows = rows.where('b.type', '=', sql<string>`${values.type}`)
@@ -81,7 +81,7 @@ export const blockList = preparedList<Filters>((db, values, has) => {
   }
 })
 
-/** As stored; refuses with `not_found`. */
+/** Reads a block as stored. Refuses an unknown id with `not_found`. */
 export async function findBlock(ctx: Context, id: string): Promise<Block> {
   const saved = ctx.db
     .selectFrom('content_blocks')

@@ -7,7 +7,10 @@ import { JsonText } from '#runtime/operation'
 
 const daysAtMost = 365
 
-/** Every existing block and every day of the range, zeros included. Refuses an empty range and one that is too long. */
+/**
+ * Statistics of every existing block and every day of the range, zeros included. Refuses a range that is empty or too
+ * long.
+ */
 export async function readBlockStatistics(ctx: Context, query: days.DayRangeQuery): Promise<JsonText> {
   const [row] = await figures(ctx, days.parseDayRange(ctx, query, daysAtMost))
   return new JsonText(row!.text)
@@ -55,7 +58,7 @@ const figures = prepared<days.DayRange, { text: string }>((db, range) =>
 )
 
 const countsOf = sql`'impressions', coalesce(x.impressions, 0), 'clicks', coalesce(x.clicks, 0)`
-/** Per cent, half up; null without impressions. */
+/** Clicks per impression in per cent, rounded half up; null without impressions. */
 // biome-ignore lint/plugin/cents: a rate of clicks, not money
 const clickRate = sql`round(x.clicks * 100.0 / nullif(x.impressions, 0), 2)`
 

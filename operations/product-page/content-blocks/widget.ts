@@ -12,14 +12,14 @@ import type { BlockContent } from './rows.ts'
 interface Row {
   id: string
   type: string
-  /** Null if the block has not started. */
+  /** Null if the block's schedule has not started yet. */
   design: object | null
   content: BlockContent
   starts_at: Date | null
   ends_at: Date | null
 }
 
-/** Enabled blocks that have not ended, for one product or for all. */
+/** Selects the enabled blocks that have not ended: those that target one product, or all of them. */
 const prepareCandidates = (ofProduct: boolean) =>
   prepared<{ now: Date; productId: string | null }, Row>((db, { now, productId }) => {
     const rows = db
@@ -48,7 +48,10 @@ const prepareCandidates = (ofProduct: boolean) =>
 const ofProduct = prepareCandidates(true)
 const ofAll = prepareCandidates(false)
 
-/** Blocks appear only on product pages; without a product, each carries its own targeting. */
+/**
+ * Builds the widget, only for product pages. If the product is unknown, the result contains the targeting of each
+ * block.
+ */
 export async function buildContentBlocksWidget(
   ctx: Context,
   { page, productId }: WidgetQuery,
@@ -90,7 +93,7 @@ interface Column {
 const listColumns = (design: object | null): readonly Column[] =>
   design && 'columns' in design && Array.isArray(design.columns) ? design.columns : []
 
-/** A column of a comparison links to its product as long as shoppers can see it. */
+/** Adds the products to the columns of a comparison. A column links to its product only if shoppers can see the product. */
 function withProducts(design: object | null, products: Awaited<ReturnType<typeof findShownProducts>>) {
   const columns = listColumns(design)
   if (columns.every(({ productId }) => productId === null)) return design

@@ -1,4 +1,4 @@
-/** Settings of badges, and of the price of paying by another method (rule 1). */
+/** Settings of badges, and of the featured price: the price with the merchant's preferred payment method (rule 1). */
 import { platformId, variableLine, widgetSettings } from '#operations/storefront/index'
 import { reference } from '#runtime/references'
 import { colour, decimals, instant, line, moneyAtLeast0, named, object, writeBody, z } from '#runtime/schema'
@@ -72,7 +72,7 @@ export const defaultBadgeSettings: BadgeSettings = {
   },
 }
 
-/** Newly excluded products are checked at the platform. */
+/** The settings. Products that a save newly excludes are checked at the platform. */
 export const badgeWidget = widgetSettings(badgeSettingsKey, {
   defaults: defaultBadgeSettings,
   words,

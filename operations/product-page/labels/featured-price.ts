@@ -1,4 +1,7 @@
-/** The price of paying by another method (rule 1), and the values of badge variables. Pure. */
+/**
+ * Computes the featured price, which applies to the merchant's preferred payment method (rule 1), and badge variables.
+ * Pure.
+ */
 import { amounts } from '#operations/store/index'
 import type { snapshots } from '#operations/storefront/index'
 import { formatMoney, formatNumber } from '#runtime/values/localized'
@@ -13,18 +16,18 @@ export interface PriceFormat {
   locale: string
 }
 
-/** In cents; null if the product shows none. */
+/** The featured price in cents; null if the product shows no featured price. */
 export function calculateFeaturedCents(settings: Featured, product: snapshots.Snapshot): bigint | null {
   if (!settings.isEnabled || !product.exists) return null
   if (settings.excludedProductIds.includes(product.productId)) return null
   if (!settings.applyToSalePrice && calculateSalePercentage(product) !== null) return null
   const base = amounts.toCents(product.price)
   if (base < amounts.toCents(settings.minAmount)) return null
-  // 199.90 at 10 % is 179.91.
+  // For example, a price of 199.90 with a discount of 10 % becomes 179.91.
   return amounts.applyPercentage(base, 100 - settings.discountPercentage)
 }
 
-/** The largest reduction among the product's variants, in whole per cent; null if none is reduced. */
+/** The largest reduction among the product and its variants, in whole per cent; null if no price is reduced. */
 function calculateSalePercentage(product: snapshots.Snapshot): number | null {
   let most: number | null = null
   for (const { price, compareAtPrice } of [product, ...product.variants]) {

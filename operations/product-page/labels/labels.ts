@@ -1,4 +1,4 @@
-/** Stickers and badges: read, create, change and delete share one implementation. */
+/** Labels, which are stickers and badges: one implementation of read, create, change and delete for both kinds. */
 import { isDeepStrictEqual } from 'node:util'
 import type { RawBuilder } from 'kysely'
 import { files } from '#operations/store/index'
@@ -32,7 +32,7 @@ const labelsAtMost = 50
 
 export type LabelKind = 'sticker' | 'badge'
 
-/** The `content` of a kind: the common fields and its own. */
+/** The `content` of a label: the common fields and the fields of its kind. */
 export type LabelContent<Own> = Own & Targeting & Condition
 
 /** The writable fields of a label. */
@@ -51,7 +51,7 @@ export interface LabelChange extends TargetingChange, ScheduleChange {
   conditionValue?: number | null | undefined
 }
 
-/** The differences between the kinds. */
+/** Describes how a kind of label differs from the other. */
 export interface KindSpec<Own extends object> {
   name: LabelKind
   /** The kind's own fields, in the order in which they are shown. */
@@ -60,13 +60,13 @@ export interface KindSpec<Own extends object> {
   defaults: Partial<Own>
   /** Normalizes the kind's own fields before they are stored; refuses invalid ones. */
   normalize?(own: Own): Own
-  /** The schema whose marks show which products and files a label names. */
+  /** Schema of a label. Its reference marks show which products and files the label names. */
   schema: z.ZodTypeAny
   /** Extra columns of the kind's list. */
   extraColumns?(db: Context['db']): Record<string, RawBuilder<unknown>>
 }
 
-/** For a row `l`. */
+/** A label `l` as JSON. */
 const labelJson = <Own extends object>(kind: KindSpec<Own>) =>
   jsonObject({
     id: 'l.id',
@@ -82,14 +82,14 @@ const labelJson = <Own extends object>(kind: KindSpec<Own>) =>
 
 const noSuch = (kind: LabelKind) => `There is no such ${kind}`
 
-/** The functions that the operations of a kind use. */
+/** Builds the functions that the API operations of a kind call. */
 export const labelKind = <Own extends object, Change extends LabelChange>(kind: KindSpec<Own>) => ({
   read: preparedOne(noSuch(kind.name), (db, { id }) => ({
     rows: db.selectFrom('product_labels as l').where('l.id', '=', id).where('l.kind', '=', kind.name),
     item: labelJson(kind),
   })),
 
-  /** By priority, then newest. */
+  /** The list of labels, by priority, then newest first. */
   list: preparedList<{ isActive?: boolean | undefined }>((db, values, has) => {
     let rows = db.selectFrom('product_labels as l').where('l.kind', '=', kind.name)
     if (has('isActive')) rows = rows.where('l.is_active', '=', values.isActive as boolean)
@@ -105,13 +105,13 @@ export const labelKind = <Own extends object, Change extends LabelChange>(kind: 
     }
   }),
 
-  /** Returns the new id. Not inside a transaction. Refuses the 51st. */
+  /** Creates a label and returns its id. Refuses the 51st label of the kind. Not inside a transaction. */
   create: (ctx: Context, input: Change & { name: string }): Promise<string> => createLabel(ctx, kind, input),
 
-  /** Fields left out keep their value; an unchanged label is not written. Not inside a transaction. */
+  /** Changes a label. Fields left out keep their value; an unchanged label is not written. Not inside a transaction. */
   change: (ctx: Context, id: string, change: Change): Promise<void> => changeLabel(ctx, kind, id, change),
 
-  /** In the caller's transaction. */
+  /** Deletes a label, in the caller's transaction. */
   remove: (ctx: Context, id: string): Promise<void> => deleteLabel(ctx, kind, id),
 })
 
@@ -155,7 +155,7 @@ function mergeLabel<Own extends object>(
   }
 }
 
-/** Checks new references with platform and storage: not inside a transaction. */
+/** Checks new references at the platform and the storage, so not inside a transaction. */
 async function check<Own extends object>(
   ctx: Context,
   kind: KindSpec<Own>,

@@ -29,7 +29,7 @@ interface Row {
   ends_at: Date | null
 }
 
-/** Enabled labels that have not ended; lowest priority first, then oldest. */
+/** Selects the enabled labels that have not ended: lowest priority first, then oldest first. */
 const switchedOn = prepared<{ kind: LabelKind; now: Date }, Row>((db, { kind, now }) =>
   db
     .selectFrom('product_labels as l')
@@ -56,7 +56,7 @@ const readSaved = async <Own>(ctx: Context, kind: LabelKind): Promise<Saved<Own>
     endsAt: ends_at?.toISOString() ?? null,
   }))
 
-/** The labels shown now (of the product, if there is one), and when that changes. */
+/** The labels that are shown now, and when that changes. With a product, only its labels. */
 function selectActiveLabels<Own>(
   ctx: Context,
   rows: readonly Saved<Own>[],
@@ -75,7 +75,7 @@ function selectActiveLabels<Own>(
   return { labels, until: findEarliest(changes.filter((at) => at !== null && at > now)) }
 }
 
-/** When the cards of a list change next because a product stops being new. */
+/** When the next product of a list stops being new, so that its card changes. */
 async function findCardsChange(
   ctx: Context,
   rows: readonly Saved<object>[],
@@ -96,7 +96,7 @@ const findEarliest = (instants: readonly (Date | null)[]): Date | null => {
 const isMet = (condition: Condition, product: snapshots.Snapshot | null, now: Date): boolean =>
   condition.condition === 'always' || (product !== null && meetsCondition(condition, product, now))
 
-/** When a new product stops being new. */
+/** When a product stops being new in the sense of a label's condition; null if it is not new. */
 const getExpiryOfNew = (
   { condition, conditionValue }: Condition,
   product: snapshots.Snapshot | null,
@@ -113,7 +113,7 @@ async function findProduct(ctx: Context, productId: string | null): Promise<snap
 const toExisting = (found: snapshots.Snapshot | undefined): snapshots.Snapshot | null =>
   found?.exists ? found : null
 
-/** Without a product, each label carries its own targeting and condition. */
+/** The targeting and condition of a label, added to it when the page's product is unknown. */
 const toTargeting = ({
   scope,
   categoryIds,
@@ -130,7 +130,7 @@ const toSticker = ({ id, content }: Shown<StickerOwn>) => {
   return { id, kind, imageUrl, text, preset, position, widthPercentage, backgroundColor, textColor }
 }
 
-/** With cards, the widget is not empty even if the page's own product shows no sticker. */
+/** Builds the widget. On a page with cards it is not empty, even if the page's own product shows no sticker. */
 export async function buildStickersWidget(ctx: Context, query: WidgetQuery): Promise<Widget | null> {
   const { productId, cards } = query
   const product = await findProduct(ctx, productId)
@@ -146,7 +146,7 @@ export async function buildStickersWidget(ctx: Context, query: WidgetQuery): Pro
   return { value: { items }, until }
 }
 
-/** By product; products without stickers are left out. */
+/** The stickers of each product's card. Products without stickers are left out. */
 export async function buildStickerCards(
   ctx: Context,
   productIds: readonly string[],
@@ -164,7 +164,7 @@ export async function buildStickerCards(
 
 type Badge = Omit<BadgeOwn, 'text'> & { id: string; text: string }
 
-/** Without a product: all badges, with their texts as written. */
+/** The badges of a product with their texts filled in. Without a product, all badges with their texts as written. */
 function toBadges(
   ctx: Context,
   labels: readonly Shown<BadgeOwn>[],
@@ -205,7 +205,7 @@ export async function buildBadgesWidget(ctx: Context, query: WidgetQuery): Promi
   return { value: { maxPerProduct, items, featuredPrice, ...(featuredRule ? { featuredRule } : {}) }, until }
 }
 
-/** By product; includes the featured price if the settings show it in lists. */
+/** The badges of each product's card, and its featured price if the settings show it in lists. */
 export async function buildBadgeCards(
   ctx: Context,
   productIds: readonly string[],
@@ -226,7 +226,7 @@ export async function buildBadgeCards(
   return cards
 }
 
-/** Fills in the product's values; null if one is missing, so that no half sentence is shown. */
+/** Fills in the product's values. Returns null if a value is missing, so that no incomplete sentence is shown. */
 function renderBadgeText(
   ctx: Context,
   text: string,
@@ -261,7 +261,7 @@ function toFeaturedPrice(
   }
 }
 
-/** The rule by which the browser calculates a variant's featured price; null if no variant shows one. */
+/** The terms from which the browser calculates a variant's featured price; null if no variant can have a featured price. */
 function toFeaturedRule(
   ctx: Context,
   settings: BadgeSettings['featuredPrice'],

@@ -1,11 +1,11 @@
-/** Health of looks (rule 4), computed from the catalog cache. The merchant is notified of each change to `broken`. */
+/** Computes the health of looks (rule 4) from the catalog cache, and notifies the merchant when a look becomes `broken`. */
 
 import { sql } from 'kysely'
 import { isAmong, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { containsAny, healthSql } from './json.ts'
 
-/** Checks the looks with these products, in the transaction that changed their snapshots. */
+/** Checks the looks that contain these products, in the transaction that changed the products' snapshots. */
 export const checkLooksWith = (ctx: Context, productIds: readonly string[]): Promise<void> =>
   check(ctx, { productIds })
 

@@ -1,4 +1,4 @@
-/** Looks as JSON, with prices and availability from the catalog cache. */
+/** Builds the JSON of looks, with prices and availability from the catalog cache. */
 import { type RawBuilder, sql } from 'kysely'
 import { itemShape, selectItems } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -13,7 +13,7 @@ const items = sql`l.content -> 'items'`
 const isMissing = sql`x."shown_status" = 'missing'`
 const isAvailable = sql`x."shown_status" = 'available'`
 
-/** An item with its position on the picture, which the catalog cache does not have. */
+/** An item with its position on the picture, which is taken from the look, not from the catalog cache. */
 const itemJson = jsonObject({
   ...itemShape,
   hotspot: sql`${items} -> (x.place::int - 1) -> 'hotspot'`,
@@ -28,7 +28,7 @@ const totalsJson = (db: Db, which: RawBuilder<unknown> = sql`true`) =>
     ])
     .as('t')
 
-/** A look `l` as JSON: a sub-query. */
+/** Sub-query for a look `l` as JSON. */
 export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
   sql`(${db.selectFrom(totalsJson(db)).select(
     jsonObject({
@@ -50,7 +50,7 @@ export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
     }).as('json'),
   )})`
 
-/** The public part of a look. Sold-out items are left out if the settings hide them; deleted products always are. */
+/** Sub-query for the public JSON of a look. Deleted products are left out, and sold-out items if the settings hide them. */
 export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknown> => {
   const shown = sql`(${isAvailable} or (x."shown_status" = 'out-of-stock' and not ${hidesSoldOut}::boolean))`
   return sql`(${db.selectFrom(totalsJson(db, shown)).select(
@@ -63,14 +63,14 @@ export const publicLookJson = (db: Db, hidesSoldOut: unknown): RawBuilder<unknow
   )})`
 }
 
-/** Health of a look `l` by the catalog cache (rule 4): a sub-query. */
+/** Sub-query for the health of a look `l` according to the catalog cache (rule 4). */
 export const healthSql = (db: Db): RawBuilder<string> =>
   sql<string>`(${db.selectFrom(selectItems(db, items).as('x')).select(
     sql`case when bool_and(${isAvailable}) then 'healthy'
       when count(*) filter (where ${isAvailable}) < 2 then 'broken' else 'degraded' end`.as('health'),
   )})`
 
-/** The items of a look `l` that cannot be bought: a sub-query. */
+/** Sub-query for the items of a look `l` that cannot be bought. */
 const problemsJson = (db: Db): RawBuilder<unknown> =>
   sql`(${db.selectFrom(selectItems(db, items).as('x')).select(
     sql`coalesce(json_agg(${jsonObject({
@@ -81,7 +81,7 @@ const problemsJson = (db: Db): RawBuilder<unknown> =>
     })} order by x.place) filter (where not ${isAvailable}), '[]')`.as('problems'),
   )})`
 
-/** A look `l` with its unavailable items. */
+/** A look `l` as an entry of the list of problems, with its unavailable items. */
 export const problemJson = (db: Db): RawBuilder<unknown> =>
   jsonObject({
     lookId: 'l.id',

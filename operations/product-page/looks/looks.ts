@@ -36,7 +36,7 @@ interface Filters {
   search?: string | undefined
 }
 
-/** Newest first. */
+/** The list of looks, newest first. */
 export const listLooks = preparedList<Filters>(
   (db, values, has) => {
     let rows = db.selectFrom('looks as l')
@@ -49,7 +49,7 @@ export const listLooks = preparedList<Filters>(
   { text: ['search'] },
 )
 
-/** Looks with unavailable items; broken ones first, which is also their alphabetical order. */
+/** Looks with unavailable items, `broken` before `degraded`, which is also the alphabetical order of the two. */
 export const listProblems = preparedList<{ health?: string | undefined }>((db, values, has) => {
   let rows = db.selectFrom('looks as l').where('l.health', '<>', 'healthy')
   if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
@@ -84,7 +84,7 @@ async function find(ctx: Context, id: string): Promise<Saved> {
   return { ...row, content: row.content as LookContent }
 }
 
-/** Returns the new id. Not inside a transaction: it calls the platform. */
+/** Creates a look and returns its id. Calls the platform, so not inside a transaction. */
 export async function createLook(ctx: Context, input: LookInput): Promise<string> {
   for (const field of ['name', 'imageUrl', 'items'] as const) {
     if (input[field] === undefined) throw refuse('bad_request', `${field}: is required for a new look`)
@@ -101,7 +101,7 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
       .values({
         id,
         ...toColumns(draft),
-        // Only a change of health notifies the merchant: a look created as broken has not changed.
+        // The merchant is notified when a look becomes broken. Created as `broken`, a new look does not notify.
         health: 'broken',
         checked_at: now,
         created_at: now,
@@ -119,7 +119,7 @@ export async function createLook(ctx: Context, input: LookInput): Promise<string
   })
 }
 
-/** Fields left out keep their value; an unchanged look is not written. Not inside a transaction. */
+/** Changes a look. Fields left out keep their value; an unchanged look is not written. Not inside a transaction. */
 export async function changeLook(ctx: Context, id: string, input: LookInput): Promise<void> {
   await optimisticWrite(ctx, {
     read: (at) => find(at, id),
@@ -142,7 +142,7 @@ export async function changeLook(ctx: Context, id: string, input: LookInput): Pr
   })
 }
 
-/** In the caller's transaction; also removes the look from the home page's sections. */
+/** Deletes a look and removes it from the sections of the home page. Runs in the caller's transaction. */
 export async function deleteLook(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, id)
@@ -154,8 +154,8 @@ export async function deleteLook(ctx: Context, id: string): Promise<void> {
 }
 
 /**
- * Checks the look's items at the platform now. Not inside a transaction; throws `Unavailable` if the platform does not
- * answer, and keeps the last result.
+ * Checks the look's items at the platform now. Throws `Unavailable` if the platform does not answer; then the last result
+ * stays. Not inside a transaction.
  */
 export async function revalidateLook(ctx: Context, id: string): Promise<void> {
   const { id: known, content } = await find(ctx, id)
@@ -165,7 +165,7 @@ export async function revalidateLook(ctx: Context, id: string): Promise<void> {
 
 const listProductIds = ({ items }: LookContent): string[] => [...new Set(items.map((item) => item.productId))]
 
-/** Fields left out keep their value, or get the default. */
+/** Merges a change. Fields left out keep their value; in a new look they get the default. */
 function merged(before: Draft | null, input: LookInput): Draft {
   const { name, isActive, description, imageUrl, imageAlt, items, showOnProductPages } = input
   const content = {
@@ -196,7 +196,7 @@ function refuseDuplicates({ items }: LookContent): void {
   }
 }
 
-/** New items must exist, and a new picture must be https or an upload: calls the platform and storage. */
+/** Checks that new items exist, and that a new picture is https or an upload. Calls the platform and the storage. */
 async function check(ctx: Context, before: LookContent | null, after: LookContent): Promise<void> {
   await requireReferences(ctx, look, { before, after, kinds: ['file'] })
   if (isDeepStrictEqual(before?.items, after.items)) return

@@ -1,4 +1,4 @@
-/** Settings of looks on the storefront, and the sections of the home page. */
+/** Settings of looks on the storefront, including the sections of looks on the home page. */
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/index'
 import { emptyToNull, widgetSettings } from '#operations/storefront/index'
@@ -29,7 +29,7 @@ export const defaultLookSettings: LookSettings = {
   homeSections: [],
 }
 
-/** Refuses duplicate section keys and looks of other stores. */
+/** The settings. A save refuses duplicate section keys and looks that the store does not have. */
 export const lookWidget = widgetSettings('looks', {
   defaults: defaultLookSettings,
   words,
@@ -61,7 +61,7 @@ function refuseDuplicates(sections: readonly HomeSection[]): void {
   }
 }
 
-/** Checks only newly named looks: the others are kept as long as they exist. */
+/** Refuses a newly named look that does not exist. Looks that were named before are not checked. */
 async function requireLooks(
   ctx: Context,
   sections: readonly HomeSection[],
@@ -82,7 +82,8 @@ async function requireLooks(
 }
 
 /**
- * Removes a deleted look from the sections, in the same transaction; a section left without looks is removed as well.
+ * Removes a deleted look from the sections of the home page, in the transaction that deletes it. A section that has no
+ * looks left is removed as well.
  */
 export const dropFromSections = (ctx: Context, lookId: string): Promise<void> =>
   lookWidget.write(ctx, (before) => ({

@@ -1,4 +1,4 @@
-/** The looks widget: looks of a product's page, or the sections of the home page. */
+/** The looks widget: the looks with a page's product, or the sections of the home page. */
 import { sql } from 'kysely'
 import type { Widget, WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'

@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import { prepared } from '#runtime/database/query'
 import { targetsProduct } from '../target-sql.ts'
 
-/** Guides that target the product by name come first, then by category, then those for all; the latest change wins. */
+/**
+ * Finds the guide of a product. A guide that lists the product takes precedence over one for its category, and that
+ * over one for all products. Among equals the last changed one is used.
+ */
 export const findGuide = prepared<
   { productId: string; categoryIds: readonly string[] },
   { id: string; name: string; content: object }

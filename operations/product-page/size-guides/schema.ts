@@ -48,7 +48,7 @@ const input = {
     .max(5),
   instructionsHtml: z
     .string()
-    // Raw HTML may be longer: cleaning removes tags.
+    // HTML may be longer before cleaning, which removes tags.
     .max(instructionsAtMost * 4, `must have at most ${instructionsAtMost} characters`)
     .nullable()
     .describe(`HTML: harmless tags stay; at most ${instructionsAtMost} characters after cleaning`),

@@ -64,8 +64,8 @@ const guideList = preparedList<{ search?: string | undefined; id?: string | unde
 )
 
 /**
- * Newest first; with a product, only the guide that is shown for it. Not inside a transaction: the product may be
- * fetched from the platform.
+ * Lists guides, newest first; with a product, only the guide that is shown for it. May fetch the product from the
+ * platform, so not inside a transaction.
  */
 export async function listGuides(
   ctx: Context,
@@ -102,7 +102,7 @@ async function find(ctx: Context, id: string): Promise<Draft & { id: string }> {
   return { ...row, content: row.content as SizeGuideContent }
 }
 
-/** Returns the new id. Not inside a transaction. */
+/** Creates a guide and returns its id. Not inside a transaction. */
 export async function createGuide(
   ctx: Context,
   input: SizeGuideChange & Required<Pick<SizeGuideChange, 'name' | 'tables'>>,
@@ -123,7 +123,7 @@ export async function createGuide(
   })
 }
 
-/** Fields left out keep their value; an unchanged guide is not written. Not inside a transaction. */
+/** Changes a guide. Fields left out keep their value; an unchanged guide is not written. Not inside a transaction. */
 export async function changeGuide(ctx: Context, id: string, change: SizeGuideChange): Promise<void> {
   await optimisticWrite(ctx, {
     read: (at) => find(at, id),
@@ -141,7 +141,7 @@ export async function changeGuide(ctx: Context, id: string, change: SizeGuideCha
   })
 }
 
-/** In the caller's transaction. */
+/** Deletes a guide, in the caller's transaction. */
 export async function deleteGuide(ctx: Context, id: string): Promise<void> {
   await ctx.lockStore()
   const { id: known } = await find(ctx, id)
@@ -156,7 +156,7 @@ const toColumns = ({ name, isActive, content: kept }: Draft) => ({
   content: JSON.stringify(kept),
 })
 
-/** Merges, validates and cleans a change, and checks what it names. */
+/** Merges a change, validates and cleans the result, and checks the products, categories and files that it names. */
 async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChange): Promise<Draft> {
   const { name, isActive, tables, instructionsHtml, ...rest } = change
   const { scope, categoryIds, productIds, excludedProductIds, ...own } = rest
@@ -184,7 +184,7 @@ async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChan
   return { name: name ?? before!.name, isActive: isActive ?? before?.isActive ?? true, content: after }
 }
 
-/** Null if nothing remains after cleaning. */
+/** Cleans the HTML; null if nothing remains. */
 async function cleanInstructions(ctx: Context, html: string | null): Promise<string | null> {
   if (html === null || cleanHtml(html, () => true).trim() === '') return null
   const [clean] = await cleanTexts(ctx, [{ field: 'instructionsHtml', html, atMost: instructionsAtMost }])
@@ -206,7 +206,7 @@ function requireConsistent({ unit, showUnitSwitch, tables }: SizeGuideContent): 
   }
 }
 
-/** Pictures in its HTML: references of other fields are found by the schema's marks, these are not. */
+/** Pictures in the guide's HTML. The schema's reference marks find the references of all other fields, but not these. */
 const listPictures = ({ instructionsHtml }: SizeGuideContent): { url: string; field: string }[] =>
   instructionsHtml === null ? [] : listUsedPictures('instructionsHtml', instructionsHtml)
 

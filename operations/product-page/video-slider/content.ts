@@ -1,4 +1,4 @@
-/** Content of both sliders: merge, validation, and checks of the products and files it names. */
+/** Merges and validates the content of a slider, on a product page or the home page, and checks its products and files. */
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -6,7 +6,10 @@ import { requireReferences } from '#runtime/references'
 import { omitUndefined } from '#runtime/values/changes'
 import { type HomeSliderChange, homeVideoSlider, type SliderChange, type SliderContent } from './schema.ts'
 
-/** Fields left out keep their value; videos are replaced as a whole. Refuses settings that browsers do not play. */
+/**
+ * Merges a change. Fields left out keep their value; videos are replaced as a whole. Refuses settings with which
+ * browsers would not play, such as autoplay with sound.
+ */
 export function mergeSlider<P extends string>(
   before: SliderContent<P>,
   change: SliderChange | HomeSliderChange,
@@ -32,7 +35,7 @@ export function mergeSlider<P extends string>(
   return after
 }
 
-/** Checks new references with platform and storage, so not inside a transaction. Refusals name the field. */
+/** Checks new references at the platform and the storage, so not inside a transaction. Errors name the field. */
 export const checkSlider = (
   ctx: Context,
   before: SliderContent<string> | null,
@@ -40,7 +43,7 @@ export const checkSlider = (
 ): Promise<void> =>
   requireReferences(ctx, homeVideoSlider, { before, after, kinds: ['product', 'file'], live: true })
 
-/** In the caller's transaction; the job `files-clean` deletes files without a reference. */
+/** Records the files that a slider uses, in the caller's transaction. The job `files-clean` deletes files without a use. */
 export const retainSliderFiles = (
   ctx: Context,
   owner: string,

@@ -1,4 +1,4 @@
-/** All-time impressions and clicks of sliders; the home page's slider has a fixed name instead of an id. */
+/** Counts all-time impressions and clicks of sliders. The home page's slider has a fixed name instead of an id. */
 import { sql } from 'kysely'
 import type { EventSpec } from '#operations/storefront/index'
 import { countedRows } from '#operations/storefront/index'

@@ -1,4 +1,4 @@
-/** The video slider of the home page: one per store, with defaults until it is saved. */
+/** The video slider of the home page. A store has exactly one; it has default settings until it is saved. */
 import { isDeepStrictEqual } from 'node:util'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -49,8 +49,8 @@ async function find(ctx: Context): Promise<SavedHomeSlider> {
 }
 
 /**
- * Not inside a transaction: new products and files are checked with their providers. An unchanged slider is not
- * written. Refuses an enabled slider without a video.
+ * Saves the slider; an unchanged slider is not written. Refuses an enabled slider without a video. Checks new products and
+ * files at the platform and the storage, so not inside a transaction.
  */
 export async function saveHomeSlider(
   ctx: Context,

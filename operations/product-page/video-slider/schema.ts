@@ -75,7 +75,7 @@ export const homeSliderInput = writeBody(
 export type SliderChange = Omit<z.infer<typeof sliderInput>, 'productId'>
 export type HomeSliderChange = z.infer<typeof homeSliderInput>
 
-/** Fields that both sliders store as `content`, next to their own placement. */
+/** Fields that both kinds of sliders store as `content`, in addition to their own `placement`. */
 const played = object({ ...look, videos: z.array(video) })
 export type SliderContent<Placement extends string> = z.infer<typeof played> & { placement: Placement }
 export type ProductSlider = SliderContent<z.infer<typeof productPlacement>>

@@ -19,7 +19,7 @@ const slidersAtMost = 500
 
 const content = (...keys: (keyof ProductSlider)[]) => jsonFields('s.content', keys)
 
-/** For a row `s`. */
+/** A slider `s` as JSON. */
 const sliderJson = (db: Db) => {
   const product = db
     .selectFrom('product_snapshots as p')
@@ -54,7 +54,7 @@ const ofProduct = prepared((db, values: { productId: string }) =>
     .where('s.product_id', '=', values.productId),
 )
 
-/** Newest first. */
+/** The list of sliders, newest first. */
 export const listSliders = preparedList<{ productId?: string | undefined }>((db, values, has) => {
   let rows = db.selectFrom('video_sliders as s')
   if (has('productId')) rows = rows.where('s.product_id', '=', sql<string>`${values.productId}`)
@@ -77,9 +77,9 @@ async function find(ctx: Context, productId: string): Promise<Saved | null> {
 }
 
 /**
- * Creates or changes the slider of a product; two concurrent calls create one. Not inside a transaction: new products
- * and files are checked with their providers. An unchanged slider is not written. Refuses a new one without videos, and
- * the 501st.
+ * Creates or changes the slider of a product; two concurrent calls create only one. An unchanged slider is not written.
+ * Refuses a new slider without videos, and the 501st slider. Checks new products and files at the platform and the
+ * storage, so not inside a transaction.
  */
 export async function saveSlider(ctx: Context, productId: string, change: SliderChange): Promise<JsonText> {
   await optimisticWrite(ctx, {
@@ -126,7 +126,7 @@ export async function readSlider(ctx: Context, productId: string): Promise<JsonT
 
 const noSlider = () => refuse('not_found', 'The product has no video slider')
 
-/** In the caller's transaction, with its daily counters; works after the product was deleted, too. */
+/** Deletes a slider and its daily counters, even if its product no longer exists. Runs in the caller's transaction. */
 export async function deleteSlider(ctx: Context, productId: string): Promise<void> {
   await ctx.lockStore()
   const deleted = await ctx.db

@@ -1,4 +1,4 @@
-/** The video slider widget: the home page's slider, or a product's. */
+/** The video slider widget: the slider of the home page or of a product. */
 import { findShownProducts, type Widget, type WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -32,7 +32,7 @@ export async function buildVideoSliderWidget(
   return row ? { value: { id: row.id, ...(await toShownSlider(ctx, row.content as ProductSlider)) } } : null
 }
 
-/** A video links to its product as long as shoppers can see it. */
+/** The slider as shoppers see it. A video links to its product only if shoppers can see the product. */
 async function toShownSlider<P extends string>(ctx: Context, slider: SliderContent<P>): Promise<object> {
   const products = await findShownProducts(
     ctx,

@@ -14,7 +14,7 @@ interface Values extends days.DayRange {
 }
 type Db = Kysely<TenantTables>
 
-/** The bounds of the range as instants, so that an index can be used. */
+/** Whether a column is within the range of days. The bounds are compared as instants, so that an index can be used. */
 const within = (column: string, { startDate, endDate, timezone }: Values) => {
   const zone = sql`${timezone}::text`
   const from = days.firstInstant(sql`(${startDate}::date)`, zone)
@@ -23,8 +23,8 @@ const within = (column: string, { startDate, endDate, timezone }: Values) => {
 }
 
 /**
- * Counted order lines in the range whose product the contact had wished for before: one row per order and product.
- * Contacts match by email or phone.
+ * Purchases in the range of products that the same person had added to their wishlist at most 30 days before: one row
+ * per order and product. The order's customer and the wishlist's contact are matched by email or phone.
  */
 function bought(db: Db, values: Values) {
   const by = (contact: 'email' | 'phone') =>
@@ -64,7 +64,10 @@ const noCounts = {
 }
 type Counter = keyof typeof noCounts
 
-/** One kind of fact, with the columns of all kinds. */
+/**
+ * The columns of a fact. Each kind of fact (added, removed, bought) has the columns of all kinds, so that they can be
+ * unioned.
+ */
 const toFactColumns = (productId: string, counted: Partial<Record<Counter, RawBuilder<number>>>) => [
   sql<string>`${sql.ref(productId)}`.as('product_id'),
   ...Object.entries({ ...noCounts, ...counted }).map(([name, value]) =>
@@ -74,7 +77,7 @@ const toFactColumns = (productId: string, counted: Partial<Record<Counter, RawBu
 
 const one = sql<number>`1`
 
-/** Each visitor and product once: much cheaper than counting distinct visitors of many rows. */
+/** Products added in the range: one row per visitor and product, which is much cheaper than counting distinct visitors. */
 const added = (db: Db, values: Values) =>
   db
     .selectFrom('wishes as w')
@@ -134,7 +137,7 @@ interface Sums {
   revenue: number
 }
 
-/** One row per product, each with the sums over all products. */
+/** One row per product. Every row also contains the sums over all products. */
 const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values) => {
   const sum = (name: Counter) => sql<string>`sum(${sql.ref(`f.${name}`)})`.as(name)
   const products = db
@@ -178,7 +181,7 @@ const byProduct = prepared<Values, { product: Product; sums: Sums }>((db, values
           revenue: inAll('revenue'),
         }).as('sums'),
       ])
-      // Facts without a product count only in the sums.
+      // Facts without a product (`''`) come last, as they only count in the sums.
       .orderBy(sql`s.product_id = ''`)
       .orderBy('s.adds', 'desc')
       .orderBy('s.wished', 'desc')
@@ -226,7 +229,7 @@ const byDay = prepared<Values, { date: string; adds: number; removes: number }>(
 
 const noSums: Sums = { adds: 0, removes: 0, activeItems: 0, addsToCart: 0, purchases: 0, revenue: 0 }
 
-/** Refuses a range that ends before it starts or exceeds 365 days. */
+/** Reads the analytics. Refuses a range that ends before it starts or exceeds 365 days. */
 export async function readAnalytics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined; limit: number },

@@ -1,6 +1,6 @@
 import { belongsToSubject, type ErasureHandler } from '#operations/store/index'
 
-/** Erasure keeps the wishes, but removes the visitor's contact. */
+/** Erases a person from wishlists: deletes the visitor's contact and keeps the wishes, which are anonymous without it. */
 export const visitorErasure: ErasureHandler = {
   async erase(ctx, person) {
     await ctx.db

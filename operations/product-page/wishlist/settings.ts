@@ -89,6 +89,6 @@ export const wishlist = widgetSettings('wishlist', {
   schema: wishlistSettings,
 })
 
-/** In the caller's transaction. */
+/** Turns the wishlist on, in the caller's transaction. */
 export const turnWishlistOn = (ctx: Context): Promise<void> =>
   wishlist.write(ctx, (before) => ({ ...before, isEnabled: true }))

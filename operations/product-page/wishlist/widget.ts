@@ -23,7 +23,7 @@ export async function buildWishlistCards(
   return new Map(productIds.map((id) => [id, { count: counts.get(id) ?? 0 }]))
 }
 
-/** Number of shoppers who have each product in their list now. */
+/** For each product, the number of shoppers who have it in their list now. */
 async function countWishes(
   ctx: Context,
   productIds: readonly string[],

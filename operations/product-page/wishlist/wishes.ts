@@ -8,8 +8,8 @@ import { phoneKey } from '#runtime/values/phone'
 const wishesAtMost = 200
 
 /**
- * Applies one visitor's events in the order in which they happened, in the transaction that stores them; the caller
- * serializes events per visitor. Unknown products and variants are ignored.
+ * Applies one visitor's events in the order in which they happened. Unknown products and variants are ignored. Runs in the
+ * transaction that stores the events. The caller makes sure that one visitor's events are not applied concurrently.
  */
 export async function applyWishEvents(ctx: Context, events: readonly StorefrontEvent[]): Promise<void> {
   const visitorId = events[0]!.visitorId
@@ -20,7 +20,7 @@ export async function applyWishEvents(ctx: Context, events: readonly StorefrontE
 
 type Contact = NonNullable<StorefrontEvent['contact']>
 
-/** New contact fields are added to the known ones; the last consent counts. */
+/** Updates the visitor's contact. Given fields replace known ones, other fields stay; the last consent counts. */
 async function updateContact(ctx: Context, visitorId: string, events: readonly StorefrontEvent[]) {
   const contacts = events.flatMap(({ contact }) => (contact === null ? [] : [contact]))
   if (contacts.length === 0) return
@@ -99,7 +99,8 @@ async function updateList(
       list.delete(key)
     }
   }
-  // Removals first: a product removed and added again in one batch has a closed row and an open one.
+  // Removals must come first: a product that is removed and added again in one batch has an old row, which is closed
+  // here, and a new one.
   if (removed.length > 0) {
     await ctx.db
       .updateTable('wishes')
@@ -112,14 +113,15 @@ async function updateList(
     .insertInto('wishes')
     .columns(columns)
     .expression((db) => db.selectFrom(recordset(types, added)).select(columns))
-    // An event's id can recur after the event was deleted for its age.
+    // The wish may exist already: old events are deleted, so an event that is sent again later is not recognized as a
+    // duplicate.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
 const toWishKey = (productId: string, variantId: string): string => JSON.stringify([productId, variantId])
 
-/** The visitor's current list: wish ids by product and variant. */
+/** Reads the visitor's current list, as wish ids by product and variant. */
 async function openList(ctx: Context, visitorId: string): Promise<Map<string, string>> {
   const rows = await ctx.db
     .selectFrom('wishes')
@@ -140,7 +142,7 @@ async function countCarts(ctx: Context, events: readonly StorefrontEvent[]): Pro
   )
   if (put.size === 0) return
   const day = days.localDay(ctx.now(), ctx.store.timezone)
-  // A fixed order: two visitors with the same products then block each other instead of deadlocking.
+  // Rows are written in a fixed order, so that two visitors with the same products cannot deadlock.
   const rows = [...put]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([productId, { length }]) => ({ day, product_id: productId, cart_adds: length }))

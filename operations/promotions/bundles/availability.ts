@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { isLiveSql } from '../discounts/rows.ts'
 import { bundleAvailability } from './json.ts'
 
-/** Checks bundles with these products, in the transaction that changed their snapshots. */
+/** Checks the bundles that contain these products, in the transaction that changed the products' snapshots. */
 export async function notifyUnavailable(ctx: Context, productIds: readonly string[]): Promise<void> {
   const rows = await ctx.db
     .selectFrom('discounts as d')
@@ -45,7 +45,7 @@ export async function notifyUnavailable(ctx: Context, productIds: readonly strin
   }
 }
 
-/** Records availability after a write of the merchant, without a notification: the answer shows it. */
+/** Records availability after a merchant's write. It does not notify, because the response shows the availability. */
 export async function recordAvailability(ctx: Context, id: string): Promise<void> {
   await ctx.db
     .updateTable('discounts as d')

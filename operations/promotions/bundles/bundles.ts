@@ -1,4 +1,4 @@
-/** Bundles: rules and operations specific to the kind. */
+/** Bundles: the rules and operations in which they differ from other kinds of discounts. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { amounts } from '#operations/store/index'
@@ -23,7 +23,7 @@ const readProducts = (ctx: Context, { items }: BundleContent): Promise<Products>
 const describeItem = ({ productId, variantId }: { productId: string; variantId: string | null }): string =>
   variantId === null ? productId : `${productId} (variant ${variantId})`
 
-/** New items must exist. A changed discount, or one with changed items, must be below their total price. */
+/** New items must exist. If the items or the discount change, the discount must be below the items' total price. */
 async function check(ctx: Context, before: BundleContent | null, after: BundleContent): Promise<void> {
   await requireReferences(ctx, bundle, { before, after, kinds: ['file'] })
   const areItemsSame = isDeepStrictEqual(before?.items, after.items)
@@ -51,7 +51,7 @@ async function check(ctx: Context, before: BundleContent | null, after: BundleCo
   }
 }
 
-/** The total price of the items; null when one is gone. */
+/** The total price of the items in cents; null when an item no longer exists. */
 function computeRegularPrice({ items }: BundleContent, products: Products): bigint | null {
   let sum = 0n
   for (const { productId, variantId, quantity } of items) {

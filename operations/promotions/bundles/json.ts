@@ -14,7 +14,7 @@ const discountAmount = sql`case ${contentText('discountType')}
   when 'fixed' then ${least(value, sql`t.regular`)}
   else ${greatest(sql`t.regular - ${value}`, sql`0`)} end`
 
-/** Totals of the items of a row `d`, as `t`. */
+/** Selects the items of a row `d` as JSON with their totals. Callers use the result under the alias `t`. */
 const selectTotals = (db: Db) =>
   db
     .selectFrom(selectItems(db, contentJson('items')).as('x'))
@@ -43,7 +43,7 @@ const publicShape = {
 
 const termsShape = jsonFields('d.content', ['discountType', 'discountValue', 'maxPerOrder', 'showOn'])
 
-/** One bundle `d` as JSON: a sub-query. */
+/** Sub-query for one bundle `d` as JSON. */
 export const bundleJson = (db: Db, now: unknown) =>
   sql`(${db.selectFrom(selectTotals(db)).select(
     jsonObject({
@@ -67,6 +67,6 @@ export const publicBundleJson = (db: Db) =>
     }).as('json'),
   )})`
 
-/** `availability` of a bundle `d`: a sub-query. */
+/** Sub-query for the `availability` of a bundle `d`. */
 export const bundleAvailability = (db: Db) =>
   sql<string>`(${db.selectFrom(selectTotals(db)).select(sql`t.availability`.as('availability'))})`

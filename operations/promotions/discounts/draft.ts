@@ -1,7 +1,7 @@
 /** The writable part of a discount, common to all kinds. */
 export type KindName = 'promotion' | 'bundle' | 'gift'
 
-/** The state that a write gives a discount. */
+/** The writable state of a discount, as it will be saved. */
 export interface Draft<C extends object = object> {
   name: string
   isActive: boolean

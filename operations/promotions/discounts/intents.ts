@@ -1,7 +1,7 @@
 /**
- * Intents: changes on their way to the platform (rules 1 and 2). One row per discount, from before the platform is called
- * until its answer is recorded. Token and revision act as an optimistic lock: only their holder may finish the intent, and a
- * takeover changes one of them.
+ * Intents: writes of a discount that may have reached the platform and are not recorded yet (rules 1 and 2). A discount
+ * has at most one. Its row is inserted before the platform is called and deleted when the outcome is recorded. Token
+ * and revision act as an optimistic lock: only their holder may finish the intent, and a takeover changes one of them.
  */
 
 import { sql } from 'kysely'
@@ -14,7 +14,7 @@ import type { Draft } from './draft.ts'
 import type { Kind } from './kinds.ts'
 import { countDiscounts } from './rows.ts'
 
-/** Lease of an intent: after it, the call counts as failed and others may take over. */
+/** Lease of an intent. Once it expires, the platform call counts as failed and another write may take over the intent. */
 export const intentLeaseMs = minuteMs
 
 export interface Intent {
@@ -29,7 +29,10 @@ export const selectIntent = (ctx: Context, discountId: string) =>
 const isFresh = (row: Row<'discount_intents'>, now: Date): boolean =>
   now.getTime() < row.created_at.getTime() + intentLeaseMs
 
-/** The open intent of a discount if its lease has expired, or null. Refuses a younger one. Under the store's lock. */
+/**
+ * Returns the open intent of a discount if its lease has expired; null if there is none. Refuses if the lease still runs.
+ * The caller holds the store's lock.
+ */
 export async function findExpiredIntent(
   ctx: Context,
   noun: string,
@@ -46,7 +49,7 @@ export async function findExpiredIntent(
   return open
 }
 
-/** Opens an intent or takes over an expired one, and queues its reconciliation. Under the store's lock. */
+/** Opens an intent or takes over an expired one, and queues its reconciliation. The caller holds the store's lock. */
 export async function openIntent(
   ctx: Context,
   intent: Intent & {
@@ -83,7 +86,7 @@ export async function ownsIntent(ctx: Context, { discountId, token, revision }: 
   return row?.token === token && row.revision === revision
 }
 
-/** Like `ownsIntent`, and the lease that reserves name and capacity has not expired. */
+/** Like `ownsIntent`, but also checks that the lease, which reserves name and capacity, has not expired. */
 export async function ownsFreshIntent(ctx: Context, intent: Intent): Promise<boolean> {
   const row = await selectIntent(ctx, intent.discountId).forUpdate().executeTakeFirst()
   return row?.token === intent.token && row.revision === intent.revision && isFresh(row, ctx.now())
@@ -115,7 +118,7 @@ const selectReservations = (ctx: Context, discountId: string) =>
     .where('created_at', '>', new Date(ctx.now().getTime() - intentLeaseMs))
     .where('discount_id', '!=', discountId)
 
-/** Refuses a name that another discount of the kind has or has reserved. Under the store's lock. */
+/** Refuses a name that another discount of the kind has or has reserved. The caller holds the store's lock. */
 export async function requireFreeName(ctx: Context, kind: Kind, id: string, name: string): Promise<void> {
   const isName = sql<boolean>`lower(name) = lower(${name})`
   const saved = await ctx.db
@@ -136,8 +139,8 @@ export async function requireFreeName(ctx: Context, kind: Kind, id: string, name
 }
 
 /**
- * Refuses another discount of the kind, or another live one, beyond the limits of the kind or of the platform (`maxLive`,
- * over all kinds). Under the store's lock.
+ * Refuses a new discount or a further live discount if it would exceed a limit: the kind's limits, or the platform's
+ * limit of live discounts over all kinds (`maxLive`). The caller holds the store's lock.
  */
 export async function requireCapacity(
   ctx: Context,

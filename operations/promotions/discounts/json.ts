@@ -10,7 +10,7 @@ type Shape = Record<string, RawBuilder<unknown> | string>
 export const contentJson = (key: string): RawBuilder<unknown> => sql`d.content -> ${sql.lit(key)}`
 export const contentText = (key: string): RawBuilder<string> => sql<string>`d.content ->> ${sql.lit(key)}`
 
-/** `now`: an instant or a parameter placeholder. */
+/** `now` is an instant or a placeholder for a parameter of a prepared statement. */
 export function buildCommonShape(db: Db, now: unknown): Shape {
   const open = db
     .selectFrom('discount_intents as n')

@@ -1,30 +1,30 @@
-/** The three kinds of discounts: their differences, for the shared write. */
+/** Describes how the three kinds of discounts differ, for the code that writes all of them. */
 
 import type { DiscountSpec } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import type { Draft, KindName } from './draft.ts'
 
-/** `C`: the content specific to the kind. */
+/** `C` is the content specific to the kind. */
 export interface Kind<C extends object = object> {
   name: KindName
-  /** Used in sentences for the merchant. */
+  /** Name of the kind in messages for the merchant. */
   noun: string
-  /** Feature of the plan. */
+  /** Feature of the plan that the kind needs. */
   feature: string
-  /** Path in the dashboard. */
+  /** Path of the kind's page in the dashboard. */
   path: string
   /** Name of the kind in the port. */
   portKind: DiscountSpec['kind']
   liveAtMost: number
   atMost: number
-  /** The spec to send to the platform. */
+  /** Builds the description of a discount that is sent to the platform. */
   spec(id: string, revision: number, draft: Draft<C>): DiscountSpec
-  /** Schema whose reference marks list the files and objects it names. */
+  /** Schema of a discount. Its reference marks show which files and products the discount names. */
   schema: z.ZodTypeAny
-  /** Runs after each create or change, in its transaction. */
+  /** Runs after a discount was created or changed, in the same transaction. */
   written?(ctx: Context, id: string): Promise<void>
 }
 
-/** The permanent reference of a discount at the platform. */
+/** The reference under which the platform knows a discount. It never changes. */
 export const buildReference = (kind: KindName, id: string): string => `${kind}:${id}`

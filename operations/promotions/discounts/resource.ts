@@ -29,7 +29,7 @@ export interface DiscountFilters {
 
 type DiscountRows = SelectQueryBuilder<TenantTables & { d: TenantTables['discounts'] }, 'd', object>
 
-/** `C`: content of the kind; `Change`: input of its operations. */
+/** `C` is the content of the kind, `Change` the input of its operations. */
 interface KindOperations<C extends { combinesWith: object }, Change extends Common> {
   /** JSON of one discount `d`. */
   json(db: Context['db'], now: unknown): RawBuilder<unknown>
@@ -47,7 +47,7 @@ interface KindOperations<C extends { combinesWith: object }, Change extends Comm
   ): C | Promise<C>
   /** Checks new references at the platform and in the storage. */
   check?(ctx: Context, before: C | null, after: C): Promise<void>
-  /** Refuses to activate a discount whose products are gone. */
+  /** Refuses to activate a discount if the products that it needs no longer exist. */
   requireActivatable(ctx: Context, content: C): Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function buildKindOperations<C extends { combinesWith: object }, Change e
   kind: Kind<C>,
   own: KindOperations<C, Change>,
 ) {
-  /** Omitted fields keep their value, or get the default. */
+  /** Merges a change and checks the result. Omitted fields keep their value; in a new discount they get the default. */
   async function mergeDraft(ctx: Context, before: Saved<C> | null, change: Change): Promise<Draft<C>> {
     const { name, isActive: _set, startsAt, endsAt, combinesWith, ...fields } = change
     const base = before?.content ?? (own.defaults as C)
@@ -88,17 +88,17 @@ export function buildKindOperations<C extends { combinesWith: object }, Change e
       { text: ['search'] },
     ),
 
-    /** Returns its id. Not inside a transaction. */
+    /** Creates a discount and returns its id. Not inside a transaction. */
     async create(ctx: Context, input: Change & { name: string }): Promise<string> {
       const draft = await mergeDraft(ctx, null, input)
       return createDiscount(ctx, kind, { ...draft, isActive: input.isActive ?? true })
     },
 
-    /** Does not change `isActive`. Not inside a transaction. */
+    /** Changes the fields of a discount, except `isActive`. Not inside a transaction. */
     change: (ctx: Context, id: string, change: Change): Promise<void> =>
       changeDiscount(ctx, kind, id, (before) => mergeDraft(ctx, before, change)),
 
-    /** Not inside a transaction. Refuses to activate a discount that has ended or is used up. */
+    /** Activates or pauses a discount. Refuses to activate one that has ended or is used up. Not inside a transaction. */
     setActive: (ctx: Context, id: string, isActive: boolean): Promise<void> =>
       changeDiscount(ctx, kind, id, async (before) => {
         if (isActive && !before.isActive) {
@@ -115,7 +115,7 @@ export function buildKindOperations<C extends { combinesWith: object }, Change e
         return { name, startsAt, endsAt, content, isActive }
       }),
 
-    /** Removes it from the platform, then deletes it. Not inside a transaction. */
+    /** Removes a discount from the platform, then deletes it here. Not inside a transaction. */
     remove: (ctx: Context, id: string): Promise<void> => deleteDiscount(ctx, kind, id),
   }
 }

@@ -11,7 +11,7 @@ export interface Saved<C extends object = object> extends Draft<C> {
   id: string
   kind: KindName
   revision: number
-  /** The stored status; `pending` is computed on read. */
+  /** The stored status. It is never `pending`, which is computed on read. */
   syncStatus: SyncStatus
   usageCount: number
   updatedAt: Date
@@ -35,7 +35,7 @@ export function toSaved(row: Row<'discounts'>): Saved {
   }
 }
 
-/** The first that applies: ended, exhausted, paused, scheduled, active. */
+/** The status of a discount: the first that applies of ended, exhausted, paused, scheduled and active. */
 export function getStatus(discount: Draft & { usageCount: number }, now: Date): DiscountStatus {
   const at = now.toISOString()
   const { usageLimit = null } = discount.content as { usageLimit?: number | null }
@@ -48,7 +48,7 @@ export function getStatus(discount: Draft & { usageCount: number }, now: Date): 
 export const isLive = (discount: Draft & { usageCount: number }, now: Date): boolean =>
   ['active', 'scheduled'].includes(getStatus(discount, now))
 
-/** `getStatus` of a row `d`, in SQL. */
+/** Like `getStatus`, but in SQL for a row `d`. */
 export const statusSql = (now: unknown): RawBuilder<DiscountStatus> => sql<DiscountStatus>`case
   when d.ends_at <= ${now}::timestamptz then 'ended'
   when d.usage_count >= d.usage_limit then 'exhausted'
@@ -56,14 +56,14 @@ export const statusSql = (now: unknown): RawBuilder<DiscountStatus> => sql<Disco
   when d.starts_at > ${now}::timestamptz then 'scheduled'
   else 'active' end`
 
-/** `isLive` of a row `d`, in SQL. */
+/** Like `isLive`, but in SQL for a row `d`. */
 export const isLiveSql = (now: unknown): RawBuilder<boolean> => sql<boolean>`(d.is_active
   and (d.ends_at is null or d.ends_at > ${now}::timestamptz)
   and (d.usage_limit is null or d.usage_count < d.usage_limit))`
 
 export const notFoundMessage = (noun: string) => `There is no such ${noun}`
 
-/** Finds one discount or refuses (404); `lock` locks the row until the transaction ends. */
+/** Finds one discount or refuses (404). With `lock`, locks the row until the transaction ends. */
 export async function findDiscount(
   ctx: Context,
   { name, noun }: { name: KindName; noun: string },

@@ -9,7 +9,7 @@ const syncStatus = z
     'How your platform has it. none: nothing should be there; pending: a change is under way; suspended: the plan or subscription does not allow it now',
   )
 
-/** `status` and `combinesWith` may be overridden by a kind. */
+/** Fields of every discount as returned. A kind may override `status` and `combinesWith`. */
 export const discountShown = {
   id,
   name: line(1, 120).describe('Shown at checkout'),
@@ -25,7 +25,7 @@ export const discountShown = {
   currency,
 }
 export const discountTimes = { createdAt: instant, updatedAt: instant }
-/** Fields that change without the merchant; excluded from the ETag. */
+/** Fields that change without a write of the merchant. They are excluded from the ETag. */
 export const discountMoves = [
   'status',
   'syncStatus',

@@ -1,4 +1,4 @@
-/** Writes discounts here and on the platform, both or neither (rule 1). */
+/** Writes discounts here and on the platform: a write is applied in both places or in neither (rule 1). */
 import { isDeepStrictEqual } from 'node:util'
 import type { EcommercePort } from '#operations/store/index'
 import { connections, files } from '#operations/store/index'
@@ -24,7 +24,7 @@ import { findDiscount, isLive, type Saved } from './rows.ts'
 
 type Connected = connections.Connected<EcommercePort>
 
-/** A write of a discount: state before and after; null: not there. */
+/** A write of a discount. `before` is null when it is created, `after` is null when it is deleted. */
 interface DiscountWrite {
   kind: Kind
   id: string
@@ -32,12 +32,15 @@ interface DiscountWrite {
   after: Draft | null
 }
 
-/** `tookOver`: an older call may have left an unsaved state on the platform. */
+/** `tookOver` is true if the intent was taken over: an older call may have left an unsaved state on the platform. */
 type OpenedIntent = Intent & { tookOver: boolean }
 
 const maxAttempts = 3
 
-/** Returns its id. Not inside a transaction. Nothing is created when it is refused (rule 1) or the platform does not answer. */
+/**
+ * Creates a discount and returns its id. Creates nothing if the write is refused (rule 1) or the platform does not answer.
+ * Not inside a transaction.
+ */
 export async function createDiscount<C extends object>(
   ctx: Context,
   kind: Kind<C>,
@@ -49,8 +52,8 @@ export async function createDiscount<C extends object>(
 }
 
 /**
- * Changes a discount to the result of `plan`, which may call the platform and runs again after a concurrent change. An equal
- * result writes nothing. Not inside a transaction. May be refused (rule 1).
+ * Changes a discount to the result of `plan`; writes nothing if the result is equal. `plan` may call the platform, and runs
+ * again after a concurrent change. May be refused (rule 1). Not inside a transaction.
  */
 export async function changeDiscount<C extends object>(
   ctx: Context,
@@ -67,7 +70,7 @@ export async function changeDiscount<C extends object>(
   throw refuse('conflict', `Others change this ${kind.noun} at the same time: read it again`)
 }
 
-/** Removes it from the platform, then deletes it. Not inside a transaction. May be refused (rule 1). */
+/** Removes a discount from the platform, then deletes it here. May be refused (rule 1). Not inside a transaction. */
 export async function deleteDiscount<C extends object>(
   ctx: Context,
   kind: Kind<C>,
@@ -85,13 +88,13 @@ function isSame(before: Draft, after: Draft): boolean {
   return isDeepStrictEqual({ name, isActive, startsAt, endsAt, content }, { ...after })
 }
 
-/** False after a concurrent change (optimistic lock). */
+/** Writes a change. Returns false if the discount was changed concurrently (optimistic lock). */
 async function write(ctx: Context, change: DiscountWrite): Promise<boolean> {
   const { before, after, id } = change
   const now = ctx.now()
   const wasLive = before !== null && isLive(before, now)
   const willBeLive = after !== null && isLive({ ...after, usageCount: before?.usageCount ?? 0 }, now)
-  // An ended or refused discount may still be on the platform; so may the result of an older, unanswered call.
+  // A discount that is not live may still be on the platform: it was synced before, or an older call was not answered.
   const mayBeThere =
     (after === null && before !== null && before.syncStatus !== 'none') ||
     (await selectIntent(ctx, id).executeTakeFirst()) !== undefined
@@ -107,7 +110,7 @@ async function write(ctx: Context, change: DiscountWrite): Promise<boolean> {
     throw await handleFailedCall(ctx, change.kind, intent, error)
   }
   const isDone = await ctx.transaction((tx) => commitWrite(tx, change, intent, willBeLive))
-  // The process that took over brings the platform back to the saved state.
+  // Another process took over the intent. It brings the platform back to the saved state.
   if (!isDone) throw refuse('unavailable', 'Your platform answered too late: nothing was changed, try again')
   return true
 }
@@ -120,7 +123,10 @@ async function requireCapable({ port, store }: Connected, kind: Kind): Promise<n
   return maxLive
 }
 
-/** Whether the row is unchanged since it was read; refuses a taken name or exceeded limits. Under the store's lock. */
+/**
+ * Whether the row is unchanged since it was read. Refuses a name that is taken and a write that exceeds a limit. The caller
+ * holds the store's lock.
+ */
 async function isUnchanged(
   ctx: Context,
   { kind, id, before, after }: DiscountWrite,
@@ -143,13 +149,13 @@ async function isUnchanged(
 async function writeLocally(ctx: Context, change: DiscountWrite): Promise<boolean> {
   await ctx.lockStore()
   if (!(await isUnchanged(ctx, change, { takesPlace: false, maxLive: null }))) return false
-  // An intent opened meanwhile may have a call under way.
+  // The platform call of an intent opened meanwhile may still be running.
   if (await findExpiredIntent(ctx, change.kind.noun, change.id)) return false
   await save(ctx, change, (change.before?.revision ?? 0) + 1, null)
   return true
 }
 
-/** Transaction A: opens the intent. */
+/** The transaction before the platform call: opens the intent. Returns null after a concurrent change. */
 async function openWrite(
   ctx: Context,
   change: DiscountWrite,
@@ -176,7 +182,10 @@ async function sendToPlatform(
   else await withAnswerTimeout(port.removeDiscount(store, buildReference(kind.name, id), revision))
 }
 
-/** Maps a failed call to the error for the caller. After a refusal or throttling the intent is closed. */
+/**
+ * Returns the caller's error for a failed platform call. Closes the intent if the platform refused or throttled the
+ * call.
+ */
 async function handleFailedCall(
   ctx: Context,
   kind: Kind,
@@ -193,7 +202,7 @@ async function handleFailedCall(
   return new ApiError(isOfField ? 'bad_request' : 'conflict', message)
 }
 
-/** Transaction B: saves the row and closes the intent. */
+/** The transaction after the platform call: saves the row and closes the intent. */
 async function commitWrite(
   ctx: Context,
   change: DiscountWrite,
@@ -207,7 +216,7 @@ async function commitWrite(
   return true
 }
 
-/** `platformState`: the state now on the platform; null: it was not called. */
+/** Saves the row. `platformState` says whether the discount is now on the platform; null if the platform was not called. */
 async function save(
   ctx: Context,
   { kind, id, before, after }: DiscountWrite,

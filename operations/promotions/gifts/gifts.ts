@@ -1,4 +1,4 @@
-/** Cart gifts: rules and operations specific to the kind. */
+/** Cart gifts: the rules and operations in which they differ from other kinds of discounts. */
 import { getUnitCents, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -8,7 +8,10 @@ import { giftJson } from './json.ts'
 import { gifts } from './kind.ts'
 import { type GiftChange, type GiftContent, giftDefaults } from './schema.ts'
 
-/** Resolves product and variant of the gift. A new product without a variant clears the old variant. */
+/**
+ * Resolves product and variant of the gift. If a change names a new product without a variant, the old variant is
+ * cleared.
+ */
 async function resolveGift(
   ctx: Context,
   before: GiftContent['gift'] | null,
@@ -53,7 +56,7 @@ export const {
     ['d.id', 'desc'],
   ],
   defaults: giftDefaults,
-  /** A new product is read live. */
+  /** Reads a new product live from the platform. */
   async mergeContent(ctx, base, { gift, ...fields }, before) {
     const content: GiftContent = {
       ...base,

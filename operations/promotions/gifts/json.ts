@@ -22,7 +22,7 @@ const giftShape = {
   status: 'x.shown_status',
 }
 
-/** One cart gift `d` as JSON: a sub-query. */
+/** Sub-query for one cart gift `d` as JSON. */
 export const giftJson = (db: Db, now: unknown) =>
   sql`(${db.selectFrom(selectGift(db)).select(
     jsonObject({

@@ -60,7 +60,7 @@ export const giftInput = {
   ...giftFields,
   gift: writeBody(giftItem, giftReadOnlyFields),
 }
-/** A POST must name the product. */
+/** Fields of a new gift: unlike a change, it must name the product. */
 export const newGiftInput = { ...giftInput, gift: writeBody(giftItem, giftReadOnlyFields, ['productId']) }
 export type GiftChange = { [K in keyof typeof giftInput]?: z.infer<(typeof giftInput)[K]> | undefined }
 export const giftReadOnly = Object.keys(cartGift.shape).filter((key) => !(key in giftInput))

@@ -1,4 +1,4 @@
-/** Installment rules, their settings, and the simulation of an amount. */
+/** Installment rules, their settings, and the installment options of an amount. */
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
@@ -68,7 +68,7 @@ const listRules = prepared<object, RuleRow>((db) =>
     .orderBy('id'),
 )
 
-/** Rules by lowest amount, the settings, and the options of `amount` when given. */
+/** Reads the rules (lowest amount first), the settings, and, if `amount` is given, its options. */
 export async function readInstallments(ctx: Context, amount?: number) {
   const rows = await listRules(ctx, {})
   return {
@@ -107,7 +107,7 @@ const defaults = {
   isActive: true,
 }
 
-/** In the caller's transaction. Refuses a range that overlaps an active rule's, and the 51st rule. */
+/** Refuses a range that overlaps the range of an active rule, and the 51st rule. Runs in the caller's transaction. */
 export async function createRule(
   ctx: Context,
   input: RuleChange & Pick<Rule, 'name' | 'maxInstallments'>,
@@ -134,7 +134,10 @@ export async function createRule(
   return { id, ...rule, createdAt: now.toISOString(), updatedAt: now.toISOString() }
 }
 
-/** In the caller's transaction. Omitted fields stay; an equal rule writes nothing. Refuses as `createRule`. */
+/**
+ * Changes a rule; omitted fields stay, and an equal rule is not written. Refuses an overlapping range like
+ * `createRule`. Runs in the caller's transaction.
+ */
 export async function changeRule(ctx: Context, id: string, change: RuleChange): Promise<ShownRule> {
   await ctx.lockStore()
   const rows = await listRules(ctx, {})
@@ -154,7 +157,7 @@ export async function changeRule(ctx: Context, id: string, change: RuleChange): 
   return { ...toShownRule(row), ...rule, updatedAt: now.toISOString() }
 }
 
-/** In the caller's transaction. */
+/** Runs in the caller's transaction. */
 export async function deleteRule(ctx: Context, id: string): Promise<void> {
   await requireRow(ctx.db.deleteFrom('installment_rules').returning('id'), id, noSuchRule)
   await markStorefrontChanged(ctx)
@@ -190,7 +193,10 @@ function validateRule(rule: Rule): void {
   }
 }
 
-/** `[minAmount, maxAmount)` of the active ones do not overlap. Under the store's lock. */
+/**
+ * Refuses a rule whose range `[minAmount, maxAmount)` overlaps the range of an active rule. The caller holds the
+ * store's lock.
+ */
 function requireNoOverlap(rule: Rule, id: string | null, rows: readonly RuleRow[]): void {
   if (!rule.isActive) return
   const other = rows.find((row) => {
@@ -207,7 +213,7 @@ function requireNoOverlap(rule: Rule, id: string | null, rows: readonly RuleRow[
   throw refuse('conflict', `The amounts overlap those of the active rule ${name} (${range})`)
 }
 
-/** For the storefront: active rules, and the options of a price (decimal text). */
+/** Reads what the storefront shows: the active rules, and the options of a price (decimal text). */
 export async function readPublicInstallments(ctx: Context, price: string | null) {
   const rows = (await listRules(ctx, {})).filter((row) => row.is_active)
   const rules = rows.map((row) => {

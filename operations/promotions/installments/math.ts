@@ -1,7 +1,7 @@
 /** Computes installments (rule 6) in whole cents and exact fractions, without floating point. */
 import { amounts } from '#operations/store/index'
 
-/** Amounts as decimal text, the rate in per cent with at most four decimals. */
+/** Amounts are decimal text; the interest rate is in per cent, with at most four decimals. */
 export interface RuleTerms {
   id: string
   minAmount: string
@@ -21,7 +21,7 @@ export interface InstallmentOption {
   isInterestFree: boolean
 }
 
-/** The options of an amount (decimal text); without a rule, only a single payment. */
+/** The options of an amount (decimal text). Without a rule, the only option is a single payment. */
 export function buildOptions(amount: string, rule: RuleTerms | null): InstallmentOption[] {
   const price = amounts.toCents(amount)
   const most = rule?.maxInstallments ?? 1
@@ -48,8 +48,8 @@ export function buildOptions(amount: string, rule: RuleTerms | null): Installmen
 const scale = 1_000_000n
 
 /**
- * `P·i / (1 − (1 + i)^−n)`, rounded half up: with `i = r / 10^6` that is the fraction `P·r·a / (10^6·(a − b))`, where
- * `a = (10^6 + r)^n` and `b = 10^6n`.
+ * The amount of one installment: `P·i / (1 − (1 + i)^−n)`, rounded half up. With `i = r / 10^6` this equals the fraction
+ * `P·r·a / (10^6·(a − b))`, where `a = (10^6 + r)^n` and `b = (10^6)^n`.
  */
 function computeInstallment(price: bigint, installments: number, ratePercent: string): bigint {
   const rate = parseRate(ratePercent)
@@ -58,18 +58,18 @@ function computeInstallment(price: bigint, installments: number, ratePercent: st
   const numerator = price * rate * a
   const denominator = scale * (a - b)
   const rounded = amounts.divideHalfUp(numerator, denominator)
-  // For a few cents, rounding would take off more than the interest adds.
+  // For a price of a few cents, rounding could make the installments sum to less than the price.
   const least = (price + BigInt(installments) - 1n) / BigInt(installments)
   return rounded > least ? rounded : least
 }
 
-/** `2.99` per cent is 29900 millionths. */
+/** Converts a rate in per cent to millionths: `2.99` is 29900. */
 function parseRate(text: string): bigint {
   const [whole = '0', decimals = ''] = text.split('.')
   return BigInt(whole) * 10_000n + BigInt(decimals.slice(0, 4).padEnd(4, '0'))
 }
 
-/** The active rule for an amount, or null. The ranges of `rules` do not overlap. */
+/** The rule whose range contains the amount, or null. The ranges of `rules` must not overlap. */
 export function findRuleFor<R extends RuleTerms>(amount: string, rules: readonly R[]): R | null {
   const price = amounts.toCents(amount)
   return (

@@ -1,4 +1,4 @@
-/** All kinds of discounts, by name. */
+/** Lists all kinds of discounts and finds them by name. */
 import { bundles } from '../bundles/kind.ts'
 import type { KindName } from '../discounts/draft.ts'
 import type { Kind } from '../discounts/kinds.ts'

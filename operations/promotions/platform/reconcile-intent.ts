@@ -1,4 +1,4 @@
-/** Brings the platform back to the saved state, after a failed call or when both differ. */
+/** Brings the platform back to the saved state of a discount, after a failed call or when the two differ. */
 import { connections, notify, readEntitlement } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
@@ -14,8 +14,9 @@ type SyncOutcome =
   | { status: 'failed'; error: string }
 
 /**
- * Brings the platform to the saved row of an open intent and closes it; answers null when the intent is closed or was taken
- * over. Not inside a transaction. Throws `Unavailable` when the platform does not answer: the intent stays open.
+ * Brings the platform to the saved state of a discount, and closes its open intent. Returns the new sync status; null
+ * when the intent was already closed or taken over. Throws `Unavailable` when the platform does not answer; then the
+ * intent stays open. Not inside a transaction.
  */
 export async function reconcileIntent(
   ctx: Context,
@@ -36,7 +37,10 @@ interface ClaimedIntent {
   saved: Saved | null
 }
 
-/** Claims the intent with a higher revision than any earlier call, so that a late call cannot win. */
+/**
+ * Claims the intent with a higher revision than any earlier call, so that an earlier call that arrives late has no
+ * effect.
+ */
 async function claimIntent(ctx: Context, discountId: string, token: string): Promise<ClaimedIntent | null> {
   await ctx.lockStore()
   const open = await selectIntent(ctx, discountId).forUpdate().executeTakeFirst()
@@ -61,7 +65,7 @@ async function lockSaved(ctx: Context, id: string): Promise<Saved | null> {
   return row ? toSaved(row) : null
 }
 
-/** Puts or removes the discount on the platform; a refusal is an outcome, not an error. */
+/** Puts the discount on the platform or removes it. Returns a refusal as an outcome instead of throwing it. */
 async function bringPlatform(
   ctx: Context,
   kind: Kind,
@@ -89,7 +93,7 @@ async function bringPlatform(
   }
 }
 
-/** The kinds that plan and subscription allow now. */
+/** The kinds of discounts that the store's plan and subscription allow now. */
 export async function allowedKinds(ctx: Context): Promise<ReadonlySet<KindName>> {
   const { features, canWrite } = await readEntitlement(ctx)
   return new Set(allKinds.filter(({ feature }) => canWrite && features.has(feature)).map(({ name }) => name))
@@ -116,7 +120,7 @@ async function writeOutcome(ctx: Context, kind: Kind, intent: Intent, outcome: S
   await closeIntent(ctx, intent)
 }
 
-/** Notifies the merchant each time it starts to fail. */
+/** Notifies the merchant that the platform refused a discount. Called only when its status changes to failed. */
 async function notifyRefusal(ctx: Context, kind: Kind, saved: Saved, reason: string): Promise<void> {
   await notify(ctx, {
     type: 'discount-refused',
@@ -129,7 +133,10 @@ async function notifyRefusal(ctx: Context, kind: Kind, saved: Saved, reason: str
   })
 }
 
-/** Opens a repair intent for a discount that differs on the platform. Returns its token; null when one is open. */
+/**
+ * Opens a repair intent for a discount that differs on the platform. Returns its token; null when an intent is already
+ * open.
+ */
 export async function openRepair(
   ctx: Context,
   kind: Kind,

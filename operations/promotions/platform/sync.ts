@@ -1,4 +1,4 @@
-/** Reconciliation with the platform: compares its discounts with the saved ones and repairs differences (rule 8). */
+/** Reconciles the platform with the saved discounts: compares them and repairs differences (rule 8). */
 
 import { sql } from 'kysely'
 import type { EcommercePort } from '#operations/store/index'
@@ -17,12 +17,16 @@ type Connected = connections.Connected<EcommercePort>
 
 const usageBatchSize = 100
 
-/** After a database restore the platform may have higher revisions: larger steps get past them. */
+/**
+ * Added to the revision in successive rounds. After a database restore the platform may have higher revisions than
+ * ours.
+ */
 const revisionSteps = [1, 100, 10_000]
 
 /**
- * Reads the usage, puts missing or different discounts, removes orphans. Skips discounts with an open intent. Not inside a
- * transaction; does nothing without a connected platform. Throws `Unavailable`.
+ * Reads how often discounts were used, puts missing or different discounts on the platform, and removes orphans from
+ * it. Skips discounts with an open intent. Does nothing without a connected platform. Throws `Unavailable` if the
+ * platform does not answer. Not inside a transaction.
  */
 export async function syncDiscounts(ctx: Context, signal: AbortSignal): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
@@ -56,7 +60,9 @@ async function compare(
   ctx: Context,
   { port, store }: Connected,
 ): Promise<{ differing: DifferingDiscount[]; orphans: LiveDiscount[] }> {
-  // The order matters: a discount being created has its intent before it is listed, and its row before the intent is gone.
+  // The platform must be read first, then the intents, then the rows. A discount that is being created gets its intent
+  // before it is on the platform, and its row before the intent is closed. In this order it is never mistaken for an
+  // orphan.
   const listed = await withAnswerTimeout(port.listDiscounts(store))
   const open = await listOpenIntents(ctx)
   const saved = await listDiscounts(ctx)
@@ -89,7 +95,7 @@ function isAgreed(discount: Saved, shouldBe: boolean, live: LiveDiscount | undef
 
 const parseId = (reference: string): string => reference.slice(reference.indexOf(':') + 1)
 
-/** Null: another write of it is under way. */
+/** Repairs one discount. Returns null if another write of the discount is running. */
 async function repair(ctx: Context, { id, kind }: Saved, revision: number): Promise<SyncStatus | null> {
   const token = await ctx.transaction((tx) => openRepair(tx, getKind(kind), id, revision))
   return token === null ? null : reconcileIntent(ctx, id, token)
@@ -98,7 +104,7 @@ async function repair(ctx: Context, { id, kind }: Saved, revision: number): Prom
 const removeOrphan = ({ port, store }: Connected, { reference, revision }: LiveDiscount): Promise<void> =>
   withAnswerTimeout(port.removeDiscount(store, reference, revision + 1))
 
-/** Requeues expired intents whose job was given up during an outage of the platform. */
+/** Requeues expired intents, because their job may have used up its retries during an outage of the platform. */
 async function requeueIntents(ctx: Context): Promise<void> {
   const stale = await ctx.db
     .selectFrom('discount_intents')
@@ -125,7 +131,7 @@ async function recordAgreed(ctx: Context, agreed: readonly { id: string; status:
   for (const status of ['none', 'synced', 'suspended'] as const) {
     const ids = agreed.filter((each) => each.status === status).map(({ id }) => id)
     if (ids.length === 0) continue
-    // Skips discounts with an intent opened meanwhile: its write is newer.
+    // Skips a discount if an intent was opened meanwhile, because that write is newer than this comparison.
     const untouched = ctx.db.selectFrom('discount_intents as i').select('i.discount_id')
     await ctx.db
       .updateTable('discounts')
@@ -143,7 +149,7 @@ async function recordAgreed(ctx: Context, agreed: readonly { id: string; status:
 
 const usageTypes = { id: 'uuid', orders: 'integer', total: 'numeric', currency: 'text' }
 
-/** A platform may count orders without summing the discounts (Shopify): the stored sum then stays. */
+/** Stores how often discounts were used. Some platforms (Shopify) report no discounted sum; then the stored sum stays. */
 async function readUsage(ctx: Context, { port, store }: Connected): Promise<void> {
   const rows = await ctx.db.selectFrom('discounts').select(['id', 'kind']).orderBy('id').execute()
   for (let i = 0; i < rows.length; i += usageBatchSize) {
@@ -179,6 +185,6 @@ async function writeUsage(
     )
     .returning('d.usage_limit')
     .execute()
-  // A used-up discount must disappear from the storefront.
+  // A discount that has reached its usage limit must disappear from the storefront.
   if (written.some((row) => row.usage_limit !== null)) await markStorefrontChanged(ctx)
 }

@@ -35,7 +35,7 @@ interface ShownDiscount {
   shown: unknown
 }
 
-/** Enabled discounts that have not ended; the database builds the public JSON of each. */
+/** Selects the enabled discounts that have not ended, each with its public JSON. */
 const prepareCandidates = (kind: KindName) =>
   prepared<
     { now: Date },
@@ -70,7 +70,7 @@ const finders = {
   gift: prepareCandidates('gift'),
 }
 
-/** The discounts active now, and the time of the next change. */
+/** The discounts that are active now, and when the next one starts or ends. */
 async function readActive(
   ctx: Context,
   kind: KindName,
@@ -85,7 +85,7 @@ async function readActive(
   return { active: live.filter((row) => getPhase(row, now) === 'running'), until: findNextChange(live, now) }
 }
 
-/** Null: nothing now and nothing scheduled. */
+/** Returns null if there is nothing to show now and nothing scheduled. */
 const toWidget = (value: unknown, isEmpty: boolean, until: Date | null): Widget | null => {
   if (isEmpty) return until ? { value: null, until } : null
   return { value, until }
@@ -108,7 +108,7 @@ export async function buildPromotionsWidget(
       const { combinesWith: _rules, ...promotion } = row.content as PromotionContent
       return { ...toShown(row), ...promotion }
     })
-  // Products listed on the page may be targeted although its own product is not.
+  // A page with cards needs the settings even if no promotion targets its own product: promotions may target the cards.
   const isEmpty = items.length === 0 && (cards.length === 0 || active.length === 0)
   return toWidget({ settings, items }, isEmpty, until)
 }
@@ -118,7 +118,7 @@ const toShown = ({ id, name, endsAt, content }: ShownDiscount) => ({
   label: buildLabel(content as PromotionContent),
 })
 
-/** The promotions of each product in a list, as shown on its card. */
+/** The promotions that target each of these products, as shown on the product's card. */
 export async function buildPromotionCards(
   ctx: Context,
   productIds: readonly string[],
@@ -176,7 +176,7 @@ export async function buildCartGiftsWidget(ctx: Context): Promise<Widget | null>
       ...translateBuiltIn(shown as ShownGift, giftWords, ctx.store.locale),
       endsAt,
     }))
-    // An unavailable gift is not shown (rule 5).
+    // A gift whose product cannot be bought is not shown (rule 5).
     .filter(({ gift }) => gift.status === 'available')
   return toWidget({ items }, items.length === 0, until)
 }
@@ -192,7 +192,7 @@ export async function buildInstallmentsWidget(
   return toWidget({ settings, rules, simulation }, rules.length === 0, null)
 }
 
-/** The prices of listed products, when installments are shown in lists. */
+/** The prices of these products, if the settings show installments in product lists. */
 export async function buildInstallmentCards(
   ctx: Context,
   productIds: readonly string[],

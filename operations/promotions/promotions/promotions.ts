@@ -1,4 +1,4 @@
-/** Quantity promotions: rules and operations specific to the kind. */
+/** Quantity promotions: the rules and operations in which they differ from other kinds of discounts. */
 import { sql } from 'kysely'
 import { everyProduct, mergeTargeting, requireTargets, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -20,12 +20,12 @@ const promotionJson = (db: Db, now: unknown) =>
     ...timesShape,
   })
 
-/** `buildLabel` in SQL. */
+/** Like `buildLabel`, but in SQL. */
 const labelSql = sql<string>`${contentText('buyQuantity')} || 'x' || (${contentText('payQuantity')}) ||
   case when (${contentText('discountPercentage')})::numeric < 100
     then ' -' || (${contentText('discountPercentage')}) || '%' else '' end`
 
-/** `3x2`; with a percentage below 100 `2x1 -50%`. */
+/** Builds the label: `3x2`, or `2x1 -50%` if the percentage is below 100. */
 export const buildLabel = ({ buyQuantity, payQuantity, discountPercentage }: PromotionContent): string =>
   `${buyQuantity}x${payQuantity}${discountPercentage < 100 ? ` -${discountPercentage}%` : ''}`
 

@@ -8,7 +8,7 @@ import {
   percentageOff,
 } from '../discounts/schema.ts'
 
-/** In the order of the JSON. */
+/** Fields specific to promotions, in the order of the JSON. */
 export const promotionFields = {
   ...targetingFields,
   buyQuantity: z.number().int().min(2).max(50).describe('Units of a set'),

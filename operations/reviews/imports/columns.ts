@@ -1,4 +1,4 @@
-/** Columns of a review file (rule 10). No database. */
+/** Finds the columns of a review file (rule 10). No database. */
 import { refuse } from '#runtime/errors'
 
 export const productColumns = ['product_id', 'product_handle', 'sku'] as const
@@ -18,10 +18,13 @@ const knownColumns = [
   'status',
 ] as const
 export type Column = (typeof knownColumns)[number]
-/** Position of each column present in the file. */
+/** The position of each known column that the file has. */
 export type Columns = Partial<Record<Column, number>>
 
-/** Case-insensitive; unknown columns are ignored. Refuses a header without the required columns. */
+/**
+ * Finds the columns in the header, case-insensitive. Ignores unknown columns. Refuses a header without the required
+ * ones.
+ */
 export function parseHeader(header: readonly string[]): Columns {
   const columns: Columns = {}
   for (const [at, cell] of header.entries()) {

@@ -6,13 +6,13 @@ import { findTextIssue } from '#runtime/gateway/input'
 import { sanitizeCell } from '#runtime/values/sanitize'
 import { splitText } from '#runtime/values/truncate'
 
-/** Without the header. */
+/** Maximum number of rows, not counting the header. */
 const rowsAtMost = 50_000
 const chunkAtOnce = 64 * 1024
 const recordAtMost = 200_000
 
 interface CsvRow {
-  /** First line of the row; the header is line 1. */
+  /** The line on which the row starts; the header is line 1. */
   line: number
   cells: string[]
 }
@@ -22,7 +22,7 @@ export interface ReadCsv {
   rows: CsvRow[]
 }
 
-/** Comma or semicolon, whichever the header has more of. */
+/** Returns the comma or the semicolon, whichever occurs more often in the header. */
 function detectDelimiter(csv: string): string {
   let quoted = false
   let [commas, semicolons] = [0, 0]
@@ -41,11 +41,11 @@ function parseHeaderCells(cells: string[]): string[] {
   return cells
 }
 
-/** Skips blank rows. Refuses unmatched quotes, a file without rows, and too many rows. */
+/** Parses a file. Skips blank rows. Refuses unmatched quotes, a file without rows, and more than 50,000 rows. */
 export async function readCsv(text: string): Promise<ReadCsv> {
-  // Normalizes line ends: the parser counts `\r\n` within quotes as two lines.
+  // Converts line ends to `\n`, because the parser counts `\r\n` within quotes as two lines.
   const csv = text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')
-  // First line of each record, filled while reading: a parse error is below the last one.
+  // The first line of each record read so far. A parse error is in the record after them.
   const lines: number[] = []
   let ended = 0
   const parser = Readable.from(splitText(csv, chunkAtOnce), { objectMode: false }).pipe(

@@ -1,4 +1,4 @@
-/** Inserts imported reviews, thousands of rows per second, deduplicated by their key. */
+/** Inserts imported reviews in one statement per page, deduplicated by their import key. */
 
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -45,8 +45,8 @@ const types = {
 type Row = Record<keyof typeof types, string | number | boolean | null>
 
 /**
- * Runs in the caller's transaction. Skips a review whose key exists in the store or in an earlier row of the file.
- * Queues the copies of the pictures. Returns how many reviews are new.
+ * Inserts reviews in the caller's transaction, and queues jobs that copy their pictures. Skips a review whose key exists
+ * in the store or in an earlier row. Returns how many reviews were inserted.
  */
 export async function insertImported(
   tx: Context,
@@ -58,7 +58,7 @@ export async function insertImported(
   const now = tx.now()
   const rows = firsts.map((each) => toRow(tx, each, status, now))
   const added = await insertRows(tx.db.insertInto('product_reviews'), types, rows)
-    // Without a target: the import key is the only unique index an import can violate.
+    // No conflict target is needed: an import can only violate the unique index of the import key.
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .execute()

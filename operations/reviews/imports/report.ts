@@ -1,4 +1,4 @@
-/** Import report: a file of the refused rows and their errors, to be corrected and imported again. */
+/** Writes the report of an import: a file with the refused rows and their errors, to be corrected and imported again. */
 import { Readable } from 'node:stream'
 import { byteOrderMark, files, toCsv } from '#operations/store/index'
 import type { Context } from '#runtime/context'

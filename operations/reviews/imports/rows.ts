@@ -25,20 +25,20 @@ export interface ImportedReview {
   email: string | null
   title: string | null
   text: string | null
-  /** The raw text from the file, for the import key. */
+  /** The date as written in the file, which is part of the import key. */
   dateText: string
   reviewedAt: Date
   pictures: string[]
   reply: string | null
   repliedAt: Date
   verified: boolean
-  /** Null: the default status of the import. */
+  /** Null for the default status of the import. */
   status: 'approved' | 'pending' | 'rejected' | null
 }
 
 export interface ParseContext {
   columns: Columns
-  /** Time zone for dates without one. */
+  /** The time zone of dates that are written without one. */
   timezone: string
   now: Date
   /** Whether a URL is a file uploaded here. */
@@ -53,7 +53,7 @@ class RowError extends Error {
   }
 }
 
-/** Returns the review, or the first issue of the row. */
+/** Parses a row. Returns the review, or the first issue of the row. */
 export function parseRow(
   line: number,
   cells: readonly string[],
@@ -151,10 +151,10 @@ function parseImageUrls(text: string, { isUploadedHere }: ParseContext): string[
 }
 
 const statuses = ['approved', 'pending', 'rejected'] as const
-/** Unknown statuses, from other apps, are ignored. */
+/** Parses the status. An unknown status, for example of another app, is ignored. */
 const parseStatus = (text: string): ImportedReview['status'] => statuses.find((each) => each === text) ?? null
 
-/** Deduplication key: importing the same file twice adds nothing. */
+/** Builds the key by which reviews are deduplicated, so that importing the same file twice adds nothing. */
 export function buildImportKey(productId: string, review: ImportedReview): string {
   const who = review.email ?? review.name
   const parts = [productId, who, String(review.rating), review.dateText, review.text ?? '']

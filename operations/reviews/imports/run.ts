@@ -1,4 +1,4 @@
-/** Processes a `review-import` in pages of 200 rows, and its notices. */
+/** Runs the job `review-import` in pages of 200 rows, and notifies the merchant at the end. */
 import { imports, isAmong, recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { truncate } from '#runtime/values/truncate'
@@ -13,14 +13,14 @@ const errorsShown = 50
 interface ReviewImport {
   /** The header of the file. */
   columns: string[]
-  /** Status of reviews without one. */
+  /** The status of reviews that have none in the file. */
   default_status: string
 }
 
 interface Page extends imports.ImportPage {
   placed: PlacedReview[]
   faults: RowIssue[]
-  /** Link to the report of refused rows, on the last page. */
+  /** A link to the report of refused rows; null except on the last page. */
   rejectedRowsUrl: string | null
 }
 
@@ -63,7 +63,7 @@ export const runImport = (ctx: Context, importId: string, signal: AbortSignal): 
 export const failImport = (ctx: Context, importId: string): Promise<void> =>
   imports.fail(ctx, reviewImports, importId)
 
-/** The last page has no rows; it writes the report of all refused ones. */
+/** Reads a page of staged rows. The last page has no rows; it writes the report of all refused rows instead. */
 async function readPage(
   ctx: Context,
   { id, columns: header }: imports.Run<ReviewImport>,
@@ -84,7 +84,7 @@ async function readPage(
   return { ...(await matchProducts(ctx, read)), rejectedRowsUrl: null, next: last.line }
 }
 
-/** Matches rows to products in the catalog cache. A row without a product is an issue. */
+/** Matches the reviews to products in the catalog cache. A row whose product is not found becomes an issue. */
 async function matchProducts(
   ctx: Context,
   read: readonly (ImportedReview | RowIssue)[],
@@ -144,7 +144,7 @@ interface Variant {
 
 const issueTypes = { line: 'int', fault_column: 'text', fault: 'text' } as const
 
-/** Keeps the refused rows for the report and deletes the others. */
+/** Saves the issues of the refused rows, which are kept for the report, and deletes the other rows up to line `upTo`. */
 async function recordResults(
   tx: Context,
   importId: string,

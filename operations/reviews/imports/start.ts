@@ -10,8 +10,8 @@ import { readCsv } from './csv.ts'
 const bytesAtMost = 10 * 1024 * 1024
 
 /**
- * Reads the whole file and queues its import. Do not call it inside a transaction: a large file takes time. Refuses a
- * file that is too large, a header without a required column, no rows or too many, and unmatched quotes.
+ * Reads the whole file and queues its import. Do not call it inside a transaction, because a large file takes time.
+ * Refuses a file over 10 MB, a header without a required column, no rows or too many, and unmatched quotes.
  */
 export async function importReviews(
   ctx: Context,

@@ -1,5 +1,6 @@
 /**
- * Claims review requests before sending. A claim stores one message for the items of an order, with its final text.
+ * Claims review requests before they are sent. A claim stores the message to send, with its final text. One message asks
+ * about all items of an order that are due at the same time.
  */
 
 import { sql } from 'kysely'
@@ -25,7 +26,9 @@ import type { SkipReason } from './skip-reasons.ts'
 import { buildRequestMail, buildRequestMessage, type RequestDetails } from './texts.ts'
 import { buildUnsubscribe } from './unsubscribes.ts'
 
-/** Serializes the claims of a store, so that no request or 90-day check is evaluated twice concurrently. */
+/**
+ * Serializes the claims of a store. Otherwise concurrent claims might both ask a person about a product within 90 days.
+ */
 const lockRequests = async (tx: Context): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`review-requests:${tx.store.id}`}, 0))`.execute(
     tx.db,
@@ -61,24 +64,25 @@ const lockedRows = (tx: Context, ids: readonly string[]) =>
 type DispatchRow = Awaited<ReturnType<typeof lockedRows>>[number]
 
 export type ClaimReason =
-  /** Scheduled time reached. */
+  /** The scheduled time of a first request has come. */
   | 'due'
+  /** The time of the next reminder has come. */
   | 'reminder'
-  /** Sent manually by the merchant, even while requests are off. */
+  /** The merchant sends the request manually, which is possible even while requests are off. */
   | 'now'
 
 export interface Claims {
   /** Ids of the messages to dispatch. */
   messages: string[]
-  /** Dispatches included in these messages. */
+  /** Ids of the dispatches (requests for one item each) that these messages are about. */
   claimed: string[]
-  /** Reasons of skipped dispatches. A dispatch whose status changed in the meantime is in neither list. */
+  /** Why dispatches were skipped, by id. A dispatch whose status has changed meanwhile is neither claimed nor skipped. */
   skipped: Map<string, SkipReason>
 }
 
 /**
- * Claims dispatches in the caller's transaction: eligible ones get a message, the others a skip reason. If the quota
- * is too small, `now` throws; otherwise messages fall back to email where possible.
+ * Claims dispatches in the caller's transaction. Eligible ones get a message, the others a skip reason. If the quota is
+ * too small, it throws for the claim reason `now`; for the others, messages are sent by email where possible.
  */
 export async function claim(
   tx: Context,
@@ -115,8 +119,9 @@ export async function claim(
 }
 
 /**
- * Why a waiting message should no longer be sent, or null. Either requests are off (unless it was sent manually), or
- * every one of its requests has a skip reason. Deleted products come from the catalog cache.
+ * Why a message that is still waiting should no longer be sent, or null. Either requests are off, which does not matter
+ * for a message that the merchant sends manually, or each of its requests has a skip reason. Whether a product was deleted
+ * is read from the catalog cache.
  */
 export async function findMessageSkipReason(ctx: Context, messageId: string): Promise<SkipReason | null> {
   const message = await ctx.db
@@ -136,7 +141,7 @@ export async function findMessageSkipReason(ctx: Context, messageId: string): Pr
   )
   const deleted = rows.map((row) => row.product_id).filter((id) => known.get(id)?.exists === false)
   const { settings } = await findSettings(ctx)
-  // A first message before its scheduled time, or a repeated one, was sent manually.
+  // A first message that was created before its scheduled time, or that is a repetition, was sent manually.
   const isByHand =
     message.kind === 'first' &&
     (message.number > 1 || rows.some((row) => row.scheduled_at > message.created_at))
@@ -173,7 +178,10 @@ interface Group {
   reservationId: string | null
 }
 
-/** Groups requests of an order with the same time and channel into one message. */
+/**
+ * Groups the requests of an order that have the same time and channel into one message. Sent manually, all times are
+ * the same.
+ */
 function groupIntoMessages(rows: readonly DispatchRow[], claimReason: ClaimReason): Group[] {
   const momentOf = (row: DispatchRow): string => {
     if (claimReason === 'now') return ''
@@ -187,7 +195,7 @@ function groupIntoMessages(rows: readonly DispatchRow[], claimReason: ClaimReaso
   }))
 }
 
-/** Reserves a quota unit per message. Without quota a message falls back to email, or is skipped. */
+/** Reserves a quota unit per message that is not an email. Without quota a message is sent by email, or else skipped. */
 async function reserveQuota(
   tx: Context,
   groups: readonly Group[],
@@ -215,13 +223,16 @@ async function reserveQuota(
   })
 }
 
-/** Throws if the quota is too small. */
+/** Reserves quota units. Throws if the quota is too small. */
 const reserveOrThrow = async (tx: Context, units: number) => ({
   reservationId: units === 0 ? null : await metering.reserve(tx, units, 'review-request'),
   units,
 })
 
-/** A skipped reminder only clears the next reminder time; the request itself keeps its status. */
+/**
+ * Writes the skip reasons. For a skipped reminder it only clears the time of the next reminder; the request keeps its
+ * status.
+ */
 async function writeSkipped(
   tx: Context,
   skipped: ReadonlyMap<string, SkipReason>,
@@ -257,7 +268,7 @@ async function writeMessages(
   for (const { channel, rows, reservationId } of groups) {
     const first = rows[0]!
     const before = first.message_id === null ? 0 : (numbers.get(first.message_id) ?? 0)
-    // The first message reuses the request's id; later ones need their own id, to be counted.
+    // The first message has the id of its first request. Later messages have new ids, so that each of them is counted.
     const id = before === 0 ? first.id : tx.newId()
     const { token, row } = createToken(tx, first.order_id)
     tokens.push(row)
@@ -310,7 +321,7 @@ async function findMessageNumbers(tx: Context, groups: readonly Group[]): Promis
   return new Map(rows.map((row) => [row.id, row.number]))
 }
 
-/** Null unless the official number is selected: only it sends templates. */
+/** Finds the template of the messages. Null unless the official number is selected, because only it sends templates. */
 async function findTemplate(tx: Context, { message }: ReviewSettings): Promise<templates.Template | null> {
   const connection = await sending.findSelected(tx)
   if (connection?.type !== 'official' || message.officialapiTemplateId === null) return null

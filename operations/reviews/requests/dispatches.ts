@@ -39,7 +39,10 @@ const dispatchJson = (row: string): RawBuilder<unknown> =>
   })
 
 interface Filters extends SearchFilter, DayFilter {
-  /** A single status, the common case: an index has its rows in list order. */
+  /**
+   * A single status, which is the common case. It has its own condition, so that an index returns the rows in list
+   * order.
+   */
   status?: string | undefined
   statuses?: readonly string[] | undefined
   channel?: string | undefined
@@ -70,7 +73,7 @@ const page = preparedList<Filters>(
   { text: ['search'] },
 )
 
-/** Sorted by scheduled time, soonest first. Refuses a period that ends before it starts. */
+/** Lists requests by scheduled time, earliest first. Refuses a period that ends before it starts. */
 export function listDispatches(
   ctx: Context,
   { page: number, limit, status, channel, search, startDate, endDate }: z.infer<typeof dispatchListQuery>,
@@ -89,7 +92,10 @@ export function listDispatches(
 
 export type Targets = z.infer<typeof dispatchTargets>
 
-/** Distinct ids, or null for all scheduled requests. Refuses both at once, and neither. */
+/**
+ * Returns the distinct ids, or null for all scheduled requests. Refuses input with both `ids` and `all`, or with
+ * neither.
+ */
 export function parseTargets({ ids, all }: Targets): string[] | null {
   if ((ids === undefined) === (all === undefined)) {
     throw refuse('bad_request', 'ids: give either ids, or all as true')
@@ -97,7 +103,10 @@ export function parseTargets({ ids, all }: Targets): string[] | null {
   return ids ? [...new Set(ids.map((id) => id.toLowerCase()))] : null
 }
 
-/** Cancels scheduled requests; their items are never asked about again. Other requests get an error. */
+/**
+ * Cancels scheduled requests. No other request is planned for their items. The result has an error for each request
+ * that is not scheduled.
+ */
 export async function cancelDispatches(
   ctx: Context,
   targets: Targets,
@@ -126,7 +135,10 @@ export async function cancelDispatches(
   return { cancelled: moved.size, failed: ids ? ids.length - moved.size : 0, data }
 }
 
-/** `rule`: ends the error message for a status that does not allow it. */
+/**
+ * Builds the result for a request that the operation could not change. `rule` is the end of the error message: what the
+ * operation requires.
+ */
 export function toItemResult(id: string, status: string | undefined, rule: string): ItemResult {
   if (status === undefined) {
     return { id, ok: false, status: null, error: { code: 'not_found', message: 'There is no such request' } }
@@ -134,7 +146,7 @@ export function toItemResult(id: string, status: string | undefined, rule: strin
   return { id, ok: false, status, error: { code: 'conflict', message: `The request is ${status}: ${rule}` } }
 }
 
-/** Locks rows in id order, which prevents deadlocks. Returns the status of each. */
+/** Locks requests in the order of their ids to prevent deadlocks. Returns their statuses by id. */
 async function lockDispatches(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await ctx.db
     .selectFrom('review_dispatches')

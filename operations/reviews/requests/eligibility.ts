@@ -1,4 +1,4 @@
-/** Eligibility of review requests (rule 3): checked when planned, and again just before sending. */
+/** Checks whether a review request may be sent (rule 3): when it is planned, and again just before it is sent. */
 
 import { sql } from 'kysely'
 import { optOuts, sending, templates } from '#operations/messaging/index'
@@ -14,7 +14,7 @@ import { findUnsubscribed } from './unsubscribes.ts'
 export type Channel = 'email' | 'messaging'
 
 export interface Candidate {
-  /** Id of the dispatch; any other value while it is being planned. */
+  /** The id of the dispatch. A request that is being planned has none yet, and any other value is given. */
   id: string
   orderId: string
   orderItemId: string
@@ -29,17 +29,17 @@ const requestIntervalMs = 90 * dayMs
 
 /** Data about people and orders, loaded in bulk for a set of candidates. */
 export interface EligibilityData {
-  /** Normalized phones. */
+  /** Phones in the form of `phoneKey`. */
   optedOut: ReadonlySet<string>
   /** Lower-case emails. */
   unsubscribed: ReadonlySet<string>
   /** Keyed by `itemKey`. */
   endedItems: ReadonlyMap<string, 'order-cancelled' | 'refunded'>
-  /** Keyed by product and person. */
+  /** Keys of products and people, as `buildReviewerKeys` builds them. Likewise `requested`. */
   reviewed: ReadonlySet<string>
   requested: ReadonlySet<string>
   deletedProducts: ReadonlySet<string>
-  /** An approved utility template may be sent to opted-out people. */
+  /** True if an approved utility template is sent, which is allowed even to opted-out people. */
   reachesOptedOut: boolean
 }
 
@@ -71,7 +71,7 @@ const distinct = (values: readonly (string | null | undefined)[]): string[] => [
   ...new Set(values.flatMap((value) => value ?? [])),
 ]
 
-/** Null if the candidate is eligible. */
+/** Finds why a candidate is not eligible; null if it is. */
 export function findSkipReason(candidate: Candidate, eligibility: EligibilityData): SkipReason | null {
   const { orderId, orderItemId, productId } = candidate
   const ended = eligibility.endedItems.get(itemKey(orderId, orderItemId))
@@ -84,8 +84,8 @@ export function findSkipReason(candidate: Candidate, eligibility: EligibilityDat
 }
 
 /**
- * Skip reasons for candidates that are sent together, in order. A second request about the same product to the same
- * person is skipped as a recent request.
+ * Finds the skip reasons of candidates that are sent together. A second request about the same product to the same person
+ * is skipped as `recent-request`.
  */
 export function findSkipReasons(
   candidates: readonly Candidate[],
@@ -104,7 +104,7 @@ export function findSkipReasons(
   return found
 }
 
-/** Skip reason of the channel and contact. */
+/** Finds why the contact cannot be reached through the channel; null if they can. */
 export function findContactSkipReason(
   { channel, email, phone, phoneKey }: Pick<Candidate, 'channel' | 'email' | 'phone' | 'phoneKey'>,
   eligibility: Pick<EligibilityData, 'optedOut' | 'unsubscribed' | 'reachesOptedOut'>,
@@ -124,7 +124,7 @@ const buildReviewerKeys = (productId: string, email: string | null, phoneKey: st
   ...(phoneKey ? [`${productId}\n${phoneKey}`] : []),
 ]
 
-/** Order items that are cancelled or refunded. */
+/** Finds the items of these orders that were cancelled or refunded. */
 export async function findEndedItems(
   ctx: Context,
   orderIds: readonly string[],
@@ -154,7 +154,7 @@ interface People {
   productIds: string[]
 }
 
-/** Keys of products and people who reviewed them. */
+/** Finds which of these people have reviewed which of the products. */
 async function findReviewed(ctx: Context, { emails, phones, productIds }: People): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom('product_reviews')
@@ -171,7 +171,10 @@ async function findReviewed(ctx: Context, { emails, phones, productIds }: People
   return new Set(rows.flatMap((row) => buildReviewerKeys(row.product_id, row.email, row.phone_key)))
 }
 
-/** Keys of products and people who were asked in the last 90 days or are being asked, without `excludedIds`. */
+/**
+ * Finds which of these people were asked about which of the products in the last 90 days, or are being asked. Ignores
+ * the requests `excludedIds`.
+ */
 async function findRequested(
   ctx: Context,
   { emails, phones, productIds }: People,

@@ -1,4 +1,4 @@
-/** Erasure of customers from requests and reviews. Their reviews stay, anonymized. */
+/** Erases a person from review requests and reviews. Their reviews are anonymized and kept. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import {
@@ -91,7 +91,7 @@ async function anonymizeReviews(ctx: Context, person: DataSubject): Promise<void
   }
 }
 
-/** Messages of the person's requests, including earlier ones that a later message replaced. */
+/** Finds all messages of the person's requests, not only the latest message of each request. */
 async function findMessages(ctx: Context, person: DataSubject): Promise<string[]> {
   const rows = await ctx.db
     .selectFrom('review_messages')
@@ -102,7 +102,7 @@ async function findMessages(ctx: Context, person: DataSubject): Promise<string[]
   return rows.map(({ id }) => id)
 }
 
-/** After the shop was uninstalled: erases personal data from reviews and requests that came from its orders. */
+/** Erases the personal data in reviews and requests that comes from orders of the shop, after it was uninstalled. */
 export async function eraseShop(ctx: Context): Promise<void> {
   const rows = await ctx.db
     .selectFrom('review_dispatches')

@@ -1,4 +1,7 @@
-/** Links in requests: a random token per message, for one order, valid for 180 days. Only its hash is stored. */
+/**
+ * Creates and looks up the links in review requests. Each message has a random token for its order, valid for 180 days.
+ * Only the token's hash is stored.
+ */
 
 import { randomBytes } from 'node:crypto'
 import type { Context } from '#runtime/context'
@@ -7,7 +10,7 @@ import { sha256 } from '#runtime/values/ids'
 
 const livesMs = 180 * dayMs
 
-/** Creates a token and the row with its hash. */
+/** Creates a token, and the row with its hash for the caller to insert. */
 export function createToken(ctx: Context, orderId: string): { token: string; row: TokenRow } {
   const token = randomBytes(24).toString('base64url')
   const now = ctx.now()
@@ -26,7 +29,9 @@ export interface TokenRow {
 export const buildReviewUrl = (ctx: Context, token: string): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/reviews/form?token=${encodeURIComponent(token)}`
 
-/** Order of a token; null if it is unknown or expired. `lock`: serializes concurrent uses. */
+/**
+ * Finds the order of a token; null if the token is unknown or expired. `lock` serializes concurrent uses of the token.
+ */
 export async function findOrderByToken(ctx: Context, token: string, lock = false): Promise<string | null> {
   let rows = ctx.db
     .selectFrom('review_tokens')

@@ -1,4 +1,7 @@
-/** Outbox source for review requests and reminders: preconditions at dispatch, and the results for their requests. */
+/**
+ * Registers review requests and reminders with the outbox: checks preconditions at dispatch, and records the results on
+ * the requests.
+ */
 
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
@@ -27,17 +30,18 @@ export const requestMessages = outbox.defineSingleSource<RequestMessage>()({
     content: ['content', 'jsonb'],
     tries: ['calls'],
     createdAt: ['created_at'],
-    // The column `kind`, not the source's `kind`.
+    // The message's field `kind`. The `kind` above is the outbox's code for this source.
     kind: ['kind'],
   },
   inFlightStatuses: ['sending'],
   statusNames: { delivered: 'sent', read: 'sent' },
-  // The text contains the link's token, which is stored nowhere else.
+  // `content` is cleared with the claim, because its text contains the token of the link, of which only the hash is
+  // stored.
   claimColumns: ['content'],
   retryDelaysMs: [minuteMs, 5 * minuteMs, 15 * minuteMs, 60 * minuteMs],
   maxWaitMs: dayMs,
   async checkPreconditions(tx, { id, tries, createdAt }) {
-    // Claimed within the last minute: its eligibility was just checked.
+    // The message was claimed within the last minute, and the claim has checked its eligibility.
     if (tries === 0 && tx.now().getTime() - createdAt.getTime() < minuteMs) return null
     const code = await findMessageSkipReason(tx, id)
     return code && { code, reason: 'Nothing calls for it any more' }
@@ -48,13 +52,13 @@ export const requestMessages = outbox.defineSingleSource<RequestMessage>()({
     for (const { before, after } of moves) {
       if (after.status === before.status) continue
       if (after.status === 'sent') await markRequestsSent(tx, after)
-      // A failed reminder leaves the request `sent`.
+      // If a reminder fails, the request keeps the status `sent`.
       else if (after.kind === 'first') await markRequestsFailed(tx, after)
     }
   },
 })
 
-/** Marks the requests as `sent` and schedules the next reminder. */
+/** Marks the requests of a message as `sent` and schedules the next reminder. */
 async function markRequestsSent(tx: Context, { id, kind, sentAt: at }: RequestMessage): Promise<void> {
   const { settings } = await findSettings(tx)
   const { reminder, request } = settings
@@ -67,7 +71,7 @@ async function markRequestsSent(tx: Context, { id, kind, sentAt: at }: RequestMe
   await tx.db
     .updateTable('review_dispatches')
     .set({
-      // Customers who reviewed in the meantime get no reminder.
+      // A customer who has reviewed the product meanwhile gets no reminder.
       status: sql<string>`case when review_id is null then 'sent' else 'reviewed' end`,
       reason: null,
       sent_at: sql<Date>`coalesce(sent_at, ${at}::timestamptz)`,
@@ -78,7 +82,7 @@ async function markRequestsSent(tx: Context, { id, kind, sentAt: at }: RequestMe
       updated_at: tx.now(),
     })
     .where('message_id', '=', id)
-    // A message marked as failed may have been delivered after all.
+    // Also `failed`, because a message that was recorded as failed may turn out to be delivered.
     .where('status', 'in', isReminder ? ['sent'] : ['sending', 'failed'])
     .execute()
 }

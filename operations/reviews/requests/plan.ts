@@ -1,4 +1,4 @@
-/** Plans requests when an order reaches the trigger, at most once per item (rule 3). */
+/** Plans review requests when an order reaches the trigger, at most one per item (rule 3). */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
@@ -22,10 +22,13 @@ import {
 } from './eligibility.ts'
 import { findTriggerTime, scheduleAfterDays } from './times.ts'
 
-/** Orders per job. */
+/** Maximum number of orders per job. */
 const plannedAtOnce = 200
 
-/** Runs in the transaction that writes orders. Does nothing for stores that never saved review settings. */
+/**
+ * Queues planning for changed orders, in the transaction that writes them. Does nothing for a store that never saved
+ * review settings.
+ */
 export async function queuePlanning(ctx: Context, changes: readonly orders.OrderChange[]): Promise<void> {
   const { updatedAt } = await findSettings(ctx)
   if (updatedAt === null) return
@@ -37,10 +40,10 @@ export async function queuePlanning(ctx: Context, changes: readonly orders.Order
   }
 }
 
-/** Plans requests for these orders, and skips scheduled ones whose items were refunded or cancelled. */
+/** Plans requests for these orders, and skips scheduled requests whose items were refunded or cancelled. */
 export async function planOrders(ctx: Context, orderIds: readonly string[]): Promise<void> {
   await ctx.transaction(async (tx) => {
-    // Locks the orders: a concurrent planner then finds the requests that this one planned.
+    // Locks the orders, so that a concurrent planner waits, and then finds the requests that this one has planned.
     const found = await tx.db
       .selectFrom('orders')
       .selectAll()
@@ -171,7 +174,7 @@ async function planRequests(
 
 type OrderFacts = Pick<orders.StoredOrder, 'number' | 'customer_name' | 'customer_email' | 'customer_phone'>
 
-/** Normalized text that request searches match against. */
+/** Builds the normalized text in which a search for requests looks for its words. */
 export const buildDispatchSearchText = (order: OrderFacts, productName: string): string =>
   buildSearchText([
     order.customer_name,
@@ -182,8 +185,8 @@ export const buildDispatchSearchText = (order: OrderFacts, productName: string):
   ])
 
 /**
- * The most expensive items of each order first (ties: by position), one per product, since variants share a review.
- * Excludes free and refunded items.
+ * Finds the items to ask about, per order the most expensive first and with equal prices by position. Returns one item
+ * per product, because variants share a review. Excludes free and refunded items.
  */
 async function findItems(tx: Context, orderIds: readonly string[], atMost: number) {
   const rows = await tx.db
@@ -206,7 +209,7 @@ const onePerProduct = <I extends { product_id: string | null }>(items: readonly 
   return items.filter(({ product_id: id }) => !seen.has(id) && seen.add(id))
 }
 
-/** Chooses the channel for each order's customer. */
+/** Returns a function that chooses the channel for an order's customer. */
 async function chooseChannels(
   tx: Context,
   triggered: readonly Triggered[],
@@ -220,7 +223,10 @@ async function chooseChannels(
     phone && key && !optedOut.has(key) ? 'messaging' : 'email'
 }
 
-/** Products marked as deleted in the catalog cache. Unknown ones are checked when the request is sent. */
+/**
+ * Finds products that the catalog cache shows as deleted. Products that it does not know are checked when the request
+ * is sent.
+ */
 async function findKnownDeleted(tx: Context, productIds: readonly string[]): Promise<Set<string>> {
   const found = await snapshots.find(tx, productIds)
   return new Set([...found.values()].flatMap((each) => (each.exists ? [] : each.productId)))
@@ -229,8 +235,8 @@ async function findKnownDeleted(tx: Context, productIds: readonly string[]): Pro
 const overlapMs = hourMs
 
 /**
- * Scans orders that changed since the last scan. The cursor is saved with each page in its transaction. Orders
- * already planned by an event are skipped.
+ * Plans requests for the orders that changed since the last scan, in case their events were missed. Orders that are
+ * already planned get no further requests. Each page saves the cursor in its transaction.
  */
 export async function scanOrders(ctx: Context, signal: AbortSignal): Promise<void> {
   const state = await ctx.db

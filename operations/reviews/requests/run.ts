@@ -1,4 +1,4 @@
-/** Runs `review-dispatch-send`: dispatches claimed messages, then due requests and due reminders. */
+/** Runs the job `review-dispatch-send`: sends messages that are already claimed, then due requests and due reminders. */
 
 import { outbox } from '#operations/messaging/index'
 import { connections, mayUse, syncOrdersIfStale } from '#operations/store/index'
@@ -11,7 +11,7 @@ import { requestMessages } from './outbox-source.ts'
 import { isNight, scheduleAfterDays } from './times.ts'
 
 const messagesAtOnce = 100
-/** Orders per claim. */
+/** Maximum number of orders per claim. */
 const ordersAtOnce = 50
 const productsAtOnce = 100
 
@@ -42,7 +42,10 @@ export async function sendRequests(ctx: Context, signal: AbortSignal): Promise<v
   }
 }
 
-/** After an outage, messages this late are postponed at night to the set time. Email is sent at any time. */
+/**
+ * At night, messages that are late by this time, for example after an outage, are postponed to the configured send
+ * time. Emails are not.
+ */
 const lateMs = 3 * hourMs
 
 async function postponeLate(ctx: Context): Promise<void> {
@@ -77,7 +80,7 @@ async function dispatchPending(ctx: Context, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Due dispatches of the first orders. */
+/** Finds the due dispatches of up to 50 orders. */
 async function findDueDispatches(
   ctx: Context,
   why: Exclude<ClaimReason, 'now'>,
@@ -98,7 +101,7 @@ async function findDueDispatches(
   return due().select(['id', 'product_id']).where('order_id', 'in', orders).execute()
 }
 
-/** Products that were deleted on the platform. Without a platform it uses the catalog cache. */
+/** Finds which products were deleted on the platform. If no platform is connected, it uses the catalog cache. */
 export async function findDeletedProducts(ctx: Context, productIds: readonly string[]): Promise<Set<string>> {
   const ids = [...new Set(productIds)]
   const deleted = new Set<string>()

@@ -54,7 +54,7 @@ export const dispatchListQuery = object({
   endDate: day.optional(),
 })
 
-/** Exactly one of the two; `parseTargets` validates it. */
+/** Which requests an operation is for. `parseTargets` checks that exactly one of the fields is given. */
 export const dispatchTargets = object({
   ids: z.array(id).min(1).max(500).optional().describe('Only these'),
   all: z.literal(true).optional().describe('Every scheduled one; the answer then lists none'),

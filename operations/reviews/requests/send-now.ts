@@ -29,9 +29,9 @@ export interface SentNow extends Queued {
 }
 
 /**
- * Claims scheduled and failed requests and queues their sending; ineligible ones are skipped. Calls the platform, so
- * do not call it inside a transaction. Refuses if none could be queued, and (changing nothing) if the quota is too
- * small.
+ * Claims scheduled and failed requests and queues the job that sends them. Skips requests that are not eligible. Refuses
+ * if all were skipped. If the quota is too small, it refuses and changes nothing. Do not call it inside a transaction,
+ * because it calls the platform.
  */
 export async function sendNow(ctx: Context, targets: Targets): Promise<SentNow> {
   const ids = parseTargets(targets)

@@ -1,4 +1,4 @@
-/** Reasons why a request is not sent. */
+/** The reasons for which a review request is not sent. */
 
 const skipReasons = [
   'order-cancelled',
@@ -11,7 +11,7 @@ const skipReasons = [
   'requests-disabled',
   'quota',
 ] as const
-/** Found when a request is planned, or again just before it is sent. */
+/** Why a request is skipped, either when it is planned or just before it is sent. */
 export type SkipReason = (typeof skipReasons)[number]
 export const isSkip = (code: string | null): boolean => skipReasons.some((each) => each === code)
 

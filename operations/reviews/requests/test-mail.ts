@@ -1,4 +1,4 @@
-/** Test email of a review request. */
+/** Sends a test email of a review request. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
@@ -7,9 +7,9 @@ import { buildReviewUrl } from './links.ts'
 import { buildRequestMail } from './texts.ts'
 
 /**
- * Sends the email at once, about the first product of the catalog, without counting it. `to` defaults to the address
- * of the API key's creator. Refuses an address that the mail server refuses; throws `Unavailable` if it does not
- * answer.
+ * Sends the email at once, about the first product of the catalog. It is not counted as a request. `to` is by default the
+ * address of the user who created the API key. Refuses an address that the mail server refuses. Throws `Unavailable` if
+ * the mail server does not respond.
  */
 export async function sendTestMail(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** Texts of requests (rule 1). No database, no clock. */
+/** Builds the emails and messages of review requests (rule 1). No database, no clock. */
 
 import { unsubscribes } from '#operations/capture/index'
 import type { sending, templates } from '#operations/messaging/index'
@@ -11,11 +11,11 @@ import type { ReviewSettings } from '../settings/schema.ts'
 export interface RequestDetails {
   customerName: string | null
   orderNumber: string
-  /** Most expensive first. */
+  /** Names of the products, most expensive first. */
   productNames: readonly string[]
   storeName: string
   locale: string
-  /** URL of the review form; ends in `token`. */
+  /** URL of the review form, which ends with `token`. */
   reviewUrl: string
   token: string
 }
@@ -42,7 +42,7 @@ export interface RequestMail {
   replyTo: string | null
 }
 
-/** `unsubscribeUrl`: the unsubscribe link. The merchant's texts are escaped. */
+/** Builds the email, with the merchant's texts escaped. `unsubscribeUrl` is the link for the last line, or null. */
 export function buildRequestMail(
   { email }: Pick<ReviewSettings, 'email'>,
   about: RequestDetails,
@@ -93,7 +93,7 @@ export interface RequestMessage {
   text: string
 }
 
-/** `template`: the template to send; null sends the text. */
+/** Builds the message from a template, or from the merchant's text if `template` is null. */
 export function buildRequestMessage(
   { message }: Pick<ReviewSettings, 'message'>,
   about: RequestDetails,
@@ -105,7 +105,7 @@ export function buildRequestMessage(
     const { text } = renderText(message.text, values)
     return { content: { kind: 'text', text, media: null }, text }
   }
-  // Providers refuse an empty parameter.
+  // The name needs a fallback, because providers refuse an empty parameter.
   const name = getFirstName(about.customerName) ?? customerFallback(about.locale)
   const inOrder = [name, about.productNames[0] ?? about.storeName, about.reviewUrl].map(
     (value) => renderParameter('{{value}}', { value }).text,
@@ -114,7 +114,7 @@ export function buildRequestMessage(
   const parameters = {
     header: inOrder.slice(0, header),
     body: inOrder.slice(0, body),
-    // The template has the button URL; the token is its suffix.
+    // The button's URL is part of the template; its parameter is the token at the end of the URL.
     buttons: Array.from({ length: buttons }, () => about.token),
   }
   return {

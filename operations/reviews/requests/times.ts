@@ -1,4 +1,4 @@
-/** Send times of requests and reminders (rule 3). No database, no clock. */
+/** Calculates the send times of requests and reminders (rule 3). No database, no clock. */
 import { addDays, localDay } from '#runtime/values/days'
 import { findInstants } from '#runtime/values/wall-clock'
 import type { ReviewSettings } from '../settings/schema.ts'
@@ -9,7 +9,7 @@ interface OrderInstants {
   delivered_at: Date | null
 }
 
-/** When an order reached the trigger; null: not yet. A delivered order counts as shipped. */
+/** When an order reached the trigger; null if it has not yet. A delivered order also counts as shipped. */
 export function findTriggerTime(
   order: OrderInstants,
   trigger: ReviewSettings['request']['trigger'],
@@ -18,14 +18,14 @@ export function findTriggerTime(
   return trigger === 'shipped' ? (order.shipped_at ?? order.delivered_at) : order.delivered_at
 }
 
-/** `days` after the local day of `from`, at `time`; one day later if that is before `from`. */
+/** The local time `time`, `days` days after the local day of `from`; one day later if that would be before `from`. */
 export function scheduleAfterDays(from: Date, days: number, time: string, timezone: string): Date {
   const day = localDay(from, timezone)
   const found = [days, days + 1].flatMap((later) => findInstants(addDays(day, later), time, timezone))
   return found.find((at) => at >= from)!
 }
 
-/** Whether it is night in the store's time zone. */
+/** Whether it is night in a time zone: from 22:00 to 08:00. */
 export function isNight(at: Date, timezone: string): boolean {
   const today = localDay(at, timezone)
   const [morning, evening] = ['08:00', '22:00'].map((time) => findInstants(today, time, timezone)[0]!)

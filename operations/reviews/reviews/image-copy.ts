@@ -21,7 +21,7 @@ interface FailedImage {
   reason: string
 }
 
-/** Copies the pictures in the order of the file. Notifies the merchant of those that could not be fetched. */
+/** Copies the pictures of a review in their order. Notifies the merchant of pictures that could not be fetched. */
 export async function copyImages(ctx: Context, reviewId: string, urls: readonly string[]): Promise<void> {
   const review = await ctx.db
     .selectFrom('product_reviews')
@@ -59,7 +59,7 @@ export async function copyImages(ctx: Context, reviewId: string, urls: readonly 
   })
 }
 
-/** Returns the URL of the copy in our storage. */
+/** Copies a picture and returns the URL of the copy in our storage. */
 async function copyToStorage(ctx: Context, url: string, createdAt: Date): Promise<string> {
   if (ctx.adapters.storage.owns(url)) {
     await files.requireUploaded(ctx, reviewImages, url, 'picture_urls')
@@ -67,7 +67,7 @@ async function copyToStorage(ctx: Context, url: string, createdAt: Date): Promis
   }
   const { bytes, contentType } = await fetchPicture(url)
   const copy = await files.put(ctx, reviewImages, {
-    // The id is derived from the URL, which makes the copy idempotent.
+    // The id is derived from the URL, so that a retry does not create a second copy.
     id: idFromName(`review image ${ctx.store.id} ${url}`, createdAt.getTime()),
     fileName: `picture.${extensions[contentType]}`,
     contentType,

@@ -1,4 +1,4 @@
-/** Extensions that give reviews to other sections. */
+/** Implements extension points of other sections that need reviews. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Reviewed, ReviewRequests } from '#operations/automations/index'
 import type { RecentReview } from '#operations/bars/index'
@@ -13,7 +13,7 @@ import { emailKeySql } from '#runtime/values/email'
 import { hasProvenAuthor } from '../authorship.ts'
 import { listReviewsOfContact } from './reviews.ts'
 
-/** Reviews of a contact, for the inbox. */
+/** Lists the reviews of a contact, for the inbox. */
 export const contactReviews = (
   ctx: Context,
   { phoneKey, customerId }: Reviewer,
@@ -21,14 +21,14 @@ export const contactReviews = (
 ): Promise<JsonText> =>
   listReviewsOfContact(ctx, { phoneKey, ...(customerId === null ? {} : { customerId }), ...paging })
 
-/** Number of reviews waiting for moderation, for the home page. */
+/** Counts the reviews that wait for moderation, for the home page. */
 export const pendingReviews: home.PendingPart = {
   feature: 'reviews',
   count: (db) =>
     db.selectFrom('product_reviews').where('status', '=', 'pending').select(sql`count(*)::int`.as('n')),
 }
 
-/** The five newest reviews, for the home page. */
+/** Finds the five newest reviews, for the home page. */
 export const newestReviews: home.RecentReviews = {
   feature: 'reviews',
   newest: (db) =>
@@ -55,7 +55,7 @@ export const newestReviews: home.RecentReviews = {
       ),
 }
 
-/** Whether review requests are sent by message, for automations that ask for reviews too. */
+/** Whether review requests are also sent by message. Automations that ask for reviews warn about that. */
 export const sendsRequestsByMessage: ReviewRequests = (db) =>
   sql<boolean>`exists (${db
     .selectFrom('review_settings as rs')
@@ -63,7 +63,7 @@ export const sendsRequestsByMessage: ReviewRequests = (db) =>
     .where('rs.requests_since', 'is not', null)
     .where(sql<boolean>`rs.content #>> '{request,channel}' <> 'email'`)})`
 
-/** Recently approved reviews, for the storefront alerts. */
+/** Finds recently approved reviews, for the storefront alerts. */
 export async function findApprovedSince(
   ctx: Context,
   { since, excluded, limit }: { since: Date; excluded: readonly string[]; limit: number },
@@ -86,7 +86,7 @@ export async function findApprovedSince(
     .execute()
 }
 
-/** Orders with a review request, or whose customer has reviewed one of their products. */
+/** Finds orders that have a review request, or whose customer has reviewed one of their products. */
 export async function findReviewedOrders(ctx: Context, orderIds: readonly string[]): Promise<Reviewed> {
   const known = new Map<string, 'not-eligible' | 'duplicate-request'>()
   const asked = await ctx.db
@@ -101,7 +101,7 @@ export async function findReviewedOrders(ctx: Context, orderIds: readonly string
       (eb) => {
         const reviews = (isOf: RawBuilder<boolean>) =>
           eb.selectFrom('product_reviews as w').select('w.product_id').where(hasProvenAuthor('w')).where(isOf)
-        // UNION ALL uses one index per condition; an `or` would scan all reviews of the products.
+        // UNION ALL, so that each condition uses its own index; an `or` would scan all reviews of the products.
         return reviews(sql`w.order_id = o.id`)
           .unionAll(reviews(sql`w.phone_key = o.phone_key`))
           .unionAll(reviews(sql`${emailKeySql('w.customer_email')} = ${emailKeySql('o.customer_email')}`))
@@ -120,7 +120,10 @@ export async function findReviewedOrders(ctx: Context, orderIds: readonly string
   return known
 }
 
-/** Template use by review requests, which fill at most three parameters. */
+/**
+ * Finds whether review requests use a template. With `placeholders`, only if it has more than the three that they fill
+ * in.
+ */
 export const templateUse: templates.TemplateUse = (db, templateId, placeholders) =>
   db
     .selectFrom('review_settings as s')

@@ -1,8 +1,8 @@
-/** JSON of a review, built in SQL. */
+/** Builds the JSON of a review in SQL. */
 import { type RawBuilder, sql } from 'kysely'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 
-/** `row`: the alias of `product_reviews`. */
+/** The JSON of a review. `row` is the alias of `product_reviews`. */
 export const reviewJson = (row: string): RawBuilder<unknown> =>
   jsonObject({
     id: `${row}.id`,

@@ -1,4 +1,4 @@
-/** Review metrics (rule 4), computed with index-only scans. */
+/** Computes review metrics (rule 4) with index-only scans. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/index'
@@ -48,19 +48,19 @@ interface Values {
 
 const daysAtMost = 365
 
-/** Bits of the generated column `kind`: status, rating, import, verified, images. */
+/** The generated column `kind` has a review's status, rating, import, verified and images as bits. */
 const isApproved = sql`kind & 3 = 1`
-/** Sums over rows that represent `n` reviews each. */
+/** The number of reviews that meet a condition on `kind`. Each row stands for `n` reviews of the same kind. */
 const sumWhere = (condition: RawBuilder<unknown>) =>
   sql<number>`coalesce(sum(n) filter (where ${condition}), 0)::int`
 const averageWhere = (condition: RawBuilder<unknown>) =>
   // biome-ignore lint/plugin/cents: an average of stars, not money
   sql<number>`round(sum(n * rating) filter (where ${condition}) / nullif(sum(n) filter (where ${condition}), 0), 2)`
 
-/** `product`: whether to filter by one product. */
+/** Builds the query, for a single product if `product` is true. */
 const buildMetricsQuery = (product: boolean) =>
   prepared<Values, { text: string }>((db: Kysely<TenantTables>, values) => {
-    // Grouped by kind first: a dozen conditions per row would take longer than reading the rows.
+    // Groups by kind first, because evaluating a dozen conditions for every review would take longer than reading them.
     const kinds = db
       .selectFrom('product_reviews as r')
       .where(isWithinDays('r.reviewed_at', values))
@@ -140,7 +140,7 @@ const buildMetricsQuery = (product: boolean) =>
 const storeMetrics = buildMetricsQuery(false)
 const productMetrics = buildMetricsQuery(true)
 
-/** Refuses a period that ends before it starts or has more than 365 days. */
+/** Reads the metrics of a period. Refuses a period that ends before it starts or has more than 365 days. */
 export async function readMetrics(
   ctx: Context,
   { productId, ...query }: z.infer<typeof metricsQuery>,

@@ -1,4 +1,4 @@
-/** Moderation of reviews. One conditional statement decides between concurrent moderators. */
+/** Moderates, changes and deletes reviews. */
 import type { RowChange } from '#db/tables'
 import { files, isAmong } from '#operations/store/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
@@ -11,7 +11,7 @@ import { noReview } from './reviews.ts'
 
 export type Verdict = 'approved' | 'rejected'
 
-/** Name of the member who owns the API key. */
+/** Reads the name of the member who makes the request. */
 async function moderatorName(ctx: Context): Promise<string | null> {
   const row = await ctx.db
     .selectFrom('store_people')
@@ -22,8 +22,9 @@ async function moderatorName(ctx: Context): Promise<string | null> {
 }
 
 /**
- * Sets the status of reviews that have another one, and updates averages. Returns the changed ids. `ids` must be
- * valid.
+ * Sets the status of the reviews that have another status, and updates averages. Returns the ids of the changed reviews.
+ * It is one conditional statement, so that only one of several concurrent moderators changes a review. `ids` must be
+ * valid UUIDs.
  */
 async function moveToStatus(ctx: Context, ids: readonly string[], status: Verdict, reason: string | null) {
   const now = ctx.now()
@@ -46,7 +47,7 @@ async function moveToStatus(ctx: Context, ids: readonly string[], status: Verdic
   return new Set(rows.map((row) => row.id))
 }
 
-/** Refuses an unknown review, and one that already has the status. */
+/** Sets the status of a review. Refuses an unknown review, and a review that already has the status. */
 export async function moderate(
   ctx: Context,
   id: string,
@@ -58,7 +59,7 @@ export async function moderate(
   throw refuse('conflict', `The review is ${status} already`)
 }
 
-/** Moderates each review independently, in the given order. Repeated ids count once. */
+/** Moderates several reviews; one that cannot be moderated does not affect the others. Repeated ids count once. */
 export async function moderateMany(
   ctx: Context,
   given: readonly string[],
@@ -66,7 +67,7 @@ export async function moderateMany(
   reason: string | null,
 ): Promise<{ updated: number; failed: number; data: ItemResult[] }> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
-  // Locked in id order, so that concurrent bulk moderations cannot deadlock.
+  // Locks the reviews in the order of their ids to prevent deadlocks between bulk moderations.
   const known = await ctx.db
     .selectFrom('product_reviews')
     .select('id')
@@ -95,7 +96,10 @@ interface Locked {
   reply_text: string | null
 }
 
-/** Refuses an unknown review. The callback returns the columns to write, null for no change, or throws. */
+/**
+ * Locks a review and writes the columns that `decide` returns, or nothing for null. `decide` may throw. Refuses an
+ * unknown review.
+ */
 async function changeReview(
   ctx: Context,
   id: string,
@@ -117,13 +121,13 @@ async function changeReview(
 export const setShowImages = (ctx: Context, id: string, showImages: boolean): Promise<void> =>
   changeReview(ctx, id, (review) => (review.show_images === showImages ? null : { show_images: showImages }))
 
-/** Sets "verified" on the merchant's word. An unchanged value keeps the source. */
+/** Sets `verified` because the merchant says so. A value that is already set keeps its `verified_source`. */
 export const setVerified = (ctx: Context, id: string, verified: boolean): Promise<void> =>
   changeReview(ctx, id, (review) =>
     review.verified === verified ? null : { verified, verified_source: verified ? 'merchant' : null },
   )
 
-/** Refuses to feature a review that is not approved. */
+/** Features a review, or ends that. Refuses to feature a review that is not approved. */
 export const setFeatured = (ctx: Context, id: string, featured: boolean): Promise<void> =>
   changeReview(ctx, id, (review) => {
     if (featured && review.status !== 'approved') {
@@ -132,7 +136,7 @@ export const setFeatured = (ctx: Context, id: string, featured: boolean): Promis
     return review.featured === featured ? null : { featured }
   })
 
-/** Sets the single public reply, or removes it (null). Refuses a rejected review. */
+/** Sets the public reply to a review; null removes it. Refuses a rejected review. */
 export const setReply = (ctx: Context, id: string, text: string | null): Promise<void> =>
   changeReview(ctx, id, (review) => {
     if (review.status === 'rejected') {
@@ -143,7 +147,10 @@ export const setReply = (ctx: Context, id: string, text: string | null): Promise
     return { reply_text: text, reply_author: ctx.store.name, replied_at: ctx.now() }
   })
 
-/** Deletes a review; `files-clean` removes its images. The review request stays `sent`. Refuses an unknown review. */
+/**
+ * Deletes a review. The job `files-clean` removes its images. The review request keeps its status. Refuses an unknown
+ * review.
+ */
 export async function deleteReview(ctx: Context, id: string): Promise<void> {
   const query = ctx.db.deleteFrom('product_reviews').returning(['id', 'status'])
   const deleted = await requireRow(query, id, noReview)
@@ -156,5 +163,5 @@ export async function deleteReview(ctx: Context, id: string): Promise<void> {
   if (deleted.status === 'approved') await markStorefrontChanged(ctx)
 }
 
-/** Owner key of a review's files. */
+/** The owner key under which a review uses its files. */
 export const fileOwner = (reviewId: string): string => `review:${reviewId}`

@@ -8,7 +8,7 @@ export interface Picture {
   contentType: string
 }
 
-/** At most 10 seconds and 10 MiB. Throws `FetchFailed` on any failure. */
+/** Fetches a picture, within 10 seconds and up to 10 MiB. Throws `FetchFailed` on any failure. */
 export const fetchPicture = (address: string, means: FetchOverrides = {}): Promise<Picture> =>
   fetchPublic(
     address,

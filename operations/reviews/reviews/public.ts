@@ -1,4 +1,4 @@
-/** Approved reviews for the storefront, without private fields. */
+/** Reads approved reviews and testimonials for the storefront, without private fields. */
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/index'
 import type { Widget, WidgetQuery } from '#operations/storefront/index'
@@ -73,7 +73,7 @@ interface Summary {
   total: number
 }
 
-/** Average and count per product with reviews, for product pages and list cards. One statement. */
+/** Finds the average rating and the number of reviews of each product that has reviews. */
 async function findSummaries(ctx: Context, productIds: readonly string[]): Promise<Map<string, Summary>> {
   const rows = await ctx.db
     .selectFrom('product_reviews')
@@ -90,7 +90,10 @@ async function findSummaries(ctx: Context, productIds: readonly string[]): Promi
   )
 }
 
-/** A page in the widget's order or the shopper's, with average and rating distribution. */
+/**
+ * Lists a page of a product's reviews, with the average and the number per rating. `sort` is by default that of the
+ * widget.
+ */
 export async function listPublicReviews(
   ctx: Context,
   { widget }: ReviewSettings,
@@ -135,7 +138,10 @@ export async function listPublicReviews(
   }
 }
 
-/** Data of the widget `reviews`: appearance, form options and, on a product page, the product's summary. */
+/**
+ * Builds the widget `reviews`: the appearance, the form options and, on a product page, the product's average and
+ * count.
+ */
 export async function buildReviewsWidget(
   ctx: Context,
   { page, productId }: WidgetQuery,
@@ -148,7 +154,7 @@ export async function buildReviewsWidget(
   return { value: { ...shared, summary: { productId, ...(known ?? { average: null, total: 0 }) } } }
 }
 
-/** Star ratings for product cards, if they are enabled in lists. */
+/** Builds the star ratings for product cards; none if stars are disabled in lists. */
 export async function buildReviewCards(
   ctx: Context,
   productIds: readonly string[],
@@ -157,7 +163,7 @@ export async function buildReviewCards(
   return isEnabled && widget.showStarsInProductList ? findSummaries(ctx, productIds) : new Map()
 }
 
-/** Data of the widget `testimonials`: enabled ones in their order. */
+/** Builds the widget `testimonials`: the enabled testimonials in the merchant's order. */
 export async function buildTestimonialsWidget(ctx: Context): Promise<Widget | null> {
   const settings = await testimonialWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null

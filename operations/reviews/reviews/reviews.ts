@@ -1,4 +1,4 @@
-/** Reads one review or a page of reviews. */
+/** Reads a review, or a page of reviews. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -15,15 +15,18 @@ import type { ReviewFilters } from './schema.ts'
 
 export const noReview = 'There is no such review'
 
-/** Throws not_found for an unknown review. */
+/** Reads a review as JSON. Throws `not_found` for an unknown review. */
 export const readReview = preparedOne(noReview, (db, { id }) => ({
   rows: db.selectFrom('product_reviews as r').where('r.id', '=', id),
   item: reviewJson('r'),
 }))
 
-/** Filters in the form that the prepared statements take. */
+/** The filters as parameters of the prepared statements. */
 interface PreparedFilters extends DayFilter {
-  /** A single status, the common case: an index has its rows in list order. */
+  /**
+   * A single status, which is the common case. It has its own condition, so that an index returns the rows in list
+   * order.
+   */
   status?: string | undefined
   statuses?: readonly string[] | undefined
   rating?: number | undefined
@@ -34,11 +37,11 @@ interface PreparedFilters extends DayFilter {
   hasImages?: boolean | undefined
   hasReply?: boolean | undefined
   source?: readonly string[] | undefined
-  /** LIKE pattern. */
+  /** A pattern for LIKE. */
   search?: string | undefined
 }
 
-/** `filters` refuses a period that ends before it starts. */
+/** The query for the list and the export of reviews. `filters` refuses a period that ends before it starts. */
 export const reviews = {
   filters(ctx: Context, filters: ReviewFilters): PreparedFilters {
     const { search, startDate, endDate, status, rating, ...others } = filters
@@ -118,7 +121,7 @@ interface ReviewerFilters {
   customerId?: string | undefined
 }
 
-/** Reviews of a contact with any status: by phone, or by an email from the customer's orders. */
+/** Lists a contact's reviews of any status: those with the phone, and those with an email from the customer's orders. */
 export const listReviewsOfContact = preparedList<ReviewerFilters>((db, values, has) => {
   const byPhone = db
     .selectFrom('product_reviews as p')

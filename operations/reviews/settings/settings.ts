@@ -1,4 +1,4 @@
-/** Settings for requesting, publishing and showing reviews. */
+/** Reads and saves the settings for requesting, publishing and showing reviews. */
 import { templates } from '#operations/messaging/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -8,11 +8,14 @@ import { parseVariables } from '#runtime/values/variables'
 import { refuseForeignUrl } from '../uploads.ts'
 import { defaultReviewSettings, type ReviewSettings, reviewSettings, reviewWords } from './schema.ts'
 
-/** Whether requests are planned and sent. */
+/** Whether review requests are planned and sent. */
 export const areRequestsOn = ({ isEnabled, request }: ReviewSettings): boolean =>
   isEnabled && request.isEnabled
 
-/** Refuses a message without `{{reviewUrl}}` and an invalid logo URL. */
+/**
+ * The settings. A save refuses a message without `{{reviewUrl}}`, a template that requests cannot fill in, and an
+ * invalid logo URL.
+ */
 export const reviewRules = settings({
   name: 'reviews:logo',
   table: 'review_settings',
@@ -27,7 +30,7 @@ export const reviewRules = settings({
     const { logoUrl } = after.email
     if (logoUrl !== before.email.logoUrl) refuseForeignUrl(ctx, logoUrl, 'email.logoUrl')
   },
-  // Orders that reached the trigger while requests were off are never asked about.
+  // No requests are planned for orders that reached the trigger before `requests_since`, when requests were off.
   derivedColumns: (after, row, now) => ({
     requests_since: areRequestsOn(after) ? (row?.requests_since ?? now) : null,
   }),
@@ -36,13 +39,13 @@ export const reviewRules = settings({
 
 interface Saved {
   settings: ReviewSettings
-  /** Null until first saved. */
+  /** Null if the store has never saved settings. */
   updatedAt: Date | null
   /** When requests were turned on; null while they are off. */
   requestsSince: Date | null
 }
 
-/** Settings with the fields that planning needs. */
+/** Reads the settings, with the columns that the planning of requests needs. */
 export async function findSettings(ctx: Context): Promise<Saved> {
   const { content, updatedAt, row } = await reviewRules.find(ctx)
   return { settings: content, updatedAt, requestsSince: row?.requests_since ?? null }
@@ -57,7 +60,7 @@ function validateSettings({ message }: ReviewSettings): void {
   }
 }
 
-/** Validates only a newly chosen template: the saved one may have been deleted since. */
+/** Validates the template only if another one is chosen, because the saved template may have been deleted since. */
 async function validateTemplate(ctx: Context, before: ReviewSettings, after: ReviewSettings): Promise<void> {
   const { officialapiTemplateId: id } = after.message
   if (id === null || id === before.message.officialapiTemplateId) return
@@ -71,6 +74,6 @@ async function validateTemplate(ctx: Context, before: ReviewSettings, after: Rev
     throw bad('the template has a coupon button')
 }
 
-/** Called by the onboarding. */
+/** Turns reviews on. Called by the onboarding. */
 export const activateReviews = (ctx: Context): Promise<void> =>
   reviewRules.write(ctx, (before) => ({ ...before, isEnabled: true }))

@@ -1,4 +1,4 @@
-/** Pages behind the confirmation link of a review. */
+/** Renders the pages that the confirmation link of a review opens. */
 import { escapeHtml } from '#operations/store/index'
 import { renderShopperPage } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -26,7 +26,10 @@ const words = {
   },
 }
 
-/** Asks for a click on a button: opening the link, as mail scanners do, changes nothing. */
+/**
+ * Renders a page with a button that confirms the review. Opening the link does not confirm it, because mail scanners
+ * open links.
+ */
 export function renderConfirmPage(ctx: Context, { productName }: Unconfirmed): Response {
   const { wasItYou, confirm, product, yes } = getTexts(words, ctx.store.locale)
   const { text } = renderText(confirm, { product: productName ?? product })

@@ -1,4 +1,7 @@
-/** Confirmation link: proves that the owner of the email address, who bought the product, wrote the review. */
+/**
+ * Verifies a review by a confirmation link: it is mailed to the review's email address, which has bought the product. The
+ * click proves that the owner of the address wrote the review.
+ */
 
 import { escapeHtml } from '#operations/store/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
@@ -18,7 +21,7 @@ const livesMs = 30 * dayMs
 const purpose = 'review-confirm'
 const buildSignedText = (ctx: Context, reviewId: string): string => `${ctx.store.id}\n${reviewId}`
 
-/** A review has exactly one token. */
+/** Creates the token of a review's link, which is always the same for a review. */
 export const createConfirmToken = (ctx: Context, reviewId: string): string =>
   `${reviewId}.${sign(ctx.settings, purpose, buildSignedText(ctx, reviewId))}`
 
@@ -28,7 +31,7 @@ export interface Unconfirmed {
   verified: boolean
 }
 
-/** The review of a token; null if the token is forged or older than 30 days, or the review was deleted. */
+/** Finds the review of a token; null if the token is invalid, or the review is older than 30 days or was deleted. */
 export async function findReviewByToken(ctx: Context, token: string): Promise<Unconfirmed | null> {
   const [id = '', signature = ''] = token.split('.')
   if (!isId(id) || !hasValidSignature(ctx.settings, purpose, buildSignedText(ctx, id), signature)) return null
@@ -62,7 +65,7 @@ const mailWords = {
   },
 }
 
-/** Sends the link, unless the review is verified or deleted, or its link has expired. */
+/** Sends the confirmation link, unless the review is verified or deleted, or the link has expired. */
 export async function sendConfirmationEmail(ctx: Context, reviewId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('product_reviews')
@@ -91,13 +94,16 @@ export async function sendConfirmationEmail(ctx: Context, reviewId: string): Pro
       idempotencyKey: `review-confirm:${reviewId}`,
     })
   } catch (error) {
-    // An undeliverable address proves nothing; the review stays unverified.
+    // The mail server refuses the address, so nobody can confirm the review: it stays unverified.
     if (!(error instanceof Refused)) throw error
     ctx.log.warn({ err: error, reviewId }, 'review confirmation email refused')
   }
 }
 
-/** Verifies a review once. If nobody has moderated it yet, it is published according to the rules. */
+/**
+ * Verifies a review, unless it is verified. If nobody has moderated it yet, the rules for publishing decide its status
+ * again.
+ */
 export async function confirmReview(ctx: Context, reviewId: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const row = await tx.db

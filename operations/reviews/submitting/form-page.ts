@@ -1,4 +1,4 @@
-/** Review form behind a request's link: as JSON for scripts, or as a plain HTML page. */
+/** Builds the review form that a review request's link opens: as JSON for scripts, or as an HTML page without scripts. */
 import { escapeHtml, isAmong } from '#operations/store/index'
 import {
   type FormPage,
@@ -26,13 +26,16 @@ interface FormItem {
 
 export interface RequestForm {
   storeName: string
-  /** Prefilled name of the customer. */
+  /** The customer's name, with which the form is filled. */
   name: string | null
   items: FormItem[]
   form: Pick<ReviewSettings['form'], 'allowImages' | 'maxImages' | 'requireText'>
 }
 
-/** Distinct products of the token's order (variants share one review). Null if the token is unknown or expired. */
+/**
+ * Finds the products of the token's order, each once, because variants share a review. Null if the token is unknown or
+ * expired.
+ */
 export async function findRequestForm(
   ctx: Context,
   { form }: ReviewSettings,
@@ -102,20 +105,20 @@ const words = {
 interface FormOptions {
   productId: string
   variantId: string | null
-  /** Product name. */
+  /** The product's name. */
   heading: string
-  /** Above the fields. */
+  /** A text above the fields. */
   note?: string
-  /** Prefilled name of the customer. */
+  /** The customer's name, with which the form is filled. */
   name?: string | null
-  /** Null: the form asks for an email instead. */
+  /** The token of the request's link. Null for a form without an order, which asks for an email. */
   token: string | null
   requireText: boolean
 }
 
 const buildFormAction = (ctx: Context): string => `/storefront/${ctx.store.publicId}/reviews`
 
-/** One form per item, without scripts. `sent`: the submitted form, if it was refused. */
+/** Renders the page, with one form per item. `sent` is the submitted form, if it was refused. */
 export function renderFormPage(
   ctx: Context,
   { storeName, name, items, form: { requireText } }: RequestForm,
@@ -131,7 +134,7 @@ export function renderFormPage(
   return renderShopperPage(ctx.store.locale, text, sent.renderUnshown() + forms.join(''))
 }
 
-/** Form without an order: only the product is known. */
+/** Renders the page for a review without an order, of which only the product is known. */
 async function renderOpenPage(ctx: Context, { form }: ReviewSettings, sent: FormRenderer): Promise<Response> {
   const { productId = '', variantId = null } = sent.fields
   const product = (await snapshots.find(ctx, [productId])).get(productId)
@@ -157,7 +160,7 @@ export const reviewAgain: FormPage = {
   },
 }
 
-/** `at`: index of the form on the page. */
+/** Renders a form. `at` is its index on the page, which makes the ids of its fields unique. */
 function renderForm(ctx: Context, sent: FormRenderer, written: FormOptions, at: number): string {
   const { productId, variantId, heading, note, name, token, requireText } = written
   const text = getTexts(words, ctx.store.locale)
@@ -211,7 +214,7 @@ export function renderSentPage(ctx: Context): Response {
   return renderShopperPage(ctx.store.locale, thanks, `<p>${escapeHtml(received)}</p>`)
 }
 
-/** Error texts for the fields of the form. */
+/** The texts of the pages that shoppers see if their form is refused or their link is not valid. */
 export const reviewPeople: ShopperTexts = {
   refused: {
     en: 'The review could not be sent',

@@ -1,4 +1,4 @@
-/** Purchases that reviews belong to. */
+/** Finds the purchases that reviews belong to, and closes their review requests. */
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -28,10 +28,10 @@ const queryPurchases = (ctx: Context, productId: string, variantId: string | nul
       'o.phone_key as phoneKey',
     ])
     .where('i.product_id', '=', productId)
-    // Prefers the requested variant if the order has it.
+    // Prefers the item with the requested variant, if the order has one.
     .orderBy(sql`(i.variant_id is not distinct from ${variantId}::text) desc`)
 
-/** The product's item in an order; undefined if the order does not contain it. */
+/** Finds the product's item in an order; undefined if the order does not contain the product. */
 export const findPurchase = (
   ctx: Context,
   orderId: string,
@@ -44,7 +44,7 @@ export const findPurchase = (
     .limit(1)
     .executeTakeFirst()
 
-/** The newest paid order with the product by this email address. */
+/** Finds the product's item in the newest paid order with this email address. */
 export const findPaidPurchase = (
   ctx: Context,
   email: string,
@@ -59,7 +59,7 @@ export const findPaidPurchase = (
     .limit(1)
     .executeTakeFirst()
 
-/** Closes the requests for a reviewed product: no reminders, and scheduled requests are not sent. */
+/** Closes the review requests for a reviewed product: scheduled requests are skipped, and sent ones get no reminders. */
 export async function closeRequests(
   ctx: Context,
   reviewId: string,
@@ -84,7 +84,7 @@ export async function closeRequests(
   const idsOf = (status: string): string[] => rows.flatMap((row) => (row.status === status ? row.id : []))
   const changes = {
     scheduled: { status: 'skipped', reason: 'already-reviewed' },
-    // Becomes `reviewed` once it is sent.
+    // A request that is being sent becomes `reviewed` once it is sent.
     sending: { review_id: reviewId },
     sent: { status: 'reviewed', review_id: reviewId, next_reminder_at: null },
   }

@@ -3,7 +3,7 @@ import { plainText, rating } from '../common-schema.ts'
 
 const platformId = themeId()
 
-/** Body of a shopper's review. With a token, name and email come from the order. */
+/** The request body of a shopper's review. With a token, the email is that of the order, and so is the name by default. */
 export const submitBody = object({
   productId: platformId,
   variantId: platformId.optional(),

@@ -36,7 +36,7 @@ const requiredError = (field: string) =>
     es: `${field}: es obligatorio`,
   })
 
-/** Settings of an enabled reviews section; throws a 404 otherwise. */
+/** Reads the settings. Throws `not_found` if the merchant has turned reviews off. */
 export async function requireSettings(ctx: Context): Promise<ReviewSettings> {
   const settings = await reviewRules.getEffective(ctx)
   if (!settings.isEnabled) throw notFoundError()
@@ -46,8 +46,9 @@ export async function requireSettings(ctx: Context): Promise<ReviewSettings> {
 type Status = 'pending' | 'approved'
 
 /**
- * Stores a review. Through a request's link it is verified and replaces the author's earlier review. Refuses content
- * that the form does not allow, and a second review of a product by the same email.
+ * Stores a review. A review through the link of a review request is verified, and replaces an earlier review of the
+ * product by its author. Refuses content that the form does not allow, and a second review of a product with the same
+ * email.
  */
 export async function submitReview(
   ctx: Context,
@@ -134,7 +135,7 @@ async function findProduct(ctx: Context, { productId, ...body }: Submission): Pr
   return { productId, name, imageUrl, variantId, variantName: variant?.name ?? null }
 }
 
-/** Locks the link, so that concurrent uses run one after the other. */
+/** Finds the purchase of a request's link, and locks the link, so that concurrent uses run one after the other. */
 async function findPurchaseByLink(tx: Context, token: string, body: Submission): Promise<Purchase> {
   const orderId = await findOrderByToken(tx, token, true)
   if (orderId === null) throw deadLinkError()
@@ -171,7 +172,7 @@ async function findExistingReview(
         ...(email ? [sql<boolean>`${emailKeySql('customer_email')} = ${emailKey(email)}`] : []),
       ]),
     )
-    // Prefers the review with this address, which the unique index protects.
+    // Prefers the review with this email address, because the unique index allows only one per product and address.
     .orderBy(
       sql`(${emailKeySql('customer_email')} is not distinct from ${email && emailKey(email)}::text) desc`,
     )
@@ -198,7 +199,7 @@ const chooseStatus = (settings: ReviewSettings, review: WrittenReview): Status =
     settings,
   )
 
-/** Columns for the author's content and the values derived from it. */
+/** The columns with what the author wrote, and those that are derived from it. */
 function buildColumns(tx: Context, review: WrittenReview, status: Status) {
   const { product, purchase, name, email, rating, title, text, images } = review
   return {
@@ -228,7 +229,7 @@ function buildColumns(tx: Context, review: WrittenReview, status: Status) {
   } satisfies Partial<NewRow<'product_reviews'>>
 }
 
-/** Normalized text that review searches match against. */
+/** Builds the normalized text in which a search for reviews looks for its words. */
 export const buildReviewSearchText = (review: {
   name: string
   email: string | null
@@ -270,8 +271,9 @@ async function insertReview(
 }
 
 /**
- * Replaces an existing review. The author's own review keeps its reply and original date. An unproven review by
- * somebody else under the address is overwritten completely: the link proves who owns the address.
+ * Replaces an existing review. If its author is proven, it keeps the merchant's reply and the original date. Otherwise
+ * somebody else may have written it with this email address, and it is overwritten completely: the link proves who owns
+ * the address.
  */
 async function replaceReview(
   tx: Context,
@@ -297,7 +299,7 @@ async function replaceReview(
     .where('id', '=', known.id)
     .execute()
   await updateRelated(tx, known.id, review)
-  // A review that was pending already has its notice, so a resubmitted form does not send another.
+  // The merchant was already notified of a review that was pending before, so that resubmitting does not notify again.
   const waits = known.is_proven && known.status === 'pending'
   if (status === 'pending' && !waits) await notifyPending(tx, known.id, review)
   if (status === 'approved' || known.status === 'approved') await markStorefrontChanged(tx)
@@ -327,7 +329,7 @@ async function updateRelated(tx: Context, id: string, review: WrittenReview): Pr
   if (review.purchase) await closeRequests(tx, id, review.product.productId, review.purchase)
 }
 
-/** Refuses a URL that was not uploaded here. */
+/** Refuses the URL of a picture that was not uploaded to our storage. */
 function requireUploadedUrl(tx: Context, url: string, at: number): string {
   if (tx.adapters.storage.owns(url)) return url
   throw refuse('bad_request', {
@@ -352,7 +354,10 @@ async function notifyPending(
   })
 }
 
-/** A typed address proves nothing: if it bought the product, it gets a confirmation link by email. */
+/**
+ * Queues the email with the confirmation link, if the email address has bought the product. A typed address alone
+ * proves nothing.
+ */
 async function queueConfirmation(tx: Context, id: string, { product, email }: WrittenReview): Promise<void> {
   if (email === null) return
   const purchase = await findPaidPurchase(tx, email, product.productId, product.variantId)

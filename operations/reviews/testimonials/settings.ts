@@ -14,6 +14,6 @@ export const testimonialWidget = settings({
   onSaved: markStorefrontChanged,
 })
 
-/** Called by the onboarding. */
+/** Turns the widget on. Called by the onboarding. */
 export const activateTestimonials = (ctx: Context): Promise<void> =>
   testimonialWidget.write(ctx, (before) => ({ ...before, isEnabled: true }))

@@ -1,4 +1,4 @@
-/** Testimonials: quotes about the store, in the merchant's order. */
+/** Manages testimonials: quotes about the store, in an order that the merchant chooses. */
 import { files } from '#operations/store/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
@@ -50,7 +50,7 @@ const toTestimonial = (row: TestimonialRow): Testimonial => ({
   updatedAt: row.updated_at.toISOString(),
 })
 
-/** Sorted by position, with the settings of their widget. */
+/** Lists the testimonials by position, with the settings of their widget. */
 export async function listTestimonials(
   ctx: Context,
   isEnabled?: boolean,
@@ -63,7 +63,7 @@ const noTestimonial = 'There is no such testimonial'
 
 const fileOwner = (id: string): string => `testimonial:${id}`
 
-/** Appends a testimonial. Refuses the 101st. */
+/** Adds a testimonial at the end. Refuses more than 100. */
 export async function createTestimonial(
   ctx: Context,
   input: z.infer<typeof newTestimonial>,
@@ -99,7 +99,7 @@ async function usePhoto(ctx: Context, id: string, photoUrl: string | null): Prom
   await files.trackFiles(ctx, fileOwner(id), testimonial, { before: null, after: { photoUrl } })
 }
 
-/** Omitted fields keep their value; equal values change nothing. Refuses an unknown id. */
+/** Updates a testimonial; omitted fields keep their value. Refuses an unknown id. */
 export async function updateTestimonial(
   ctx: Context,
   id: string,
@@ -133,8 +133,8 @@ export async function updateTestimonial(
 }
 
 /**
- * Reorders the whole list. Refuses repeated or unknown ids and an incomplete list (one may have been added in the
- * meantime), and then changes nothing.
+ * Sets the order of all testimonials. Refuses repeated or unknown ids, and an incomplete list, because a testimonial may
+ * have been added meanwhile.
  */
 export async function reorderTestimonials(ctx: Context, given: readonly string[]): Promise<Testimonial[]> {
   const { isMoved } = await reorder(ctx, { table: 'testimonials', place: 'position' }, given, {

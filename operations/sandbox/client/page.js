@@ -165,7 +165,7 @@ function show(world) {
   showBilling(world)
 }
 
-/** Refreshes run one after the other: a late older answer would overwrite a newer one. */
+/** Refreshes run one after the other, because a late response to an older one would overwrite newer data. */
 let loading = Promise.resolve()
 let isNextQueued = false
 function refresh() {
@@ -204,7 +204,7 @@ async function load() {
   await refreshStories(hasChanged || hasNewEvents)
 }
 
-/** Loads the timeline; true if it has new events. */
+/** Loads the timeline. Returns true if it has new events. */
 async function loadTimeline({ offsetSeconds }) {
   if (!chosen()) return false
   const slug = chosen()
@@ -217,7 +217,7 @@ async function loadTimeline({ offsetSeconds }) {
   return hasChanged
 }
 
-/** Applies the chosen store and its key to the parts of the page that act as the store. */
+/** Loads the key of the chosen store, and updates the parts of the page that act as the store. */
 async function loadKey() {
   const key = getKey(chosen())
   const { status, answer } = key
@@ -237,7 +237,7 @@ async function loadKey() {
   await showCharts(acting ? key : null)
 }
 
-/** Asks the API which store a key belongs to. */
+/** Asks the API which store a key belongs to, saves the key, and chooses that store. */
 async function applyKey(key) {
   const { status, answer } = await call({ method: 'GET', path: '/v1/store' }, { key, quiet: true })
   if (status !== 200) throw new Error(readError(status, answer))
@@ -338,7 +338,7 @@ async function poll() {
   setTimeout(poll, 2000)
 }
 
-/** Reads a key from the URL fragment, which browsers do not send to the server, and removes it from the URL. */
+/** Starts the page. A key in the URL fragment, which browsers do not send to the server, is read and removed. */
 async function start() {
   beginTimeline()
   // Makes the lists scrollable by keyboard.

@@ -1,5 +1,5 @@
-// Script of the sandbox shop, like a theme's: a cart in local storage, its quote by the platform, the order, and the
-// events for our elements.
+// Script of the sandbox shop, like that of a theme. It keeps the cart in local storage, gets the cart's quote from the
+// platform, places the order, and sends events to our elements.
 
 const { shop, store, currency } = document.body.dataset
 const locale = document.documentElement.lang
@@ -169,7 +169,7 @@ document.querySelector('[data-checkout]')?.addEventListener('submit', async (eve
     const order = await send('/orders', {
       customer: { name, email, phone: phone || null },
       items: lines,
-      // The gifts that the cart showed.
+      // The order contains the gifts that the cart showed.
       checkout: { giftVariantIds: gifts.map(({ variantId }) => variantId) },
       couponCode: code,
       clickToken: form.elements['attributes[mk]']?.value ?? null,
@@ -183,7 +183,7 @@ document.querySelector('[data-checkout]')?.addEventListener('submit', async (eve
   }
 })
 
-/** The demo's product URLs use `.example` hosts: rewrites them to this shop. */
+/** Rewrites links to `.example` hosts, which the demo's product URLs use, to this shop. */
 addEventListener('click', (event) => {
   const link = event.composedPath().find((each) => each.localName === 'a' && each.href)
   if (!link) return

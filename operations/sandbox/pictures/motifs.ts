@@ -1,4 +1,4 @@
-/** Motifs of the demo's products: shapes on a 100 by 100 grid, each in a tone of the picture's palette. */
+/** Motifs that depict the demo's products: shapes on a 100 by 100 grid, each in a tone of the picture's palette. */
 
 export type Tone = 'main' | 'dark' | 'light' | 'accent' | 'white'
 

@@ -1,4 +1,4 @@
-/** Generated pictures of the demo: motifs on a background, in a palette chosen by a number. */
+/** Generates the demo's pictures: motifs on a background, in a palette that is chosen by a number. */
 import { type Form, type Motif, motifs, type Shape, type Tone } from './motifs.ts'
 
 interface Placed {
@@ -37,7 +37,7 @@ const choosePalette = (number: number): Palette => palettes[number % palettes.le
 
 const side = 600
 
-/** Picture of one product; `isNear`: a close-up of it. */
+/** Composes the picture of one product. `isNear`: a close-up. */
 export const composeProduct = (motif: Motif, number: number, isNear = false): Picture => ({
   ...{ width: side, height: side, palette: choosePalette(isNear ? number + 3 : number) },
   things: [isNear ? { motif, x: 42, y: 62, size: 118 } : { motif, x: 50, y: 50, size: 72 }],
@@ -48,7 +48,7 @@ export interface Drawn {
   colour: string
 }
 
-/** All shapes in pixels, background first. */
+/** Returns all shapes with coordinates in pixels, background first. */
 function layOutShapes({ width, height, palette, isClear, things }: Picture): Drawn[] {
   const unit = height / 100
   const behind: Drawn[] = isClear
@@ -71,7 +71,7 @@ function layOutShapes({ width, height, palette, isClear, things }: Picture): Dra
   ]
 }
 
-/** Meaning of each number of a form: x, y, or a length. */
+/** The meaning of each number of a form: `x` and `y` are coordinates, `l` is a length. */
 const measures = { box: 'xylll', oval: 'xyll', ring: 'xylll', line: 'xyxyl' } as const
 
 function transform(form: Form, { left, top, scale }: { left: number; top: number; scale: number }): Form {

@@ -37,7 +37,7 @@ export async function openShop(system: SystemContext, idOrSlug: string): Promise
   }
 }
 
-/** A published product; throws 404 otherwise. */
+/** Finds a published product by id or handle. Throws 404 if there is none. */
 export async function findProduct(shop: OpenShop, idOrHandle: string): Promise<Product> {
   const [byId] = await shop.products({ ids: [idOrHandle] })
   const found = byId ?? (await shop.products({ limit: 200 })).find(({ handle }) => handle === idOrHandle)

@@ -1,6 +1,6 @@
 /**
- * Layout of the sandbox shop, like a theme's: our loader in one line, spots for elements, and a content security
- * policy as strict as a shop's can be, which our elements must work with.
+ * Layout of the sandbox shop, like that of a theme. It includes our loader in one line, spots for elements, and a very
+ * strict content security policy, to show that our elements work with it.
  */
 import { randomBytes } from 'node:crypto'
 import type { Category, Product } from '#operations/store/index'

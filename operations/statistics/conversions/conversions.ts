@@ -1,4 +1,4 @@
-/** Listing conversions. */
+/** Lists and exports conversions. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days } from '#operations/store/index'
@@ -10,7 +10,7 @@ import { omitUndefined } from '#runtime/values/changes'
 export interface ConversionFilters extends days.DayRangeQuery {
   sourceType?: string | undefined
   sourceId?: string | undefined
-  /** Some statuses, or `all`. */
+  /** Statuses to include, or `all`. */
   status?: string[] | undefined
   currency?: string | undefined
 }
@@ -33,7 +33,7 @@ const productsJson = (db: Kysely<TenantTables>) =>
     )
     .where('i.conversion_id', '=', sql.ref<string>('c.id'))
 
-/** Needs the alias `c`. */
+/** The JSON of a conversion; the query must use the alias `c` for `conversions`. */
 const conversionJson = (db: Kysely<TenantTables>) =>
   jsonObject({
     id: 'c.id',
@@ -66,7 +66,7 @@ interface Selected extends days.DayRange, Omit<ConversionFilters, keyof days.Day
 
 const counted = ['confirmed', 'partially-refunded']
 
-/** Ordered by when the order was placed, newest first. Refuses a range of more than 731 days. */
+/** The query shared by the list and the export: newest order first. Refuses a range of more than 731 days. */
 export const conversions = {
   filters(ctx: Context, filters: ConversionFilters): Selected {
     const { status = counted, sourceType, sourceId, currency } = filters

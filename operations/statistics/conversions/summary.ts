@@ -1,4 +1,4 @@
-/** Conversions by day, ISO week or month (rule 2). */
+/** Sums up conversions by day, ISO week or month (rule 2). */
 import { amounts, days, sourceTypes } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
@@ -88,7 +88,7 @@ function isoWeek(monday: string): string {
   return `${year}-W${String(Math.floor(daysBefore / 7) + 1).padStart(2, '0')}`
 }
 
-/** Sums over all sources, and by source. */
+/** Sums up orders and revenue, over all sources and by source. */
 function sumFigures(rows: readonly DayRow[]) {
   const sum = (own: readonly DayRow[]) => ({
     orders: own.reduce((all, row) => all + row.orders, 0),

@@ -1,4 +1,4 @@
-/** Listing the synced orders of the platform. */
+/** Lists the orders synced from the ecommerce platform. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { areSumsBuilt, days, isCountedOrder } from '#operations/store/index'
@@ -14,7 +14,7 @@ import { omitUndefined } from '#runtime/values/changes'
 
 type Db = Kysely<TenantTables>
 
-/** The JSON of an order; needs the alias `o`. */
+/** The JSON of an order; the query must use the alias `o` for `orders`. */
 export const orderJson = (db: Db) => {
   const items = db
     .selectFrom('order_items as i')
@@ -78,7 +78,7 @@ export const orderJson = (db: Db) => {
 export interface OrderFilters extends days.DayRangeQuery {
   status?: string[] | undefined
   paymentStatus?: string[] | undefined
-  /** Number, name, email or phone. */
+  /** Matches the order number, or the customer's name, email or phone. */
   search?: string | undefined
 }
 
@@ -114,7 +114,7 @@ const queryOrders = preparedList<Selected>(
   { text: ['search'] },
 )
 
-/** Totals of the whole range, independent of page, filters and search; from the daily sums if they are complete. */
+/** Totals of the whole range, regardless of page, filters and search. Read from the daily sums if they are complete. */
 function totalsSql(db: Db, values: Selected) {
   const summed = db
     .selectFrom('activity_days as d')
@@ -154,7 +154,7 @@ const findPlatformConnection = prepared<object, { port: string }>((db) =>
   db.selectFrom('connections').select('port').where('port', '=', 'ecommerce'),
 )
 
-/** Newest first, with the totals of the range; refuses a store that was never connected to a platform. */
+/** Lists orders, newest first, with the totals of the range. Refuses a store that was never connected to a platform. */
 export async function listOrders(ctx: Context, filters: OrderFilters & Paging): Promise<JsonText> {
   const { status, paymentStatus, search, page, limit } = filters
   const range = days.parseDayRange(ctx, filters, 365)

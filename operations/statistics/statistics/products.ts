@@ -113,7 +113,7 @@ const counted = bySort((sort) => prepareProductList(fromRows as never, sort))
 
 const isReady = prepared<object, { timezone: string }>((db) => areSumsBuilt(db))
 
-/** Selects the source of the figures: the daily sums, or the rows until the sums are built. */
+/** Chooses where the figures are read: the daily sums, or the conversions themselves until the sums are built. */
 export async function selectFacts(ctx: Context): Promise<typeof fromSums> {
   const [ready] = await isReady(ctx, {})
   return ready ? fromSums : (fromRows as never)

@@ -1,4 +1,4 @@
-/** Everything that was sent, and the orders it brought (rule 4). */
+/** Counts the messages a store sent and the orders attributed to them (rule 4). */
 import { sql } from 'kysely'
 import { amounts, areSumsBuilt, days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -75,7 +75,7 @@ async function readTouches(ctx: Context, range: Range): Promise<Touches> {
   return counted!
 }
 
-/** The figures of a range; refuses one of more than 365 days. */
+/** Computes the statistics of a range. Refuses a range of more than 365 days. */
 export async function readStatistics(
   ctx: Context,
   query: days.DayRangeQuery & { currency?: string | undefined },
@@ -118,7 +118,7 @@ const divideRounded = (cents: bigint, parts: number): bigint => {
   return (2n * cents + divisor) / (2n * divisor)
 }
 
-/** Delivered, read and failed are current statuses of messages; emails have none. */
+/** Delivered, read and failed count messages by their current status; emails have no delivery status. */
 export function sumMessages(rows: readonly SentRow[]) {
   const sum = (pick: (row: SentRow) => number) => rows.reduce((all, row) => all + pick(row), 0)
   return {

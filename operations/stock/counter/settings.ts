@@ -11,7 +11,10 @@ import {
   stockCounterSettings,
 } from './schema.ts'
 
-/** New products and categories are looked up in the catalog cache, then on the platform. */
+/**
+ * The settings. A save checks that newly chosen products and categories exist: in the catalog cache, then on the
+ * platform.
+ */
 export const stockCounter = settings({
   name: 'stock:counter',
   table: 'stock_counter_settings',

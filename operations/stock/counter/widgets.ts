@@ -1,4 +1,4 @@
-/** Storefront widgets: the alert form for sold-out variants, and the stock counter. */
+/** Builds the data of two storefront widgets: the alert form for sold-out variants, and the stock counter. */
 import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { renderText } from '#runtime/values/variables'
@@ -10,7 +10,7 @@ import { stockCounter } from './settings.ts'
 const pickAppearance = (settings: AlertContent) =>
   Object.fromEntries(appearanceFields.map((name) => [name, settings[name]]))
 
-/** Key `stockAlerts`: appearance and texts of the form, and the sold-out variants of the product. */
+/** Builds the widget `stockAlerts`: the form's appearance and texts, and the product's sold-out variants. */
 export async function buildAlertsWidget(
   ctx: Context,
   { page, productId, cards }: WidgetQuery,
@@ -40,7 +40,7 @@ const listSoldOut = (product: snapshots.Snapshot | undefined): { variantId: stri
     .map(({ variantId, name }) => ({ variantId, name }))
 }
 
-/** Alert data for the cards of sold-out products in a list. */
+/** Builds the alert data for the cards of sold-out products in a list, by product id. */
 export async function buildAlertCards(
   ctx: Context,
   productIds: readonly string[],
@@ -55,7 +55,10 @@ export async function buildAlertCards(
   )
 }
 
-/** Key `stockCounter`: on a product page the variants with low stock, with rendered texts. */
+/**
+ * Builds the widget `stockCounter`: the appearance, and on a product page the variants with low stock and their
+ * rendered texts.
+ */
 export async function buildCounterWidget(
   ctx: Context,
   { page, productId, cards }: WidgetQuery,
@@ -81,7 +84,10 @@ export async function buildCounterWidget(
   return { value: { ...shared, variants } }
 }
 
-/** Counter data for cards in a list. A card has no chosen variant, so the stock of all variants is summed. */
+/**
+ * Builds the counter data for product cards in a list, by product id. A card shows the total stock, because no variant
+ * is chosen.
+ */
 export async function buildCounterCards(
   ctx: Context,
   productIds: readonly string[],
@@ -92,7 +98,7 @@ export async function buildCounterCards(
   return new Map(
     products.flatMap(([productId, product]) => {
       if (!isInScope(settings, productId, product)) return []
-      // Untracked stock is unlimited.
+      // A null stock means that the platform does not track it: it is unlimited.
       if (product.variants.some(({ stock }) => stock === null)) return []
       const remaining = product.variants.reduce((sum, { stock }) => sum + Math.max(0, stock!), 0)
       if (remaining < 1 || remaining > settings.threshold) return []

@@ -1,4 +1,4 @@
-/** Erasure of a person from stock subscriptions. Metrics keep their counts. */
+/** Erases a person from stock subscriptions. The metrics still count the subscriptions. */
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
 import { belongsToSubject, type DataSubject, type ErasureHandler } from '#operations/store/index'

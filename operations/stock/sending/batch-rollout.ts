@@ -1,4 +1,4 @@
-/** Batch rollout of alerts when stock returns, oldest subscription first (rules 2 and 3). */
+/** Rolls alerts out in batches when a variant is back in stock, oldest subscription first (rules 2 and 3). */
 
 import { sql } from 'kysely'
 import { mayUse } from '#operations/store/index'
@@ -11,26 +11,33 @@ import { readAlerts } from '../settings/settings.ts'
 import { claimNext } from './claims.ts'
 import { findSendContext, type SendContext } from './send-context.ts'
 
-/** Time between the end of a rollout and the start of the next. */
+/** Time between the end of a variant's rollout and the start of the next. */
 const rolloutIntervalMs = 60 * minuteMs
-/** Alerts of a variant in flight at once. Turning alerts off stops all others. */
+/**
+ * Maximum number of a variant's alerts that are being sent at once. If the merchant turns alerts off, all others are
+ * not sent.
+ */
 const maxInFlight = 400
 
 interface RolloutRow {
   is_open: boolean
-  /** Remaining capacity; null: unlimited. */
+  /** How many more people the rollout may notify; null for no limit. */
   places: number | null
   started_at: Date | null
   ended_at: Date | null
 }
 
-/** Queues the rollout of a variant, now or for later. At most one of each kind is queued. */
+/**
+ * Queues the rollout of a variant for now or for `at`. At most one job for now and one for later are queued per
+ * variant.
+ */
 export const queueRollout = (ctx: Context, variantId: string, at: Date | null = null) =>
   ctx.queue(stockAlertWave, { variantId, isNext: at !== null }, at ? { at } : {})
 
 /**
- * Starts or continues the rollout of a variant: claims subscriptions and queues their alerts until the capacity is used
- * up or enough are in flight. Throws if the platform does not answer; unclaimed subscriptions keep their position.
+ * Starts or continues the rollout of a variant: claims subscriptions and queues their alerts, until the capacity is used
+ * up or 400 alerts are being sent. Subscriptions that are not claimed keep their position. Throws if the platform does
+ * not respond.
  */
 export async function runRollout(ctx: Context, variantId: string, signal: AbortSignal): Promise<void> {
   const settings = await readAlerts(ctx)
@@ -57,7 +64,7 @@ export async function runRollout(ctx: Context, variantId: string, signal: AbortS
   await queueRollout(ctx, variantId)
 }
 
-/** Reads the rollout's row, and the product id if subscriptions are waiting. */
+/** Reads the rollout's row, and the product id; the product id is null if no subscriptions are waiting. */
 async function readRollout(
   ctx: Context,
   variantId: string,
@@ -79,19 +86,19 @@ async function readRollout(
   return { rollout, productId: waiting?.product_id ?? null }
 }
 
-/** When the next rollout may start; null for now. After a rollout that notified nobody it may start at once. */
+/** When the next rollout may start; null for now. It may start at once if the previous rollout notified nobody. */
 async function findNextStart(
   ctx: Context,
   variantId: string,
   rollout: RolloutRow | undefined,
 ): Promise<Date | null> {
-  // An end in the future was written by a clock that was ahead.
+  // An end in the future was written by a clock that was ahead, and is ignored.
   if (!rollout || rollout.is_open || rollout.ended_at === null || rollout.ended_at > ctx.now()) return null
   const at = new Date(rollout.ended_at.getTime() + rolloutIntervalMs)
   return at > ctx.now() && (await hasNotified(ctx, variantId, rollout.started_at)) ? at : null
 }
 
-/** Whether an alert was sent since the rollout started, or is being sent. */
+/** Whether an alert of the variant was sent since the rollout started, or is being sent. */
 async function hasNotified(ctx: Context, variantId: string, since: Date | null): Promise<boolean> {
   const notified = await ctx.db
     .selectFrom('stock_subscriptions')
@@ -105,7 +112,7 @@ async function hasNotified(ctx: Context, variantId: string, since: Date | null):
   return notified.length > 0
 }
 
-/** Claims one batch, in a transaction that locks the rollout's row, which serialises the workers of a variant. */
+/** Claims one batch. Locks the rollout's row, so that only one worker at a time claims for a variant. */
 async function claimBatch(
   tx: Context,
   variantId: string,
@@ -180,7 +187,7 @@ async function hasWaiting(tx: Context, variantId: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Ends a rollout whose stock was sold meanwhile. The others keep their position. */
+/** Ends the variant's rollout. Subscriptions that were not claimed keep their position. */
 async function closeRollout(ctx: Context, variantId: string): Promise<void> {
   await ctx.db
     .updateTable('stock_waves')
@@ -203,7 +210,7 @@ async function cancelGone(ctx: Context, variantId: string): Promise<void> {
   await closeRollout(ctx, variantId)
 }
 
-/** Continues open rollouts after a batch, in the transaction that records its results. */
+/** Continues the open rollouts of these variants, in the transaction that records the results of their alerts. */
 export async function continueRollouts(tx: Context, variantIds: readonly string[]): Promise<void> {
   for (const variantId of new Set(variantIds)) {
     const open = await tx.db

@@ -1,4 +1,4 @@
-/** Claims the subscriptions to notify next, before anything is sent. */
+/** Claims the subscriptions to notify next: records in the database which alerts are sent, before they are sent. */
 
 import { sql } from 'kysely'
 import { optOuts, outbox, readNumberUsage } from '#operations/messaging/index'
@@ -13,25 +13,25 @@ const maxBatchSize = 100
 interface ClaimOptions {
   variantId: string
   settings: AlertContent
-  /** Null: phones keep waiting. */
+  /** Null if nothing can be sent to phones: then only subscriptions by email are claimed. */
   sendContext: SendContext | null
-  /** Null: no limit. */
+  /** Null for no limit. */
   limit: number | null
-  /** Later subscriptions wait for the next rollout. */
+  /** Only subscriptions from before this instant are claimed. Later ones wait for the next rollout. */
   before: Date
 }
 
 export interface ClaimResult {
   claimed: number
-  /** No further subscription can be notified now. */
+  /** True if no further subscription can be notified now. */
   isLast: boolean
-  /** Some phones were left waiting, because the quota or the number's limit is used up. */
+  /** True if some phones keep waiting, because the quota or the number's daily limit is used up. */
   lacksQuota: boolean
 }
 
 /**
- * Claims up to 100 subscriptions, oldest first, in the caller's transaction, and queues their alerts. Opted-out ones
- * are cancelled and use no capacity.
+ * Claims up to 100 subscriptions, oldest first, in the caller's transaction, and queues their alerts. Subscriptions of
+ * opted-out phones are cancelled and use no capacity.
  */
 export async function claimNext(tx: Context, options: ClaimOptions): Promise<ClaimResult> {
   const { settings, sendContext } = options
@@ -80,7 +80,10 @@ const lockWaiting = (
     .skipLocked()
     .execute()
 
-/** Cancels opted-out phones, unless an approved utility template is sent, which they may still get. */
+/**
+ * Cancels the subscriptions of opted-out phones. An approved utility template may still be sent to them, so then it
+ * cancels none.
+ */
 async function cancelOptedOut(
   tx: Context,
   rows: readonly WaitingRow[],
@@ -103,7 +106,10 @@ async function cancelOptedOut(
   return new Set(ids)
 }
 
-/** Reserves a quota unit per phone, within the number's remaining limit. The first phones get them. */
+/**
+ * Reserves a quota unit per phone, within what the number's daily limit leaves. If there are too few units, the first
+ * phones get them.
+ */
 async function reserveUnits(tx: Context, sendContext: SendContext | null, count: number) {
   const usage =
     count > 0 && sendContext?.template ? await readNumberUsage(tx, sendContext.connection.numberId) : null

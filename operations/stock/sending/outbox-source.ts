@@ -1,4 +1,4 @@
-/** The outbox source of stock alerts. Each recorded batch continues its rollout. */
+/** Registers stock alerts with the outbox, and continues a rollout whenever results of its alerts are recorded. */
 import { outbox } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { type Channel, type Reason, reason } from '../subscription-schema.ts'
@@ -16,9 +16,9 @@ export interface Alert extends outbox.MessageState {
   name: string | null
   click_token: string
   claimed_at: Date
-  /** Requested by the merchant: neither stock nor settings hold it back. */
+  /** True if the merchant requested this alert: it is sent even if the stock is too low or alerts are turned off. */
   is_wanted: boolean
-  /** The rendered text, while it is being sent. */
+  /** The rendered text, only set while the alert is being sent. */
   text?: string
 }
 
@@ -65,7 +65,7 @@ export const alerts = outbox.defineBatchSource<Alert>()({
     touch: {
       productId,
       clickToken: click_token,
-      // Each attempt has its own touch: the touch of a failed attempt stays void.
+      // Each attempt is a separate touch for attribution, because the touch of a failed attempt no longer counts.
       messageId: attempt === 1 ? id : `${id}_${attempt}`,
     },
   }),
@@ -78,15 +78,18 @@ export const alerts = outbox.defineBatchSource<Alert>()({
     ),
 })
 
-/** The result of an alert. An alert without a result stays claimed. */
+/** The result to record for an alert. An alert for which none is recorded stays claimed. */
 export type AlertResult = (outbox.Outcome & { text?: string }) | { kind: 'cancelled'; code: Reason }
 
-/** Reason set by `unsubscribe` on an alert that is being sent. */
+/** The reason that `unsubscribe` sets on an alert that is being sent. */
 export const unsubscribedMeanwhile: Reason = 'unsubscribed'
 
-/** Keeps the claim for a retry soon, or makes the subscription wait again, at its old position, if it cannot be sent now. */
+/**
+ * Handles an alert that was not sent. Keeps its claim if it is retried soon; otherwise the subscription waits again at
+ * its old position.
+ */
 function requeueAlert(_tx: Context, row: Alert, because: outbox.RequeueReason | null): Alert {
-  // The shopper unsubscribed during the call, which sent nothing.
+  // The shopper unsubscribed while the provider was called, and the call sent nothing.
   if (row.code === unsubscribedMeanwhile) return { ...row, status: 'cancelled', reservationId: null }
   const isTriedAgain = because?.reason === 'throttled' || because?.reason === 'provider-unavailable'
   return isTriedAgain ? row : { ...row, status: 'waiting', reservationId: null }

@@ -1,4 +1,7 @@
-/** Reconciliation of missed events: returned stock, lost webhooks, and alerts of dead workers. */
+/**
+ * Queues rollouts on stock events, and reconciles what events missed: returned stock, a lost webhook, alerts of dead
+ * workers.
+ */
 
 import { sql } from 'kysely'
 import { outbox } from '#operations/messaging/index'
@@ -12,12 +15,12 @@ import { stockAlertSend } from '../handles.ts'
 import { readAlerts, recordStockEvent, registerWebhook } from '../settings/settings.ts'
 import { queueRollout } from './batch-rollout.ts'
 
-/** Older subscriptions expire. */
+/** A subscription that has waited longer expires. */
 const maxWaitDays = 365
 const productsPerPage = 50
 const maxDeadClaims = 1000
 
-/** Queues rollouts for awaited variants, in the transaction that applies the events. */
+/** Queues a rollout for each variant of the events that shoppers wait for, in the transaction that applies the events. */
 export async function handleStockEvents(
   tx: Context,
   storedEvents: readonly events.StoredEvent[],
@@ -38,13 +41,13 @@ export async function handleStockEvents(
   for (const row of rows) await queueRollout(tx, row.variant_id)
 }
 
-/** Stock events name a product or a variant. */
+/** Lists the ids in a stock event, which may name a product or a variant. */
 function listIds({ data }: events.StoredEvent): string[] {
   const { id, productId } = (data ?? {}) as { id?: unknown; productId?: unknown }
   return [id, productId].filter((each): each is string => typeof each === 'string' && each !== '')
 }
 
-/** Reconciles one store, every quarter of an hour. If the platform does not answer, the next run catches up. */
+/** Reconciles one store. Runs every quarter of an hour; if the platform does not respond, the next run catches up. */
 export async function reconcile(ctx: Context): Promise<void> {
   await cancelExpired(ctx)
   await recoverDead(ctx)
@@ -95,7 +98,10 @@ async function cancelExpired(ctx: Context): Promise<void> {
     .execute()
 }
 
-/** Requeues dead claims, which are resent under their keys, and continues open rollouts. */
+/**
+ * Requeues the claims of dead workers, whose alerts are resent under the same idempotency keys, and continues open
+ * rollouts.
+ */
 async function recoverDead(ctx: Context): Promise<void> {
   const claims = await ctx.db
     .selectFrom('stock_subscriptions')
@@ -115,7 +121,9 @@ async function recoverDead(ctx: Context): Promise<void> {
   for (const { variant_id: variantId } of waves) await queueRollout(ctx, variantId)
 }
 
-/** Selects stores with waiting subscriptions or alerts being sent. A union, so that each part uses its index. */
+/**
+ * Selects stores with waiting subscriptions or alerts being sent. It is a union, so that each part uses its own index.
+ */
 export const selectStoresWithWork = ({ root }: SystemContext) =>
   root
     .selectFrom('stock_subscriptions')

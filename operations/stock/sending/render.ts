@@ -11,7 +11,7 @@ import { getText } from '#runtime/values/wording'
 import type { LiveVariant } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 
-/** Stored fields of a subscription, used if there is no live product. */
+/** Stored fields of a subscription. Its product fields are used if the product cannot be read from the platform. */
 export interface Subscriber {
   name: string | null
   product_name: string
@@ -22,11 +22,11 @@ export interface Subscriber {
 
 type Store = Pick<StoreFacts, 'name' | 'locale' | 'currency'>
 
-/** The value of every variable; null without one. */
+/** Builds the value of every variable; null if it has none. */
 export function buildValues(subscriber: Subscriber, live: LiveVariant | null, store: Store): Values {
   const price = live ? formatMoney(live.variant.price, live.product.currency, store.locale) : null
   return {
-    // Untrusted: anybody may have entered another person's address.
+    // The name is untrusted: anybody may have entered it with another person's address.
     name: toPublicName(subscriber.name),
     productName: live?.product.name ?? subscriber.product_name,
     variantName: live ? getVariantName(live) : subscriber.variant_name,
@@ -37,11 +37,14 @@ export function buildValues(subscriber: Subscriber, live: LiveVariant | null, st
   }
 }
 
-/** Null if it repeats the product's name, as for a single variant on many platforms. */
+/** The variant's name; null if it repeats the product's name, as many platforms do for a product with one variant. */
 const getVariantName = ({ product, variant }: LiveVariant): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
 
-/** Adds the click token, which the order brings back. Null if the address is no web address. */
+/**
+ * Adds the click token to the product's address, so that a later order can be attributed to the alert. Null if it is
+ * not a web address.
+ */
 export function buildLink(address: string | null, clickToken: string): string | null {
   const url = address === null ? null : URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
@@ -53,7 +56,10 @@ const customerWords: Readonly<Record<string, string>> = { pt: 'cliente', es: 'cl
 
 type Template = templates.Template
 
-/** Fills in the parameters in order: name (or the store's word for a customer), product name, product URL. */
+/**
+ * Renders a template. Its parameters are, in order: the name (or the word for a customer in the store's language),
+ * product name, product URL.
+ */
 function renderTemplate(
   template: Template,
   values: Values,
@@ -80,7 +86,10 @@ function renderTemplate(
   }
 }
 
-/** The variable part of the button's URL: the product URL after the fixed part, or its last path segment. */
+/**
+ * The value of the button's variable: the product URL after the button URL's fixed part, or else the product URL's last
+ * path segment.
+ */
 function getButtonValue(buttonUrl: string, productUrl: string): string {
   const fixed = buttonUrl.slice(0, buttonUrl.indexOf('{{1}}'))
   if (fixed !== '' && productUrl.startsWith(fixed)) return productUrl.slice(fixed.length)
@@ -109,7 +118,10 @@ export interface AlertMail {
   headers: Record<string, string>
 }
 
-/** Renders the email; parts with an empty text are omitted. `unsubscribe`: the link of the last line, or null. */
+/**
+ * Renders the email without parts whose text is empty. `unsubscribe` is the link for the last line, or null for no such
+ * line.
+ */
 export function renderMail(
   settings: AlertContent,
   values: Values,
@@ -164,6 +176,8 @@ const colour = /^#[0-9a-fA-F]{6}$/
 const parseColour = (text: string | null, standard: string): string =>
   text !== null && colour.test(text) ? text : standard
 
-/** The merchant's colours are free texts: only valid colours are put into the style. */
+/**
+ * The style of the button. The merchant's colours are free texts, so invalid ones are replaced by the standard colours.
+ */
 const buildButtonStyle = ({ buttonBackgroundColor, buttonFontColor }: AlertContent): string =>
   `display:inline-block;padding:12px 24px;border-radius:6px;text-decoration:none;background:${parseColour(buttonBackgroundColor, '#111827')};color:${parseColour(buttonFontColor, '#ffffff')}`

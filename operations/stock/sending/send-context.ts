@@ -1,19 +1,18 @@
-/** The number and template that alerts are sent with. */
+/** Finds the connection and the template with which alerts are sent to phones. */
 import { checkRoute, type sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { AlertContent } from '../settings/schema.ts'
 import { findTemplateIssue } from '../settings/template.ts'
 
-/** The connection and template for phones. */
 export interface SendContext {
   connection: sending.Connection
-  /** Whether the provider deduplicates by key. */
+  /** Whether the provider supports idempotency keys. */
   isIdempotent: boolean
-  /** The template of an official number; null: the text is sent. */
+  /** The template to send through an official number; null for other connections, which send the text. */
   template: templates.Template | null
 }
 
-/** Finds the send context of phones, or returns a sentence that says why there is none. Calls no provider. */
+/** Finds the send context, or returns a sentence that says why nothing can be sent to phones. Calls no provider. */
 export async function findSendContext(ctx: Context, settings: AlertContent): Promise<SendContext | string> {
   const route = await checkRoute(ctx)
   if ('code' in route) return route.message

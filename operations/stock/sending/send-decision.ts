@@ -1,23 +1,25 @@
-/** Decides right before dispatch whether a claimed alert may be sent. No database, no clock. */
+/** Decides right before dispatch whether a claimed alert may still be sent. No database, no clock. */
 
 import { dayMs } from '#runtime/durations'
 import { getCapacity, type LiveVariant } from '../facts.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import type { Alert, AlertResult } from './outbox-source.ts'
 
-/** An older claim sends nothing, because the stock has changed since. */
+/** Alerts of an older claim are not sent, because the stock may have changed since. */
 export const maxClaimAgeMs = dayMs
 
 export interface SendFacts {
   now: Date
   settings: Pick<AlertContent, 'isEnabled' | 'allowEmails' | 'allowPhones' | 'ignoreStockThreshold'>
-  /** Null if no platform is connected. */
+  /** The variant as read from the platform; null if no platform is connected. */
   live: LiveVariant | 'gone' | null
-  /** An earlier try could dispatch nothing. */
+  /** True if an earlier try of the claim could not send anything. */
   hasTried: boolean
 }
 
-/** The result of an alert that was never dispatched; null if it may be sent. */
+/**
+ * Checks an alert that was not dispatched yet. Returns null if it may be sent, otherwise the result to record instead.
+ */
 export function checkAlert(alert: Alert, { now, settings, live, hasTried }: SendFacts): AlertResult | null {
   if (live === 'gone') return { kind: 'cancelled', code: 'product-gone' }
   if (!(alert.channel === 'email' ? settings.allowEmails : settings.allowPhones)) return backToWaiting

@@ -1,4 +1,4 @@
-/** Sends one alert now at the merchant's request. Threshold, rollouts and stock do not hold it back. */
+/** Sends one alert now at the merchant's request, regardless of stock, threshold and rollouts. */
 import { sql } from 'kysely'
 import { check } from '#operations/messaging/index'
 import { metering } from '#operations/store/index'
@@ -26,9 +26,11 @@ interface LockedSubscription {
 }
 
 /**
- * Claims a waiting or failed subscription, in the caller's transaction. Returns the claim, and whether the catalog shows
- * the variant in stock (null: unknown). Refuses an alert that is being sent, sent or cancelled, a channel that is not
- * allowed, a phone that cannot be reached (409), and an empty quota (403).
+ * Claims a waiting or failed subscription, in the caller's transaction. Returns the claim, and whether the variant is in
+ * stock in the catalog cache; null if that is unknown. Refuses:
+ * - an alert that is being sent, was sent or was cancelled (409);
+ * - a channel that is not allowed, or a phone that cannot be reached (409);
+ * - an exhausted quota (403).
  */
 export async function claimSingle(
   tx: Context,

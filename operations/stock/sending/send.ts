@@ -1,4 +1,7 @@
-/** Sends the alerts of one claim: rechecks, renders, dispatches at the number's rate, and records the results. */
+/**
+ * Sends the alerts of one claim: checks again whether each may be sent, renders and dispatches them, and records the
+ * results.
+ */
 
 import { unsubscribes } from '#operations/capture/index'
 import { optOuts, outbox, sending } from '#operations/messaging/index'
@@ -25,14 +28,14 @@ const maxBackoffMs = 15 * minuteMs
 
 export interface SendWork {
   claimId: string
-  /** Number of consecutive tries that dispatched nothing. */
+  /** Number of consecutive tries that could not send anything. */
   tries: number
-  /** Rate slots of the number that are already reserved for it. */
+  /** Number of rate slots that are already reserved for this work. */
   places?: number | undefined
 }
 type NextWork = { work: SendWork; at: Date } | null
 
-/** Sends the remaining alerts of a claim. Returns the next work with its time, or null. */
+/** Sends the remaining alerts of a claim. Returns the work to queue next and its time, or null if the claim is done. */
 export async function sendClaim(ctx: Context, work: SendWork, signal: AbortSignal): Promise<NextWork> {
   const run = new Run(ctx, work, await readAlerts(ctx))
   const alerts = await readClaimedAlerts(ctx, work.claimId)
@@ -75,7 +78,7 @@ async function readClaimedAlerts(ctx: Context, claimId: string): Promise<Alert[]
 
 type OutgoingAlert = outbox.OutgoingMessage<Alert>
 
-/** One run over a claim, which also computes when the next one is due. */
+/** One run over the alerts of a claim. It also computes when the next run is due. */
 class Run {
   readonly #ctx: Context
   readonly #work: SendWork
@@ -98,7 +101,10 @@ class Run {
     return { work: { claimId: this.#work.claimId, tries, ...places }, at: this.#at }
   }
 
-  /** Records the results that are known, except for alerts ended by a provider status. Returns the other alerts. */
+  /**
+   * Records the results that `resultOf` returns, except for alerts that a status event has ended. Returns the alerts
+   * without a result.
+   */
   async recordResults(
     alerts: readonly Alert[],
     resultOf: (alert: Alert) => AlertResult | null,
@@ -113,7 +119,10 @@ class Run {
     return alerts.filter(({ id }) => !results.has(id))
   }
 
-  /** Retries later while the platform does not answer. After a day the subscriptions wait again. */
+  /**
+   * Schedules a retry, because the platform does not respond. Subscriptions claimed more than a day ago wait again
+   * instead.
+   */
   async waitForPlatform(alerts: readonly Alert[]): Promise<NextWork> {
     const waiting = await this.recordResults(alerts, (each) =>
       this.#isOver(each) ? requeueUnlessCalled(each) : null,
@@ -122,7 +131,7 @@ class Run {
     return this.next()
   }
 
-  /** Returns the alerts to send or to resend under their key, and records the results of the others. */
+  /** Returns the alerts to send, or to resend under their idempotency key. Records the results of the others. */
   async selectSendable(
     alerts: readonly Alert[],
     live: LiveVariant | 'gone' | null,
@@ -148,8 +157,11 @@ class Run {
   }
 
   /**
-   * Resolves an alert whose call was recorded by an earlier run. Null: resend it under its key. A date: check again then,
-   * because another worker may be sending it or, without keys, a callback may still prove it. Else it is indeterminate.
+   * Resolves an alert for which an earlier run has recorded a call. Returns:
+   * - null to resend it under its idempotency key;
+   * - a date to check again then: another worker may still be sending it, or, without idempotency keys, a status event may
+   *   still show whether it was accepted;
+   * - otherwise the result: indeterminate.
    */
   #resolveCalled(alert: Alert, at: Date, isIdempotent: boolean): Date | AlertResult | null {
     const now = this.#ctx.now()
@@ -172,7 +184,7 @@ class Run {
     await this.#dispatch(messages, null, true)
   }
 
-  /** Sends to phones, in batches of what the number sends in two seconds of its share. */
+  /** Sends alerts to phones, in batches of what the number can send in two seconds at this sender's share of its rate. */
   async sendMessages(alerts: readonly Alert[], live: LiveVariant | null, signal: AbortSignal): Promise<void> {
     if (alerts.length === 0) return
     const ctx = this.#ctx
@@ -213,7 +225,10 @@ class Run {
     if (open.length > 0) this.#scheduleAt(this.#at ?? ctx.now())
   }
 
-  /** Renders the messages. Skips phones that opted out meanwhile, and empty texts. */
+  /**
+   * Renders the messages. Leaves out phones that have opted out meanwhile and messages with an empty text, and records
+   * their results.
+   */
   async #buildMessages(
     alerts: readonly Alert[],
     live: LiveVariant | null,
@@ -236,7 +251,7 @@ class Run {
     return open.map(({ id }) => messages.get(id)!)
   }
 
-  /** Dispatches a batch and records its results. Returns whether dispatching must stop for now. */
+  /** Dispatches a batch and records its results. Returns true if no further batch may be dispatched now. */
   async #dispatch(
     messages: readonly OutgoingAlert[],
     connection: sending.Connection | null,
@@ -245,8 +260,8 @@ class Run {
     const alerts = messages.map(({ message }) => message)
     const ids = alerts.map(({ id }) => id)
     const { claimId } = this.#work
-    // With deduplication by key all calls are recorded at once; else each right before its call, so that few become
-    // indeterminate after a crash.
+    // With idempotency keys all calls are recorded in advance, because a crashed batch can be resent. Without them,
+    // `outbox.dispatch` records each call right before it is made, so that few alerts become indeterminate after a crash.
     const called = isIdempotent ? await outbox.markCalled(this.#ctx, alertSource, claimId, ids) : new Set(ids)
     const { results, stoppedBy, error } = await outbox.dispatch(this.#ctx, alertSource, {
       messages: messages.filter(({ message }) => called.has(message.id)),
@@ -264,7 +279,7 @@ class Run {
       }
     }
     if (unknown.length > 0) this.#scheduleAt(addMs(now, outbox.deadAfterMs))
-    // Nothing was dispatched: after a day the subscriptions wait again.
+    // Retry while nothing can be dispatched. After a day the subscriptions wait again.
     if (stoppedBy?.reason === 'provider-unavailable' && stoppedBy.until) this.#scheduleAt(stoppedBy.until)
     else if (stoppedBy?.reason === 'provider-unavailable') this.#backOff()
     else if (stoppedBy?.reason === 'throttled') this.#scheduleAt(addMs(now, stoppedBy.afterMs))
@@ -276,7 +291,7 @@ class Run {
     return this.#ctx.clock.ms() - at.getTime() >= maxClaimAgeMs
   }
 
-  /** Moves the next run forward to `at`, if that is earlier. */
+  /** Schedules the next run for `at`, unless it is already due earlier. */
   #scheduleAt(at: Date): void {
     if (this.#at === null || at < this.#at) this.#at = at
   }
@@ -292,7 +307,10 @@ const addMs = (at: Date, ms: number): Date => new Date(at.getTime() + ms)
 
 const emptyText: AlertResult = { kind: 'failed', code: 'provider-error', reason: 'Its text is empty' }
 
-/** The result to record; null leaves the alert unchanged. A resent alert may have been sent before, so it is never requeued. */
+/**
+ * The result to record; null to leave the alert unchanged. An alert that was called before may have been sent then, so
+ * it is never requeued.
+ */
 function toResult({ calledAt, text }: Alert, outcome: outbox.DispatchResult | undefined): AlertResult | null {
   if (outcome?.kind === 'sent') return { ...outcome, ...(text === undefined ? {} : { text }) }
   return outcome && !(outcome.kind === 'requeued' && calledAt) ? outcome : null

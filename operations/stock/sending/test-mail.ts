@@ -1,4 +1,4 @@
-/** The test email of stock alerts, with a sample name and the first product of the catalog. */
+/** Sends a test email of the stock alerts, with a sample name and the first product of the catalog. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -8,8 +8,8 @@ import { readAlerts } from '../settings/settings.ts'
 import { buildLink, renderMail } from './render.ts'
 
 /**
- * Sends it at once and stores nothing. `email` defaults to the address of the key's creator. Refuses an address that
- * the mail server rejects (400); throws if the server does not answer.
+ * Sends the test email at once and stores nothing. `email` is by default the address of the user who created the API key.
+ * Refuses an address that the mail server rejects (400). Throws if the mail server does not respond.
  */
 export async function sendTestMail(
   ctx: Context,

@@ -3,7 +3,7 @@ import { reference } from '#runtime/references'
 import { instant, named, object, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
-/** Stored exactly as sent: neither trimmed nor checked for variables. */
+/** A text that is stored exactly as sent: neither trimmed nor checked for variables. */
 const plainText = (max: number) => z.string().max(max, `must have at most ${max} characters`)
 const optionalText = plainText(5000).nullable()
 const shownText = named(
@@ -45,7 +45,7 @@ const messaging = {
   buttonShowInProductList: z.boolean(),
 }
 
-/** Fields of the form's appearance: each a text of at most 5000 characters, or null. */
+/** Names of the fields for the form's appearance and texts. Each is a text of at most 5000 characters, or null. */
 export const appearanceFields = [
   'buttonFontColor',
   'buttonBackgroundColor',
@@ -73,7 +73,10 @@ export const appearanceFields = [
 ] as const
 type AppearanceField = (typeof appearanceFields)[number]
 
-/** Background of each text colour, for the contrast check. Colours are free texts; only valid ones are compared. */
+/**
+ * The background field of each text colour field, for the contrast check. Colours are free texts; only valid ones are
+ * checked.
+ */
 const backgrounds: Partial<Record<AppearanceField, AppearanceField>> = {
   buttonFontColor: 'buttonBackgroundColor',
   modalButtonTextColor: 'modalButtonColor',
@@ -120,7 +123,7 @@ export const stockAlertSettings = named(
   },
 )
 
-/** The body; the email's texts may be partial. */
+/** The fields of the request body. `templateEmail` may have only some of its texts. */
 export const alertInput = { ...content.shape, templateEmail: object(templateEmail).partial().strict() }
 export const alertReadOnly = Object.keys(stockAlertSettings.shape).filter((key) => !(key in alertInput))
 

@@ -1,4 +1,4 @@
-/** Settings of stock alerts: one row per store, which may exist before they are saved. */
+/** Settings of stock alerts: one row per store, which may exist before the merchant saves settings. */
 
 import { sql } from 'kysely'
 import { templates } from '#operations/messaging/index'
@@ -43,8 +43,8 @@ const findStatus = prepared<Record<never, never>, StatusRow>((db) =>
 )
 
 /**
- * A save registers the platform's webhook first: it is refused without a platform, and nothing is saved if the platform
- * does not answer. The settings do not contain the webhook's secret.
+ * The settings. A save first registers the platform's stock webhook: it is refused if no platform is connected, and saves
+ * nothing if the platform does not respond. The settings do not contain the webhook's secret.
  */
 export const alertSettings = settings({
   name: 'stock:settings',
@@ -74,10 +74,13 @@ export const alertSettings = settings({
   },
 })
 
-/** The settings for sending, in the shopper's language. */
+/** Reads the settings for sending, in the language for shoppers. */
 export const readAlerts = alertSettings.getForShoppers
 
-/** The settings for the storefront: null becomes the built-in text; empty stays empty. */
+/**
+ * Reads the settings for the storefront. A text that is null is replaced by the built-in text; an empty text stays
+ * empty.
+ */
 export async function readAlertsForShoppers(ctx: Context): Promise<AlertContent> {
   const settings = await alertSettings.getForShoppers(ctx)
   const builtIn = translateBuiltIn(defaultAlerts, alertWords, ctx.store.locale)
@@ -89,11 +92,14 @@ export async function readAlertsForShoppers(ctx: Context): Promise<AlertContent>
 
 type Texts = keyof Omit<typeof alertWords, 'templateEmail'>
 
-/** A built-in text in the store's language. */
+/** Returns a built-in text in the store's language. */
 export const getBuiltInText = (ctx: Context, name: Texts): string =>
   getText(alertWords[name], ctx.store.locale)
 
-/** Refuses a newly chosen template whose parameters alerts cannot fill in. An unknown id or the saved one is accepted. */
+/**
+ * Refuses a template whose parameters alerts cannot fill in. Accepts the template that is already saved, and an unknown
+ * id.
+ */
 async function refuseMismatch(
   ctx: Context,
   { officialapiTemplateId: id }: AlertContent,
@@ -105,19 +111,19 @@ async function refuseMismatch(
   if (issue) throw refuse('bad_request', `officialapiTemplateId: the template ${issue}`)
 }
 
-/** Turns alerts on during onboarding, in its transaction. The queued reconciliation registers the webhook. */
+/** Turns alerts on during onboarding, in its transaction. The next reconciliation registers the webhook. */
 export const enableAlerts = (ctx: Context): Promise<void> =>
   alertSettings.write(ctx, (before) => ({ ...before, isEnabled: true }))
 
 /**
- * Registers the platform's stock webhook. Idempotent: an existing registration stays. Refuses without a platform;
- * throws if it does not answer.
+ * Registers the platform's stock webhook, unless it is registered. Refuses if no platform is connected; throws if the
+ * platform does not respond.
  */
 export async function registerWebhook(ctx: Context): Promise<void> {
   const connected = await connections.requireEcommerce(ctx)
   const isNew = await connections.registerWebhooks(ctx, connected, ['stock.updated'])
   const { connectedAt } = connected
-  // Detached: the request's own save follows, and its If-Match and idempotency key refer to that save.
+  // Detached from the request, whose If-Match and idempotency key refer to the save that follows.
   await ctx.detached().transaction(async (tx) => {
     await tx.db
       .insertInto('stock_alert_settings')

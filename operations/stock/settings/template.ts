@@ -1,4 +1,4 @@
-/** Validates templates for alerts. No database. */
+/** Checks whether stock alerts can use a template. No database. */
 import type { templates } from '#operations/messaging/index'
 
 type Template = templates.Template
@@ -13,7 +13,7 @@ export function findTemplateIssue(template: Template | null): string | null {
   return findMismatch(template)
 }
 
-/** Why alerts cannot fill in a template, whatever its status; null if they can. */
+/** Like `findTemplateIssue`, but ignores the template's status. */
 export function findMismatch(template: Template): string | null {
   const { header, body } = template.placeholders
   if (header + body > 3) return 'has more than three parameters: name, product and link are all there are'

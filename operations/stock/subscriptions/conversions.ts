@@ -1,10 +1,10 @@
-/** Conversions of stock subscriptions. */
+/** Records on stock subscriptions which order they led to. */
 import { sql } from 'kysely'
 import { type attribution, isAmong, isCountedConversion } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 
-/** Sets each subscription's first counted order, in the transaction that writes conversions. */
+/** Sets the first counted order of each subscription, in the transaction that writes the conversions. */
 export async function applyConversions(
   ctx: Context,
   changes: readonly attribution.ConversionChange[],

@@ -1,4 +1,4 @@
-/** Metrics of stock alerts, in one statement (rule 8). */
+/** Reads the metrics of stock alerts in one statement (rule 8). */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedConversion } from '#operations/store/index'
@@ -87,7 +87,10 @@ const countFailed = (db: Kysely<TenantTables>, values: Values) =>
     .where('s.status', '=', sql.lit('failed'))
     .where(days.isWithin('s.failed_at', values))
 
-/** Counts by variant only, to use the index. Names come from the latest subscription. */
+/**
+ * The variants with the most waiting subscriptions. Groups by variant only, to use the index; names are those of the
+ * latest subscription.
+ */
 function topProducts(db: Kysely<TenantTables>) {
   const most = db
     .selectFrom('stock_subscriptions as s')
@@ -122,7 +125,9 @@ function topProducts(db: Kysely<TenantTables>) {
     )
 }
 
-/** Reads the metrics of a period, by default the last 30 days. Refuses an end before the start, and a period that is too long. */
+/**
+ * Reads the metrics of a period, by default the last 30 days. Refuses an end before the start, and more than 365 days.
+ */
 export async function readMetrics(
   ctx: Context,
   query: { startDate?: string | undefined; endDate?: string | undefined },

@@ -1,4 +1,4 @@
-/** Subscribing to a sold-out variant by email or phone. */
+/** Subscribes shoppers to a sold-out variant by email or phone, and unsubscribes them. */
 
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
@@ -14,7 +14,7 @@ import type { AlertContent } from '../settings/schema.ts'
 import { getBuiltInText } from '../settings/settings.ts'
 import { source } from '../subscription-schema.ts'
 
-/** `website`: a honeypot field that people do not see. */
+/** The request body of the form. `website` is a honeypot field, which people do not see. */
 export const subscribeBody = object({
   variantId: themeId(),
   email: z.string().max(254).optional(),
@@ -32,7 +32,10 @@ interface Contact {
   key: string
 }
 
-/** Refuses (400) none or both contacts, an invalid one, and a channel that is not offered. */
+/**
+ * Parses the email or phone. Refuses (400) both or neither, an invalid one, and a channel that the store does not
+ * offer.
+ */
 function parseContact(ctx: Context, input: SubscribeInput, settings: AlertContent): Contact {
   if ((input.email === undefined) === (input.phone === undefined)) {
     throw refuse('bad_request', 'email: leave either an email or a phone')
@@ -88,7 +91,10 @@ export interface NewSubscription {
   variant: SoldOutVariant
 }
 
-/** Refuses an unknown variant and an invalid contact (400), a variant in stock and a duplicate subscription (409). */
+/**
+ * Validates a subscription. Refuses an unknown variant or invalid contact (400), and a variant in stock or a duplicate
+ * subscription (409).
+ */
 export async function validateSubscription(
   ctx: Context,
   input: SubscribeInput,
@@ -147,7 +153,7 @@ export async function subscribe(
       created_at: now,
       updated_at: now,
     })
-    // Literals, because parameters would not match the condition of the partial index.
+    // Literals, because PostgreSQL does not match a condition with parameters to the partial index.
     .onConflict((conflict) =>
       conflict
         .columns(['store_id', 'variant_id', 'channel', 'contact_key'])
@@ -164,7 +170,10 @@ export async function subscribe(
 
 const hasList = async (ctx: Context): Promise<boolean> => ((await mailingList(ctx))?.listId ?? null) !== null
 
-/** Adds a subscriber's email to the connected mailing list. Does nothing if the subscription or the list is gone. */
+/**
+ * Adds a subscriber's email to the connected mailing list. Does nothing if the subscription was deleted or no list is
+ * connected.
+ */
 export async function pushToList(ctx: Context, subscriptionId: string): Promise<void> {
   const row = await ctx.db
     .selectFrom('stock_subscriptions')
@@ -178,7 +187,10 @@ export async function pushToList(ctx: Context, subscriptionId: string): Promise<
   await list.port.upsertSubscribers(list.store, list.listId, [person])
 }
 
-/** Ends all email subscriptions of a shopper who follows an alert's unsubscribe link. `subject`: a subscription id. */
+/**
+ * Ends all email subscriptions of a shopper who followed the unsubscribe link of an alert. `subject` is the id of the
+ * alert's subscription.
+ */
 export async function unsubscribe(ctx: Context, subject: string): Promise<void> {
   const now = ctx.now()
   const theirs = ctx.db
@@ -196,7 +208,7 @@ export async function unsubscribe(ctx: Context, subject: string): Promise<void> 
       claimed_at: null,
       updated_at: now,
     })
-    // Also claimed alerts that were not dispatched: they may wait for hours while a mail server is down.
+    // Also ends claimed alerts that were not dispatched yet. They may wait for hours while the mail server is down.
     .where((eb) =>
       eb.or([
         eb('status', '=', 'waiting'),
@@ -204,6 +216,6 @@ export async function unsubscribe(ctx: Context, subject: string): Promise<void> 
       ]),
     )
     .execute()
-  // Alerts being dispatched now: if the mail server does not accept them, they are not retried.
+  // Marks alerts that are being dispatched now, so that they are not retried if the mail server does not accept them.
   await theirs.set({ reason: 'unsubscribed', updated_at: now }).where('status', '=', 'sending').execute()
 }

@@ -39,13 +39,13 @@ const subscriptionJson = jsonObject({
   updatedAt: isoInstant('s.updated_at'),
 })
 
-/** One subscription. Refuses an unknown or deleted one. */
+/** Reads a subscription. Refuses an unknown or deleted one. */
 export const getSubscription = preparedOne(noSuchSubscription, (db, { id }) => ({
   rows: db.selectFrom('stock_subscriptions as s').where('s.id', '=', id).where('s.deleted_at', 'is', null),
   item: subscriptionJson,
 }))
 
-/** Parameters of the prepared statements. Their presence selects the statement. */
+/** Parameters of the prepared statements. Which of them are present decides which statement runs. */
 interface Conditions extends SearchFilter, days.DayFilter {
   status?: string
   statuses?: string[]
@@ -66,7 +66,7 @@ export const orders = {
   ],
 } as const
 
-/** The list query. Refuses a range whose end is before its start. */
+/** The query for the list and the export of subscriptions. Refuses a range whose end is before its start. */
 export const subscriptions = {
   filters(ctx: Context, query: SubscriptionQuery): Conditions {
     const { channel, productId, variantId, search, sort } = query
@@ -96,7 +96,6 @@ export const subscriptions = {
   order: (has: (name: keyof Conditions) => boolean) => (has('oldest') ? orders.oldest : orders.newest),
 }
 
-/** Lists a page of subscriptions. */
 export const listSubscriptions = preparedPages(
   subscriptions,
   () => ({ item: subscriptionJson, page: 's', table: 'stock_subscriptions' }),
@@ -104,8 +103,8 @@ export const listSubscriptions = preparedPages(
 )
 
 /**
- * Deletes a subscription: every read hides it, and its name and contact are erased. Metrics still count it. Refuses an
- * unknown one, and one whose alert is being sent.
+ * Deletes a subscription: erases its name and contact and keeps the row, which every read hides but the metrics still
+ * count. Refuses an unknown subscription, and a subscription whose alert is being sent.
  */
 export async function deleteSubscription(ctx: Context, id: string): Promise<void> {
   const now = ctx.now()

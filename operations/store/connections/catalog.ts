@@ -1,4 +1,4 @@
-/** The catalog, read live from the platform. */
+/** Reads products and categories live from the ecommerce platform. */
 import type { Context } from '#runtime/context'
 import type { Category, Product, ProductQuery } from '../ecommerce/port.ts'
 import { sanitizeProduct } from '../ecommerce/sanitize-product.ts'

@@ -1,4 +1,4 @@
-/** Connections of a store to its providers, with sealed credentials. */
+/** Connects a store to its providers, and reads its connections. Credentials are stored encrypted. */
 
 import { sql } from 'kysely'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
@@ -19,10 +19,10 @@ import { renewCredentials } from './renewal.ts'
 
 export interface Connected<Port> {
   port: Port
-  /** The adapter's argument, with unsealed credentials. */
+  /** The `store` argument of the adapter's methods, with decrypted credentials. */
   store: ProviderStore
   provider: string
-  /** Identifies the connection: a reconnection has another instant. */
+  /** Identifies the connection: a reconnection gets a new instant. */
   connectedAt: Date
 }
 
@@ -34,7 +34,7 @@ const queryConnection = prepared<{ port: string }, ConnectionRow>((db, values) =
   db
     .selectFrom('connections as c')
     .select(['c.provider', 'c.credentials', 'c.settings', 'c.connected_at'])
-    // In the same query: the caller of the provider must know whether a success has to be recorded.
+    // Read in the same query, because the instrumentation of provider calls must record a success of an unhealthy connection.
     .select(isUnhealthySql(db, 'c.port', '').as('is_unhealthy'))
     .where('c.port', '=', values.port)
     .where('c.connected_at', 'is not', null),
@@ -64,7 +64,7 @@ export async function findConnection<Port extends ConnectionPort>(
   }
 }
 
-/** When the port was connected; undefined if nothing is connected. */
+/** When the store connected to a provider of the port; undefined if nothing is connected. */
 export async function readConnectedSince(tx: Context, port: ConnectionPort): Promise<Date | undefined> {
   const row = await tx.db
     .selectFrom('connections')
@@ -74,7 +74,7 @@ export async function readConnectedSince(tx: Context, port: ConnectionPort): Pro
   return row?.connected_at ?? undefined
 }
 
-/** The provider to which a port is connected, or null. */
+/** The name of the provider that the store has connected for a port, or null. */
 export async function findProvider(ctx: Context, port: keyof SectionPorts): Promise<string | null> {
   const [row] = await queryConnection(ctx, { port })
   return row?.provider ?? null
@@ -88,7 +88,7 @@ export async function findEcommerce(ctx: Context): Promise<Connected<EcommercePo
   )
 }
 
-/** Renews expiring credentials of this connection and stores them. */
+/** Builds the function with which an adapter renews expiring credentials of this connection. */
 const buildRenew =
   (ctx: Context, port: ConnectionPort, connectedAt: Date): NonNullable<ProviderStore['renew']> =>
   (change) => {
@@ -111,15 +111,15 @@ const toProviderStore = (ctx: Context, port: ConnectionPort, row: ConnectionRow)
   }
 }
 
-/** The link where the shop's owner activates our storefront extension; null if the platform needs none. */
+/** The link where the shop's owner activates our storefront extension; null if the platform needs no activation. */
 export async function findActivationLink(ctx: Context): Promise<string | null> {
   const connected = await findEcommerce(ctx)
   return (await connected?.port.activationLink?.(connected.store)) ?? null
 }
 
 /**
- * Stores with a working connection to an ecommerce platform, for scheduled syncs. Lost connections are left out: they are
- * probed, and synced again once they recover.
+ * Stores with a working connection to an ecommerce platform, for scheduled syncs. Stores whose connection is lost are left
+ * out until a probe finds that it has recovered.
  */
 export const connectedStores = ({ root }: SystemContext) =>
   root
@@ -141,7 +141,7 @@ export const connectedStores = ({ root }: SystemContext) =>
       ),
     )
 
-/** Stores with a connection of the port. */
+/** Stores that are connected to a provider of the port. */
 export const storesConnectedTo =
   (port: ConnectionPort) =>
   ({ root }: SystemContext) =>
@@ -151,7 +151,7 @@ export const storesConnectedTo =
       .where('port', '=', port)
       .where('connected_at', 'is not', null)
 
-/** As `findEcommerce`, but refuses with `conflict` if none is connected. */
+/** Like `findEcommerce`, but refuses with `conflict` if no platform is connected. */
 export async function requireEcommerce(ctx: Context): Promise<Connected<EcommercePort>> {
   const connected = await findEcommerce(ctx)
   if (!connected)
@@ -160,10 +160,10 @@ export async function requireEcommerce(ctx: Context): Promise<Connected<Ecommerc
 }
 
 /**
- * Connects the store to its ecommerce platform, replacing any previous one. Checks the credentials, registers the
- * webhooks, and in one transaction seals the credentials, saves the shop's facts, queues the first `orders-sync` and runs
- * the `platformConnected` hooks. Not inside a transaction. Refuses an unknown provider, invalid credentials, and a shop
- * that belongs to another store.
+ * Connects the store to its ecommerce platform, replacing any previous connection. Checks the credentials and registers the
+ * webhooks. Then one transaction stores the encrypted credentials, saves the shop's facts, queues the first `orders-sync`
+ * and runs the `platformConnected` hooks. Must not be called inside a transaction. Refuses an unknown provider, invalid
+ * credentials, and a shop that belongs to another store.
  */
 export async function connectEcommerce(ctx: Context, provider: string, credentials: unknown): Promise<void> {
   const port = requireNamedAdapter(ctx, 'ecommerce', provider)
@@ -179,7 +179,7 @@ export async function connectEcommerce(ctx: Context, provider: string, credentia
   })
 }
 
-/** Upserts a port's connection with sealed credentials. In the caller's transaction. */
+/** Upserts a port's connection and encrypts its credentials. Runs in the caller's transaction. */
 export async function saveConnection(
   tx: Context,
   port: ConnectionPort,
@@ -203,7 +203,7 @@ export async function saveConnection(
   await applyHealthEvent(tx, { port, part: '', provider, connectedAt: now }, { kind: 'connected' })
 }
 
-/** Deletes the credentials of a connection. Refuses if it is not connected. */
+/** Ends a connection and deletes its credentials. Refuses with `conflict` if the port is not connected. */
 export async function disconnect(ctx: Context, port: ConnectionPort): Promise<void> {
   const [disconnected] = await ctx.db
     .updateTable('connections')
@@ -216,7 +216,7 @@ export async function disconnect(ctx: Context, port: ConnectionPort): Promise<vo
 }
 
 /**
- * Registers webhooks at the platform, by default of all topics; existing ones stay. Returns whether one was missing.
+ * Registers webhooks at the platform, by default for all topics. Existing webhooks stay. Returns whether any was missing.
  */
 export async function registerWebhooks(
   ctx: Context,
@@ -233,10 +233,13 @@ export async function registerWebhooks(
   return wasMissing
 }
 
-/** The signing secret of the store's webhooks. It survives a reconnection, so no webhook is lost. */
+/** The signing secret of the store's webhooks. A reconnection does not change it, so no webhook is lost. */
 const webhookSecret = (ctx: Context, provider: string): string => webhookSecrets(ctx, provider)[0]!
 
-/** Includes the secret of the previous key, which the platform uses until the webhooks are registered again. */
+/**
+ * The current signing secret, and after a change of the server's key the previous one: the platform uses the previous secret
+ * until the webhooks are registered again.
+ */
 export const webhookSecrets = (ctx: Context, provider: string): string[] =>
   listValidSignatures(ctx.settings, 'ecommerce-webhooks', `${ctx.store.id}:${provider}`)
 
@@ -245,14 +248,14 @@ const findAdapter = <Port extends keyof SectionPorts>(ctx: Context, port: Port, 
   return Object.hasOwn(adapters, provider) ? adapters[provider]! : null
 }
 
-/** The adapter of a connection row; throws if this server has none. */
+/** The adapter for a stored provider name; throws if this server has no such adapter. */
 export function requireAdapter<Port extends keyof SectionPorts>(ctx: Context, port: Port, provider: string) {
   const adapter = findAdapter(ctx, port, provider)
   if (!adapter) throw new Error(`No adapter of this server is named ${provider}`)
   return adapter
 }
 
-/** The adapter of a provider named by a caller; refuses an unknown one. */
+/** The adapter for a provider named in a request; refuses an unknown name with `bad_request`. */
 export function requireNamedAdapter<Port extends keyof SectionPorts>(
   ctx: Context,
   port: Port,
@@ -271,7 +274,7 @@ type Shop = Awaited<ReturnType<EcommercePort['check']>>
 const checkCredentials = (port: EcommercePort, store: ProviderStore): Promise<Shop> =>
   refusedAsBadCredentials(port.check(store))
 
-/** Turns a provider's rejection of given credentials into a `bad_request`. */
+/** Turns a provider's rejection of credentials from a request into a `bad_request`. */
 export async function refusedAsBadCredentials<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked
@@ -305,7 +308,7 @@ async function saveShopFacts(ctx: Context, provider: string, shop: Shop): Promis
   await refuseDuplicate('stores_domain_key', conflictMessage, () => moved.execute())
 }
 
-/** Takes the domain from a disconnected store, now that this store has proved that it owns the shop. */
+/** Removes the domain from a disconnected store. Called when this store has proved that it owns the shop. */
 async function releaseDomain(ctx: Context, domain: string): Promise<void> {
   const listed = await findStoreIds(ctx.system, 'store-domain', [domain])
   const others = listed.filter((id) => id !== ctx.store.id)
@@ -330,7 +333,7 @@ async function releaseDomain(ctx: Context, domain: string): Promise<void> {
     .execute()
 }
 
-/** The sync progress of one synced copy (`mirror`) of platform data; undefined for a new connection. */
+/** The sync progress of one kind of platform data, such as `orders`; undefined if this connection never synced it. */
 export async function readProgress<T>(ctx: Context, mirror: string): Promise<T | undefined> {
   const row = await ctx.db
     .selectFrom('connections')
@@ -340,13 +343,16 @@ export async function readProgress<T>(ctx: Context, mirror: string): Promise<T |
   return (row?.settings as Record<string, T> | undefined)?.[mirror]
 }
 
-/** The progress of all syncs; null if no platform is connected. */
+/** The sync progress of all kinds of platform data; null if no platform is connected. */
 export async function readAllProgress(ctx: Context): Promise<Readonly<Record<string, unknown>> | null> {
   const [row] = await queryConnection(ctx, { port: 'ecommerce' })
   return row ? ((row.settings ?? {}) as Record<string, unknown>) : null
 }
 
-/** Saves progress in the transaction of the rows. Throws, which rolls both back, if the store has been reconnected. */
+/**
+ * Saves sync progress in the transaction that writes the synced rows. Throws if the store has been reconnected, which rolls
+ * back the rows too.
+ */
 export async function saveProgress(
   ctx: Context,
   connectedAt: Date,

@@ -1,17 +1,17 @@
-/** Coupons promised to shoppers: created at the platform, and checked against the promise. */
+/** Creates coupons promised to shoppers at the platform, and checks that an existing coupon keeps the promise. */
 
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import { toCents } from '#runtime/values/money'
 import type { CouponSpec, CouponTerms, EcommercePort } from '../ecommerce/port.ts'
 
-/** Code of the `Refused` that `guaranteeCoupon` throws if the platform has the code with other terms. */
+/** Error code of the `Refused` that `guaranteeCoupon` throws if the coupon exists at the platform with other terms. */
 export const couponDiffers = 'coupon-differs'
 
 /**
- * Creates a code at the platform, or checks that the existing one keeps the promise. Not inside a transaction. Throws
- * `Refused`, with `couponDiffers` if the terms differ. `until`: end of the promise, by default the coupon's end; null is
- * for ever.
+ * Creates a coupon at the platform, or checks that an existing coupon with the same code keeps the promise. Must not be
+ * called inside a transaction. Throws `Refused`, with the code `couponDiffers` if the terms are worse. `until`: end of the
+ * promise, by default the coupon's end; null: the promise does not end.
  */
 export async function guaranteeCoupon(
   { port, store }: { port: EcommercePort; store: ProviderStore },
@@ -23,7 +23,7 @@ export async function guaranteeCoupon(
   if (fault) throw new Refused(couponDiffers, `${coupon.code} ${fault}: choose another code`)
 }
 
-/** How the platform's terms are worse than promised, as the end of a sentence; null if they are not. */
+/** Describes how the platform's terms are worse than promised, as the end of a sentence; null if they are not worse. */
 export function findDifference(promised: CouponTerms, terms: CouponTerms | null): string | null {
   const prefix = 'exists at your platform and'
   if (terms === null) return `${prefix} is another kind of discount`
@@ -43,14 +43,14 @@ export function findDifference(promised: CouponTerms, terms: CouponTerms | null)
   return null
 }
 
-/** Whether a coupon can still be used at an instant; always if it has no end. */
+/** Whether a coupon has not ended yet at an instant. A coupon without an end never ends. */
 export const isUsableAt = (endsAt: Date | string | null, now: Date): boolean =>
   endsAt === null || new Date(endsAt) >= now
 
 const cents = (amount: string | null): bigint => (amount === null ? 0n : toCents(amount))
 const isSame = (one: string | null, other: string | null): boolean =>
   one === null || other === null ? one === other : toCents(one) === toCents(other)
-/** Platforms store no milliseconds. */
+/** Whole seconds, because platforms store no milliseconds. A coupon without an end counts as infinity. */
 const seconds = (at: string | null): number =>
   at === null ? Number.POSITIVE_INFINITY : Math.floor(Date.parse(at) / 1000)
 

@@ -1,4 +1,4 @@
-/** Webhooks of ecommerce platforms: checks the signature and stores the events, which a job applies. */
+/** Receives webhooks of ecommerce platforms: checks the signature and stores the events. A job applies the events later. */
 
 import { buildProviderKey } from '#db/lookup-index/definitions'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
@@ -11,7 +11,7 @@ import type { EcommercePort } from '../ecommerce/port.ts'
 import { accept } from '../provider-events/accept.ts'
 import { findEcommerce, webhookSecrets } from './connections.ts'
 
-/** Returns the number of events. Refuses an unknown store or platform (404) and a wrong signature (401). */
+/** Returns the number of stored events. Refuses an unknown store or platform (404) and a wrong signature (401). */
 export async function receiveEcommerceHook(
   ctx: SystemContext,
   from: { provider: string; storeId: string },
@@ -43,8 +43,8 @@ export async function receiveEcommerceHook(
 }
 
 /**
- * Drops `app.uninstalled` of a shop to which the store was connected earlier; its signature is valid if both shops
- * installed the server's app. Other events are harmless: they only trigger a re-read from the current shop.
+ * Drops an `app.uninstalled` event of a shop to which the store was connected earlier. Its signature is valid if both shops
+ * installed the server's app. Other events of that shop are harmless: they only trigger a re-read from the current shop.
  */
 async function dropStaleUninstalls(
   { root }: SystemContext,
@@ -62,8 +62,8 @@ async function dropStaleUninstalls(
 }
 
 /**
- * Receives a webhook to the server's app about a shop, which may have removed the app already. Returns the number of
- * events: 0 if the shop belongs to no store. Refuses like `receiveEcommerceHook`.
+ * Receives a webhook sent to the server's app about a shop; the shop may have removed the app already. Returns the number
+ * of events, 0 if the shop belongs to no store. Refuses an unknown platform (404) and a wrong signature (401).
  */
 export async function receiveAppHook(
   ctx: SystemContext,
@@ -81,7 +81,7 @@ export async function receiveAppHook(
     if (error instanceof Refused) throw refuse('unauthorized', error.message)
     throw error
   }
-  // Includes stores that were connected to the shop earlier: they still have data of its shoppers.
+  // Includes stores that were connected to the shop earlier, because they still have data of its shoppers.
   const stores = await ctx.root
     .selectFrom('stores')
     .select('id')
@@ -105,7 +105,7 @@ export async function receiveAppHook(
   return events.length
 }
 
-/** Parses with the first matching secret; throws the newest secret's error if none matches. */
+/** Parses the webhook with the first secret that matches. If none matches, throws the error of the newest secret. */
 function parseWithSecrets(
   port: EcommercePort,
   headers: Headers,

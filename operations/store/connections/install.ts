@@ -1,4 +1,4 @@
-/** App installation by the shop's owner: the link to the platform, and the page to which it redirects back. */
+/** Connects a shop whose owner installs the server's app: the link to the platform, and the page it redirects back to. */
 
 import type { Context, SystemContext } from '#runtime/context'
 import { weekMs } from '#runtime/durations'
@@ -17,7 +17,7 @@ const linkTtlMs = weekMs
 const signedText = (storeId: string, at: string, provider: string, shop: string): string =>
   [storeId, at, provider, shop].join('\n')
 
-/** The link with which the shop's owner connects it. Refuses a platform without an app, and an invalid shop. */
+/** Builds the link with which the shop's owner connects the shop. Refuses a platform without an app, and an invalid shop. */
 export function buildInstallLink(ctx: Context, provider: string, shop: string): string {
   const flow = findInstallFlow(ctx.adapters.ecommerce, provider)
   if (!flow) {
@@ -38,7 +38,7 @@ export function buildInstallLink(ctx: Context, provider: string, shop: string): 
   }
 }
 
-/** Handles the redirect back: connects the shop to the store that issued the link, and returns a page. */
+/** Handles the redirect from the platform: connects the shop to the store that issued the link, and returns a page. */
 export async function finishInstall(
   system: SystemContext,
   provider: string,
@@ -60,7 +60,7 @@ export async function finishInstall(
   }
 }
 
-/** The store in the signed state. Refuses a state for another shop, an expired one, and a used one. */
+/** The store named in the signed state. Refuses a state that is for another shop, has expired or was used already. */
 async function requireStoreOfState(
   system: SystemContext,
   provider: string,

@@ -1,4 +1,4 @@
-/** Probes and checks of the ecommerce platform and of the server's mail and storage (rule 19). */
+/** Health probes and configuration checks of the ecommerce platform and of the server's mail and storage (rule 19). */
 import { unwrapAdapter } from '#runtime/ports/instrumentation'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import type { EcommercePort } from '../ecommerce/port.ts'
@@ -29,7 +29,7 @@ interface SelfChecking {
   findings?(store: ProviderStore, webhookUrl: string): Promise<Precondition[]>
 }
 
-/** A key that does not exist. */
+/** A storage key that does not exist. */
 const missingKey = 'connection-probe'
 
 export const storageKind: ServerKind = {
@@ -41,7 +41,7 @@ export const storageKind: ServerKind = {
   },
 }
 
-/** `check` is the only call that sends no mail. */
+/** The probe uses `check`, because it is the only call that sends no mail. */
 export const mailKind: ServerKind = {
   probe: ({ adapters }) => adapters.mail.check(),
   async check({ adapters, settings }) {

@@ -1,4 +1,4 @@
-/** Renewal of expiring credentials, by one process at a time under a lease. */
+/** Renews expiring credentials. A lease lets only one process renew at a time. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isSameInstant } from '#runtime/database/sql'
@@ -19,8 +19,9 @@ const retryDelayMs = 100
 const maxAttempts = 200
 
 /**
- * Passes the stored credentials to `change` and stores its result; concurrent callers wait. The lease of a process that
- * dies expires after 30 seconds. Throws `Unavailable` if the store has been reconnected.
+ * Passes the stored credentials to `change` and stores the credentials it returns. Concurrent callers wait. The lease of a
+ * process that crashed expires after 30 seconds. Throws `Unavailable` if the store has been reconnected, and after waiting
+ * for 20 seconds.
  */
 export async function renewCredentials(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** Attributes orders to touches and writes their conversions (rules 3 and 4). */
+/** Attributes orders to touches (messages and popup subscriptions) and writes their conversions (rules 3 and 4). */
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -11,8 +11,8 @@ import { updateSums } from './conversion-sums.ts'
 import { findLastTouches } from './last-touch.ts'
 
 /**
- * Attributes orders that have no touch yet, or whose message failed meanwhile, and updates the conversions of all.
- * Runs in the caller's transaction and locks the orders until it ends.
+ * Attributes the orders that have no touch yet or whose message failed meanwhile. Updates the conversions of all the
+ * orders. Runs in the caller's transaction and locks the orders until that transaction ends.
  */
 export async function attributeOrders(ctx: Context, orderIds: readonly string[]): Promise<void> {
   const orders = await ctx.db
@@ -120,7 +120,7 @@ const figureColumns = columnNames(conversionTypes).filter(
 )
 const lineColumns = columnNames(lineTypes).filter((column) => column !== 'conversion_id')
 
-/** Sorts keys, because jsonb does not keep their order. */
+/** Turns a column value into comparable text. Sorts the keys of objects, because jsonb does not keep their order. */
 function toComparable(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
   if (typeof value !== 'object' || value === null) return String(value)

@@ -1,4 +1,4 @@
-/** The attribution window of each source, in hours: the store's setting and its history. */
+/** The attribution window of each source, in hours, as set by the store; and the earlier settings. */
 
 export interface AttributionHours {
   automationHours: number
@@ -14,7 +14,7 @@ export const defaultHours: AttributionHours = {
   stockNotificationHours: 168,
 }
 
-/** `stores.attribution`: the current hours, and earlier ones, oldest first. */
+/** The JSON of `stores.attribution`: the current hours, and the earlier hours, oldest first. */
 export interface StoredHours extends Partial<AttributionHours> {
   /** `until`: the last instant at which these hours were in force. */
   earlier?: (AttributionHours & { until: string })[]
@@ -26,7 +26,7 @@ export function findHoursAt(stored: StoredHours, placedAt: Date): AttributionHou
   return withDefaultHours(before ?? stored)
 }
 
-/** The stored form after a change at `now`. Returns the same object if nothing changed. */
+/** Returns the JSON to store after a change at `now`, or the same object if nothing changed. */
 export function changeHours(stored: StoredHours, change: Partial<AttributionHours>, now: Date): StoredHours {
   const current = withDefaultHours(stored)
   const next = { ...current, ...change }
@@ -37,7 +37,7 @@ export function changeHours(stored: StoredHours, change: Partial<AttributionHour
   }
 }
 
-/** The four numbers, with defaults filled in. */
+/** The four hours without the history; missing hours get their default. */
 export function withDefaultHours(stored: StoredHours): AttributionHours {
   const given = { ...defaultHours, ...stored }
   return {

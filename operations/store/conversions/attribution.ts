@@ -1,4 +1,4 @@
-/** Touches: messages and popup subscriptions to which an order may be attributed (rule 3). */
+/** Records and voids touches: messages and popup subscriptions to which an order may be attributed (rule 3). */
 
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -18,7 +18,7 @@ export interface Touch {
   automationType?: string | null
   channel: 'messaging' | 'email' | 'storefront'
   messageId: string | null
-  /** E.164; stored as its `phoneKey`. */
+  /** In E.164; stored as a `phoneKey`. */
   phone: string | null
   email: string | null
   couponCode?: string | null
@@ -27,7 +27,7 @@ export interface Touch {
   touchedAt: Date
 }
 
-/** Runs in the transaction that marks the messages sent. A message id that already has a touch is skipped. */
+/** Must run in the transaction that marks the messages as sent. Skips messages that already have a touch. */
 export async function recordTouches(ctx: Context, touches: Touch[]): Promise<void> {
   if (touches.length === 0) return
   const rows = touches.map((touch) => ({
@@ -76,7 +76,7 @@ const touchTypes = {
 } as const
 const touchColumns = columnNames(touchTypes)
 
-/** Voids the touches of failed messages for good, and queues new attribution of their orders. */
+/** Voids the touches of failed messages permanently, and queues a new attribution of the orders attributed to them. */
 export async function voidTouches(ctx: Context, messageIds: string[]): Promise<void> {
   if (messageIds.length === 0) return
   const voided = await ctx.db
@@ -92,7 +92,7 @@ export async function voidTouches(ctx: Context, messageIds: string[]): Promise<v
       activityAt(touch.touched_at, 'touches', { n: -1, converted: touch.conversions > 0 ? -1 : 0 }),
     ),
   )
-  // Read after the update: attribution locks the touches until its conversions are committed.
+  // Read after the update, which waits for running attributions: these lock the touches until they commit.
   const attributed = await ctx.db
     .selectFrom('conversions')
     .select('order_id')
@@ -109,6 +109,6 @@ export type ConversionRow = Row<'conversions'>
 export interface ConversionChange {
   /** Null: the order was not attributed to this source before. */
   before: ConversionRow | null
-  /** Null: no longer attributed, because its message failed. */
+  /** Null: the order is no longer attributed, because the message failed. */
   after: ConversionRow | null
 }

@@ -1,4 +1,4 @@
-/** Builds the columns of a conversion from an order and its touch: pure. */
+/** Builds the columns of a conversion from an order and its touch. Pure functions. */
 import type { Row } from '#db/tables'
 import { toCents, toMoney } from '#runtime/values/money'
 import { spreadRefund } from './refunds.ts'
@@ -17,11 +17,14 @@ export interface Source {
   channel: string
   message_id: string | null
   touched_at: Date
-  /** A coupon issued for this touch only. */
+  /** The code of a coupon that was issued for this touch only. */
   coupon_code: string | null
 }
 
-/** A refunded conversion stays refunded if the order is cancelled later; a cancelled one changes only if the order is reopened. */
+/**
+ * The status of the conversion. A refunded conversion stays refunded if the order is cancelled later. A cancelled conversion
+ * changes only if the order is reopened.
+ */
 function findStatus(
   order: Pick<Order, 'status' | 'payment_status'>,
   before: string | null,
@@ -34,7 +37,7 @@ function findStatus(
   return order.payment_status === 'partially-refunded' ? 'partially-refunded' : 'confirmed'
 }
 
-/** The columns derived from the order. */
+/** Builds the columns of `conversions`. `before`: the status of the stored conversion. */
 export function buildConversion(order: Order, source: Source, before: string | null) {
   const status = findStatus(order, before)
   const brings = status !== 'refunded' && status !== 'cancelled'
@@ -69,7 +72,7 @@ export function buildConversion(order: Order, source: Source, before: string | n
 
 const isSame = (code: string, other: string | null): boolean => code.toLowerCase() === other?.toLowerCase()
 
-/** The lines of the conversion, each with its share of the refund. */
+/** Builds the rows of `conversion_items`, each with its share of the refund. */
 export function buildLines(order: Order, items: readonly Item[]) {
   const refunds = spreadRefund(
     items.map((item) => ({ total: item.total, refundedTotal: item.refunded_total })),

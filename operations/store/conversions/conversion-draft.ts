@@ -1,4 +1,4 @@
-/** A conversion as stored, and as computed before it is written. */
+/** Types of a conversion: as computed before it is written, and as stored. */
 import type { ConversionRow } from './attribution.ts'
 import type { buildConversion, buildLines } from './conversion-columns.ts'
 
@@ -13,6 +13,6 @@ export interface ConversionDraft {
 export interface StoredConversion {
   row: ConversionRow
   lines: Lines
-  /** Its message failed. */
+  /** Whether the touch was voided because its message failed. */
   isVoid: boolean
 }

@@ -1,4 +1,4 @@
-/** Updates the daily sums, the products and the touch counts when conversions change. */
+/** Updates the daily sums, the sold products and the conversion counts of touches when conversions change. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
@@ -23,7 +23,7 @@ type Row = Pick<
 
 const isCounted = (row: Row): boolean => row.status === 'confirmed' || row.status === 'partially-refunded'
 
-/** Subtracts the old rows from the sums and adds the new ones. Runs in the transaction that wrote the conversions. */
+/** Subtracts the old rows from the sums and adds the new rows. Runs in the transaction that wrote the conversions. */
 export async function updateSums(
   ctx: Context,
   known: ReadonlyMap<string, StoredConversion>,
@@ -116,7 +116,10 @@ async function upsertProducts(ctx: Context, written: readonly ConversionDraft[])
     .execute()
 }
 
-/** Updates the conversion counts of touches. Returns a delta for each message touch that got its first or lost its last conversion. */
+/**
+ * Updates the conversion counts of touches. Returns a delta of the daily sums for each message that got its first
+ * conversion or lost its last.
+ */
 async function updateTouchCounts(
   ctx: Context,
   touches: ReadonlyMap<string, number>,

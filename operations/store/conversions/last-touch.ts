@@ -1,4 +1,4 @@
-/** Finds the last touch of an order (rule 3). */
+/** Finds the last touch before an order, to which the order is attributed (rule 3). */
 import { type RawBuilder, sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -11,9 +11,9 @@ type Order = Row<'orders'>
 type Candidate = Source & { order_id: string; touch_id: string }
 
 /**
- * The last touch of each order that has one, by order id. Locks the touches until the transaction ends, so that none is
- * voided before its conversion is committed. Also locks `others`, whose counts will change: all in the order of their
- * ids, which prevents deadlocks.
+ * The last touch of each order, by order id; orders without a touch are missing. Locks the touches until the transaction
+ * ends, so that no touch is voided before its conversion is committed. Also locks the touches `others`, whose counts will
+ * change. All touches are locked in the order of their ids, which prevents deadlocks.
  */
 export async function findLastTouches(
   ctx: Context,
@@ -89,7 +89,7 @@ async function findCandidates(ctx: Context, orders: readonly Order[]): Promise<C
             // biome-ignore lint/plugin/contact-spelling: attribution_touches holds keys
             .unionAll(touches(sql`m.email = ${emailKeySql('o.customer_email')}`))
             .unionAll(
-              // Unnested and joined: for `any(array)` of unknown length PostgreSQL estimates ten elements.
+              // Joins the unnested codes, because for `any(array)` of unknown length PostgreSQL estimates ten elements.
               touches(sql`true`).innerJoin(
                 sql<{ code: string }>`unnest(o.coupon_codes)`.as<'c'>(sql`c(code)`),
                 (join) => join.on(sql<boolean>`upper(m.coupon_code) = upper(c.code)`),

@@ -1,4 +1,4 @@
-/** Refunds by line (rule 6): amounts that the platform assigned to lines, and the rest spread over them. */
+/** Computes the refund of each order line (rule 6): the amount assigned by the platform, plus a share of the rest. */
 import { atLeastZero, minCents, splitBy, sumCents, toCents, toMoney } from '#runtime/values/money'
 
 interface Line {
@@ -9,8 +9,8 @@ interface Line {
 
 /**
  * The refunded amount of each line, in the given order, never more than the line's total. A refund that names no lines is
- * spread in proportion to the remaining totals, to the cent, largest remainder first. Only a refund larger than all lines
- * reaches shipping. Any excess over a line's total (its taxes) is assigned to no line.
+ * spread in proportion to the remaining totals, to the cent, largest remainder first. Only a refund larger than the total
+ * of all lines covers shipping. If the platform refunded more than a line's total (its taxes), the excess counts for no line.
  * @example spreadRefund([{ total: '120.00', … }, { total: '60.00', … }], '50.00') // ['33.33', '16.67']
  */
 export function spreadRefund(lines: readonly Line[], refundedTotal: string): string[] {

@@ -1,4 +1,4 @@
-/** The figures of the home page for a range of days (rule 5): one statement. */
+/** Reads the figures of the home page for a range of days, with one statement (rule 5). */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type DayRange, isWithin } from '#runtime/database/days'
@@ -82,7 +82,7 @@ const readSummedFigures = prepared<DayRange & { timezone: string; currency: stri
   },
 )
 
-/** Orders and revenue of a range: recovered by messages, by source, and in total. */
+/** Orders and revenue of a range: in total, and recovered by messages, by source. */
 export async function readDashboard(ctx: Context, range: DayRange): Promise<z.input<typeof dashboard>> {
   const { timezone, currency } = ctx.store
   const query = { ...range, timezone, currency }

@@ -1,13 +1,13 @@
 /**
- * Parts of other sections on the home page: query builders, so that the page is read with one statement. A part that no
- * section provides is 0 or empty.
+ * Parts that other sections add to the home page. They provide query builders instead of results, so that the page is read
+ * with one statement. A part that no section provides is 0 or empty.
  */
 import type { AliasableExpression, Expression, Kysely } from 'kysely'
 import type { TenantTables } from '#db/tables'
 
 type Db = Kysely<TenantTables>
 
-/** In display order. */
+/** The types of pending items, in the order in which they are displayed. */
 export const pendingTypes = [
   'reviews-pending',
   'exchange-requests-pending',
@@ -18,22 +18,28 @@ export const pendingTypes = [
 ] as const
 export type PendingType = (typeof pendingTypes)[number]
 
-/** Counts items of a type that wait for the merchant. */
+/** Counts the items of one type that the merchant has to deal with. */
 export interface PendingPart {
-  /** The feature it needs; without it the count is 0. Null: none. */
+  /** The required feature: without it the count is 0. Null: no feature is required. */
   feature: string | null
-  /** One row with one integer. The values are placeholders: the key's creator, and the current time. */
+  /**
+   * A query for one row with one integer. `values` are SQL placeholders: `userId` is the user who created the API key, `now`
+   * the current time.
+   */
   count(db: Db, values: { userId: string; now: Date }): Expression<unknown>
 }
 
 export interface StockRequests {
   feature: string
-  /** One row per request, with its instant. */
+  /** A query for one row per stock request, with the instant of the request. */
   rows(db: Db): AliasableExpression<{ at: Date }>
 }
 
 export interface RecentReviews {
   feature: string
-  /** One row with the five newest as a JSON array of `{ id, productName, customerName, rating, text, status, createdAt }`. */
+  /**
+   * A query for one row with the five newest reviews, as a JSON array of
+   * `{ id, productName, customerName, rating, text, status, createdAt }`.
+   */
   newest(db: Db): Expression<unknown>
 }

@@ -1,4 +1,4 @@
-/** The counts of the home overview (rule 5), by hour or by day of the store's zone: one statement. */
+/** Reads the counts of the home overview, by hour or by day in the store's time zone, with one statement (rule 5). */
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { firstInstant } from '#runtime/database/days'
@@ -8,8 +8,8 @@ import { isCountedConversion, isCountedOrder } from '../sums/revenue-rules.ts'
 export type Granularity = 'hour' | 'day'
 
 /**
- * Slots number the hours or days: 0 is the current one, `1 - n` the first of the period, `1 - 2n` the first of the
- * period before.
+ * A slot is the number of an hour or day. For a period of `n` slots, slot 0 is the current hour or day, `1 - n` is the
+ * first of the period, and `1 - 2n` is the first of the previous period.
  */
 interface Slotted {
   slot: number
@@ -20,9 +20,9 @@ export interface OverviewFacts {
   endAt: string
   previousStartAt: string
   previousEndAt: string
-  /** First instants of the slots of the period, oldest first. */
+  /** The first instant of each slot of the period, oldest first. */
   slots: string[]
-  /** Money is decimal text of the store's currency; `carts` are of any currency. */
+  /** `orders` and `revenue` (decimal text) count only the store's currency; `carts` counts all currencies. */
   conversions: (Slotted & { channel: string; orders: number; revenue: string; carts: number })[]
   orders: (Slotted & { orders: number; revenue: string })[]
   messages: (Slotted & { n: number })[]
@@ -41,18 +41,24 @@ export interface OverviewQuery {
 
 type Db = Kysely<TenantTables>
 
-/** The slot of an instant. `span` has one row: `starts`, the first instants of all slots of both periods, and their ends. */
+/**
+ * The slot of an instant. The CTE `span` has one row: `starts`, the first instants of all slots of both periods, and the
+ * ends of both periods.
+ */
 const slotSql = (column: string): RawBuilder<number> =>
   sql<number>`width_bucket(${sql.ref(column)}, (select starts from span)) - 2 * (select n from span)`
 
-/** In the period or the previous one, whose last slot is cut at the same elapsed time. */
+/** Whether an instant is in the period or in the previous period. The last slot of both ends at the same elapsed time. */
 const isInSpan = (column: string): RawBuilder<boolean> => {
   const at = sql.ref(column)
   return sql<boolean>`(${at} >= (select starts[1] from span) and ${at} <= (select end_at from span)
     and not (${at} > (select previous_end_at from span) and ${at} < (select starts[n + 1] from span)))`
 }
 
-/** Today, and the last day of the previous period, cut at the same time: partial days that the sums cannot answer. */
+/**
+ * Whether an instant is in one of the partial days, which the daily sums do not have: today until now, and the last day of
+ * the previous period until the same time.
+ */
 const isAtEdges = (column: string): RawBuilder<boolean> => {
   const at = sql.ref(column)
   return sql<boolean>`((${at} >= (select starts[2 * n] from span) and ${at} <= (select end_at from span))
@@ -60,13 +66,13 @@ const isAtEdges = (column: string): RawBuilder<boolean> => {
 }
 
 const today = sql`(select (end_at at time zone tz)::date from span)`
-/** Whole days, read from the sums; needs the alias `d`. */
+/** Whether a row of daily sums (alias `d`) is a whole day of one of the two periods. */
 const isWholeDay = sql<boolean>`(d.timezone = (select tz from span) and d.day < ${today}
   and d.day > ${today} - 2 * (select n from span) and d.day <> ${today} - (select n from span))`
 const slotOfDay = sql<number>`d.day - ${today}`
 
 const local = sql`(g.end_at at time zone g.tz)`
-// Subtracts the elapsed part of the hour: a local hour that occurs twice is ambiguous by name.
+// Subtracts the elapsed part of the hour instead of converting local time, because a local hour may occur twice.
 const hourStart = sql`g.end_at - (${local} - date_trunc('hour', ${local}))`
 
 const firstOfSlot: Record<Granularity, RawBuilder<Date>> = {
@@ -95,7 +101,7 @@ function toJsonRows(db: Db, queries: readonly Counted[]): RawBuilder<never> {
   return sql<never>`(${sql.join(arrays, sql` || `)})`
 }
 
-/** `summed`: reads whole days from the daily sums, a few rows instead of hundreds of thousands. */
+/** `summed`: reads whole days from the daily sums, which are a few rows instead of hundreds of thousands. */
 const prepareFacts = (granularity: Granularity, summed = false) =>
   prepared<OverviewQuery, OverviewFacts>((db, query, { stockRequests: requests }) => {
     const isAsked = summed ? isAtEdges : isInSpan
@@ -185,10 +191,10 @@ const prepareFacts = (granularity: Granularity, summed = false) =>
       ]) as never
   })
 
-/** The facts of the last `buckets` hours or days, and of as many before. */
+/** Reads the facts of the last `buckets` hours or days, and of the same number before them. */
 export const overviewFacts = {
   hour: prepareFacts('hour'),
   day: prepareFacts('day'),
-  /** If the daily sums are complete. */
+  /** Like `day`, but faster; usable only if the daily sums are complete. */
   summedDay: prepareFacts('day', true),
 }

@@ -1,4 +1,4 @@
-/** Pending items, and the latest sales and reviews: one statement. */
+/** Reads the pending items and the latest sales and reviews, with one statement. */
 import { sql } from 'kysely'
 import { isoInstant, jsonObject, moneyNumber } from '#runtime/database/json'
 import { prepared } from '#runtime/database/query'
@@ -20,7 +20,7 @@ export interface OverviewNow {
 
 const shown = 5
 
-/** Counts in the order of `pendingTypes`, and the newest sales and reviews. The caller leaves out parts not in the plan. */
+/** Pending counts in the order of `pendingTypes`, and the newest sales and reviews, including features not in the plan. */
 export const overviewNow = prepared<{ userId: string; now: Date }, OverviewNow>((db, values, extensions) => {
   const sales = db
     .selectFrom('conversions as c')

@@ -1,4 +1,4 @@
-/** The home overview: compares the facts of two periods. */
+/** Builds the home overview, which compares a period with the previous period. */
 
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
@@ -19,7 +19,7 @@ const shapes: Record<(typeof periods)[number], { granularity: Granularity; bucke
   '90d': { granularity: 'day', buckets: 90 },
 }
 
-/** A period up to now compared with the previous one; parts of features not in the plan are 0 or empty. */
+/** Compares a period up to now with the previous period. Parts of features that are not in the plan are 0 or empty. */
 export async function readOverview(ctx: Context, period: (typeof periods)[number]): Promise<Overview> {
   const { granularity, buckets } = shapes[period]
   const { timezone, currency } = ctx.store
@@ -83,14 +83,14 @@ function bySlot<R extends { slot: number }>(rows: readonly R[], units: (row: R) 
   return slots
 }
 
-/** Sums the period, or the previous one. */
+/** Sums the slots of the period, or of the previous period. */
 function sumPeriod(slots: BySlot, buckets: number, isPrevious: boolean): bigint {
   let sum = 0n
   for (const [slot, units] of slots) if (slot <= -buckets === isPrevious) sum += units
   return sum
 }
 
-/** Pairs the slots of the period with those of the previous one. */
+/** Pairs each slot of the period with the same slot of the previous period. */
 const pairSlots = ({ slots }: OverviewFacts) =>
   slots.map((at, index) => {
     const slot = index + 1 - slots.length
@@ -141,7 +141,7 @@ function buildRateMetric(
   }
 }
 
-/** Both values have two decimals. */
+/** The change in percent. Both values have at most two decimals. */
 function computeChange(value: number, before: number): number | null {
   const [one, other] = [toCents(value), toCents(before)]
   return toPercent(one - other, other, 1)

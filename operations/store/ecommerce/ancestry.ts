@@ -1,7 +1,7 @@
-/** Ancestors of categories. */
+/** Computes the ancestors of categories. */
 import type { Category } from './port.ts'
 
-/** For each category itself and all its ancestors. */
+/** For each category id: that id and the ids of all its ancestors. */
 export type Ancestry = ReadonlyMap<string, readonly string[]>
 
 export function buildAncestry(categories: readonly Category[]): Ancestry {

@@ -5,13 +5,13 @@ import type { Money } from './money.ts'
 type DiscountKind = 'quantity' | 'bundle' | 'gift'
 
 interface Common {
-  /** Our stable key: `<kind>:<id>`. */
+  /** Our stable key of the discount, `<kind>:<id>`. */
   reference: string
-  /** Increases with each change; a write with a lower revision than the platform's is ignored. */
+  /** Increases with each change. A write with a lower revision than the last written one is ignored. */
   revision: number
-  /** Shown at checkout. */
+  /** The name that shoppers see at the checkout. */
   title: string
-  /** Instants. */
+  /** ISO 8601, like `endsAt`. */
   startsAt: string | null
   endsAt: string | null
   combinesWith: { promotions: boolean; coupons: boolean; gifts?: boolean }
@@ -47,7 +47,7 @@ export interface GiftDiscount extends Common {
   variantId: string
   quantity: number
   addAutomatically: boolean
-  /** Total number of orders. */
+  /** Number of orders, over all customers. */
   usageLimit: number | null
   usageLimitPerCustomer: number | null
 }
@@ -56,7 +56,7 @@ export type DiscountSpec = QuantityDiscount | BundleDiscount | GiftDiscount
 
 export interface DiscountCapabilities {
   kinds: DiscountKind[]
-  /** Limit for all kinds together; null: none. */
+  /** Limit on all kinds together; null: no limit. */
   maxLive: number | null
 }
 
@@ -64,7 +64,7 @@ export interface LiveDiscount {
   reference: string
   platformId: string
   revision: number
-  /** `discountHash` of the platform's state. */
+  /** Equals the `discountHash` of our spec if the platform's discount still matches it. */
   hash: string
 }
 

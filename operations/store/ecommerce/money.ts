@@ -1,2 +1,2 @@
-/** Decimal text, `249.90`. */
+/** Decimal text such as `249.90`. */
 export type Money = string

@@ -1,4 +1,4 @@
-/** The e-commerce platforms of this server. */
+/** Declares the ecommerce port and opens its adapters. */
 import type { PortSpec } from '#runtime/ports/spec'
 import type { EcommercePort } from './port.ts'
 import { sandboxEcommerce } from './sandbox.ts'

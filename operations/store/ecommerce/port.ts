@@ -1,4 +1,4 @@
-/** The port to an ecommerce platform. Each call may throw `Refused`, `Throttled` or `Unavailable` of runtime/ports/errors.ts. */
+/** The port to an ecommerce platform. Every call may throw `Refused`, `Throttled` or `Unavailable` (runtime/ports/errors.ts). */
 import type { Precondition, ProviderEvent, ProviderStore } from '#runtime/ports/provider'
 import type { DiscountCapabilities, DiscountSpec, DiscountUsage, LiveDiscount } from './discounts.ts'
 import type { Money } from './money.ts'
@@ -110,9 +110,9 @@ export interface Cart {
   items: PlatformOrderItem[]
   total: Money
   currency: string
-  /** Restores the cart for the shopper. */
+  /** A link that restores the cart for the shopper. */
   url: string
-  /** The order it became, or null. */
+  /** The id of the order that the cart became, or null. */
   orderId: string | null
   lastActivityAt: string
 }
@@ -131,26 +131,26 @@ export interface ProductQuery {
 export interface CouponSpec {
   code: string
   type: 'percentage' | 'amount' | 'free-shipping'
-  /** Percent, or units of the store's currency; null for free shipping. */
+  /** Percent, or an amount in the store's currency; null for free shipping. */
   value: Money | null
   minimumAmount: Money | null
   usageLimit: number | null
-  /** Instant. */
+  /** ISO 8601; null: no end. */
   endsAt: string | null
 }
 
-/** The terms of a code at the platform. */
+/** The terms of a coupon as the platform has them. */
 export type CouponTerms = Omit<CouponSpec, 'code'>
 
 /** OAuth-style installation: the shop's owner follows a link to the platform and is redirected back. */
 export interface InstallFlow {
-  /** The link, and the shop's normalized name. Throws `Refused` for an invalid shop. */
+  /** Builds the link and normalizes the shop's name. Throws `Refused` for an invalid shop. */
   link(shop: string, back: { state: string; returnUrl: string }): { shop: string; url: string }
   /** Parses the redirect. Throws `Refused` on a bad signature, or if the owner did not consent. */
   read(query: URLSearchParams): { shop: string; code: string }
   /** Returns credentials to store. Throws `Refused` if they lack a permission. */
   exchange(shop: string, code: string): Promise<unknown>
-  /** Parses a webhook to the app; `shopId` is the `platformStoreId` of `check`. Throws as `parseWebhook`. */
+  /** Parses a webhook sent to the app. `shopId` equals the `platformStoreId` of `check`. Throws like `parseWebhook`. */
   hook(headers: Headers, rawBody: Uint8Array): { shopId: string; events: ProviderEvent[] }
 }
 
@@ -169,7 +169,7 @@ export interface EcommercePort {
   /** Diagnoses the connection; changes nothing. `url`: the webhook endpoint. */
   findings?(store: ProviderStore, url?: string | null): Promise<Precondition[]>
   searchProducts(store: ProviderStore, query: ProductQuery): Promise<{ products: Product[]; total: number }>
-  /** Live; missing products are left out. */
+  /** Reads products live; products that do not exist are left out. */
   getProducts(store: ProviderStore, query: { ids: string[] }): Promise<Product[]>
   listCategories(store: ProviderStore): Promise<Category[]>
   /** `birthdays`: `MM-DD`. Pages through all customers by `cursor`, in a stable order. */
@@ -183,8 +183,8 @@ export interface EcommercePort {
   ): Promise<{ orders: PlatformOrder[]; next: string | null }>
   getOrder(store: ProviderStore, query: { id: string } | { number: string }): Promise<PlatformOrder | null>
   /**
-   * An existing code is left unchanged; its `terms` may differ from the requested ones. Null: a kind of discount that we
-   * do not create.
+   * Creates a coupon. If the code exists already, it is left unchanged, and the returned `terms` may differ from the
+   * requested terms. `terms` is null if the existing code is a kind of discount that `CouponSpec` cannot express.
    */
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string; terms: CouponTerms | null }>
   /** Carts changed at or after `updatedSince`, each once per pass; oldest change first if the platform supports it. */
@@ -194,27 +194,27 @@ export interface EcommercePort {
   ): Promise<{ carts: Cart[]; next: string | null }>
   /** The discounts that the platform supports. */
   discountCapabilities(store: ProviderStore): Promise<DiscountCapabilities>
-  /** Upsert by reference; a revision lower than the stored one (removed ones included) changes nothing. */
+  /** Upserts by reference. A revision lower than the last one written or removed changes nothing. */
   putDiscount(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }>
-  /** Succeeds for an unknown or removed discount too; the revision is recorded in any case. */
+  /** Also succeeds for an unknown or removed discount. Always records the revision. */
   removeDiscount(store: ProviderStore, reference: string, revision: number): Promise<void>
-  /** Only our own, without coupons. */
+  /** Lists only discounts created by us, without coupons. */
   listDiscounts(store: ProviderStore): Promise<LiveDiscount[]>
-  /** Use by orders; unused or removed discounts are 0 or left out. */
+  /** How many orders used each discount, by reference. Unused or removed discounts are 0 or left out. */
   discountUsage(store: ProviderStore, references: string[]): Promise<Record<string, DiscountUsage>>
   listScripts(store: ProviderStore): Promise<{ id: string; src: string; createdAt: Date }[]>
   /** Idempotent by `src`. If `id` is null, the shop's owner has to activate the script. */
   ensureScript(store: ProviderStore, script: { src: string }): Promise<{ id: string | null }>
-  /** Called once the owner's activation works. Undefined if the platform needs no activation. */
+  /** Removes the script once the owner has activated its replacement. Undefined if the platform needs no activation. */
   removeScript?(store: ProviderStore, script: { src: string }): Promise<void>
-  /** The link where the shop's owner activates it. Undefined if the platform needs no activation. */
+  /** The link where the shop's owner activates the script. Undefined if the platform needs no activation. */
   activationLink?(store: ProviderStore): Promise<string>
   /** Idempotent by topic and URL. */
   registerWebhook(
     store: ProviderStore,
     webhook: { topic: WebhookTopic; url: string; secret: string },
   ): Promise<{ webhookId: string; created: boolean }>
-  /** The platform's own signing secret, if it does not accept our `secret`. Throws if it is unknown. */
+  /** The platform's own signing secret. Defined if the platform does not accept our `secret`. Throws if it is unknown. */
   webhookSecret?(store: ProviderStore): string
   /** `secret`: the signing secret. Throws `Refused` on a bad signature. */
   parseWebhook(headers: Headers, rawBody: Uint8Array, secret: string): ProviderEvent[]

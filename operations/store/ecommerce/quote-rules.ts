@@ -1,18 +1,18 @@
-/** Discount rules of the sandbox's checkout, computed per unit in whole cents. */
+/** Applies the discount rules of the sandbox's checkout, per unit and in whole cents. */
 import { applyPercentage, atLeastZero, minCents, splitBy, sumCents, toCents } from '#runtime/values/money'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
 
-/** One unit of a line. */
+/** One unit of a cart line; a line with quantity 3 has three. */
 export interface Unit {
   line: number
   productId: string
   variantId: string
-  /** Including ancestors. */
+  /** Include the ancestors of its categories. */
   categoryIds: readonly string[]
   cents: bigint
 }
 
-/** The effect of one discount: the units it uses, and the amount off each. */
+/** The effect of one discount: the units it uses, and the cents taken off each unit. */
 export interface Applied<S> {
   spec: S
   units: Set<Unit>
@@ -21,7 +21,7 @@ export interface Applied<S> {
 
 export const sumDiscount = (off: ReadonlyMap<Unit, bigint>): bigint => sumCents(off.values())
 
-/** Most expensive first. */
+/** Sorts the most expensive unit first. */
 const byPriceDescending = (a: Unit | undefined, b: Unit | undefined): number =>
   Number((b?.cents ?? 0n) - (a?.cents ?? 0n))
 
@@ -33,8 +33,8 @@ const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
 }
 
 /**
- * Applies a quantity promotion, or returns null if no set is complete. `remainingPrice`: a unit's price after other
- * promotions, which limits the discount.
+ * Applies a quantity promotion. Returns null if the units do not complete one set. `remainingPrice`: a unit's price after
+ * other promotions; the discount never exceeds it.
  */
 export function applyQuantity(
   spec: QuantityDiscount,
@@ -88,7 +88,7 @@ export function applyBundle(spec: BundleDiscount, units: readonly Unit[]): Appli
   return used.size === 0 ? null : { spec, units: used, off }
 }
 
-/** Picks the units of one bundle, in the order of the lines. Items with a variant pick first. */
+/** Picks the units of one bundle; null if units are missing. Items that require a variant are served first. */
 function pickSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
   const set = new Set<Unit>()
   const named = [...spec.items].sort((a, b) => Number(a.variantId === null) - Number(b.variantId === null))

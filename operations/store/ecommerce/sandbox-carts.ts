@@ -1,4 +1,4 @@
-/** Carts of the sandbox's shops. */
+/** Creates and changes carts of the sandbox's shops. */
 
 import { sumCents, toCents, toMoney } from '#runtime/values/money'
 import type { Cart } from './port.ts'
@@ -15,14 +15,14 @@ import {
 
 /** The body of `POST /sandbox/api/ecommerce/:storeId/carts`. */
 export interface CartInput {
-  /** Changes an existing cart; default: the shop's next number. */
+  /** The id of the cart to change or create; default: the shop's next number. */
   id?: string | undefined
   customer: OrderInput['customer']
   items: OrderInput['items']
   lastActivityAt?: Date | string | undefined
 }
 
-/** A cart and its last write. */
+/** A cart, and when it was last written. */
 export interface WrittenCart {
   cart: Cart
   updatedAt: string

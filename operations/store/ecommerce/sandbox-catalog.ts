@@ -9,7 +9,7 @@ export interface CategoryInput {
   parentId?: string | null
   handle?: string
   url?: string
-  /** Among its siblings; default: its index in the list. */
+  /** Position among its siblings; default: its index in the list. */
   position?: number
 }
 
@@ -22,7 +22,7 @@ export interface ProductInput {
   handle?: string
   url?: string
   brand?: string | null
-  /** Existing categories. */
+  /** Must be ids of existing categories. */
   categoryIds?: readonly string[]
   tags?: readonly string[]
   imageUrl?: string | null
@@ -30,7 +30,7 @@ export interface ProductInput {
   isPublished?: boolean
   createdAt?: Date | string
   updatedAt?: Date | string
-  /** At least one. Prices in the store's currency; stock `null`: not tracked. */
+  /** At least one variant. Prices are in the store's currency; stock `null`: not tracked. */
   variants: readonly {
     id: string
     name?: string
@@ -53,7 +53,7 @@ export interface CustomerInput {
   acceptsMarketing?: boolean
 }
 
-/** A stored customer; the figures of their orders are computed when they are listed. */
+/** A stored customer; figures about the customer's orders are computed when customers are listed. */
 export interface StoredCustomer {
   id: string
   name: string | null
@@ -63,7 +63,7 @@ export interface StoredCustomer {
   acceptsMarketing: boolean
 }
 
-/** `Mesa de Jantar` as `mesa-de-jantar`. */
+/** Turns `Mesa de Jantar` into `mesa-de-jantar`. */
 const toHandle = (name: string): string =>
   name
     .normalize('NFD')

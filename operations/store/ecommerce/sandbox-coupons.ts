@@ -1,4 +1,4 @@
-/** Coupons of the sandbox's shops: created through the port, applied to orders like at a checkout. */
+/** Coupons of the sandbox's shops: creates them for the port, and applies them to orders like a checkout does. */
 
 import { Refused } from '#runtime/ports/errors'
 import { applyPercentage, minCents, splitBy, sumCents, toCents, toMoney } from '#runtime/values/money'
@@ -6,11 +6,11 @@ import type { CouponSpec, CouponTerms, PlatformOrderItem } from './port.ts'
 import { findObjects, instantText, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
 interface StoredCoupon extends CouponSpec {
-  /** Orders with it that are not cancelled. */
+  /** Number of orders with this coupon that are not cancelled. */
   used: number
 }
 
-/** Codes are case-insensitive. */
+/** The id of a coupon in `sandbox_objects`. Upper case, because codes are case-insensitive. */
 const couponId = (code: string): string => code.trim().toUpperCase()
 
 /**
@@ -41,17 +41,17 @@ const put = (locked: Shop, id: string, data: StoredCoupon): Promise<void> =>
   putObjects(locked, 'coupon', [{ id, data, updatedAt: instantText(locked.clock.now()) }])
 
 export interface AppliedCoupon {
-  /** In the shop's spelling. */
+  /** The code in the shop's spelling. */
   code: string
   items: PlatformOrderItem[]
-  /** In cents. */
+  /** The coupon's discount in cents. */
   discount: bigint
   shipping: bigint
 }
 
 /**
- * Applies a coupon to a new order: to its lines, in proportion and to the cent, or to its shipping (in cents). An unknown
- * code gives no discount. Throws `Refused` if the coupon has ended, is used up or does not fit this order.
+ * Applies a coupon to a new order: it reduces the lines in proportion to their totals, to the cent, or the shipping (in
+ * cents). An unknown code gives no discount. Throws `Refused` if the coupon has ended, is used up or needs a larger order.
  */
 export async function applyCoupon(
   locked: Shop,
@@ -75,7 +75,7 @@ export async function applyCoupon(
   return { code: coupon.code, items: spreadDiscount(items, discount), discount, shipping }
 }
 
-/** Counts the coupons of a cancelled (`by` −1) or reopened (1) order. */
+/** Changes the use counts of an order's coupons: by −1 when the order is cancelled, by 1 when it is reopened. */
 export async function countCoupons(locked: Shop, codes: readonly string[], by: 1 | -1): Promise<void> {
   for (const coupon of await findObjects<StoredCoupon>(locked, 'coupon', codes.map(couponId), true)) {
     await put(locked, couponId(coupon.code), { ...coupon, used: Math.max(0, coupon.used + by) })

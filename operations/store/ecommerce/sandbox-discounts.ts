@@ -1,7 +1,7 @@
 /**
- * Discounts of the sandbox's shops. The title simulates failures: `FAIL-REFUSE` is refused; `FAIL-DOWN` is neither stored
- * nor answered; `FAIL-TIMEOUT` is stored, then not answered; `FAIL-BUSY` is throttled; `FAIL-REMOVE` is stored, but its
- * removal is not answered.
+ * Discounts of the sandbox's shops. A word in the title simulates a failure. `FAIL-REFUSE`: the discount is refused.
+ * `FAIL-DOWN`: it is not stored, and the call gets no response. `FAIL-TIMEOUT`: it is stored, but the call gets no response.
+ * `FAIL-BUSY`: the call is throttled. `FAIL-REMOVE`: it is stored, but its removal gets no response.
  */
 
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
@@ -9,7 +9,7 @@ import { toCents, toMoney } from '#runtime/values/money'
 import { type DiscountSpec, type DiscountUsage, discountHash, type LiveDiscount } from './discounts.ts'
 import { findObjects, instantText, listObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
-/** A removed discount stays as a tombstone without its spec, to keep its revision. */
+/** A removed discount stays as a tombstone with `spec` null, which keeps its revision. */
 interface StoredDiscount {
   reference: string
   platformId: string
@@ -28,7 +28,7 @@ const put = (locked: Shop, data: StoredDiscount): Promise<void> =>
 const unanswered = (accepted: 'no' | 'unknown') =>
   new Unavailable(accepted, 'The sandbox platform does not answer')
 
-/** Creates or replaces it; ignores an older revision. Fails as the title says. */
+/** Creates or replaces a discount; ignores an older revision. Fails if the title asks for a failure. */
 export async function putDiscount(shop: Shop, spec: DiscountSpec): Promise<{ platformId: string }> {
   const { title, reference } = spec
   if (title.includes('FAIL-REFUSE')) {
@@ -49,7 +49,7 @@ export async function putDiscount(shop: Shop, spec: DiscountSpec): Promise<{ pla
   return { platformId }
 }
 
-/** Succeeds for an unknown or removed discount too. */
+/** Also succeeds for an unknown or removed discount. */
 export async function removeDiscount(shop: Shop, reference: string, revision: number): Promise<void> {
   await withShopLock(shop, async (locked) => {
     const known = await find(locked, reference)
@@ -77,7 +77,7 @@ export async function listDiscounts(shop: Shop): Promise<LiveDiscount[]> {
   }))
 }
 
-/** Use of the discounts by orders. */
+/** How many orders used each discount, and the discounted amounts, by reference. */
 export async function discountUsage(
   shop: Shop,
   references: readonly string[],
@@ -86,7 +86,7 @@ export async function discountUsage(
   return Object.fromEntries(used.map(({ reference, ...usage }) => [reference, usage]))
 }
 
-/** Counts an order that used them; `amount` in cents. */
+/** Adds an order to the usage of the discounts that it used; `amount` is in cents. */
 export async function countUsage(
   locked: Shop,
   used: readonly { reference: string; amount: bigint }[],
@@ -106,7 +106,7 @@ export async function countUsage(
   }
 }
 
-/** Sets the usage, for the seed and the tests. */
+/** Overwrites the usage of a discount. */
 export async function recordUsage(shop: Shop, reference: string, usage: DiscountUsage): Promise<void> {
   const updatedAt = instantText(shop.clock.now())
   await putObjects(shop, 'discount-usage', [{ id: reference, data: { reference, ...usage }, updatedAt }])

@@ -1,4 +1,4 @@
-/** Orders of the sandbox's shops: created and changed like by a shopper and a shop. */
+/** Creates and changes orders of the sandbox's shops, as shoppers and the shop would. */
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
 import {
@@ -30,9 +30,9 @@ import { restoreStock, takeStock } from './sandbox-stock.ts'
 
 /** The body of `POST /sandbox/api/ecommerce/:storeId/orders`. */
 export interface OrderInput {
-  /** Default: the shop's next number. */
+  /** The id of the new order; default: the shop's next number. */
   id?: string
-  /** Found by id, else by email, else by phone; otherwise created. */
+  /** The customer is found by id, else by email, else by phone; an unknown customer is created. */
   customer: {
     id?: string | undefined
     name?: string | null | undefined
@@ -46,8 +46,8 @@ export interface OrderInput {
   couponCode?: string | null | undefined
   clickToken?: string | null | undefined
   /**
-   * Price the order like the checkout: apply and count the platform's discounts, and add the earned gifts that the shopper
-   * chose. If it is left out, the order has no discounts.
+   * If set, the order is priced like at the checkout: the platform's discounts are applied and counted, and the earned gifts
+   * that the shopper chose are added. If left out, the order has no discounts.
    */
   checkout?: { giftVariantIds: readonly string[] } | undefined
   cartId?: string | null | undefined
@@ -61,9 +61,9 @@ export interface OrderChange {
   paymentStatus?: PlatformOrder['paymentStatus'] | undefined
   status?: PlatformOrder['status'] | undefined
   fulfillmentStatus?: PlatformOrder['fulfillmentStatus'] | undefined
-  /** Additional refund; without `refundItems` it is assigned to no line. */
+  /** Amount of an additional refund. Without `refundItems` it is not assigned to any line. */
   refundAmount?: number | undefined
-  /** Additional refunded units; the amount is their share of the line unless `refundAmount` is given. */
+  /** Units refunded additionally. Unless `refundAmount` is given, their share of the line's total is refunded. */
   refundItems?: readonly { variantId: string; quantity: number }[] | undefined
 }
 
@@ -77,8 +77,8 @@ export async function putOrders(shop: Shop, orders: readonly PlatformOrder[]): P
 }
 
 /**
- * Places an order: applies its coupon and takes its units out of stock. Throws `Refused` for an unknown variant, and for an
- * invalid coupon.
+ * Places an order: applies its coupon and takes its units from the stock. Throws `Refused` for an unknown variant, and for
+ * an invalid coupon.
  */
 export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrder> {
   return withShopLock(shop, async (locked) => {
@@ -138,8 +138,8 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
 }
 
 /**
- * Changes an order; null if there is none. Throws `Refused` for a refund that is negative, exceeds the rest of the order or
- * was never paid.
+ * Changes an order; null if there is no such order. Throws `Refused` for a refund that is negative or larger than what is
+ * left of the order, or if the order was never paid.
  */
 export function changeOrder(shop: Shop, orderId: string, change: OrderChange): Promise<PlatformOrder | null> {
   return withShopLock(shop, async (locked) => {
@@ -162,7 +162,7 @@ export function changeOrder(shop: Shop, orderId: string, change: OrderChange): P
       order = { ...order, status: change.status, cancelledAt }
     }
     if (change.fulfillmentStatus) order = withFulfillmentStatus(order, change.fulfillmentStatus, at)
-    // A later `updatedAt` for each change, even within one millisecond or with a frozen clock.
+    // Each change gets a later `updatedAt`, even within one millisecond or with a frozen clock.
     const updatedAt = new Date(Math.max(now, Date.parse(before.updatedAt) + 1)).toISOString()
     order = { ...order, updatedAt }
     await putOrders(locked, [order])
@@ -175,7 +175,7 @@ function applyRefund(order: PlatformOrder, { refundAmount, refundItems = [] }: O
   if (isUnpaid(order.paymentStatus)) throw notPaid('refundAmount')
   const units = countRefundedUnits(order.items, refundItems)
   const refundedQuantity = order.items.map((item, at) => item.refundedQuantity + units[at]!)
-  // The amount for the refunded units of a line, less earlier refunds.
+  // The amount to refund by line: the share of all refunded units, minus earlier refunds.
   const ofLines = order.items.map((item, at) => {
     if (units[at] === 0) return 0n
     const due = firstUnitsShare(toCents(item.total), refundedQuantity[at]!, item.quantity)
@@ -200,7 +200,7 @@ function applyRefund(order: PlatformOrder, { refundAmount, refundItems = [] }: O
   }
 }
 
-/** Lines priced by the checkout, followed by gifts; `off`: the total discount of the platform, in cents. */
+/** The lines as priced at the checkout, followed by the gifts. `off`: discounts and gifts in cents, without the coupon. */
 async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: OrderInput) {
   const { giftVariantIds } = input.checkout!
   const quote = await quoteSandboxCart(locked, { lines: input.items, couponCode: input.couponCode })
@@ -218,7 +218,7 @@ async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: Order
     ],
     off: sumCents(used.map(({ amount }) => amount)),
     used,
-    // The coupon is dropped if it does not combine with the better discounts.
+    // The coupon is dropped if it does not combine with the discounts and saves less than they do.
     takesCoupon: quote.discounts.length === 0 || toCents(quote.couponDiscount) > 0n,
   }
 }
@@ -227,13 +227,13 @@ const isUnpaid = (status: PlatformOrder['paymentStatus']): boolean =>
   status === 'pending' || status === 'voided'
 const notPaid = (field: string): Refused => new Refused('not-paid', `${field}: nothing was paid`)
 
-/** A return without money does not change the payment status. */
+/** The payment status after refunds. A return without a refunded amount does not change it. */
 function findRefundStatus(order: PlatformOrder, refunded: bigint): PlatformOrder['paymentStatus'] {
   if (refunded === 0n) return order.paymentStatus
   return refunded === toCents(order.total) ? 'refunded' : 'partially-refunded'
 }
 
-/** Refunded units by line; lines of the same variant are refunded in order. */
+/** Counts the refunded units of each line. If lines have the same variant, the first line is refunded first. */
 function countRefundedUnits(
   items: readonly PlatformOrderItem[],
   refundItems: NonNullable<OrderChange['refundItems']>,
@@ -269,7 +269,7 @@ function withPaymentStatus(
   if (!isPaid && back > 0n) throw new Refused('refunded', 'paymentStatus: was paid, and in part refunded')
   return {
     ...order,
-    // Refunds stay, whatever the new payment status.
+    // Earlier refunds are kept, whatever the new payment status is.
     paymentStatus:
       paymentStatus === 'paid' ? findRefundStatus({ ...order, paymentStatus }, back) : paymentStatus,
     paidAt: isPaid ? (order.paidAt ?? at) : null,
@@ -295,7 +295,7 @@ function withFulfillmentStatus(
   }
 }
 
-/** Finds, creates or updates the customer of an order or a cart. */
+/** Finds or creates the customer of an order or a cart, and updates changed fields. */
 export async function upsertCustomer(
   shop: Shop,
   facts: ShopFacts,
@@ -350,7 +350,7 @@ async function findCustomer(
   return rows[0]?.data
 }
 
-/** Lines of an order or a cart, numbered from `after`. Throws `Refused` for an unknown variant. */
+/** Builds lines of an order or a cart. `after`: how many lines come before. Throws `Refused` for an unknown variant. */
 export async function buildItems(
   shop: Shop,
   orderId: string,

@@ -1,4 +1,4 @@
-/** Changes, creates or deletes a product of a shop. */
+/** Changes, creates or deletes a product of a sandbox shop. */
 import type { Product } from './port.ts'
 import { putProduct } from './sandbox-catalog.ts'
 import { findObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
@@ -6,15 +6,18 @@ import { findObjects, putObjects, type Shop, withShopLock } from './sandbox-rows
 /** The body of `POST /sandbox/api/ecommerce/:storeId/products/:productId`. */
 export interface ProductChange {
   name?: string | undefined
-  /** For every variant. */
+  /** The new price of every variant. */
   price?: number | undefined
-  /** For every variant; null: not tracked. */
+  /** The new stock of every variant; null: not tracked. */
   stock?: number | null | undefined
   isPublished?: boolean | undefined
   isDeleted?: boolean | undefined
 }
 
-/** Creates an unknown product with the variant `<id>-1` at 100 and 10 units. Returns the product, also a deleted one. */
+/**
+ * Changes a product and returns it, even if the change deletes it. An unknown product is created with the variant `<id>-1`,
+ * at a price of 100 and with 10 units.
+ */
 export function changeSandboxProduct(shop: Shop, productId: string, change: ProductChange): Promise<Product> {
   return withShopLock(shop, async (locked) => {
     const [known] = await findObjects<Product>(locked, 'product', [productId], true)
@@ -27,7 +30,7 @@ export function changeSandboxProduct(shop: Shop, productId: string, change: Prod
         isPublished,
         variants: [{ id: `${productId}-1`, price: 100, stock: 10 }],
       }))
-    // A later `updatedAt` for each change, even within one millisecond or with a frozen clock.
+    // Each change gets a later `updatedAt`, even within one millisecond or with a frozen clock.
     const updatedAt = new Date(
       Math.max(shop.clock.ms(), known ? Date.parse(known.updatedAt) + 1 : 0),
     ).toISOString()

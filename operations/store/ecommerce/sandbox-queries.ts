@@ -1,4 +1,4 @@
-/** Queries of the sandbox's shops. */
+/** Queries products, categories, customers, orders and carts of the sandbox's shops. */
 import { type RawBuilder, sql } from 'kysely'
 import { roundToCents } from '#runtime/database/sql'
 import { Refused } from '#runtime/ports/errors'
@@ -6,7 +6,7 @@ import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQ
 import type { StoredCategory } from './sandbox-catalog.ts'
 import { listObjects, type ObjectKind, type Shop } from './sandbox-rows.ts'
 
-/** Folds case and accents, in SQL. */
+/** SQL that lower-cases text and removes its accents. */
 const foldAccents = (text: RawBuilder<unknown>): RawBuilder<string> =>
   sql<string>`lower(regexp_replace(normalize(${text}, NFD), '[\\u0300-\\u036f]', '', 'g'))`
 
@@ -17,7 +17,7 @@ const sorts: Record<ProductQuery['sort'], RawBuilder<unknown>> = {
   '-updatedAt': sql`p.data ->> 'updatedAt' desc`,
 }
 
-/** Matching products in the requested order, ties by id; `search` matches name, SKU, tags and brand. */
+/** Finds products in the requested order, equal ones by id. `search` matches name, SKU, tags and brand. */
 export async function searchProducts(
   shop: Shop,
   query: ProductQuery,
@@ -83,7 +83,7 @@ export async function listCategories(shop: Shop): Promise<Category[]> {
   return listed
 }
 
-/** A page of customers in order of creation, with figures of their counted orders in the shop's currency. */
+/** A page of customers in order of creation, with figures about their counted orders in the shop's currency. */
 export async function listCustomers(
   shop: Shop,
   query: { cursor?: string; limit: number; birthdays?: string[] },
@@ -122,7 +122,7 @@ export async function listCustomers(
 
 const pageSize = 100
 
-/** Orders changed at or after `updatedSince`, oldest change first; `cursor` continues after a page. */
+/** Orders changed at or after `updatedSince`, oldest change first. `cursor` continues after the previous page. */
 export async function listOrders(
   shop: Shop,
   query: { updatedSince: Date; cursor?: string },

@@ -1,4 +1,4 @@
-/** Prices a cart at the sandbox's checkout: bundles, quantity promotions, a coupon, gifts. */
+/** Prices a cart like the sandbox's checkout, with bundles, quantity promotions, a coupon and gifts. */
 
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
@@ -87,7 +87,7 @@ async function findProducts(shop: Shop, variantIds: readonly string[]): Promise<
   return rows.map((row) => row.data)
 }
 
-/** Oldest first. */
+/** The discounts that are active now, oldest first. */
 async function activeSpecs(shop: Shop) {
   const now = shop.clock.now().toISOString()
   return (await listSandboxDiscounts(shop))
@@ -98,7 +98,7 @@ async function activeSpecs(shop: Shop) {
 }
 type Specs = Awaited<ReturnType<typeof activeSpecs>>
 
-/** A coupon replaces discounts with which it does not combine, if that saves more. */
+/** Applies discounts and a coupon. The coupon replaces discounts that it does not combine with, if that saves more. */
 function applyWithCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coupon: CouponSpec | null) {
   const all = applyAll(specs, units)
   const plain = { applied: all, couponOff: 0n }
@@ -113,7 +113,7 @@ function applyWithCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint,
   return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
 }
 
-/** Greedy: bundles first, then the discount that saves most on the remaining units, and so on. */
+/** Applies discounts greedily: bundles first, then repeatedly the promotion that saves most on the remaining units. */
 function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
   const applied: Applied<Discounted>[] = []
   const bundles = specs.filter((spec) => spec.kind === 'bundle')
@@ -155,7 +155,7 @@ function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
   }
 }
 
-/** A unit is in one promotion only, unless all of its promotions combine. */
+/** Whether a unit may be used by one more promotion: only if all of its promotions combine. */
 const mayShare = (applied: readonly Applied<Discounted>[], spec: QuantityDiscount, unit: Unit): boolean =>
   applied.every(
     (each) => !each.units.has(unit) || (each.spec.combinesWith.promotions && spec.combinesWith.promotions),
@@ -173,7 +173,7 @@ const findCouponDiscount = (coupon: CouponSpec, amount: bigint): bigint =>
     ? 0n
     : computeCouponDiscount(coupon, amount)
 
-/** The gift with the highest reached minimum; more than one only if all combine. */
+/** The earned gifts: the gift with the highest minimum that is reached, and further gifts only if all of them combine. */
 async function findGifts(shop: Shop, amounts: { before: bigint; after: bigint }) {
   const specs = (await activeSpecs(shop)).filter((spec) => spec.kind === 'gift')
   const usage = await discountUsage(

@@ -1,4 +1,4 @@
-/** Storage of the sandbox's shops: one table for all kinds, with `data` in the form of the port. */
+/** Stores the data of the sandbox's shops: one table for all kinds of objects, whose `data` has the types of the port. */
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#db/tables'
 import type { Clock } from '#runtime/clock'
@@ -35,7 +35,7 @@ export interface ShopFacts {
 
 const rowsPerStatement = 500
 
-/** Upserts objects of one kind; existing ones keep their position in lists. */
+/** Upserts objects of one kind. Existing objects keep their position in lists. */
 export async function putObjects(
   shop: Shop,
   kind: ObjectKind,
@@ -55,7 +55,7 @@ export async function putObjects(
   }
 }
 
-/** The objects with these ids, in no order; `lock` locks them until the transaction ends. */
+/** The objects with these ids, in no particular order. `lock`: locks the rows until the transaction ends. */
 export async function findObjects<T>(
   shop: Shop,
   kind: ObjectKind,
@@ -85,7 +85,7 @@ export async function listObjects<T>(shop: Shop, kind: ObjectKind): Promise<T[]>
   return rows.map((row) => row.data as T)
 }
 
-/** The next number after the greatest numeric id of a kind, and after `base`. Call it inside `withShopLock`. */
+/** The next number for an id: greater than every numeric id of the kind, and than `base`. Call it inside `withShopLock`. */
 export async function nextNumber(shop: Shop, kind: ObjectKind, base: number): Promise<string> {
   const { rows } = await sql<{ next: string }>`
     select (${greatest(sql`coalesce(max(id::bigint), 0)`, sql`${base}::bigint`)} + 1)::text as next
@@ -105,7 +105,7 @@ export async function withShopLock<T>(shop: Shop, work: (shop: Shop) => Promise<
   return shop.db.isTransaction ? locked(shop.db) : shop.db.transaction().execute(locked)
 }
 
-/** Facts of the shop, from the store's row. */
+/** Reads name, domain, country, currency and time zone of the shop from the store's row. */
 export async function readShopFacts(shop: Shop): Promise<ShopFacts> {
   return shop.db
     .selectFrom('stores')
@@ -114,5 +114,5 @@ export async function readShopFacts(shop: Shop): Promise<ShopFacts> {
     .executeTakeFirstOrThrow()
 }
 
-/** An instant as text that sorts chronologically. */
+/** An instant in ISO 8601, which sorts chronologically as text. */
 export const instantText = (at: Date | string): string => new Date(at).toISOString()

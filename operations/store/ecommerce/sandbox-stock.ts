@@ -1,4 +1,4 @@
-/** Stock of the sandbox's shops: orders take units, cancellations restore them. */
+/** Changes the stock of the sandbox's shops: orders take units, cancellations restore them. */
 import { sql } from 'kysely'
 import type { Product } from './port.ts'
 import { findObjects, instantText, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
@@ -6,8 +6,8 @@ import { findObjects, instantText, putObjects, type Shop, withShopLock } from '.
 type Units = Record<string, number>
 
 /**
- * Takes units for an order. Untracked stock stays untracked. If there is too little, it takes what is there, and stores
- * how many units that was.
+ * Takes units from the stock for an order. Untracked stock stays untracked. If there are too few units, takes all of them.
+ * Stores how many units were taken, so that `restoreStock` restores exactly these.
  */
 export async function takeStock(
   locked: Shop,
@@ -67,11 +67,11 @@ async function changeStock(
   )
 }
 
-/** A later `updatedAt` for each change, even within one millisecond or with a frozen clock. */
+/** Returns a later `updatedAt` for each change, even within one millisecond or with a frozen clock. */
 const nextVersion = (locked: Shop, product: Product): string =>
   instantText(new Date(Math.max(locked.clock.ms(), Date.parse(product.updatedAt) + 1)))
 
-/** Sets the stock of a variant (null: not tracked). Returns its product, or null for an unknown variant. */
+/** Sets the stock of a variant; null: not tracked. Returns the variant's product, or null for an unknown variant. */
 export function setSandboxStock(
   shop: Shop,
   variantId: string,
@@ -99,7 +99,7 @@ export function setSandboxStock(
   })
 }
 
-/** Null if a variant is not tracked. */
+/** The stock of a product; null if any of its variants is not tracked. */
 function sumStock(variants: Product['variants']): number | null {
   const stocks = variants.map((variant) => variant.stock)
   return stocks.includes(null) ? null : stocks.reduce<number>((sum, each) => sum + each!, 0)

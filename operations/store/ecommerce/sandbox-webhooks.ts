@@ -1,4 +1,4 @@
-/** The sandbox's webhooks: registered by topic and URL, signed and parsed like a platform's. */
+/** The sandbox's webhooks: registers them by topic and URL, and signs and parses their deliveries like a platform. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderEvent } from '#runtime/ports/provider'
@@ -6,7 +6,7 @@ import type { PlatformOrder, WebhookTopic } from './port.ts'
 import type { WrittenCart } from './sandbox-carts.ts'
 import { findObjects, instantText, listObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
-/** Hex of the HMAC-SHA256 of the raw body with the webhook's secret. */
+/** The header with the HMAC-SHA256 of the raw body under the webhook's secret, in hex. */
 export const signatureHeader = 'x-sandbox-signature'
 
 interface StoredWebhook {
@@ -26,11 +26,11 @@ interface WebhookBody {
 interface WebhookObject {
   id: string
   updatedAt: string
-  /** For a variant. */
+  /** Set if the object is a variant. */
   productId?: string
 }
 
-/** A webhook request of the platform. */
+/** A webhook request as the platform sends it. */
 export interface Delivery {
   url: string
   headers: Record<string, string>
@@ -53,7 +53,7 @@ export function registerWebhook(
   })
 }
 
-/** The deliveries to all webhooks of a topic for a changed object. */
+/** Builds the webhook requests for a changed object, one for each webhook registered for the topic. */
 export async function buildWebhookDeliveries(
   shop: Shop,
   topic: WebhookTopic,

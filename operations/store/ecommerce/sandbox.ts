@@ -1,7 +1,7 @@
 /**
- * An ecommerce platform without a network: products, customers and orders are rows of our own database. Deterministic. In
- * mode `down` (table `sandbox_modes`) every call fails, as does any call for the product `sandbox-down`; the product
- * `sandbox-missing` never exists.
+ * The adapter of an ecommerce platform without a network: products, customers and orders are rows of our own database. It
+ * is deterministic. In mode `down` (table `sandbox_modes`) every call fails. A call for the product `sandbox-down` always
+ * fails. The product `sandbox-missing` never exists.
  */
 import { createHash } from 'node:crypto'
 import type { Kysely } from 'kysely'
@@ -38,7 +38,7 @@ interface StoredScript {
   createdAt: string
 }
 
-/** The credentials `{ token: 'invalid' }` are rejected; any others open the store's own shop. */
+/** Rejects the credentials `{ token: 'invalid' }`. With any other credentials, it serves the store's own sandbox shop. */
 export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }): EcommercePort {
   const toShop = (store: ProviderStore): Shop => ({ ...options, storeId: store.id })
   const open = async (store: ProviderStore): Promise<Shop> => {

@@ -1,4 +1,4 @@
-/** Limits a platform's product to values that can be stored and returned: pure. */
+/** Limits a platform's product to values that can be stored and returned. Pure functions. */
 import { clampAmount, clampCount } from '#runtime/values/money'
 import type { Product } from './port.ts'
 

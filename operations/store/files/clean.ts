@@ -1,4 +1,4 @@
-/** The work of `files-clean`, over all stores. */
+/** Deletes expired and unused files of all stores, for the job `files-clean`. */
 
 import { sql } from 'kysely'
 import { isInStores } from '#db/lookup-index/find'
@@ -11,7 +11,7 @@ const batchSize = 100
 
 /**
  * Deletes files that have expired, and files unused for 24 hours. The 24 hours count from `updated_at`, which is set when
- * a use is removed. An expired file must get no new use.
+ * a use is removed. No code may add a use to an expired file, because the file may be deleted at any time.
  */
 export async function cleanFiles(ctx: SystemContext, signal: AbortSignal): Promise<void> {
   for (const store of await findScopes(ctx)) {
@@ -25,7 +25,10 @@ export async function cleanFiles(ctx: SystemContext, signal: AbortSignal): Promi
   }
 }
 
-/** All stores together; one by one on a cluster, which cannot lock rows of several shards in one statement. */
+/**
+ * Which stores to clean per statement: `[null]` means all together. On a cluster it lists the stores, to be cleaned one by
+ * one, because a cluster cannot lock rows of several shards in one statement.
+ */
 async function findScopes(ctx: SystemContext): Promise<(string | null)[]> {
   if (!(await ctx.services.database.isDistributed())) return [null]
   const rows = await ctx.root
@@ -55,8 +58,9 @@ interface Deletable {
 }
 
 /**
- * Expires the files first, under row locks: the second check sees a use added concurrently, and a later use finds an
- * expired file. After a crash the next run finds them by `expires_at`. Null if there are no more.
+ * Selects files to delete and marks them as expired, under row locks. The check after locking sees a use that was added
+ * concurrently; code that adds a use later finds the file expired. After a crash, the next run finds the files by
+ * `expires_at`. Returns null if no more files can be deleted.
  */
 function claimDeletable(ctx: SystemContext, store: string | null): Promise<Deletable[] | null> {
   return ctx.root.transaction().execute(async (transaction) => {

@@ -1,4 +1,4 @@
-/** Declarative exports (rule 15): from columns and a query it builds the job and its extension; rows are read by keyset. */
+/** Builds the job and the extension of an export from columns and a query (rule 15). Rows are read by keyset pagination. */
 import { type AliasableExpression, type SelectQueryBuilder, type StringReference, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type Job, job } from '#runtime/job'
@@ -20,13 +20,13 @@ type Row = Readonly<Record<string, Cell>>
 interface Description<Query, Rows extends AnySelect> {
   /** Subject of the email and title of the notice, such as `Opt-outs`. */
   title: string
-  /** FROM and WHERE of the list (`matching`), with joins for the columns. Refuses an invalid query. */
+  /** The FROM and WHERE of the exported list, with joins for the columns. Refuses an invalid query. */
   rows(ctx: Context, query: Query): Rows
-  /** The list's order, as `isAfter` requires it. */
+  /** The order of the list. It must meet the requirements of `Order`. */
   order: Order | ((query: Query) => Order)
-  /** By their names in the header. */
+  /** The columns, by their names in the header. */
   columns: Readonly<Record<string, ColumnOf<Rows>>>
-  /** Store-specific columns after the others: keys of an object in each row. */
+  /** Further columns that differ between stores: `names` are keys of the JSON object `in`. */
   more?: { in: ColumnOf<Rows>; names(ctx: Context, query: Query): Promise<string[]> }
 }
 
@@ -36,7 +36,7 @@ export const defineExport = <Query, Rows extends AnySelect>(
   { description, ...data }: Description<Query, Rows> & { description: string },
 ): Job => exportJob(handle, { description, ...exportSource(data) })
 
-/** As `defineExport`, for rows or columns that come from no single query. `description`: what the job does. */
+/** Like `defineExport`, but for rows or columns that do not come from one query. `description`: what the job does. */
 export const exportJob = <Query>(
   handle: ExportHandle,
   { description, ...source }: ExportSource<Query> & { description: string },
@@ -52,7 +52,7 @@ export const exportJob = <Query>(
   extensions: { exports: { [handle.name]: source as ExportSource } },
 })
 
-/** A source built from a query, for exports that choose among several. */
+/** Builds a source from a query, for exports that choose between several sources. */
 export function exportSource<Query, Rows extends AnySelect>({
   title,
   rows,
@@ -72,7 +72,7 @@ export function exportSource<Query, Rows extends AnySelect>({
       if (more) cells.push(['more', more.in])
       const selected = (rows(ctx, query) as AnySelect).select([
         ...cells.map(([alias, cell]) => toExpression(ctx, cell).as(alias)),
-        // As text, because a Date has no microseconds.
+        // Read as text, because a `Date` would lose the microseconds.
         ...keys.map(([column], at) => sql`${sql.ref(column)}::text`.as(`k${at}`)),
       ])
       const whole = keys.reduce((sorted, key) => sorted.orderBy(...key), selected).limit(atOnce)

@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon'
 
-/** The email of an export: with the file attached, or a link valid until `expiresAt`. */
+/** Builds the email of an export, for the attached file or with a link that is valid until `expiresAt`. */
 export function buildExportMail(given: {
-  /** Such as `Opt-outs`. */
+  /** Title of the export, such as `Opt-outs`. */
   title: string
   storeName: string
   rows: number

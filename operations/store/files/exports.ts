@@ -1,4 +1,4 @@
-/** Exports (rule 15): each has its own job, which provides rows and columns; the CSV is emailed. */
+/** Runs exports (rule 15): each export has its own job, which provides rows and columns, and the CSV is emailed. */
 
 import { Readable } from 'node:stream'
 import { sql } from 'kysely'
@@ -25,7 +25,7 @@ export interface ExportSource<Query = Record<string, unknown>> {
   check?(ctx: Context, query: Query): void
   /** The CSV header; called once at the start. */
   columns(ctx: Context, query: Query): Promise<string[]> | string[]
-  /** Rows in batches, read by keyset, never all at once. `columns`: the header; `batchSize`: rows per batch. */
+  /** Yields rows in batches, read by keyset, never all at once. `columns`: the header; `batchSize`: rows per batch. */
   rows(ctx: Context, query: Query, columns: string[], batchSize?: number): AsyncIterable<Cell[][]>
 }
 
@@ -38,13 +38,13 @@ function requireSource({ extensions }: Context, name: string): ExportSource {
 const payload = object({ exportId: id })
 export type ExportHandle = Handle<typeof payload>
 
-/** The handle of an export: `exports.handle('opt-outs-export')`. */
+/** Creates the handle of an export, for example `exports.handle('opt-outs-export')`. */
 export const handle = (name: string): ExportHandle => createHandle(name, payload)
 
-/** An unfinished export not updated for this long has crashed on its last attempt. */
+/** An unfinished export that was not updated for 6 hours must have crashed on its last attempt. */
 const staleAfterMs = 6 * hourMs
 
-/** Queues the export in the caller's transaction; returns the existing one if an equal one is queued or running. */
+/** Queues an export in the caller's transaction. If an equal export is queued or running, returns that one instead. */
 export async function start(
   ctx: Context,
   job: ExportHandle,
@@ -76,7 +76,7 @@ export async function start(
       .onConflict((conflict) =>
         conflict
           .columns(['store_id', 'user_id', 'name', 'query_hash'])
-          // A literal, because a parameter would not match the predicate of the partial index.
+          // Literals, because parameters would not match the predicate of the partial index.
           .where(sql<boolean>`status in ('queued', 'running')`)
           .doNothing(),
       )
@@ -92,12 +92,12 @@ export async function start(
       .where((eb) => eb.and(same))
       .where('status', 'in', ['queued', 'running'])
       .executeTakeFirst()
-    // Missing if it ended between the two statements: retry.
+    // The other export is missing if it ended between the two statements: the loop tries again.
     if (live) return { jobId: live.id, status: 'queued', email: live.email }
   }
 }
 
-/** Larger files are linked. */
+/** Larger files are not attached but linked. */
 const maxAttachmentBytes = 5 * 1024 * 1024
 const linkSeconds = 7 * 24 * 3600
 
@@ -110,8 +110,8 @@ interface ExportRow {
 }
 
 /**
- * Streams the CSV to storage, emails it and notifies the member. Does nothing for an export that has ended, or whose
- * member was removed. Throws retryable errors; on the last attempt it notifies the member first.
+ * Streams the CSV to storage, emails it and notifies the member who requested it. Does nothing if the export has ended or
+ * the member was removed. Throws retryable errors; on the last attempt it notifies the member first.
  */
 export async function run(
   ctx: Context,
@@ -132,7 +132,7 @@ export async function run(
     await finish(ctx, row, fileName, written.rows)
   } catch (error) {
     const isFinal = error instanceof ApiError || error instanceof Refused
-    // A worker that shuts down requeues the job, even on its last attempt.
+    // If the worker is shutting down, the job is requeued even on its last attempt, so the export has not failed.
     if (isFinal || (isLast && !isStopping(signal)))
       await fail(ctx, exportId, isFinal ? error.message : internalErrorMessage)
     if (!isFinal) throw error
@@ -140,7 +140,7 @@ export async function run(
 }
 const internalErrorMessage = 'Something went wrong on our side: ask for it again'
 
-/** Claims the export for this run; null if there is nothing to do. */
+/** Claims the export for this run; null if it has ended or its member was removed. */
 async function claim(ctx: Context, exportId: string): Promise<ExportRow | null> {
   const isMember = await ctx.db
     .selectFrom('exports as e')
@@ -167,7 +167,7 @@ async function claim(ctx: Context, exportId: string): Promise<ExportRow | null> 
 interface WrittenFile {
   key: string
   rows: number
-  /** In bytes. */
+  /** Size in bytes. */
   size: number
   /** The whole file, if it is small enough to attach. */
   bytes: Uint8Array | null
@@ -203,7 +203,7 @@ async function writeFile(
   return { ...written, key, bytes: written.size <= maxAttachmentBytes ? Buffer.concat(chunks) : null }
 }
 
-/** Checks the abort signal between batches, so that sources need not. */
+/** Yields the CSV in batches. Checks the abort signal between batches, so that sources need not check it. */
 async function* csv(
   ctx: Context,
   row: ExportRow,
@@ -255,7 +255,7 @@ async function finish(ctx: Context, row: ExportRow, fileName: string, rows: numb
   )
 }
 
-/** Fails a queued or running export and notifies its member. `reason`: a plain sentence. */
+/** Fails a queued or running export and notifies its member. `reason`: a sentence without the full stop. */
 export async function fail(ctx: Context, exportId: string, reason = internalErrorMessage): Promise<void> {
   await recordResult(ctx, exportId, { status: 'failed', rows: null, failure_reason: reason }, (within, row) =>
     notify(within, {

@@ -1,12 +1,13 @@
-/** Keyset pagination: rows after the last one read, in an order whose last column is unique. */
+/** Builds the SQL condition of keyset pagination: the rows after the last row that was read. */
 import { type RawBuilder, sql } from 'kysely'
 
-/** The last column is unique, none is nullable, and an index has them in this order. */
+/** The sort columns. The last one must be unique, none may be nullable, and an index must have them in this order. */
 export type Order = readonly (readonly [column: string, direction: 'asc' | 'desc'])[]
 
 /**
- * Whether a row comes after `place`: column values as text, which PostgreSQL casts to the type of the column. Adjacent
- * columns with the same direction are compared as one row value, so that an index can seek to the place.
+ * Whether a row comes after `place`, the values of the sort columns in the last row that was read. They are text, which
+ * PostgreSQL casts to the type of the column. Adjacent columns with the same direction are compared as one row value, so
+ * that PostgreSQL can start reading an index at this place.
  */
 export function isAfter(order: Order, place: readonly string[]): RawBuilder<boolean> {
   const direction = order[0]![1]

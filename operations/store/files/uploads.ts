@@ -1,20 +1,20 @@
-/** Upload URLs: the row of a file is written before its bytes, so that no orphan is left in storage. */
+/** Creates upload URLs. The row of a file is written before its bytes are uploaded, so that no orphan is left in storage. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { instant, line, named, object, z } from '#runtime/schema'
 
-/** Limits of files uploaded for one purpose. */
+/** Limits on files that are uploaded for one purpose. */
 export interface Purpose {
   /** Media types in lower case, such as `image/png`. */
   contentTypes: readonly string[]
   maxBytes: number
-  /** Other limits for some types. */
+  /** Limits that replace `maxBytes`, by media type. */
   maxBytesOf?: Readonly<Record<string, number>>
   /** `public`: readable by everybody at a permanent URL. */
   visibility: 'public' | 'private'
 }
 
-/** Body of every operation that makes an upload URL. */
+/** Body of every operation that creates an upload URL. */
 export const uploadInput = named(
   'UploadInput',
   object({
@@ -36,7 +36,7 @@ export const uploadAnswer = named(
 type Input = z.infer<typeof uploadInput>
 type Upload = z.infer<typeof uploadAnswer>
 
-/** The common parts of operations that create an upload URL. `purposes`: the first that accepts the type is used. */
+/** The common parts of operations that create an upload URL. The first of `purposes` that accepts the type is used. */
 export const uploadOperation = (purposes: string | readonly string[]) => ({
   input: { body: uploadInput },
   answer: { status: 200 as const, body: uploadAnswer },
@@ -45,8 +45,8 @@ export const uploadOperation = (purposes: string | readonly string[]) => ({
 })
 
 /**
- * Creates the file's row and a signed URL for one upload of exactly this type and size; one statement. Refuses a type or
- * size that the purpose does not allow.
+ * Creates the file's row, with one statement, and a signed URL for one upload of exactly this type and size. Refuses a type
+ * or size that the purpose does not allow.
  */
 export async function createUpload(
   ctx: Context,
@@ -101,6 +101,6 @@ const formatBytes = (bytes: number): string =>
 export const buildStorageKey = (ctx: Context, purpose: string, id: string, fileName: string): string =>
   `${ctx.store.id}/${purpose}/${id}${parseExtension(fileName)}`
 
-/** ASCII only, so that it is valid in a key and a URL. */
+/** The extension of a file name, or an empty string. ASCII only, so that it is valid in a key and a URL. */
 const parseExtension = (fileName: string): string =>
   /\.[A-Za-z0-9]{1,10}$/.exec(fileName)?.[0].toLowerCase() ?? ''

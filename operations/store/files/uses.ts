@@ -1,4 +1,4 @@
-/** Uses of files by their owners: `files-clean` deletes a file unused for 24 hours. */
+/** Records which owners (resources of a store) use which files: `files-clean` deletes a file unused for 24 hours. */
 import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { findReferences, type ReferenceLookup } from '#runtime/references'
@@ -7,17 +7,18 @@ import { trimEndWhile } from '#runtime/values/trim'
 
 export interface FileUse {
   url: string
-  /** The required purpose; null for any. */
+  /** The purpose that the file must have; null: any. */
   purpose: string | null
-  /** For error messages: `imageUrl`, `images.2`. */
+  /** Name of the field for error messages, such as `imageUrl` or `images.2`. */
   field: string
 }
 
 /**
  * Replaces the files used by an owner (`store:logo`, `review:<id>`), in the caller's transaction. Ignores URLs outside our
  * storage. Refuses a URL of our storage that is no file of the store, has another purpose, was never uploaded or has
- * expired. Checks the storage once, at a file's first use. `sealed`: URLs the owner used before, which may be gone.
- * `texts`: any value; file URLs in its strings (HTML links, CSS images) count as uses too, and are never refused.
+ * expired. Asks the storage only at a file's first use. `previousUrls`: URLs that the owner used before, which are not
+ * refused if the file is gone. `texts`: any value; file URLs in its strings (HTML links, CSS images) count as uses too, and
+ * are never refused.
  */
 export async function setUses(
   ctx: Context,
@@ -26,7 +27,7 @@ export async function setUses(
   previousUrls: ReadonlySet<string> = new Set(),
   texts: unknown = null,
 ): Promise<void> {
-  // The id in it may have any case: callers spell UUIDs differently.
+  // `ownedBy` contains a UUID, which callers may spell in upper or lower case.
   const owner = ownedBy.toLowerCase()
   const ownUses = uses.filter(({ url }) => ctx.adapters.storage.owns(url))
   const linked = findFileUrls(ctx, texts)
@@ -53,13 +54,13 @@ export async function setUses(
   const removed = [...before].filter((id) => !files.has(id))
   if (removed.length === 0) return
   await ctx.db.deleteFrom('file_uses').where('owner', '=', owner).where('file_id', 'in', removed).execute()
-  // The 24 hours count from here.
+  // The 24 hours until `files-clean` deletes the files count from `updated_at`.
   await ctx.db.updateTable('files').set({ updated_at: now }).where('id', 'in', removed).execute()
 }
 
 /**
- * As `setUses`, for all fields marked `file` in a schema and all file URLs in texts of the resource. `before`: the resource
- * before the change. `also`: further files without a marked field, such as images of an HTML text.
+ * Like `setUses`, but for a whole resource: all its fields that the schema marks as `file`, and all file URLs in its texts.
+ * `before`: the resource before the change. `also`: further files without a marked field, such as images of an HTML text.
  */
 export function trackFiles(
   ctx: Context,
@@ -79,11 +80,11 @@ export function trackFiles(
   return setUses(ctx, owner, uses, new Set(filesIn(before).map(({ url }) => url)), after)
 }
 
-/** As `setUses`, for a resource that only links to files: a bar that links to a price list. */
+/** Like `setUses`, but for a resource that only links to files in texts, for example a bar that links to a price list. */
 export const trackLinkedFiles = (ctx: Context, owner: string, after: unknown): Promise<void> =>
   setUses(ctx, owner, [], undefined, after)
 
-/** URLs of our storage in all strings of a value, without query and fragment. */
+/** Finds URLs of our storage in all strings of a value, and returns them without query and fragment. */
 function findFileUrls(ctx: Context, value: unknown): string[] {
   const found = new Set<string>()
   const read = (each: unknown): void => {
@@ -101,7 +102,7 @@ function findFileUrls(ctx: Context, value: unknown): string[] {
 const endsSentence = (sign: string): boolean => '.,;:!?]}*_'.includes(sign)
 const maxUrls = 500
 
-/** Removes all uses of owners, of any store. */
+/** Removes all uses by these owners, which may be of several stores. */
 export async function releaseUses(
   ctx: SystemContext,
   owners: readonly { storeId: string; owner: string }[],
@@ -135,7 +136,7 @@ interface FileRow {
   expires_at: Date | null
 }
 
-/** Locks the files against `files-clean` until the transaction ends. */
+/** Finds files by URL, and locks them so that `files-clean` cannot delete them before the transaction ends. */
 async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, FileRow>> {
   if (urls.length === 0) return new Map()
   const rows = await ctx.db
@@ -148,14 +149,14 @@ async function findFiles(ctx: Context, urls: string[]): Promise<Map<string, File
   return new Map(rows.map((row) => [row.url, row]))
 }
 
-/** The file's id; refuses an unusable file. */
+/** Returns the file's id; refuses a file that cannot be used. */
 async function requireUsable(ctx: Context, use: FileUse, file: FileRow | undefined): Promise<string> {
   const fault = await explainUnusable(ctx, use.purpose, file)
   if (fault) throw refuse('bad_request', `${use.field}: ${fault}`)
   return file!.id
 }
 
-/** Why a file cannot be used, as the end of an error message; null if it can. */
+/** Explains why a file cannot be used, as the end of an error message; null if it can be used. */
 async function explainUnusable(
   ctx: Context,
   purpose: string | null,
@@ -172,8 +173,9 @@ async function explainUnusable(
 }
 
 /**
- * Validates file fields of a body: https URLs anywhere, and finished uploads of this store. Values that are no URL (such
- * as the name of an icon) are left to the schema. Calls the storage: not inside a transaction.
+ * Validates the file fields of a body. Allowed are https URLs outside our storage and finished uploads of this store. Values
+ * that are not URLs, such as the name of an icon, are left to the schema. Must not be called inside a transaction, because it
+ * calls the storage.
  */
 export const lookUpFiles: ReferenceLookup = async (ctx, values) => {
   const faults = new Map<string, string>()
@@ -194,7 +196,7 @@ export const lookUpFiles: ReferenceLookup = async (ctx, values) => {
   return (named) => named.map((url) => faults.get(String(url))).find((fault) => fault !== undefined) ?? null
 }
 
-/** Refuses early what `trackFiles` would refuse: new files that are not usable. */
+/** Refuses new files that cannot be used, before a transaction begins. `trackFiles` would refuse them too, but later. */
 export async function requireUploadedFields(
   ctx: Context,
   schema: z.ZodTypeAny,
@@ -212,8 +214,8 @@ const isHttps = (url: string): boolean =>
   url.length <= 2000 && !/\s/.test(url) && URL.canParse(url) && new URL(url).protocol === 'https:'
 
 /**
- * Checks that the URL is an uploaded file of this store and purpose, and returns its content type. Calls the storage: not
- * inside a transaction. A refusal names the `field`.
+ * Checks that the URL is an uploaded file of this store and purpose, and returns its content type. A refusal names the
+ * `field`. Must not be called inside a transaction, because it calls the storage.
  */
 export async function requireUploaded(
   ctx: Context,

@@ -1,11 +1,11 @@
-/** Diagnoses of providers for `npm run store -- check`, which changes nothing. */
+/** Diagnoses providers for `npm run store -- check`, without changing anything. */
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { unwrapAdapter } from '#runtime/ports/instrumentation'
 import type { PortName } from '#runtime/ports/ports'
 import type { Precondition } from '#runtime/ports/provider'
 import type { ConnectionCheck } from './kinds.ts'
 
-/** `run`: the adapter's own findings, or a call that proves our access. */
+/** Returns the findings of a check. `run` returns the adapter's own findings, or makes a call that proves our access. */
 export async function runCheck(run: () => Promise<unknown>): Promise<Precondition[]> {
   try {
     const found = await run()
@@ -16,7 +16,7 @@ export async function runCheck(run: () => Promise<unknown>): Promise<Preconditio
   }
 }
 
-/** For a port with at most one connection. */
+/** Checks a port of which a store has at most one connection. */
 export async function checkConnection<Connected extends { provider: string; port: object }>(
   port: PortName,
   connected: Connected | null,
@@ -28,7 +28,7 @@ export async function checkConnection<Connected extends { provider: string; port
   return [{ port, part: '', provider, findings: await runCheck(() => run(adapter, connected)) }]
 }
 
-/** For a call about something that does not exist: `Refused` still proves our access. */
+/** Awaits a call about an object that does not exist, and ignores `Refused`, which proves our access. */
 export async function expectAnswer(call: Promise<unknown>): Promise<void> {
   try {
     await call

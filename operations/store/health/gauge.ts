@@ -1,9 +1,9 @@
-/** Metric: number of connections by port and state, over all stores. */
+/** A metric: the number of connections of all stores, by port and state. */
 import { sql } from 'kysely'
 import type { SystemContext } from '#runtime/context'
 import type { Gauge } from '#runtime/server/instruments'
 
-/** One statement over all connections; a connection has a health row only once it has failed. */
+/** Counts all connections with one statement. A connection without a health row has never failed and counts as connected. */
 const countConnections = (system: SystemContext) =>
   sql<{ port: string; state: string; connections: number }>`
     with there as (

@@ -1,4 +1,4 @@
-/** Maps health to rows; a connection has a row once it has failed. */
+/** Maps a connection's health to its row and back. A connection has a row only after it has failed once. */
 import { type Kysely, sql } from 'kysely'
 import type { Row, TenantTables } from '#db/tables'
 import type { HealthColumns } from '#db/tables/store'
@@ -52,17 +52,20 @@ export function toConnectionFailure(
   return { port, provider, state, since, code: code ?? '', message: message ?? '', remedy: remedy ?? '' }
 }
 
-/** Whether the connection of row `c` (with `connected_at`) is unhealthy: a success must then be recorded. */
+/**
+ * Whether a connection is unhealthy, so that its next success must be recorded. `of`: the alias of the connection's table,
+ * which must have `connected_at`.
+ */
 export const isUnhealthySql = (db: Kysely<TenantTables>, port: string, part: string, of = 'c') =>
   sql<boolean>`exists (${selectHealth(db, port, part, of).where(
     sql<boolean>`(h.state <> 'connected' or h.failed_at <> '[]')`,
   )})`
 
-/** Whether access over the connection of row `c` is lost. */
+/** Whether the access over a connection is lost. `of`: as for `isUnhealthySql`. */
 export const isLostSql = (db: Kysely<TenantTables>, port: string, part: string, of = 'c') =>
   sql<boolean>`exists (${selectHealth(db, port, part, of).where('h.state', '=', sql.lit('lost'))})`
 
-/** A column such as `c.port`, or a literal. */
+/** Text with a dot is a column such as `c.port`; other text is a literal. */
 const textOrColumn = (text: string) => (text.includes('.') ? sql.ref<string>(text) : sql.lit(text))
 
 const selectHealth = (db: Kysely<TenantTables>, port: string, part: string, of: string) =>

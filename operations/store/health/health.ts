@@ -1,4 +1,4 @@
-/** Connection health for other sections (rule 19). */
+/** Public API of connection health, for other sections (rule 19). */
 export { checkConnection, expectAnswer, runCheck } from './checks.ts'
 export { isUnhealthySql } from './health-rows.ts'
 export type { ConnectionCheck, ConnectionKind, ServerKind } from './kinds.ts'

@@ -7,7 +7,7 @@ import type { ConnectedPort, ServerPort } from './kinds.ts'
 import { applyHealthEvent, recordServerProbe } from './record-outcome.ts'
 import { isUnhealthy } from './state-machine.ts'
 
-/** Makes the probe call, whose outcome is recorded like any other, and schedules the next probe if needed. */
+/** Makes the probe call, whose outcome is recorded like that of any call, and schedules the next probe if needed. */
 export async function probeConnection(ctx: Context, port: ConnectedPort, part: string): Promise<void> {
   const row = await findUnhealthy(ctx, port, part)
   if (!row) return
@@ -24,7 +24,7 @@ export async function probeConnection(ctx: Context, port: ConnectedPort, part: s
   )
 }
 
-/** Null if it is healthy or has been replaced. */
+/** The health row of an unhealthy connection; null if the connection is healthy or has been replaced. */
 async function findUnhealthy(ctx: Context, port: ConnectedPort, part: string) {
   const row = await ctx.db
     .selectFrom('connection_health')
@@ -37,7 +37,7 @@ async function findUnhealthy(ctx: Context, port: ConnectedPort, part: string) {
   return current === undefined || current?.getTime() !== row.connected_at?.getTime() ? null : row
 }
 
-/** Swallows the provider's errors, which are recorded already; errors of our own fail the job. */
+/** Ignores the provider's errors, because they are recorded already. Other errors fail the job. */
 async function runProbe(
   probe: () => Promise<unknown> | undefined,
   { log }: Pick<Context, 'log'>,
@@ -76,7 +76,7 @@ async function findUnhealthyProvider(system: SystemContext, port: string, provid
   return row && isUnhealthy(toHealth(row)) ? row : null
 }
 
-/** False if the settings name another provider by now. */
+/** Whether the server's settings still name this provider. */
 function isInUse({ adapters, settings }: SystemContext, port: string, provider: string): boolean {
   if (port === 'billing') return Object.hasOwn(adapters.billing, provider)
   const url = port === 'mail' ? settings.mailUrl : settings.storageUrl

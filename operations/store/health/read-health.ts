@@ -1,4 +1,4 @@
-/** Reads the health of a store's connections and of the server's providers, if they have ever failed. */
+/** Reads the health of those connections of a store, and of those providers of the server, that have ever failed. */
 import type { Context } from '#runtime/context'
 import type { PortName } from '#runtime/ports/ports'
 import { toHealth } from './health-rows.ts'
@@ -11,7 +11,7 @@ export interface HealthEntry extends ConnectionHealth {
   provider: string
 }
 
-/** Skips health of replaced connections. */
+/** Reads all health entries. Skips the health of connections that have been replaced. */
 export async function readHealth(ctx: Context): Promise<HealthEntry[]> {
   const own = await ctx.db
     .selectFrom('connection_health')
@@ -33,7 +33,7 @@ export async function readHealth(ctx: Context): Promise<HealthEntry[]> {
   return known
 }
 
-/** Delay after a probe until its outcome is recorded. */
+/** Time allowed after a probe is due until its outcome is recorded. */
 const afterProbeMs = 5_000
 
 /**

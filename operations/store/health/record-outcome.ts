@@ -1,4 +1,7 @@
-/** Records the outcome of a provider call if it changes the connection's health (rule 19). Called only by the instrumentation of the adapters. */
+/**
+ * Records the outcome of a provider call if it changes the connection's health (rule 19). Only the instrumentation of the
+ * adapters calls it after a call.
+ */
 import { sql } from 'kysely'
 import { notify } from '#operations/notifications/index'
 import type { Context, SystemContext } from '#runtime/context'
@@ -10,7 +13,7 @@ import { toConnectionFailure, toHealth, toHealthColumns } from './health-rows.ts
 import type { ConnectedPort, ServerPort } from './kinds.ts'
 import { type ConnectionHealth, type HealthEvent, nextHealth, type Step } from './state-machine.ts'
 
-/** The connection as the caller knew it. */
+/** The connection that a call used, which may have been replaced since. */
 export interface ConnectionRef {
   port: ConnectedPort
   part: string
@@ -61,7 +64,7 @@ export async function applyHealthEvent(
   if (isBad) {
     const current = await kind.connectedAt(tx, part)
     if (current === undefined || current?.getTime() !== connectedAt?.getTime()) return null
-    // An upsert, so that two concurrent first failures both count.
+    // Inserts the row before it is locked, so that two concurrent first failures both count.
     await tx.db
       .insertInto('connection_health')
       .values({
@@ -80,7 +83,7 @@ export async function applyHealthEvent(
     .executeTakeFirst()
   if (!row) return null
   const isSame = row.connected_at?.getTime() === connectedAt?.getTime()
-  // A call over an earlier connection: it proves nothing about this one.
+  // The call used an earlier connection, so its success proves nothing about the current one.
   if (!isSame && !isBad && event.kind !== 'connected') return null
   const before = isSame || event.kind === 'connected' ? toHealth(row) : null
   const step = nextHealth(before, event, now, probeJitter(tx.store.id))
@@ -151,10 +154,13 @@ async function notifyMerchant(
 
 const sentence = (text: string | null): string => (text ? text.replace(/\.?$/, '.') : '')
 
-/** Spreads probes after an outage of a shared platform. */
+/** A factor from 0.9 to 1.1 that spreads the probes of stores after an outage of a platform they share. */
 const probeJitter = (id: string): number => 0.9 + (Number.parseInt(id.slice(-4), 16) / 0xffff) * 0.2
 
-/** Like `applyHealthEvent`, but for the server's own providers: the operator sees it in the log and with `npm run store -- check`. */
+/**
+ * Like `applyHealthEvent`, but for the server's own providers. There is no notification: the operator sees the state in the
+ * log and with `npm run store -- check`.
+ */
 async function applyServerEvent(
   system: SystemContext,
   port: ServerPort,
@@ -205,11 +211,11 @@ async function applyServerEvent(
   })
 }
 
-/** Records a probe of a server's provider that changed nothing. */
+/** Records that a probe of one of the server's own providers changed nothing. */
 export const recordServerProbe = (system: SystemContext, port: ServerPort, provider: string) =>
   applyServerEvent(system, port, provider, { kind: 'probed' })
 
-/** The server's own providers that are unhealthy in any process: their next success must be recorded. */
+/** The server's own providers that any process has recorded as unhealthy. Their next success must be recorded. */
 export async function findUnhealthyProviders(
   system: SystemContext,
 ): Promise<{ port: PortName; provider: string }[]> {

@@ -1,4 +1,4 @@
-/** The state machine of a connection's health (rule 19). No database, no clock. */
+/** The state machine of a connection's health (rule 19). Pure functions: no database, no clock. */
 import { minuteMs, weekMs } from '#runtime/durations'
 
 export type State = 'connected' | 'degraded' | 'lost'
@@ -6,18 +6,18 @@ export type State = 'connected' | 'degraded' | 'lost'
 export interface ConnectionHealth {
   state: State
   since: Date
-  /** The cause, if it is not `connected`. */
+  /** Code of the cause; null while `connected`. */
   code: string | null
   message: string | null
   remedy: string | null
-  /** Recent failures below the threshold, oldest first. */
+  /** Recent failures, oldest first, while there are fewer than the threshold. */
   failedAt: readonly Date[]
-  /** The last failure: a success of a call that started earlier proves nothing. */
+  /** When a call last failed. The success of a call that started earlier does not count as recovery. */
   lastFailedAt: Date
   checkedAt: Date
-  /** Whether the merchant was notified of this loss. */
+  /** Whether the merchant was notified of the current loss of access. */
   isNotified: boolean
-  /** When and of which loss the merchant was last notified. */
+  /** When the merchant was last notified of lost access; `notifiedCode` is the cause of that loss. */
   notifiedAt: Date | null
   notifiedCode: string | null
   probes: number
@@ -31,26 +31,26 @@ interface Cause {
 }
 
 export type HealthEvent =
-  /** A call that started then succeeded. */
+  /** A call that started at `startedAt` succeeded. */
   | { kind: 'answered'; startedAt: Date }
-  /** A call got no answer. */
+  /** A call got no response. */
   | ({ kind: 'unanswered' } & Cause)
   /** Access is lost until somebody acts. */
   | ({ kind: 'lost' } & Cause)
-  /** It was reconnected. */
+  /** The merchant connected again. */
   | { kind: 'connected' }
   /** A probe changed nothing. */
   | { kind: 'probed' }
 
-/** This many failures within the window, without a success between them, make it `degraded`. */
+/** Three failures within 10 minutes, without a success between them, make a connection `degraded`. */
 const failureThreshold = 3
 const failureWindowMs = 10 * minuteMs
-/** The same loss within this time is not notified again: the connection is flapping. */
+/** The merchant is not notified of the same loss twice within an hour, in case the connection flaps. */
 const quietMs = 60 * minuteMs
 const probesAfterMs = [1, 5, 15, 60].map((minutes) => minutes * minuteMs)
 /** After a week of failure, probe only once a day. */
 const slowProbeMs = 24 * 60 * minuteMs
-/** No probe is scheduled later than this; a later one was scheduled before the clock was set back. */
+/** No probe is scheduled more than 2 days ahead. If one is, the clock was set back after it was scheduled. */
 const latestMs = 2 * slowProbeMs
 
 export interface Step {
@@ -72,7 +72,7 @@ export function nextHealth(
         ? recover(before, now)
         : null
     case 'connected':
-      // After a reconnection the next loss is notified, however soon.
+      // After a reconnection the merchant is notified of the next loss, however soon it happens.
       return before && (isUnhealthy(before) || before.notifiedAt)
         ? resetNotification(recover(before, now))
         : null
@@ -95,7 +95,7 @@ export function nextHealth(
     case 'unanswered': {
       const known = before ?? initialHealth(now)
       const seen = { ...known, lastFailedAt: now, checkedAt: now }
-      // No answer adds nothing to lost access.
+      // Lost access is the more precise state, so a call without a response does not change it.
       if (known.state === 'lost') return withNotification(withProbe(seen, now, jitter), now)
       const { code, message, remedy } = event
       const failedAt = [
@@ -114,7 +114,10 @@ export function nextHealth(
   }
 }
 
-/** If the clock was set back by more than the skew between machines, the order cannot be compared. */
+/**
+ * Whether a call started after the last failure. If the last failure is more than a minute in the future, the clock was set
+ * back and the instants cannot be compared: then the call counts.
+ */
 const isAfter = (startedAt: Date, { lastFailedAt }: ConnectionHealth, now: Date): boolean =>
   startedAt >= lastFailedAt || lastFailedAt.getTime() - now.getTime() > minuteMs
 
@@ -151,7 +154,7 @@ const initialHealth = (now: Date): ConnectionHealth => ({
   ...{ probes: 0, nextProbeAt: null },
 })
 
-/** Notifies once per loss, and at most once an hour while a connection flaps. */
+/** Decides whether to notify: once per loss, and at most once an hour while a connection flaps. */
 function withNotification(next: ConnectionHealth, now: Date): Step {
   if (next.state !== 'lost' || next.isNotified) return { next, notifies: null }
   const isSame = next.notifiedCode === next.code && next.notifiedAt !== null
@@ -160,7 +163,7 @@ function withNotification(next: ConnectionHealth, now: Date): Step {
   return { next: { ...next, isNotified: true, notifiedAt: now, notifiedCode: next.code }, notifies: 'lost' }
 }
 
-/** Schedules a probe unless one is pending; a long overdue one has lost its job. */
+/** Schedules a probe unless one is pending. A probe overdue by 10 minutes does not count: its job must have been lost. */
 function withProbe(next: ConnectionHealth, now: Date, jitter: number): ConnectionHealth {
   const { nextProbeAt: at } = next
   const isPlanned = at !== null && at.getTime() - now.getTime() <= latestMs

@@ -1,6 +1,6 @@
 /**
- * Imports page by page: rows, counts and cursor of a page are written in one transaction, so that a crash loses nothing
- * (runtime, rule 19). The importing section defines pages and rows.
+ * Runs imports page by page. Rows, counts and cursor of a page are written in one transaction, so that a crash loses nothing
+ * (rule 19 of the runtime). The section that imports defines the pages and rows.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
@@ -12,7 +12,7 @@ import { Refused } from '#runtime/ports/errors'
 export type Cursor = string | number | null
 type RowsTable = 'list_import_rows' | 'review_import_rows'
 
-/** `next`: cursor of the next page; null after the last. */
+/** `next`: the cursor of the next page; null after the last page. */
 export interface ImportPage {
   next: Cursor
 }
@@ -24,9 +24,9 @@ interface Outcome {
   data?: Record<string, unknown>
 }
 
-/** `Row`: the importer's own columns of its table; `Held`: the locked parent of the import. */
+/** Defines one kind of import. `Row`: the additional columns of its table. `Held`: the parent of the import, as locked. */
 export interface Importer<Row extends object, Page extends ImportPage, Count extends string, Held = unknown> {
-  /** The name of the job; prefix of its notifications (`…-completed`, `…-failed`) and their dedupe keys. */
+  /** The name of the job; also the prefix of its notification types (`…-completed`, `…-failed`) and dedupe keys. */
   name: string
   table: 'list_imports' | 'review_imports'
   /** The staging table for rows of a file. */
@@ -35,18 +35,18 @@ export interface Importer<Row extends object, Page extends ImportPage, Count ext
   counts: readonly Count[]
   /** Further columns to set when a run starts or resumes. */
   columnsOnStart?(now: Date): object
-  /** Runs outside a transaction. An `ApiError` or `Refused` fails the import with its message. */
+  /** Fetches a page, outside a transaction. Throwing an `ApiError` or `Refused` fails the import with the error's message. */
   page(ctx: Context, run: Run<Row>, cursor: Cursor): Promise<Page>
-  /** Locks the import's parent before the import; undefined if it was deleted, and the import with it. */
+  /** Locks the import's parent before the import is locked. Undefined if the parent, and so the import, was deleted. */
   lock?(tx: Context, run: Run<Row>): Promise<Held | undefined>
-  /** Writes a page and returns its counts; `set`: further columns of the import. */
+  /** Writes a page and returns its counts. `set`: further columns to set on the import. */
   write(
     tx: Context,
     run: Run<Row>,
     page: Page,
     held: Held,
   ): Promise<{ counts: Partial<Record<Count, number>>; set?: Record<string, RawBuilder<unknown>> }>
-  /** Runs after the last page, in its transaction. */
+  /** Runs after the last page, in the transaction that writes it. Returns the notification of the completed import. */
   completed(
     tx: Context,
     run: Run<Row>,
@@ -54,7 +54,7 @@ export interface Importer<Row extends object, Page extends ImportPage, Count ext
     page: Page,
     held: Held,
   ): Promise<Outcome>
-  /** Its message is appended to the reason. */
+  /** Returns the notification of a failed import. Its message is appended to the reason of the failure. */
   failed(tx: Context, run: Run<Row> & Record<Count, number>): Promise<Omit<Outcome, 'level'>>
 }
 
@@ -66,7 +66,7 @@ const live = ['queued', 'running']
 const internalErrorMessage = 'Something went wrong on our side'
 const stagingBatchSize = 5000
 
-/** Stages rows of a file with their line numbers for the job, in the caller's transaction. */
+/** Stores the rows of a file, with their line numbers, for the job to import. Runs in the caller's transaction. */
 export async function stageRows(
   tx: Context,
   table: RowsTable,
@@ -91,7 +91,7 @@ export async function stageRows(
   }
 }
 
-/** Staged rows after a line. */
+/** Lists staged rows after the line `line`. */
 export const listStagedRows = (
   ctx: Context,
   table: RowsTable,
@@ -120,17 +120,17 @@ export async function run(ctx: Context, importer: Any, importId: string, signal:
       const { cursor }: { cursor: Cursor } = at
       const page = await importer.page(ctx, importRun, cursor)
       at = await ctx.transaction((tx) => applyPage(tx, importer, importRun, cursor, page))
-      // Yields to the event loop: the embedded database answers without yielding, and requests would have to wait.
+      // The embedded database never yields to the event loop, so without this other requests would have to wait.
       await yieldToEventLoop()
     }
   } catch (error) {
-    // Not retryable: the platform refused, or is no longer connected.
+    // Not worth a retry: the platform refused the request, or is no longer connected.
     if (!(error instanceof ApiError || error instanceof Refused)) throw error
     await fail(ctx, importer, importId, error.message)
   }
 }
 
-/** Claims the import; fails a queued one whose member was removed. */
+/** Claims the import; null if there is nothing to do. Fails a queued import whose member was removed. */
 async function claim(ctx: Context, importer: Any, importId: string): Promise<Run<object> | null> {
   const queued = await ctx.db
     .selectFrom(`${importer.table} as i` as 'list_imports as i')
@@ -154,7 +154,10 @@ async function claim(ctx: Context, importer: Any, importId: string): Promise<Run
   return (row as Run<object> | undefined) ?? null
 }
 
-/** Returns the next cursor: after this page, or of another worker that was faster. Null if the import is over. */
+/**
+ * Writes a page and returns the next cursor. If another worker has written the page already, returns that worker's cursor.
+ * Null if the import has ended.
+ */
 async function applyPage(
   tx: Context,
   importer: Any,
@@ -195,7 +198,7 @@ async function applyPage(
   return null
 }
 
-/** Fails a queued or running import; written rows stay. `reason`: a plain sentence. */
+/** Fails a queued or running import. Rows written so far stay. `reason`: a sentence without the full stop. */
 export async function fail(ctx: Context, importer: Any, importId: string, reason?: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     const now = tx.now()

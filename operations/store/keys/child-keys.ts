@@ -1,11 +1,11 @@
-/** Child keys: keys that a merchant grants to an assistant with one of their own (runtime, rule 15). */
+/** Child keys: API keys that a merchant grants to an assistant by means of their own API key (rule 15 of the runtime). */
 import type { RootDatabase } from '#db/database'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
 import { randomSecret, sha256 } from '#runtime/values/ids'
 
-/** Per store, not counting keys made with the command line. */
+/** Limit per store; does not count keys created on the command line. */
 const maxChildKeys = 50
 const maxNameLength = 80
 const prefixLength = 12
@@ -15,13 +15,13 @@ export interface ActiveKey {
   id: string
   storeId: string
   storeName: string
-  /** The store's. */
+  /** The store's locale. */
   locale: string
   userId: string
   parentId: string | null
   scopes: Scope[]
   environment: string
-  /** Its own expiry or its parent's, whichever is earlier; null if it never expires. */
+  /** The earlier of its own expiry and its parent's; null if the key never expires. */
   endsAt: Date | null
 }
 
@@ -32,7 +32,10 @@ export interface KeySecret {
   prefix: string
 }
 
-/** The key if it is valid now: neither it nor its parent has expired or been revoked, and its creator is a member. */
+/**
+ * Returns the key if it is valid now: neither the key nor its parent has expired or been revoked, and the key's creator is a
+ * member of the store.
+ */
 export async function findActiveKey(
   db: RootDatabase,
   now: Date,
@@ -73,15 +76,16 @@ export async function findActiveKey(
 }
 
 /**
- * The lock of `lockStore`: enforces the limit under concurrency, and keeps a parent from ending while a child is created.
- * Take it before reading the parent.
+ * Takes the same lock as `lockStore`. The lock enforces the limit under concurrency, and keeps a parent key from being
+ * revoked while a child key is created. Take it before reading the parent.
  */
 export const lockKeys = (tx: RootDatabase, storeId: string) =>
   tx.selectFrom('stores').select('id').where('id', '=', storeId).forNoKeyUpdate().execute()
 
 /**
- * Creates a child key in a transaction that holds `lockKeys`: for the same member, with a subset of the parent's scopes, until
- * `endsAt` or the parent's earlier expiry. Its secret is valid until `tokenEndsAt`. Refuses the 51st of a store.
+ * Creates a child key for the parent's member, with a subset of the parent's scopes. The key is valid until `endsAt` or the
+ * parent's earlier expiry; its secret is valid until `tokenEndsAt`. Must run in a transaction that holds `lockKeys`. Refuses
+ * the 51st child key of a store.
  */
 export async function createChildKey(
   tx: RootDatabase,
@@ -149,7 +153,7 @@ function generateSecret(environment: string): KeySecret {
   return { key, hash: sha256(key), prefix: key.slice(0, prefixLength) }
 }
 
-/** Revokes a child key; resolves once no gateway accepts it. */
+/** Revokes a child key. Resolves when no instance accepts the key any more. */
 export async function revokeChildKey(
   ctx: SystemContext,
   storeId: string,
@@ -168,7 +172,7 @@ export async function revokeChildKey(
   await ctx.services.accessChanged(storeId)
 }
 
-/** Deletes child keys that ended before `before`; returns how many. */
+/** Deletes child keys that expired or were revoked before `before`. Returns how many were deleted. */
 export async function pruneChildKeys(ctx: SystemContext, before: Date): Promise<bigint> {
   const { numDeletedRows } = await ctx.root
     .deleteFrom('api_keys')

@@ -10,17 +10,17 @@ import type { Activated, SkipReason } from './schema.ts'
 /** Turns on one feature. A feature without an activator is only recorded. */
 export interface FeatureActivator {
   /**
-   * Turns it on, in the transaction that records it: sets `isEnabled` in the section's settings, and queues jobs for
-   * provider calls. Must be idempotent.
+   * Turns the feature on, in the transaction that records it. Sets `isEnabled` in the section's settings, and queues jobs for
+   * provider calls instead of making them. Must be idempotent.
    */
   activate(ctx: Context): Promise<void>
-  /** Why it cannot be turned on now; null if it can. */
+  /** The reason why the feature cannot be turned on now; null if it can. */
   findSkipReason?(ctx: Context): Promise<SkipReason | null>
 }
 
 /**
- * Turns features on and records them; skips those with an unmet requirement, each with a reason. Called in a transaction.
- * Refuses all if the plan does not include one.
+ * Turns features on and records them. Skips features with an unmet requirement and returns the reason for each. If the plan
+ * does not include one of the features, refuses all. Must be called in a transaction.
  */
 export async function activateFeatures(ctx: Context, features: readonly string[]): Promise<Activated> {
   const { features: included, planId } = await readEntitlement(ctx)
@@ -52,7 +52,7 @@ export async function activateFeatures(ctx: Context, features: readonly string[]
   return { activated, skipped, onboarding: await readOnboarding(ctx) }
 }
 
-/** Why a feature cannot be turned on now; null if it can. */
+/** The reason why a feature cannot be turned on now, whether or not it has an activator; null if it can. */
 async function findSkipReason(ctx: Context, feature: string): Promise<SkipReason | null> {
   if (feature === 'stock-alerts') return (await hasPlatform(ctx)) ? null : 'platform-not-connected'
   if (feature === 'inbox') return (await hasOfficialNumber(ctx)) ? null : 'official-number-required'

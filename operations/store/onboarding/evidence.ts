@@ -1,4 +1,4 @@
-/** SQL for when each step of the onboarding was done. */
+/** SQL that finds out when each required step of the onboarding was done. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { greatestKnown } from '#runtime/database/sql'
@@ -7,7 +7,7 @@ import type { OnboardingAnswers } from './schema.ts'
 
 type Db = Kysely<TenantTables>
 
-/** `stores.onboarding`. */
+/** The JSON of `stores.onboarding`. */
 export interface StoredOnboarding {
   answers?: Partial<OnboardingAnswers>
   /** When goals were first saved; null if there are none. */
@@ -17,7 +17,7 @@ export interface StoredOnboarding {
   updatedAt?: string
 }
 
-/** When each required step was done, null if it is not. `s`: the alias of `stores`. */
+/** When each required step was done; null if it is not done. The query must use the alias `s` for `stores`. */
 export const requiredEvidence = (
   db: Db,
 ): Record<'platform' | 'answers' | 'features' | 'messaging', RawBuilder<Date | null>> => ({
@@ -35,7 +35,7 @@ export const requiredEvidence = (
     .where(sql<boolean>`not ${isLostSql(db, 'messaging', 'm.type', 'm')}`)})`,
 })
 
-/** When the last required step was done; null if one is not. */
+/** When the last required step was done; null if any of them is not done. */
 export const onboardingCompletedAt = (db: Db): RawBuilder<Date | null> => {
   const { platform, answers, features, messaging } = requiredEvidence(db)
   return sql`case when ${platform} is not null and ${answers} is not null and ${features} is not null

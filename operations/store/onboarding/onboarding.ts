@@ -9,9 +9,9 @@ import { planIdSql } from '../quota/entitlement.ts'
 import { onboardingCompletedAt, requiredEvidence, type StoredOnboarding } from './evidence.ts'
 import type { AnswersPatch, Goal, Onboarding, OnboardingAnswers, StepId } from './schema.ts'
 
-/** Optional steps computed by other sections: `automation` (one is active), `popup` (it is on). */
+/** Optional steps computed by other sections. `automation`: an automation is active. `popup`: the popup is turned on. */
 export const externalSteps = ['automation', 'popup'] as const satisfies StepId[]
-/** When such a step was done; null if it is not. Read-only. */
+/** Returns when such a step was done; null if it is not done. Must not write. */
 export type StepEvidence = (ctx: Context) => Promise<Date | null>
 
 const requiredSteps: readonly StepId[] = ['platform', 'answers', 'features', 'messaging']
@@ -57,14 +57,14 @@ const findFacts = prepared<{ now: Date }, Facts>((db, values) => {
       features.as('features'),
       messaging.as('messaging'),
       leastKnown<Date | null>(sql`(${secondMember})`, sql`(${firstInvitation})`).as('team'),
-      // The provider is set with the first agreement, whose first charge may have been paid with credit.
+      // Without a payment, the provider shows that there is an agreement: its first charge may have been covered by credit.
       sql<Date | null>`coalesce((${firstPayment}), case when b.provider is not null then b.anchor_at end)`.as(
         'plan',
       ),
     ])
 })
 
-/** The current checklist; writes nothing. */
+/** Reads the current checklist. Writes nothing. */
 export async function readOnboarding(ctx: Context): Promise<Onboarding> {
   const [facts] = await findFacts(ctx, { now: ctx.now() })
   const { platform, answers, features, messaging, team, plan, onboarding: stored } = facts!
@@ -132,7 +132,7 @@ function recommendFeatures(goals: readonly string[], planId: string): string[] {
   return [...new Set(names)].filter((name) => included.has(name))
 }
 
-/** Saves answers (omitted ones keep their value) and returns the checklist. Called in a transaction. */
+/** Saves answers and returns the checklist. Omitted answers keep their value. Must be called in a transaction. */
 export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<Onboarding> {
   await changeOnboarding(ctx, (stored, now) => {
     const answers = Object.assign(withDefaultAnswers(stored), patch)
@@ -144,8 +144,8 @@ export async function saveAnswers(ctx: Context, patch: AnswersPatch): Promise<On
 }
 
 /**
- * Changes the stored onboarding under the store's lock; writes nothing if `change` returns the same object. Records the
- * first time that all required steps are done.
+ * Changes the stored onboarding under the store's lock. Writes nothing if `change` returns the same object. If all required
+ * steps are done for the first time, records when.
  */
 export async function changeOnboarding(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** The cursor of the order sync, stored with the connection: a new connection starts from the beginning. */
+/** The cursor of the order sync. It is stored with the connection, so a new connection syncs from the beginning. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
@@ -6,9 +6,9 @@ import { readAllProgress, readProgress, saveProgress } from '../connections/conn
 import type { PlatformOrder } from '../ecommerce/port.ts'
 
 export interface OrderCursor {
-  /** Requests changes from this instant on. */
+  /** The sync requests changes from this instant on. */
   since: string
-  /** The next page of a sync over several pages. */
+  /** The platform's cursor for the next page; null when a sync starts. */
   cursor: string | null
   /** The latest change seen in this sync. */
   newest: string | null
@@ -20,10 +20,10 @@ export async function readOrderCursor(ctx: Context): Promise<OrderCursor> {
   return (await readProgress<OrderCursor>(ctx, 'orders')) ?? beginning
 }
 
-/** Overlap of two syncs: a platform may record changes late. */
+/** A sync starts 5 minutes before the last change of the previous sync, because a platform may record changes late. */
 const overlapMs = 5 * minuteMs
 
-/** The cursor after a page. */
+/** Returns the cursor after a page. */
 export function advanceCursor(
   before: OrderCursor,
   page: { orders: readonly PlatformOrder[]; next: string | null },
@@ -38,7 +38,10 @@ export function advanceCursor(
   return { since: new Date(latest).toISOString(), cursor: null, newest: null }
 }
 
-/** Saves the cursor in the transaction of the rows. Throws, which rolls both back, if the store has been reconnected. */
+/**
+ * Saves the cursor in the transaction that writes the orders. Throws if the store has been reconnected, which rolls back the
+ * orders too.
+ */
 export async function saveOrderCursor(ctx: Context, connectedAt: Date, cursor: OrderCursor): Promise<void> {
   const atEnd = cursor.cursor === null
   const before = atEnd ? await readOrdersSyncedAt(ctx) : null
@@ -48,7 +51,7 @@ export async function saveOrderCursor(ctx: Context, connectedAt: Date, cursor: O
   for (const hook of ctx.extensions.ordersRead) await hook(ctx, before)
 }
 
-/** When the last sync completed; null if none has. */
+/** When the last sync completed; null if no sync has completed. */
 export async function readOrdersSyncedAt(ctx: Context): Promise<Date | null> {
   const { ordersSyncedAt: at } = (await readAllProgress(ctx)) ?? {}
   return typeof at === 'string' ? new Date(at) : null

@@ -1,4 +1,4 @@
-/** Erases the customers of orders; the orders stay, for the figures. */
+/** Erases the customers of orders. The orders themselves stay, because the statistics count them. */
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
 import { belongsToSubject, type ErasureHandler } from '../erasure.ts'

@@ -1,4 +1,4 @@
-/** Maps a platform's order to rows of `orders` and `order_items`: pure. */
+/** Maps a platform's order to rows of `orders` and `order_items`. Pure functions. */
 
 import { trimVisible } from '#runtime/values/confusables'
 import { cleanEmail } from '#runtime/values/email'
@@ -7,7 +7,7 @@ import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { plausibleInstant } from '#runtime/values/sanitize'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 
-/** The row of `orders`. `country`: for phones without a prefix. An invalid phone becomes null. */
+/** Builds the row of `orders`. `country`: the country of phones without a country code. An invalid phone becomes null. */
 export function toOrderRow(order: PlatformOrder, country: string) {
   const phone = order.customer.phone && parsePhone(order.customer.phone, country)
   return {
@@ -79,7 +79,7 @@ export const orderTypes = {
   updated_at: 'timestamptz',
 } as const satisfies Record<keyof ReturnType<typeof toOrderRow>, string>
 
-/** Platforms label refunded orders differently, so the amounts decide: all figures then agree. */
+/** Computes the payment status from the refunded amount, because platforms label refunded orders differently. */
 function findPaymentStatus(order: PlatformOrder): PlatformOrder['paymentStatus'] {
   if (order.paymentStatus !== 'paid' && order.paymentStatus !== 'partially-refunded')
     return order.paymentStatus
@@ -88,7 +88,7 @@ function findPaymentStatus(order: PlatformOrder): PlatformOrder['paymentStatus']
   return refunded >= Number(order.total) ? 'refunded' : 'partially-refunded'
 }
 
-/** The rows of `order_items`. */
+/** Builds the rows of `order_items`. */
 export const toItemRows = (order: PlatformOrder) =>
   order.items.map((item, index) => ({
     order_id: order.id,

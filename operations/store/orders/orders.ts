@@ -1,4 +1,4 @@
-/** The synced copy of the platform's orders and their customers. */
+/** Writes the local copy of the platform's orders and their customers. */
 
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
@@ -15,7 +15,7 @@ export { toOrderRow }
 export type StoredOrder = Row<'orders'>
 
 export interface OrderChange {
-  /** Null: a new order. */
+  /** The order before the change; null for a new order. */
   before: StoredOrder | null
   after: StoredOrder
 }
@@ -59,7 +59,7 @@ export async function upsertOrders(ctx: Context, orders: readonly PlatformOrder[
   return changed
 }
 
-/** Cancels orders that were deleted at the platform, so that no figure counts them. */
+/** Cancels orders that were deleted at the platform, so that no statistic counts them. */
 export async function cancelOrders(ctx: Context, ids: readonly string[]): Promise<void> {
   const open = () =>
     ctx.db.selectFrom('orders').selectAll().where(isAmong('id', ids)).where('status', '!=', 'cancelled')
@@ -95,7 +95,7 @@ async function notifyChanges(
   for (const hook of ctx.extensions.ordersChanged) await hook(ctx, changes)
 }
 
-/** The change of the daily sums of counted orders (rule 2). */
+/** How a changed order changes the daily sums of counted orders (rule 2). */
 const buildActivity = ({ before, after }: OrderChange): ActivityDelta[] =>
   [
     { order: before, sign: -1n },

@@ -1,4 +1,4 @@
-/** Syncs changed orders from the platform. Not inside a transaction. */
+/** Syncs changed orders from the platform. Must not be called inside a transaction. */
 
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
@@ -31,12 +31,12 @@ export async function syncOrders(
   }
 }
 
-/** The sync runs every 15 minutes. */
+/** A sync older than 20 minutes is stale: the scheduled sync runs every 15 minutes. */
 const staleAfterMs = 20 * minuteMs
 
 /**
- * Syncs orders before messages about them are sent, if the last sync is too long ago (the server was down). Continues
- * without it if the platform does not answer.
+ * Syncs orders if the last sync is too long ago, for example because the server was down. Call it before messages about
+ * orders are sent. If the platform does not answer or refuses, returns without a sync.
  */
 export async function syncOrdersIfStale(ctx: Context, signal: AbortSignal): Promise<void> {
   const readAt = await readOrdersSyncedAt(ctx)

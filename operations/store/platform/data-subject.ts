@@ -1,4 +1,4 @@
-/** Identifies a data subject by the platform's request and by their orders. */
+/** Finds the identifiers of a data subject, from the platform's request and from the person's orders. */
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
 import { emailKey } from '#runtime/values/email'
@@ -13,8 +13,8 @@ export interface DataRequest {
 }
 
 /**
- * Matches orders by customer id and by the given order ids, never by email, which a family may share. An order without a
- * customer counts only if it is in `orderIds`.
+ * Finds the person's orders by customer id and by the given order ids, never by email, because a family may share it. An
+ * order without a customer counts only if it is in `orderIds`.
  */
 export async function findDataSubject(
   ctx: Context,

@@ -1,4 +1,4 @@
-/** Applies platform events: deleted orders, our app uninstalled, and data requests of shoppers. */
+/** Applies platform events: deleted orders, an uninstallation of our app, and data requests of shoppers. */
 import { eraseNotifications, notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
 import { mentionsSubject } from '../erasure.ts'
@@ -16,8 +16,8 @@ export async function cancelDeletedOrders(ctx: Context, events: StoredEvent[]): 
 }
 
 /**
- * Uninstalling the app ends our access: marks the connection as lost, which notifies the merchant once, and deletes its
- * credentials. A connection made after the event is left alone.
+ * Handles the uninstallation of our app, which ends our access. Marks the connection as lost, which notifies the merchant
+ * once, and deletes its credentials. A connection made after the event is left unchanged.
  */
 export async function disconnectUninstalledApp(ctx: Context, events: StoredEvent[]): Promise<void> {
   const latest = new Date(Math.max(...events.map(({ occurredAt }) => occurredAt.getTime())))
@@ -47,7 +47,7 @@ export async function disconnectUninstalledApp(ctx: Context, events: StoredEvent
     .execute()
 }
 
-/** Notifies the merchant, who must answer the shopper. */
+/** Notifies the merchant that a shopper asks for their data, because the merchant must reply. */
 export async function notifyDataRequests(ctx: Context, events: StoredEvent[]): Promise<void> {
   for (const { id, data } of events) {
     const { customerId, email, phone, orderIds = [] } = data as DataRequest
@@ -75,7 +75,10 @@ export async function eraseCustomers(ctx: Context, events: StoredEvent[]): Promi
   }
 }
 
-/** Sent two days after the app was removed: erases all shoppers, unless the shop is connected again. */
+/**
+ * Erases all shoppers of a shop. The platform sends this event two days after the app was removed; it is ignored if the store
+ * is connected again.
+ */
 export async function eraseShop(ctx: Context): Promise<void> {
   const connected = await ctx.db
     .selectFrom('connections')

@@ -1,4 +1,4 @@
-/** The store's profile and record as JSON built by the database: one query each. */
+/** Reads the store's profile and record as JSON that the database builds, with one query each. */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
@@ -54,7 +54,7 @@ const isConnected = (db: Db): RawBuilder<boolean> =>
     .where('c.port', '=', 'ecommerce')
     .where(isWorking(db))})`
 
-/** Connected, and our access is not lost (rule 19). */
+/** Whether the connection `c` is connected and our access is not lost (rule 19). */
 const isWorking = (db: Db): RawBuilder<boolean> =>
   sql<boolean>`(c.connected_at is not null and not ${isLostSql(db, 'c.port', '')})`
 
@@ -134,15 +134,15 @@ const findBranding = prepared((db) =>
     ),
 )
 
-/** The Store at the current time. */
+/** Reads the API resource Store as of now. */
 export const readStore = async (ctx: Context): Promise<JsonText> =>
   toJsonText(await findStore(ctx, { now: ctx.now() }))
 
-/** The StoreRecord: the flat row. */
+/** Reads the API resource StoreRecord, which is the flat row. */
 export const readStoreRecord = async (ctx: Context): Promise<JsonText> =>
   toJsonText(await findRecord(ctx, { now: ctx.now() }))
 
-/** The branding of the store's agency; nulls without one. */
+/** Reads the branding of the store's agency; its fields are null if the store has no agency. */
 export const readBranding = async (ctx: Context): Promise<JsonText> => toJsonText(await findBranding(ctx, {}))
 
 function toJsonText([row]: { text: string }[]): JsonText {

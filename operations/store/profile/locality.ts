@@ -1,14 +1,14 @@
-/** Names of time zones and languages. */
+/** Validates names of time zones and languages. */
 import { type Kysely, sql } from 'kysely'
 import { refuse, sqlState } from '#runtime/errors'
 
-/** Three-letter names that mean the same zone everywhere. */
+/** The three-letter names that mean the same time zone everywhere. */
 const abbreviations: readonly string[] = ['EST', 'GMT', 'HST', 'MST', 'PRC', 'ROC', 'ROK', 'UCT', 'UTC']
 
 /**
- * Whether it is an IANA name in its exact spelling (`America/Sao_Paulo`). Rejects names that JavaScript and PostgreSQL
- * read differently: offsets such as `+03:00`, and abbreviations (`ART` is Cairo or Argentina, `BST` Dhaka or London in
- * summer, `PST` and `CET` with or without daylight saving).
+ * Whether the text is an IANA name in its exact spelling, such as `America/Sao_Paulo`. Rejects names that JavaScript and
+ * PostgreSQL read differently: offsets such as `+03:00`, and abbreviations (`ART` is Cairo or Argentina, `BST` is Dhaka or
+ * London in summer, `PST` and `CET` are with or without daylight saving).
  */
 export function isTimezone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(text)) return false
@@ -16,7 +16,7 @@ export function isTimezone(text: string): boolean {
   try {
     // biome-ignore lint/plugin/formatter: only checks that the time zone exists, formats nothing
     const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions()
-    // Intl ignores case, and returns the canonical spelling or the zone of which this name is an alias.
+    // Intl accepts any case. It returns the canonical spelling, or for an alias the name of the other zone.
     return timeZone === text || timeZone.toLowerCase() !== text.toLowerCase()
   } catch (error) {
     if (error instanceof RangeError) return false
@@ -24,7 +24,7 @@ export function isTimezone(text: string): boolean {
   }
 }
 
-/** Checks that PostgreSQL knows the zone too: it may lack old names such as `US/Pacific`, which JavaScript has. */
+/** Refuses a zone that PostgreSQL does not know. It may lack old names such as `US/Pacific`, which JavaScript knows. */
 export async function requireKnownZone<Tables>(db: Kysely<Tables>, timezone: string): Promise<void> {
   try {
     await db.selectNoFrom(sql`timezone(${timezone}, timestamptz 'epoch')`.as('local')).execute()
@@ -34,7 +34,7 @@ export async function requireKnownZone<Tables>(db: Kysely<Tables>, timezone: str
   }
 }
 
-/** Whether it is a BCP 47 tag such as `pt-BR`. */
+/** Whether the text is a BCP 47 tag such as `pt-BR`. */
 export function isLocale(text: string): boolean {
   try {
     return Intl.getCanonicalLocales(text).length === 1

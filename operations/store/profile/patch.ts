@@ -7,15 +7,15 @@ import { readOnlyKeys, type StorePatch, storePatch } from './schema.ts'
 const settingNames = ['messagingConnectionType', 'attribution', 'preferences'] as const
 
 export interface SplitPatch {
-  /** Validated, with `settings` flattened. */
+  /** The known fields, validated; the fields of `settings` are moved to the top level. */
   known: Omit<StorePatch, 'settings'>
-  /** Every other key: merged into the preferences. */
+  /** All other keys, to be merged into the preferences. */
   preferences: JsonObject
 }
 
 /**
- * Splits a body into known fields and preferences, and drops read-only keys. `current`: the stored profile, whose values
- * are accepted unchecked. Refuses an invalid field by its name, and a setting given twice with different values.
+ * Splits a body into known fields and preferences, and drops read-only keys. `current`: the stored profile; a field with the
+ * stored value is not validated. Refuses an invalid field, naming it, and a setting given twice with different values.
  */
 export function splitPatch(body: JsonObject, current: JsonObject): SplitPatch {
   const given: JsonObject = {}
@@ -32,7 +32,7 @@ export function splitPatch(body: JsonObject, current: JsonObject): SplitPatch {
 
 type Settings = Pick<StorePatch, (typeof settingNames)[number]>
 
-/** Merges nested and top-level settings. */
+/** Merges the settings given under `settings` with those given at the top level. */
 function mergeSettings(nested: Settings, top: Settings): Settings {
   for (const name of settingNames) {
     if (nested[name] === undefined || top[name] === undefined) continue

@@ -27,8 +27,8 @@ const columns = [
 ] as const
 
 /**
- * Applies a merge patch (rule 12) and returns the Store. Unchanged fields are not written; without a change neither is
- * `updatedAt`. New attribution hours apply to orders placed from now on.
+ * Applies a merge patch (rule 12) and returns the Store. Unchanged fields are not written; if no field changes, `updatedAt`
+ * does not change either. New attribution hours apply to orders placed from now on.
  */
 export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonText> {
   await ctx.lockStore()
@@ -62,10 +62,10 @@ export async function patchStore(ctx: Context, body: JsonObject): Promise<JsonTe
   return readStore(ctx)
 }
 
-/** Columns that instances cache with a key. */
+/** Columns that every instance caches together with an API key. */
 const cachedFacts = ['name', 'timezone', 'locale']
 
-/** Any purpose: logos have no upload purpose of their own. */
+/** Allows files of any purpose, because logos have no separate upload purpose. */
 const logoUse = (url: string): FileUse => ({ url, purpose: null, field: 'logoUrl' })
 
 type StoreChange = RowChange<'stores'>

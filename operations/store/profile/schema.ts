@@ -151,7 +151,7 @@ const partialSettings = {
   preferences: settingsShape.preferences.optional(),
 }
 
-/** The writable fields of `PATCH /store`, settings nested and at the top level. */
+/** The writable fields of `PATCH /store`. Each setting may be given under `settings` or at the top level. */
 export const storePatch = z
   .object({ ...profileShape })
   .partial()
@@ -165,8 +165,8 @@ const looseSettings = {
   preferences: settingsShape.preferences,
 }
 /**
- * The published body: known fields by type only. A field is validated when it differs from the stored value; every other
- * key is a preference.
+ * The body schema in the API documentation, which only states the types of known fields. A field is validated only if it
+ * differs from the stored value. Any other key is a preference.
  */
 export const storePatchBody = openObject({
   name: z.string().describe('1 to 120 characters'),
@@ -179,7 +179,7 @@ export const storePatchBody = openObject({
   ...looseSettings,
 }).partial()
 
-/** Keys of `GET /store` and `GET /store/information` that only the server writes. */
+/** Keys of the responses of `GET /store` and `GET /store/information` that only the server writes. */
 export const readOnlyKeys: ReadonlySet<string> = new Set(
   [...Object.keys(store.shape), ...Object.keys(storeRecord.shape)].filter(
     (key) => !Object.hasOwn(storePatch.shape, key),

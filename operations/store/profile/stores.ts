@@ -1,4 +1,4 @@
-/** Writes to the row of a store, and adding members. */
+/** Writes columns of a store's row, reads preferences and adds members. */
 import { sql } from 'kysely'
 import type { RootDatabase } from '#db/database'
 import type { Context } from '#runtime/context'
@@ -15,8 +15,8 @@ export interface StoreSummary {
 }
 
 /**
- * Selects the connection that messages are sent through, in the caller's transaction. It may be selected before it is
- * connected. Does nothing if it is selected already.
+ * Selects the messaging connection through which messages are sent, in the caller's transaction. A connection may be selected
+ * before it is connected. Does nothing if it is selected already.
  */
 export async function selectConnection(
   ctx: Context,
@@ -38,11 +38,11 @@ export async function readPreference(ctx: Context, name: string): Promise<unknow
   return (await ctx.db.selectFrom('stores').select(value).executeTakeFirstOrThrow()).value ?? null
 }
 
-/** Invalidates the storefront's cached settings. In the caller's transaction. */
+/** Invalidates the storefront's cached settings. Runs in the caller's transaction. */
 export const incrementStorefrontRevision = (ctx: Context) =>
   ctx.db.updateTable('stores').set({ storefront_revision: sql`storefront_revision + 1` }).execute()
 
-/** Finds the person by email (ignoring case) or creates them, and makes them a member. Refuses an existing member. */
+/** Makes a person a member. Finds the user by email, ignoring case, or creates one. Refuses an existing member. */
 export async function addMember(
   transaction: RootDatabase,
   now: Date,
@@ -72,7 +72,7 @@ export async function addMember(
   return userId
 }
 
-/** The id of the user with this email, created if missing; concurrent calls return the same one. */
+/** Returns the id of the user with this email; creates a missing user. Concurrent calls return the same user. */
 async function upsertUser(
   transaction: RootDatabase,
   now: Date,

@@ -1,4 +1,4 @@
-/** Inbox of provider events: stored once, applied by the job `provider-event-apply`. */
+/** The inbox of provider events: each event is stored once, and the job `provider-event-apply` applies it. */
 
 import { sql } from 'kysely'
 import type { Context, SystemContext } from '#runtime/context'
@@ -9,13 +9,14 @@ import { truncate } from '#runtime/values/truncate'
 import { providerEventApply } from '../handles.ts'
 
 export interface IncomingEvent extends ProviderEvent {
-  /** The store, or null if it is resolved when the event is applied. */
+  /** The event's store; null if a `StoreResolver` has to find it when the event is applied. */
   storeId: string | null
 }
 
 /**
- * Stores events and queues their job in one transaction; skips known ones. Sanitizes text that PostgreSQL cannot store and
- * replaces an implausible time by now, so that one bad event does not fail the others.
+ * Stores events and queues their job, in one transaction. Skips events that are stored already. Removes characters that
+ * PostgreSQL cannot store and replaces an implausible time by the current time, so that one bad event does not fail the
+ * others.
  */
 export async function accept(
   ctx: SystemContext,
@@ -70,7 +71,7 @@ export async function accept(
 
 const maxKeyLength = 500
 const maxKindLength = 200
-/** Index entries have a size limit. */
+/** Shortens long keys and appends their hash, because index entries have a size limit. */
 const boundedKey = (key: string): string =>
   key.length <= maxKeyLength ? key : `${truncate(key, maxKeyLength - 65)}:${sha256(key)}`
 
@@ -78,22 +79,23 @@ export interface StoredEvent {
   id: string
   key: string
   provider: string
-  /** The provider's own name for the store or number, or null. */
+  /** The provider's own id of the store or phone number, or null. */
   storeRef: string | null
   occurredAt: Date
-  /** When we first received it. */
+  /** When the event was first received. */
   receivedAt: Date
   data: unknown
 }
 
 /**
- * Applies the due events of one store, port and kind, oldest first, in the transaction that marks them applied. May return
- * ids of events that cannot be placed yet: they are retried for an hour, then dropped.
+ * Applies the due events of one store, port and kind, oldest first, in the transaction that marks them as applied. May
+ * return ids of events that refer to something not stored yet: these are retried for an hour, then dropped.
  */
 export type EventHandler = (ctx: Context, events: StoredEvent[]) => Promise<void> | Promise<readonly string[]>
 
 /**
- * Resolves the stores of events that came without one, by event id; null: no store. Missing ids are retried for an hour.
+ * Finds the stores of events that do not name one, by event id. Null: the event belongs to no store. Events missing in the
+ * result are retried for an hour.
  */
 export type StoreResolver = (
   ctx: SystemContext,

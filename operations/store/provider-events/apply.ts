@@ -1,5 +1,5 @@
 /**
- * Applies stored events: one transaction per store and kind, so that a failure affects no other.
+ * Applies stored events, in one transaction per store and kind, so that a failure affects no other store or kind.
  */
 
 import { sql } from 'kysely'
@@ -13,7 +13,7 @@ const batch = 500
 const workMs = minuteMs
 const unplacedLimitMs = hourMs
 
-/** The earliest due time of postponed events. */
+/** Collects the earliest due time of all postponed events. */
 interface Wake {
   at: Date | null
 }
@@ -29,8 +29,8 @@ interface Group {
 }
 
 /**
- * Applies these events now, for a caller that needs their effects. Waits for events that another worker is applying;
- * failed ones are left to the job. Returns whether all are applied.
+ * Applies these events now, for a caller that needs their effects. Waits for events that another worker is applying. Leaves
+ * failed events to the job. Returns whether all of these events are applied.
  */
 export async function applyEvents(
   ctx: SystemContext,
@@ -53,9 +53,9 @@ export async function applyEvents(
 }
 
 /**
- * Applies due events, oldest first, for a minute at most. Returns when to continue: now if the time was up, otherwise the
- * due time of the first postponed event; null if there is none. Throws at the end if a whole group failed rather than a
- * single event, for example because a store's node is down.
+ * Applies due events, oldest first, for at most a minute. Returns when to continue: now if the minute was not enough,
+ * otherwise the due time of the first postponed event, or null if there is none. Throws at the end if a whole group failed
+ * rather than a single event, for example because a store's node is down.
  */
 export async function applyDueEvents(ctx: SystemContext, signal: AbortSignal): Promise<Date | null> {
   const failures: unknown[] = []
@@ -87,12 +87,12 @@ async function applyDue(ctx: SystemContext, signal: AbortSignal, failures: unkno
   return wake.at
 }
 
-/** Not applied, and due: retries come 1, 3, 7, 15… seconds after it was stored. */
+/** Whether an event is not applied and due. It is retried 1, 3, 7, 15… seconds after it was stored. */
 const isDue = (now: Date) =>
   sql<boolean>`applied_at is null
     and created_at + (power(2, attempts) - 1) * interval '1 second' <= ${now}::timestamptz`
 
-/** The same SQL for any number of ids, so that it is prepared once. */
+/** Passes the ids as one array, so that the SQL is the same for any number of ids and is prepared once. */
 const hasId = (ids: readonly string[]) => sql<boolean>`id = any(${ids}::uuid[])`
 
 function groupEvents(found: { id: string; store_id: string | null; port: string; kind: string }[]): Group[] {
@@ -116,7 +116,7 @@ async function applyGroup(ctx: SystemContext, group: Group, wake: Wake): Promise
   await applyOrBisect(store, group, ids, wake)
 }
 
-/** Bisects a failing batch until the failing event is isolated. */
+/** Applies a batch of events. Bisects a failing batch until the failing event is isolated. */
 async function applyOrBisect(store: Context, group: Group, ids: string[], wake: Wake): Promise<void> {
   try {
     noteWake(wake, await store.transaction((tx) => applyWithin(tx, group, ids)))
@@ -167,7 +167,7 @@ async function applyWithin(tx: Context, { port, kind }: Group, ids: string[]): P
   )
 }
 
-/** Resolves the stores of events without one, and applies them. */
+/** Finds the stores of events that do not name one, and applies the events. */
 async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise<void> {
   const find = ctx.extensions.storeResolvers[group.port]
   if (!find) return markApplied(ctx.root, group.ids, ctx.now())
@@ -193,7 +193,7 @@ async function findStores(ctx: SystemContext, group: Group, wake: Wake): Promise
   noteWake(wake, await postponeUnplaced(ctx, ctx.root, unresolved))
 }
 
-/** An event can arrive before the commit it refers to: retries it, and drops it after an hour. */
+/** Schedules a retry, because an event can arrive before the rows that it refers to are committed. Drops it after an hour. */
 async function postponeUnplaced(
   ctx: Context | SystemContext,
   db: RootDatabase,
@@ -219,7 +219,8 @@ async function postponeUnplaced(
 }
 
 /**
- * Returns when each is due again. The `isDue` condition prevents a concurrent worker from counting the attempt twice.
+ * Counts a failed attempt, and returns when each event is due again. The `isDue` condition prevents two concurrent workers
+ * from counting the same attempt twice.
  */
 async function scheduleRetry(
   db: RootDatabase,

@@ -3,7 +3,10 @@ import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type DataSubject, mentionsSubject } from '../erasure.ts'
 
-/** Runs in the transaction that applies `asking`, the events of the request: those stay, without their data. */
+/**
+ * Deletes the events that mention the person. Runs in the transaction that applies `asking`, the events of the erasure
+ * request: those are kept, but without their data.
+ */
 export async function eraseEvents(
   tx: Context,
   person: DataSubject,
@@ -22,7 +25,7 @@ export async function eraseEvents(
     .execute()
 }
 
-/** Erases the data of all platform events of a shop that has left. */
+/** Erases the data of all platform events of a shop that removed our app. */
 export async function erasePlatformEvents(tx: Context): Promise<void> {
   await tx.system
     .updateTable('provider_events')

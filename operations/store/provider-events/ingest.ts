@@ -3,7 +3,7 @@ import type { ProviderEvent } from '#runtime/ports/provider'
 import { accept } from './accept.ts'
 import { applyEvents } from './apply.ts'
 
-/** Stores events that a provider returned for the store, and applies the new ones. */
+/** Stores events that were fetched from a provider for a store, and applies the new events at once. */
 export async function ingestEvents(
   ctx: Context,
   port: string,

@@ -1,11 +1,12 @@
-/** Message cycles: one month each from the subscription's anchor; a trial is one cycle (rule 8). */
+/** Message cycles (rule 8): each is a month long, counted from the subscription's anchor. A trial is one cycle. */
 
 import type { Context, TenantDb } from '#runtime/context'
 import { getPlan, planIdAt } from '../plans.ts'
 import { addPeriod, periodAt } from './periods.ts'
 
 /**
- * The start of the cycle at `now`. If two overlap, the later one: a plan that starts ends the trial's cycle.
+ * The start of the cycle at `now`. If two cycles overlap, it is the one that started later, for example the cycle of a plan
+ * that started during the trial.
  */
 export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
   db
@@ -17,7 +18,7 @@ export const currentCycle = (db: Pick<TenantDb, 'selectFrom'>, now: Date) =>
 export interface Cycle {
   startsAt: Date
   endsAt: Date
-  /** Start of the counting: earlier than `startsAt` if the cycle replaced one that had not ended. */
+  /** Since when messages are counted: earlier than `startsAt` if the cycle replaced a cycle that had not ended. */
   countsFrom: Date
   limit: number
   used: number
@@ -25,7 +26,8 @@ export interface Cycle {
 }
 
 /**
- * The current cycle, or the one that would be opened now. With a limit of 0 if there is none, as after a trial.
+ * The current cycle, or the cycle that would be opened now. If there is no current cycle, for example after a trial, the
+ * limit is 0.
  */
 export async function readCurrentCycle(ctx: Context): Promise<Cycle> {
   const cycles = ctx.db
@@ -39,12 +41,12 @@ export async function readCurrentCycle(ctx: Context): Promise<Cycle> {
   const due = await computeCycle(ctx)
   const { startsAt } = due
   if (due.endsAt > ctx.now()) return { ...due, countsFrom: startsAt, used: 0, reserved: 0 }
-  // The ended cycle's use is still shown; nothing is reserved any more.
+  // Shows the use of the cycle that has ended. Nothing is reserved any more.
   const over = await cycles.where('starts_at', '=', startsAt).executeTakeFirst()
   return { ...due, countsFrom: startsAt, limit: 0, used: over?.used ?? 0, reserved: 0 }
 }
 
-/** Creates the current cycle if it is missing; false if there is none, as after a trial. */
+/** Creates the current cycle if it is missing. Returns false if there is no current cycle, for example after a trial. */
 export async function openCycle(ctx: Context): Promise<boolean> {
   const now = ctx.now()
   const { startsAt, endsAt, limit } = await computeCycle(ctx)
@@ -78,8 +80,8 @@ async function computeCycle(ctx: Context): Promise<Pick<Cycle, 'startsAt' | 'end
 }
 
 /**
- * Starts a cycle with a payment. `takesOver`: moves the use and reservations of the running cycle to the new one, so that
- * a restart gives no messages back. A cycle that is over keeps its counts.
+ * Starts a cycle with a payment. `takesOver`: moves the use and reservations of the running cycle to the new cycle, so that
+ * starting again gives no messages back. A cycle that has ended keeps its counts.
  */
 export async function beginCycle(
   tx: Context,
@@ -105,7 +107,7 @@ export async function beginCycle(
 
 /** Closes the cycle running at an instant and returns its counts. */
 async function closeCycle(tx: Context, at: Date) {
-  // Locks reservations before the cycle, in the order of metering, which prevents deadlocks.
+  // Locks the reservations before the cycle, in the same order as `metering.ts`, which prevents deadlocks.
   const found = await tx.db
     .selectFrom('usage_cycles')
     .select('starts_at')

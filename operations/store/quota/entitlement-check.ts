@@ -1,4 +1,4 @@
-/** The gateway's entitlement check: what the store's plan and subscription allow. */
+/** The check with which the gateway enforces what the store's plan and subscription allow. */
 import type { Entitlement } from '#runtime/gateway/access'
 import { canWriteAt, featureSet, features, getPlan, planIdAt, statusAt } from '../plans.ts'
 

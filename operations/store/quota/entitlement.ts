@@ -1,4 +1,4 @@
-/** Entitlement of a store, computed from its subscription and the clock, never from whether a job has run (rule 11). */
+/** Computes what a store may use, from its subscription and the clock. The result never depends on a job (rule 11). */
 
 import { type Expression, type RawBuilder, sql } from 'kysely'
 import type { PlanFacts, SubscriptionInstants } from '#db/access'
@@ -28,7 +28,7 @@ const findSubscription = prepared<object, SubscriptionInstants & PlanFacts>((db)
     ]),
 )
 
-/** Background senders read this for each batch. */
+/** Reads the current entitlement. Jobs that send messages call it for each batch. */
 export async function readEntitlement(ctx: Context): Promise<Entitlement> {
   const [row] = await findSubscription(ctx, {})
   if (!row) throw new Error(`Store ${ctx.store.id} has no subscription`)
@@ -38,14 +38,15 @@ export async function readEntitlement(ctx: Context): Promise<Entitlement> {
   return { status, planId, features: featureSet(planId), canWrite: canWriteAt(status) }
 }
 
-/** Whether subscription and plan allow a feature now. */
+/** Whether the subscription and the plan allow a feature now. */
 export async function mayUse(ctx: Context, feature: string): Promise<boolean> {
   const { canWrite, features } = await readEntitlement(ctx)
   return canWrite && features.has(feature)
 }
 
 /**
- * `statusAt` of `operations/store/plans.ts` as SQL, for JSON built by the database. `b`: the alias of `subscriptions`.
+ * `statusAt` of `operations/store/plans.ts` as SQL, for JSON that the database builds. The query must use the alias `b` for
+ * `subscriptions`.
  */
 export const statusSql = (now: Expression<Date> | Date): RawBuilder<SubscriptionStatus> => {
   const at = sql`${now}::timestamptz`

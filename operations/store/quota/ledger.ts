@@ -1,4 +1,4 @@
-/** The message ledger: every sent message of every channel, and its delivery status. */
+/** Writes the message ledger, which has every sent message of every channel with its delivery status. */
 
 import { type RawBuilder, sql } from 'kysely'
 import type { FailedAs } from '#db/tables/columns'
@@ -7,7 +7,7 @@ import { emailKey } from '#runtime/values/email'
 import { phoneKey } from '#runtime/values/phone'
 import { activityAt, addActivity } from '../sums/daily-sums.ts'
 
-/** In display order. */
+/** The sources of messages, in the order in which they are displayed. */
 export const messageSources = [
   'automation',
   'messaging-campaign',
@@ -21,7 +21,7 @@ export const messageSources = [
 export type MessageSource = (typeof messageSources)[number]
 
 export interface LedgerRow {
-  /** Unique in the store: committing it twice counts once. */
+  /** Unique in the store: a message that is committed twice counts once. */
   messageId: string
   channel: 'messaging' | 'email'
   source: MessageSource
@@ -29,12 +29,12 @@ export interface LedgerRow {
   phone: string | null
   email: string | null
   providerMessageId: string | null
-  /** `failed` for an indeterminate outcome, which also counts. */
+  /** `failed` if the outcome of the send is indeterminate. Such a message counts too. */
   status: 'sent' | 'failed'
   sentAt: Date
 }
 
-/** `cycleStartsAt`: the message cycle of the rows, null for emails. Returns how many rows are new. */
+/** Adds rows and returns how many are new. `cycleStartsAt`: start of the message cycle of the rows; null for emails. */
 export async function addToLedger(
   ctx: Context,
   rows: LedgerRow[],
@@ -127,7 +127,7 @@ interface MergedChange {
   failure_code: FailedAs | null
 }
 
-/** Applies delivery statuses; a status only moves forward. */
+/** Applies delivery statuses. A status only moves forward, in the order of `statusRank`. */
 export async function applyStatuses(ctx: Context, changes: StatusChange[]): Promise<void> {
   if (changes.length === 0) return
   const given = recordset<MergedChange>(
@@ -140,14 +140,14 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
     .from(given)
     .set({
       status: sql<string>`r.status`,
-      // A delivery clears an earlier failure; a missing `delivered_at` is filled from `read_at`.
+      // A delivery clears an earlier failure. If `delivered_at` is missing, it is set to `read_at`.
       delivered_at: sql<Date>`coalesce(message_ledger.delivered_at, r.delivered_at, r.read_at)`,
       read_at: sql<Date>`coalesce(message_ledger.read_at, r.read_at)`,
       failed_at: sql<Date>`r.failed_at`,
       failure_code: sql<FailedAs | null>`r.failure_code`,
     })
     .whereRef('message_ledger.message_id', '=', 'r.message_id')
-    // Forces the index: the planner's statistics lag behind rows just written.
+    // Makes PostgreSQL use the index, because the planner's statistics do not include rows that were just written.
     .where(
       'message_ledger.message_id',
       '=',
@@ -160,7 +160,10 @@ export async function applyStatuses(ctx: Context, changes: StatusChange[]): Prom
 const statusRank = (column: string): RawBuilder<number> =>
   sql<number>`array_position(array['sent', 'failed', 'delivered', 'read'], ${sql.ref(column)})`
 
-/** Merges changes to one per message, since an UPDATE joins each row once: the highest rank, and all instants. */
+/**
+ * Merges the changes of each message into one, because an UPDATE applies only one joined row. The merged change has the
+ * highest status and the instants of all.
+ */
 function mergeChanges(changes: readonly StatusChange[]): MergedChange[] {
   const byMessage = new Map<string, MergedChange>()
   for (const { messageId, status: next, at, failureCode } of changes) {
@@ -188,7 +191,7 @@ function mergeChanges(changes: readonly StatusChange[]): MergedChange[] {
   return all
 }
 
-/** Rows as a table named `r`. `columns`: names and types. */
+/** SQL that makes rows a table named `r`. `columns`: names and types of its columns. */
 function recordset<R>(rows: readonly object[], columns: string) {
   return sql<R>`json_to_recordset(${JSON.stringify(rows)}::json)`.as<'r'>(sql.raw(`r(${columns})`))
 }

@@ -1,4 +1,7 @@
-/** Message quota: one conditional update decides, so two concurrent sends cannot both take the last unit (rule 7). */
+/**
+ * Meters the message quota (rule 7). One conditional update decides whether units are available, so two concurrent sends
+ * cannot both take the last unit.
+ */
 import { sql } from 'kysely'
 import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
@@ -16,8 +19,8 @@ import {
 export type { LedgerRow, MessageSource, StatusChange }
 
 /**
- * Reserves `units` of the current cycle and returns the reservation's id. Throws `forbidden`, with needed and remaining
- * units, and reserves nothing if there are not enough.
+ * Reserves `units` of the current cycle and returns the reservation's id. If there are too few units, reserves nothing and
+ * throws `forbidden` with the needed and remaining units.
  */
 export async function reserve(ctx: Context, units: number, source: MessageSource): Promise<string> {
   const reserved =
@@ -71,7 +74,8 @@ function quotaExceeded(units: number, remaining: number): Error {
 }
 
 /**
- * Changes the open units of a reservation to `units`, in its own cycle; throws `forbidden` if that cycle has not enough.
+ * Changes the open units of a reservation to `units`, in the cycle of the reservation. Throws `forbidden` if that cycle has
+ * too few units.
  */
 export async function resize(ctx: Context, reservationId: string, units: number): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -107,7 +111,10 @@ async function readRemaining(tx: Context, cycleStartsAt: Date): Promise<number> 
   return left
 }
 
-/** The provider accepted: writes ledger rows, and for each new one moves a unit from reserved to used. */
+/**
+ * Call it when the provider has accepted messages. Writes their ledger rows, and for each new row moves a unit from reserved
+ * to used.
+ */
 export async function commit(ctx: Context, reservationId: string, rows: LedgerRow[]): Promise<void> {
   if (rows.length === 0) return
   await ctx.transaction(async (tx) => {
@@ -117,7 +124,7 @@ export async function commit(ctx: Context, reservationId: string, rows: LedgerRo
   })
 }
 
-/** Emails only get ledger rows. */
+/** Writes the ledger rows of emails, which use no quota. */
 export async function recordEmails(ctx: Context, rows: LedgerRow[]): Promise<void> {
   if (rows.length > 0) await addToLedger(ctx, rows, null)
 }
@@ -127,7 +134,7 @@ export async function release(ctx: Context, reservationId: string, units: number
   if (units > 0) await ctx.transaction((tx) => moveUnits(tx, reservationId, units, 0))
 }
 
-/** Takes `units` off the reservation and adds `used` to its cycle. */
+/** Removes `units` from the reservation and adds `used` to the used units of its cycle. */
 async function moveUnits(tx: Context, reservationId: string, units: number, used: number): Promise<void> {
   const now = tx.now()
   const reservation = await lockReservation(tx, reservationId)
@@ -167,7 +174,7 @@ const thresholds = [
   { percent: 100, level: 'error', title: 'All your messages are used' },
 ] as const
 
-/** Notifies once per cycle at 80 and at 100 percent. */
+/** Notifies the merchant when 80 and 100 percent of the messages are used, each once per cycle. */
 async function notifyQuota(
   tx: Context,
   cycle: { starts_at: Date; used: number; message_limit: number },
@@ -188,10 +195,10 @@ async function notifyQuota(
   }
 }
 
-/** Applies delivery statuses; a status only moves forward. */
+/** Applies delivery statuses. A status only moves forward. */
 export const recordStatus: (ctx: Context, changes: StatusChange[]) => Promise<void> = applyStatuses
 
-/** Limit, use and reservations of the current cycle. */
+/** Reads limit, used and reserved units of the current cycle. */
 export async function readUsage(
   ctx: Context,
 ): Promise<{ limit: number; used: number; reserved: number; remaining: number }> {

@@ -1,6 +1,6 @@
-/** Billing periods and message cycles: computed from the anchor in UTC, with the day capped at the month's last. */
+/** Computes billing periods and message cycles from an anchor, in UTC. The day is capped at the last day of the month. */
 
-/** The instant `months` after the anchor: 31 Jan + 1 = 28 Feb, + 2 = 31 Mar, at the same time of day. */
+/** The instant `months` after the anchor, at the same time of day. 31 January + 1 is 28 February, + 2 is 31 March. */
 export function addPeriod(anchor: Date, months: number): Date {
   const year = anchor.getUTCFullYear()
   const month = anchor.getUTCMonth() + months
@@ -10,7 +10,7 @@ export function addPeriod(anchor: Date, months: number): Date {
   return new Date(Date.UTC(year, month, day) + time)
 }
 
-/** The month-long period from the anchor that contains `now`; before the anchor, the first one. */
+/** The month-long period, counted from the anchor, that contains `now`; the first period if `now` is before the anchor. */
 export function periodAt(anchor: Date, now: Date): { start: Date; end: Date } {
   const elapsed =
     (now.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + now.getUTCMonth() - anchor.getUTCMonth()

@@ -1,8 +1,8 @@
-/** Moves the clock of all sandbox processes, and the due times of queued jobs with it. */
+/** Moves the clock of all sandbox processes and makes queued jobs due accordingly. */
 import type { MovableClock } from '#runtime/clock'
 import type { SystemContext } from '#runtime/context'
 
-/** Stores the offset in the database; other processes pick it up within seconds. */
+/** Moves this process's clock and stores its offset in the database, where other processes read it within seconds. */
 export async function moveClock(ctx: SystemContext, milliseconds: number): Promise<void> {
   const clock = ctx.clock as MovableClock
   clock.advance(milliseconds)
@@ -17,5 +17,5 @@ export async function moveClock(ctx: SystemContext, milliseconds: number): Promi
   ctx.worker?.clockMoved()
 }
 
-/** Returns to the machine's own time; changes made meanwhile stay. */
+/** Moves the clock back to the machine's time. Data written while the clock was moved stays. */
 export const resetClock = (ctx: SystemContext): Promise<void> => moveClock(ctx, -ctx.clock.offset)

@@ -26,7 +26,7 @@ export const findSandboxShop = async (ctx: SystemContext, idOrSlug: string): Pro
   storeId: await requireStoreId(ctx, idOrSlug),
 })
 
-/** Delivers webhooks to their registered endpoint, signature check included. */
+/** Passes webhooks to the code of their endpoint, including the signature check. */
 export async function deliverWebhooks(ctx: SystemContext, deliveries: readonly Delivery[]): Promise<void> {
   for (const { url, headers, body } of deliveries) {
     const [provider, storeId] = new URL(url).pathname.split('/').slice(-2)
@@ -38,7 +38,7 @@ export async function deliverWebhooks(ctx: SystemContext, deliveries: readonly D
 export const deliverOrder = async (ctx: SystemContext, shop: Shop, order: PlatformOrder): Promise<void> =>
   deliverWebhooks(ctx, await buildOrderDeliveries(shop, order))
 
-/** Turns `Refused` of the sandbox into a 400. */
+/** Turns a `Refused` that the sandbox throws into a 400 response. */
 export async function refusedAsBadRequest<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,6 +1,7 @@
 /**
- * Daily sums: every change of a row adds its difference in the same transaction (rule 9). The sums of a store are by its
- * time zone. During a rebuild for another zone, the days built so far are updated too.
+ * Updates the daily sums (rule 9). Every change of a row adds its difference to the sums in the same transaction. A store's
+ * sums are per day in its time zone. While the sums are rebuilt for another time zone, the days rebuilt so far are updated
+ * too.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Context } from '#runtime/context'
@@ -29,7 +30,7 @@ export interface ProductDelta {
 export interface ActivityDelta {
   at: Date
   kind: 'orders' | 'messages' | 'touches'
-  /** For orders only; otherwise empty. */
+  /** The currency of orders; empty for messages and touches. */
   currency: string
   n: number
   amount: string
@@ -37,8 +38,8 @@ export interface ActivityDelta {
 }
 
 /**
- * Writers hold this lock shared, and the rebuild of a month holds it exclusively: a rebuilt month contains everything
- * committed before it, and no concurrent change is lost or counted twice.
+ * Writers hold this lock shared, and the rebuild of a month holds it exclusively. So a rebuilt month contains everything that
+ * was committed before, and no concurrent change is lost or counted twice.
  */
 export const lockSumsShared = (ctx: Context) =>
   sql`select pg_advisory_xact_lock_shared(${lockKey(ctx)})`.execute(ctx.db)
@@ -47,10 +48,10 @@ export const lockSumsExclusive = (ctx: Context) =>
 const lockKey = (ctx: Context): RawBuilder<unknown> =>
   sql`hashtextextended(${`day-sums ${ctx.store.id}`}::text, 0)`
 
-/** A table of sums by zone and local day. */
+/** Describes a table of sums per time zone and local day. */
 export interface Sums<Delta extends object> {
   table: 'conversion_days' | 'conversion_product_days' | 'activity_days'
-  /** The key columns, all text. Rows are locked in this order, which prevents deadlocks. */
+  /** The key columns; except for `day`, all are text. Rows are locked in this order, which prevents deadlocks. */
   keys: readonly ('day' | (keyof Delta & string))[]
   /** The summed columns and their SQL types. */
   added: Readonly<Partial<Record<keyof Delta & string, 'integer' | 'numeric'>>>
@@ -74,7 +75,7 @@ export const activityDays = daySums<ActivityDelta>('activity_days', {
   added: { n: 'integer', amount: 'numeric', converted: 'integer' },
 })
 
-/** Runs in the transaction that changed the rows, under `lockSumsShared`. */
+/** Adds differences to the sums. Must run in the transaction that changed the rows, under `lockSumsShared`. */
 export async function addSums<Delta extends object>(
   ctx: Context,
   { table, keys, added }: Sums<Delta>,
@@ -135,7 +136,7 @@ export const activityAt = (
   change: Partial<Pick<ActivityDelta, 'currency' | 'n' | 'amount' | 'converted'>>,
 ): ActivityDelta => ({ at, kind, currency: '', n: 0, amount: '0', converted: 0, ...change })
 
-/** Runs in the transaction that changed the rows. */
+/** Adds differences to the sums of orders, messages and touches. Must run in the transaction that changed the rows. */
 export async function addActivity(ctx: Context, deltas: readonly ActivityDelta[]): Promise<void> {
   if (deltas.length === 0) return
   await lockSumsShared(ctx)

@@ -13,9 +13,9 @@ type Db = Kysely<TenantTables>
 type AnyRows = SelectQueryBuilder<any, any, object>
 
 /**
- * Builds the sums, then switches reads over to them; until then reads use the rows. If `shouldContinue` returns false,
- * it stops between months and can resume there. It also stops if the zone changes again, since that change queued
- * another rebuild.
+ * Builds the sums. Until they are complete, figures are read from the rows themselves. If `shouldContinue` returns false, it
+ * stops between two months, and the next call resumes there. It also stops if the time zone changes again, because that
+ * change has queued another rebuild.
  */
 export async function rebuildDailySums(
   ctx: Context,
@@ -54,7 +54,7 @@ const nextMonth = (month: string): string => {
   return date.toISOString().slice(0, 10)
 }
 
-/** The first month to build, or null if there is nothing to sum. */
+/** The month to start or resume with; null if there is nothing to sum. */
 async function startRebuild(ctx: Context, timezone: string): Promise<string | null> {
   await lockSumsExclusive(ctx)
   const known = await ctx.db
@@ -110,7 +110,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
   }
   const zone = sql<string>`${timezone}::text`
   const daySql = (column: string) => sql<string>`(${sql.ref(column)} at time zone ${zone})::date`
-  // Index-friendly bounds a little wider than the month, then the exact local date.
+  // The first two conditions can use the index: they are 3 hours wider than the month. The others compare the local date.
   const within = (column: string) => {
     const at = sql.ref(column)
     // biome-ignore lint/plugin/midnight: the bounds are three hours wider, and each row's local date is compared
@@ -133,7 +133,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
         rows
           .where(within(at))
           .select(names.map((name) => sql`${values[name]}`.as(name)))
-          // By ordinal: the keys come first, and one may be a constant or share its name with a column.
+          // Groups by ordinal, because a key may be a constant or share its name with a column. The keys are selected first.
           .groupBy(keys.map((_key, place) => sql.lit(place + 1))),
       )
       .execute()
@@ -179,7 +179,7 @@ async function buildMonth(ctx: Context, timezone: string, month: string, next: s
   })
 }
 
-/** Has a row if the sums for the store's time zone are complete. */
+/** A query that returns a row if the sums for the store's time zone are complete. */
 export const areSumsBuilt = (db: Db) =>
   db
     .selectFrom('conversion_zones as z')

@@ -1,10 +1,10 @@
-/** Which orders and conversions count as revenue (rule 2), for all figures. */
+/** Defines which orders and conversions count as revenue in all statistics (rule 2). */
 import { type RawBuilder, sql } from 'kysely'
 
-/** The sources of conversions, in the order of the documents. */
+/** The sources of conversions, in the order in which API responses list them. */
 export const sourceTypes = ['automation', 'messaging-campaign', 'newsletter', 'stock-notification'] as const
 
-/** `alias`: of the table `orders`. */
+/** Whether an order counts. `alias`: the alias of the table `orders`. */
 export const isCountedOrder = (alias: string): RawBuilder<boolean> =>
   sql<boolean>`(${sql.ref(`${alias}.payment_status`)} in ('paid', 'partially-refunded') and ${sql.ref(`${alias}.status`)} <> 'cancelled')`
 

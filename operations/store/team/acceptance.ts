@@ -1,4 +1,4 @@
-/** Accepting an invitation: the holder of the link's token joins the team. */
+/** Accepts an invitation: whoever has the link with the token joins the team. */
 
 import { sql } from 'kysely'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'
@@ -18,16 +18,16 @@ export interface Invitation {
   role: MemberRole
   storeId: string
   storeName: string
-  /** The store's. */
+  /** The store's locale. */
   locale: string
   inviterName: string
-  /** The name of the person with that email, if there is one. */
+  /** The name of the existing user with that email; null if there is none. */
   knownName: string | null
-  /** False if it was accepted or revoked, or has expired. */
+  /** False if the invitation was accepted or revoked, or has expired. */
   isOpen: boolean
 }
 
-/** Finds the invitation of a link's token. */
+/** Finds the invitation by the token of its link; null if there is none. */
 export async function findInvitation(ctx: SystemContext, token: string): Promise<Invitation | null> {
   const row = await ctx.root
     .selectFrom('invitations as i')
@@ -51,7 +51,7 @@ export async function findInvitation(ctx: SystemContext, token: string): Promise
       'known.name as knownName',
     ])
     .executeTakeFirst()
-  // The signature check means that writing a hash into the database is not enough to forge a token.
+  // Without this signature check, somebody who can write to the database could make a token by writing its hash.
   if (!row || !hasValidSignature(ctx.settings, tokenPurpose, row.id, token)) return null
   const { status, expires_at: expiresAt, role, ...invitation } = row
   const isOpen = status === 'pending' && ctx.now() < expiresAt
@@ -59,8 +59,8 @@ export async function findInvitation(ctx: SystemContext, token: string): Promise
 }
 
 /**
- * Accepts it: finds the person by email or creates them with this name, and makes them a member. Returns false if it is
- * no longer open; of two concurrent calls one succeeds. Refuses a new person without a name.
+ * Accepts an invitation: finds the user by email or creates one with `name`, and makes the user a member. Returns false if
+ * the invitation is no longer open; of two concurrent calls only one succeeds. Refuses a new user without a name.
  */
 export async function acceptInvitation(
   store: Context,
@@ -94,7 +94,7 @@ async function joinTeam(ctx: Context, { email, role }: Invitation, name: string)
     .where('removed_at', 'is', null)
     .where(sql<boolean>`${emailKeySql('email')} = ${emailKey(email)}`)
     .executeTakeFirst()
-  // Already added with the command line.
+  // Already a member, for example added on the command line.
   if (isMember) return
   await addMember(ctx.system, ctx.now(), { storeId: ctx.store.id, email, name, role })
   await notify(ctx, {

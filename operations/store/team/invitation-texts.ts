@@ -1,4 +1,4 @@
-/** Texts of an invitation in the store's language: its email, and the page behind its link. */
+/** The texts of an invitation's email, and of the page that its link opens, in the store's language. */
 import { DateTime } from 'luxon'
 import { FormRenderer } from '#runtime/values/form-renderer'
 import { answerHtml, escapeHtml } from '#runtime/values/html'
@@ -99,7 +99,7 @@ export function buildInvitationMail(given: {
   }
 }
 
-/** A person who is known already only confirms. `typed`: the name that was rejected. */
+/** The form to accept an invitation. An existing user only confirms. `typed`: a typed name that was rejected. */
 export function renderInvitationForm(invitation: Invitation, typed: string | null = null): Response {
   const { storeName: store, inviterName: inviter, role, email, knownName, locale } = invitation
   const words = getTexts(pageWords, locale)
@@ -135,7 +135,7 @@ export function closedPage({ locale }: Invitation): Response {
   return answerHtml(dead, `<p>${escapeHtml(whyDead)}</p>`, 410, { lang: getLangAttribute(locale) })
 }
 
-/** In English: the store, and so its language, is unknown. */
+/** The page for an unknown token. It is in English, because the store and so its language are unknown. */
 export const unknownPage = (): Response =>
   answerHtml(
     'There is no such invitation',

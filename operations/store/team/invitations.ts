@@ -1,6 +1,6 @@
 /**
- * Invitations to a store's team. The link's token is the invitation's id signed with the server's secret; only its
- * SHA-256 is stored, so neither the database nor a job's payload contains it.
+ * Creates and revokes invitations to a store's team. The token in the link is a signature of the invitation's id with the
+ * server's secret. Only the SHA-256 of the token is stored, so neither the database nor a job's payload contains the token.
  */
 
 import { sql } from 'kysely'
@@ -18,10 +18,10 @@ import type { MemberRole } from '../enums.ts'
 import { invitationEmail } from '../handles.ts'
 
 const lastsMs = weekMs
-/** Members and pending invitations together. */
+/** Limit on members and pending invitations together. */
 const maxTeamSize = 50
 
-/** A row `i` of `invitations` joined with its inviter `p` of `store_people`. */
+/** The JSON of an invitation. The query must join `invitations` as `i` with the inviter's row of `store_people` as `p`. */
 export const invitationJson = jsonObject({
   id: 'i.id',
   email: 'i.email',
@@ -46,7 +46,7 @@ export const invitationToken = (keys: SecretKeys, invitationId: string): string 
   sign(keys, tokenPurpose, invitationId)
 export const tokenPurpose = 'invitations'
 
-/** The token that matches the stored hash; it may have been signed with the previous key. */
+/** Finds the token that matches the stored hash. It may have been signed with the previous secret key. */
 export function findSentToken(keys: SecretKeys, invitationId: string, hash: string): string {
   const found = listValidSignatures(keys, tokenPurpose, invitationId).find((token) => sha256(token) === hash)
   if (found === undefined) {
@@ -106,7 +106,7 @@ async function checkInvitable(ctx: Context, email: string): Promise<void> {
   }
 }
 
-/** Revokes a pending invitation, which invalidates its link. Refuses an unknown one, and one that is not pending. */
+/** Revokes a pending invitation, so that its link no longer works. Refuses an invitation that is unknown or not pending. */
 export async function revokeInvitation(ctx: Context, id: string): Promise<void> {
   const now = ctx.now()
   const revoked = ctx.db

@@ -1,4 +1,4 @@
-/** Listing and removing members of a store. */
+/** Lists and removes the members of a store. */
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
@@ -47,15 +47,15 @@ const findTeam = prepared((db, values: { now: Date; userId: string | null }) => 
   return db.selectNoFrom(sql<string>`${team}::text`.as('text'))
 })
 
-/** `{ members, invitations }`: owners first, then by name; pending invitations, newest first. */
+/** Reads `{ members, invitations }`: owners first, then members by name; pending invitations, newest first. */
 export async function readTeam(ctx: Context): Promise<JsonText> {
   const [row] = await findTeam(ctx, { now: ctx.now(), userId: ctx.actor.userId })
   return new JsonText(row!.text)
 }
 
 /**
- * Removes a member and revokes their keys, and lets sections clean up, all in the caller's transaction. After the commit
- * no instance accepts one of their keys. Refuses an unknown member, and the last owner.
+ * Removes a member, revokes the member's API keys and runs the `memberRemoved` hooks, in the caller's transaction. After the
+ * commit no instance accepts these keys any more. Refuses an unknown member, and the last owner.
  */
 export async function removeMember(ctx: Context, userId: string): Promise<void> {
   await ctx.lockStore()

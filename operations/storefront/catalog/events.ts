@@ -1,4 +1,4 @@
-/** Platform events about products and stock: queues a refresh of those products. */
+/** Handles platform events about products and stock: queues a refresh of the named products. */
 
 import { type events, isAmong } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -12,7 +12,7 @@ export async function productsChanged(ctx: Context, received: Events): Promise<v
   await queueRefresh(ctx, received.flatMap(parseIds))
 }
 
-/** A stock event names a variant or a product. */
+/** Handles stock events. Some platforms name a variant in them, others a product. */
 export async function stockChanged(ctx: Context, received: Events): Promise<void> {
   const ids = received.flatMap(parseIds)
   const rows = await ctx.db

@@ -1,8 +1,8 @@
-/** Products as any shopper sees them, for elements that only know ids, such as a wishlist. */
+/** Reads products as shoppers see them, for elements that only know product ids, such as a wishlist. */
 import type { Context } from '#runtime/context'
 import { find, getStatus, type Snapshot } from './read.ts'
 
-/** Published products, in the order of the ids. One statement. */
+/** Reads the published products with these ids, in the order of the ids. One statement. */
 export async function readPublicProducts(ctx: Context, productIds: readonly string[]) {
   const known = await find(ctx, productIds)
   return productIds.flatMap((productId) => {

@@ -22,7 +22,7 @@ export interface Snapshot {
   imageUrl: string | null
   brand: string | null
   tags: string[]
-  /** Including all ancestors. */
+  /** The product's categories and all their ancestors. */
   categoryIds: string[]
   price: string
   compareAtPrice: string | null
@@ -36,7 +36,7 @@ export interface Snapshot {
 
 export type ItemStatus = 'available' | 'out-of-stock' | 'unpublished' | 'missing'
 
-/** The products with these ids, by id; products never seen are left out. One statement. */
+/** The products with these ids, by id. Products that were never in the cache are left out. One statement. */
 export async function find(
   ctx: Context,
   productIds: readonly string[],
@@ -81,7 +81,7 @@ export async function find(
   return new Map(rows.map((row) => [row.productId, { ...row, variants: row.variants ?? [] }]))
 }
 
-/** The existing products that have these variants, by variant. */
+/** Maps each of these variants to its existing product. */
 export async function findProductsOfVariants(
   ctx: Context,
   variantIds: readonly string[],
@@ -97,7 +97,7 @@ export async function findProductsOfVariants(
   return new Map(rows.map((row) => [row.variant_id, row.product_id]))
 }
 
-/** The status of a variant, or of the product over all its variants. */
+/** The status of a variant; without a variant, the status of the product over all its variants. */
 export function getStatus(snapshot: Snapshot | undefined, variantId: string | null = null): ItemStatus {
   if (!snapshot?.exists) return 'missing'
   const among =

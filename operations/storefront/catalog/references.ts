@@ -1,7 +1,6 @@
 /**
- * Checks ids of products and categories in request bodies: known by the catalog cache, otherwise looked up at the
- * platform. `live` always calls the platform, since the cache may still have a deleted product. All such ids are
- * checked here.
+ * Checks ids of products and categories in request bodies, for all sections. An id that the catalog cache does not know is
+ * looked up at the platform. With `live` every id is, since the cache may still have a deleted product.
  */
 import { sql } from 'kysely'
 import { connections, isAmong } from '#operations/store/index'
@@ -14,9 +13,9 @@ import { refreshProducts } from './refresh.ts'
 const namedAtMost = 5
 
 /**
- * The snapshots of these products, by id. Products missing from the cache are read live, once. Not inside a
- * transaction. Refuses unknown products with 400, naming `field`, and a missing platform with 409; throws `Unavailable`
- * if it does not answer.
+ * The snapshots of these products, by id. Products missing from the cache are read live, once. Refuses unknown products
+ * with a 400 that names `field`, and a store without a connected platform with 409. Throws `Unavailable` if the
+ * platform does not answer. Not inside a transaction.
  */
 export async function requireProducts(
   ctx: Context,
@@ -33,7 +32,7 @@ export async function requireProducts(
   return found
 }
 
-/** Looks up the products that a body names. */
+/** Looks up the products that a request body names. */
 export const lookForProducts: ReferenceLookup = async (ctx, values, how) => {
   const found = await readProducts(ctx, values.map(String), how)
   return (named) =>
@@ -58,8 +57,9 @@ async function readProducts(
 }
 
 /**
- * The snapshots of these products as the platform has them now; unknown ones are left out or have `exists` false. Not
- * inside a transaction. Refuses with 409 without a connected platform; throws `Unavailable`.
+ * The snapshots of these products as the platform has them now. Unknown products are left out or have `exists` false.
+ * Refuses with 409 without a connected platform; throws `Unavailable` if the platform does not answer. Not inside a
+ * transaction.
  */
 export async function readLive(
   ctx: Context,
@@ -70,7 +70,7 @@ export async function readLive(
   return find(ctx, productIds)
 }
 
-/** As `requireProducts`, for categories. */
+/** Like `requireProducts`, but for categories. */
 export async function requireCategories(
   ctx: Context,
   categoryIds: readonly string[],
@@ -82,7 +82,7 @@ export async function requireCategories(
   if (fault) throw refuse('bad_request', `${field}: ${fault}`)
 }
 
-/** Looks up the categories that a body names: a category of any cached product is known. */
+/** Looks up the categories that a request body names. The cache knows a category if any cached product is in it. */
 export const lookForCategories: ReferenceLookup = async (ctx, values, { live = false }) => {
   const categoryIds = values.map(String)
   refuseTransaction(ctx)
@@ -96,7 +96,7 @@ export const lookForCategories: ReferenceLookup = async (ctx, values, { live = f
     )
 }
 
-/** Ids of all categories of the platform. Not inside a transaction. */
+/** Ids of all categories of the shop, read from the platform. Not inside a transaction. */
 export async function existingCategories(ctx: Context): Promise<ReadonlySet<string>> {
   const { port, store } = await connections.requireEcommerce(ctx)
   return new Set((await port.listCategories(store)).map(({ id }) => id))

@@ -10,15 +10,16 @@ type Connected = connections.Connected<EcommercePort>
 
 const pageSize = 100
 const batchSize = 50
-/** A person waits for the answer. */
+/** Maximum wait for a throttling platform while a person waits for the response. */
 const interactiveWaitMs = 10_000
-/** Maximum wait of a job for a throttling platform, for each call. */
+/** Maximum wait for a throttling platform in a job, per call. */
 export const jobWaitMs = 300_000
 
 /**
- * Reads the whole catalog. Cached products that it does not contain are looked up by id, and marked as missing if not
- * found. A cache of another connection is replaced whatever its age. Not inside a transaction; does nothing without a
- * connected platform. Throws `Unavailable` if the platform does not answer, and keeps the products read so far.
+ * Reads the whole catalog. Cached products that the catalog does not contain are looked up by id, and marked as missing if
+ * not found. If the cache is of another connection, older products replace newer cached ones too. Throws `Unavailable` if
+ * the platform does not answer; the products read until then stay written. Does nothing without a connected platform. Not
+ * inside a transaction.
  */
 export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
@@ -39,7 +40,7 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
     if (products.length === 0 || page * pageSize >= total) break
   }
   const unmet = (await listExisting(ctx)).filter((id) => !met.has(id))
-  // A product renamed during the read may have moved to a page that was read already.
+  // A product may be absent only because it was renamed during the read, and so moved to a page that was read already.
   for (let i = 0; i < unmet.length; i += batchSize) {
     signal?.throwIfAborted()
     await readProducts(ctx, connected, unmet.slice(i, i + batchSize), { another, options })
@@ -51,8 +52,8 @@ export async function refreshCatalog(ctx: Context, signal?: AbortSignal): Promis
 }
 
 /**
- * Refreshes these products; products that the platform does not find are marked as missing. Waits for a throttling
- * platform, ten seconds by default. Not inside a transaction.
+ * Refreshes these products; products that the platform does not find are marked as missing. If the platform throttles,
+ * waits up to ten seconds or as long as `options` allow. Not inside a transaction.
  */
 export async function refreshProducts(
   ctx: Context,
@@ -88,7 +89,7 @@ async function readProducts(
   })
 }
 
-/** Throws, and so writes nothing, if the store has been reconnected since the platform was called. */
+/** Writes what was read. Throws and writes nothing if the store has been reconnected since the platform was called. */
 async function write(ctx: Context, connected: Connected, act: (tx: Context) => Promise<unknown>) {
   await ctx.detached().transaction(async (tx) => {
     const now = await connections.findEcommerce(tx)

@@ -1,4 +1,4 @@
-/** The catalog cache: sections show, target and count products from it without calling the platform. */
+/** The catalog cache. Sections use it to show, target and count products without calling the platform. */
 export {
   find,
   findProductsOfVariants,

@@ -1,4 +1,7 @@
-/** Calls of a platform that throttles: all calls of the store share one queue and wait as long as the platform asks. */
+/**
+ * Calls a platform that may throttle: then all calls of the store share one queue and wait as long as the platform
+ * asks.
+ */
 // biome-ignore lint/style/noRestrictedImports: each wait takes a signal
 import { setTimeout as wait } from 'node:timers/promises'
 import { Throttled, Unavailable } from '#runtime/ports/errors'
@@ -10,14 +13,17 @@ export interface WaitOptions {
 }
 
 interface Queue {
-  /** No call before this time, by `performance.now()`. */
+  /** Earliest time of the next call, by `performance.now()`. */
   notBefore: number
   /** Resolves when the previous call has ended. */
   last: Promise<void>
   waiting: number
 }
 
-/** Stores whose platform throttles: their calls run one after another until the queue is empty. */
+/**
+ * Queues of the stores whose platform throttles, by store id. The calls of a queue run one after another until it is
+ * empty.
+ */
 // biome-ignore lint/plugin/module-state: a platform that asks to slow down says so to each process
 const throttledStores = new Map<string, Queue>()
 

@@ -43,8 +43,8 @@ const variantColumns = columnNames(variantTypes)
 type Written = ReturnType<typeof toRows>
 
 /**
- * Upserts products in the caller's transaction. A product older than the cached one is skipped, unless the cache
- * belongs to `another` connection. Returns the ids of changed products.
+ * Upserts products in the caller's transaction. Skips a product that is older than the cached one, unless the cache belongs
+ * to another connection (`another`). Returns the ids of changed products.
  */
 export async function writeProducts(
   ctx: Context,
@@ -54,7 +54,7 @@ export async function writeProducts(
 ): Promise<string[]> {
   if (products.length === 0) return []
   const written = [...new Map(products.map((product) => [product.id, product])).values()]
-    // A fixed order, so that two transactions with the same products cannot deadlock.
+    // Sorted, so that two transactions with the same products lock them in the same order and cannot deadlock.
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((product) => toRows(sanitizeProduct(product), ancestry, ctx.now()))
   const known = await lockExisting(
@@ -96,7 +96,7 @@ export async function writeProducts(
   return ids
 }
 
-/** Marks products that the platform no longer has. Their last data stays for resources that still name them. */
+/** Marks products that the platform no longer has as missing. Their last data stays for resources that still name them. */
 export async function markMissing(ctx: Context, productIds: readonly string[]): Promise<string[]> {
   if (productIds.length === 0) return []
   await lockExisting(ctx, productIds)
@@ -146,7 +146,10 @@ async function replaceVariants(ctx: Context, changed: readonly Written[]): Promi
     .execute()
 }
 
-/** The revision comes last: a transaction that waits for its row then holds no lock that an extension needs. */
+/**
+ * Notifies extensions of changed products, then raises the revision. This order avoids deadlocks: a transaction that waits
+ * for the revision's row then holds no lock that an extension needs.
+ */
 async function notifyChanged(ctx: Context, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   for (const tell of ctx.extensions.productsChanged) await tell(ctx, ids)

@@ -1,4 +1,4 @@
-/** All-time counters in the rows of the resources themselves. */
+/** Updates all-time counters that are columns of a resource's own row. */
 import { type Kysely, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { isAmong, recordset } from '#operations/store/index'
@@ -6,7 +6,7 @@ import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 import type { Counted, EventSpec } from './specs.ts'
 
-/** By column. */
+/** The increment for each counter column. */
 const counters = {
   impressions: ({ impressions }: Counted) => impressions,
   clicks: ({ clicks }: Counted) => clicks,
@@ -16,7 +16,10 @@ type Counter = keyof typeof counters
 
 type AnyRows = Kysely<Record<string, { id: string } & Record<string, unknown>>>
 
-/** Counts the events of one section's rows in the given columns; `of`: selects the section's rows in a shared table. */
+/**
+ * Builds the parts of an `EventSpec` that count events in these columns of a table. `of` are column values that select the
+ * section's rows in a table shared by several sections.
+ */
 export function countedRows(
   table: keyof TenantTables,
   columns: readonly Counter[],

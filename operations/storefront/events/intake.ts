@@ -17,7 +17,7 @@ interface KnownEvent extends StorefrontEvent {
   widget: string
 }
 
-/** Refuses events of unknown widgets. */
+/** Refuses a body with an event of an unknown widget (400). */
 export function refuseUnknown({ extensions: registered }: Context, { events }: EventsBody): void {
   for (const [at, { widget }] of events.entries()) {
     if (registered.events[widget]) continue
@@ -29,8 +29,9 @@ export function refuseUnknown({ extensions: registered }: Context, { events }: E
 }
 
 /**
- * Silently drops unknown events, widgets missing from the plan and resources that cannot be counted. Duplicate events
- * do not count, and neither does a repeated impression of the same visitor, resource and half hour.
+ * Records and counts events. Silently drops events that the widget does not have, of widgets missing from the plan, and of
+ * resources that cannot be counted. A duplicate event does not count, and neither does a second impression of the same
+ * visitor and resource in the same half hour.
  */
 export async function recordEvents(
   ctx: Context,
@@ -41,7 +42,8 @@ export async function recordEvents(
   if (known.length === 0) return
   const batch = known.map((event): KnownEvent => ({ ...event, visitorId, device: device ?? null }))
   await ctx.transaction(async (tx) => {
-    // One visitor at a time: two tabs would block on each other's impressions and count one visitor twice.
+    // Serializes the requests of one visitor: otherwise two tabs would miss each other's impressions and count the
+    // visitor twice.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`storefront:${tx.store.id}:${visitorId}`}, 0))`.execute(
       tx.db,
     )
@@ -52,7 +54,7 @@ export async function recordEvents(
   })
 }
 
-/** Restores the browser's order, which matters if a wish is removed and added again. */
+/** Sorts the new events as the browser sent them. The order matters if a wish is removed and added again. */
 function restoreOrder(kept: readonly KnownEvent[], given: readonly GivenEvent[]): KnownEvent[] {
   const place = new Map(given.map(({ id }, at) => [id.toLowerCase(), at] as const).reverse())
   return [...kept].sort((a, b) => place.get(a.id)! - place.get(b.id)!)
@@ -60,7 +62,7 @@ function restoreOrder(kept: readonly KnownEvent[], given: readonly GivenEvent[])
 
 type Unplaced = Omit<KnownEvent, 'visitorId' | 'device'>
 
-/** Sorted in lock order: by widget, resource and id. */
+/** Returns the events that can be counted, sorted by widget, resource and id: the order in which rows are locked. */
 async function selectCountable(
   ctx: Context,
   features: ReadonlySet<string>,
@@ -85,8 +87,8 @@ async function selectCountable(
 const aboutProducts: readonly EventType[] = ['product-view', 'cart-add']
 
 /**
- * Keeps product events only if the catalog cache has the product and the variant; a missing product id is found by the
- * variant.
+ * Drops product views and cart additions whose product or variant is not in the catalog cache. Finds a missing product
+ * id by the variant.
  */
 async function resolveProducts(ctx: Context, events: Unplaced[]): Promise<Unplaced[]> {
   const isAbout = ({ type }: Unplaced) => aboutProducts.includes(type)
@@ -116,7 +118,7 @@ const mayUse = (features: ReadonlySet<string>, { feature }: EventSpec): boolean 
 const getResource = (event: { resourceId: string }): string => event.resourceId
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** A wish without a product, an empty cart event and a contact without email and phone are incomplete. */
+/** Whether an event has the data that its type needs: a wish its product, a contact an email or phone. */
 function isComplete({ type, resourceId, productId, variantId, contact }: Unplaced): boolean {
   if (type === 'wishlist-contact') return contact !== null
   if (type === 'cart-add') return resourceId !== '' || productId !== null || variantId !== null
@@ -165,7 +167,7 @@ const types = {
 }
 const columns = columnNames(types)
 
-/** Returns the new ones. */
+/** Inserts events, and returns those that were not stored before. */
 async function insertNew(ctx: Context, events: readonly KnownEvent[]): Promise<KnownEvent[]> {
   const now = ctx.now()
   const rows = events.map((event) => ({
@@ -205,7 +207,10 @@ const counters: Partial<Record<EventType, 'impressions' | 'clicks' | 'closes' | 
   'cart-add': 'cartAdds',
 }
 
-/** All-time counters first, then the day's: a deletion locks the resource before its daily rows. */
+/**
+ * Updates the all-time counters first, then the daily ones. A deletion locks a resource before its daily rows, so the
+ * opposite order could deadlock.
+ */
 async function count(ctx: Context, visitorId: string, events: readonly KnownEvent[]): Promise<void> {
   const sums = await sumCounts(ctx, visitorId, events)
   for (const [widget, ofWidget] of Map.groupBy(sums, (sum) => sum.widget)) {
@@ -239,7 +244,7 @@ async function sumCounts(ctx: Context, visitorId: string, events: readonly Known
   return [...sums.values()]
 }
 
-/** Resources that this visitor has seen before on this day of the store, as `widget resource`. */
+/** Resources that this visitor has already seen on the store's current day, as strings `widget resource`. */
 async function findSeenToday(ctx: Context, visitorId: string): Promise<ReadonlySet<string>> {
   const now = ctx.now()
   const today = sql`${days.localDay(now, ctx.store.timezone)}::date`

@@ -7,12 +7,12 @@ const platformId = themeId()
 const event = object({
   id: z.string().uuid(),
   type: z.enum(eventTypes),
-  /** A registered widget. */
+  /** Name of a widget; `refuseUnknown` checks that it is registered. */
   widget: z.string().max(64),
   resourceId: platformId.optional(),
   productId: platformId.optional(),
   variantId: platformId.optional(),
-  /** An invalid email or phone is dropped, not refused: the visitor typed it long ago. */
+  /** An invalid email or phone is dropped, not refused: the visitor has left the form and cannot correct it any more. */
   contact: object({
     email: z.string().max(500).nullish(),
     phone: z.string().max(500).nullish(),

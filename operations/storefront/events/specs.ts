@@ -13,7 +13,7 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
-/** An accepted event: new, of a known resource, of a store that has the feature. */
+/** An accepted event: it is new, its resource exists, and the store has the feature. */
 export interface StorefrontEvent {
   id: string
   type: EventType
@@ -35,18 +35,24 @@ export interface Counted {
   cartAdds: number
 }
 
-/** Events of a widget; `page` has no widget: product views and additions to the cart. */
+/**
+ * How the events of a widget count. Product views and additions to the cart belong to no widget and have the name
+ * `page`.
+ */
 export interface EventSpec {
-  /** Feature of the plan; null: any store whose subscription may write. */
+  /** Feature of the plan that the events need; null for any store whose subscription may write. */
   feature: string | null
   types: readonly EventType[]
-  /** Those of the resource ids that exist in this store and can be counted; absent if the widget has no resources. */
+  /** Returns which of the resource ids exist in this store and can be counted. Absent if the widget has no resources. */
   existing?(ctx: Context, resourceIds: readonly string[]): Promise<ReadonlySet<string>>
   /**
-   * Updates the resource's own all-time counters, in the events' transaction; locks rows in the given order (by
-   * resource id).
+   * Updates the all-time counters of the resources, in the transaction that stores the events. Must lock the rows in the
+   * given order (by resource id).
    */
   count?(ctx: Context, counted: readonly Counted[]): Promise<void>
-  /** Effects other than counting (a wish), in the same transaction, in the browser's order. */
+  /**
+   * Applies effects other than counting, such as a wish. Gets the events in the browser's order, in the same
+   * transaction.
+   */
   apply?(ctx: Context, events: readonly StorefrontEvent[]): Promise<void>
 }

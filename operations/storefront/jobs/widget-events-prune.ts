@@ -29,7 +29,7 @@ export default serverJob(handle('widget-events-prune', object({})), {
 })
 
 /**
- * On a cluster, a `delete` with a limit cannot span shards: deletes store by store; a run deletes one more day of
+ * Deletes store by store, because on a cluster a `delete` with a limit cannot span shards. Each run deletes one more day of
  * events.
  */
 async function pruneOnCluster(ctx: SystemContext, before: Date, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-/** Variants that a shopper can choose if an item names no variant. */
+/** Lists the variants that a shopper can choose from if an item names a product without a variant. */
 import type { Context } from '#runtime/context'
 import * as snapshots from '../catalog/snapshots.ts'
 
@@ -9,7 +9,10 @@ export interface VariantChoice {
   isAvailable: boolean
 }
 
-/** By product, in the platform's order; only products that shoppers can see. One statement, none without products. */
+/**
+ * Lists variants by product, in the platform's order, only for products that shoppers can see. One statement; none without
+ * products.
+ */
 export async function listVariantChoices(
   ctx: Context,
   productIds: readonly string[],

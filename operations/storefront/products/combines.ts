@@ -1,4 +1,4 @@
-/** Which other discounts a discount combines with. */
+/** Schema of the setting with which other discounts a discount can be combined. */
 import { object, z } from '#runtime/schema'
 
 export const combinesWith = object({

@@ -1,4 +1,4 @@
-/** When a sticker or badge is shown on a product that it targets. */
+/** Conditions of stickers and badges: on which of the products that it targets a label is shown, such as new ones. */
 
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
@@ -24,7 +24,10 @@ export type ConditionChange = { [K in keyof Condition]?: Condition[K] | undefine
 
 export const unconditional: Condition = { condition: 'always', conditionValue: null }
 
-/** Fields left out keep their value; a value that the condition does not use is emptied. Refuses a missing value. */
+/**
+ * Merges a change. Fields left out keep their value, but `conditionValue` becomes null if the condition does not use one.
+ * Refuses a condition that needs a value and has none.
+ */
 export function mergeCondition(before: Condition, change: ConditionChange): Condition {
   const condition = change.condition ?? before.condition
   if (condition !== 'new' && condition !== 'low-stock') return { condition, conditionValue: null }

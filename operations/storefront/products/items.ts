@@ -1,4 +1,4 @@
-/** Items that name a product and optionally a variant: as JSON from the catalog cache, and against fresh products. */
+/** Items that name a product and optionally a variant: their JSON with data of the catalog cache, and their validation. */
 import { type RawBuilder, sql } from 'kysely'
 import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -7,7 +7,7 @@ import type * as snapshots from '../catalog/snapshots.ts'
 
 type Db = Context['db']
 
-/** ItemStatus of an item of products `p` (left join) with the variant `v` (left join). */
+/** The `ItemStatus` of an item in SQL; `p` is its product and `v` its variant, both left-joined. */
 const itemStatusSql = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<string> => {
   const variants = db
     .selectFrom('product_snapshot_variants as a')
@@ -20,7 +20,10 @@ const itemStatusSql = (db: Db, variantId: RawBuilder<unknown>): RawBuilder<strin
     else 'available' end`
 }
 
-/** The fields of an item other than its ids: names and price from the catalog cache; `item` as in `selectItems`. */
+/**
+ * The fields of an item besides its ids, such as names and price, from the catalog cache. Uses the tables of
+ * `selectItems`.
+ */
 const shownFields = (db: Db): Record<string, RawBuilder<unknown> | string> => {
   const variantId = sql`i.item ->> 'variantId'`
   const status = itemStatusSql(db, variantId)
@@ -35,8 +38,8 @@ const shownFields = (db: Db): Record<string, RawBuilder<unknown> | string> => {
 }
 
 /**
- * The items of a JSON list, as the table `named`: each row has `item` (JSON as shown), `price` (of the whole quantity;
- * null if missing) and `status`.
+ * Selects the items of a JSON list, one row per item: `place` (from 1), `product_id`, `variant_id`, `quantity`, and a
+ * column `shown_<name>` for each field of `shownFields`.
  */
 export function selectItems(db: Db, list: RawBuilder<unknown>) {
   const given = sql<{ item: unknown; place: number }>`jsonb_array_elements(${list}) with ordinality`
@@ -63,7 +66,7 @@ export function selectItems(db: Db, list: RawBuilder<unknown>) {
   return rows
 }
 
-/** One row of `selectItems`, named `x`. */
+/** The shown fields of an item, for a row of `selectItems` with the alias `x`. */
 export const itemShape = {
   productId: 'x.product_id',
   variantId: 'x.variant_id',
@@ -75,10 +78,10 @@ export const itemShape = {
   unitPrice: 'x.shown_unitPrice',
   status: 'x.shown_status',
 }
-/** The same row as JSON. */
+/** `itemShape` as JSON. */
 export const itemJson = jsonObject(itemShape)
 
-/** The unit price of an item in cents, or null if the product or variant is gone. */
+/** The unit price of an item in cents, or null if the product or variant no longer exists. */
 export function getUnitCents(
   product: snapshots.Snapshot | undefined,
   variantId: string | null,

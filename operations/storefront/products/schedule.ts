@@ -1,4 +1,4 @@
-/** Start and end of something (rule 12): `[startsAt, endsAt)`, null for immediately and for no end. */
+/** Schedules (rule 12): `[startsAt, endsAt)`. A null start means at once, a null end means no end. */
 import { refuse } from '#runtime/errors'
 import { instant, type z } from '#runtime/schema'
 
@@ -16,7 +16,7 @@ export type ScheduleChange = { [K in keyof Schedule]?: z.infer<typeof instant> |
 
 export const always: Schedule = { startsAt: null, endsAt: null }
 
-/** Fields left out keep their value. Refuses a start after the end, and a new end in the past. */
+/** Merges a change; fields left out keep their value. Refuses an end before the start, and a new end in the past. */
 export function mergeSchedule(now: Date, before: Schedule, change: ScheduleChange): Schedule {
   const { startsAt = before.startsAt, endsAt = before.endsAt } = change
   if (startsAt !== null && endsAt !== null && endsAt <= startsAt) {
@@ -30,14 +30,14 @@ export function mergeSchedule(now: Date, before: Schedule, change: ScheduleChang
 
 export type Phase = 'scheduled' | 'running' | 'ended'
 
-/** The current phase; the end is checked first. */
+/** The phase at `now`. The end is checked first. */
 export function getPhase({ startsAt, endsAt }: Schedule, now: Date): Phase {
   const at = now.toISOString()
   if (endsAt !== null && endsAt <= at) return 'ended'
   return startsAt !== null && startsAt > at ? 'scheduled' : 'running'
 }
 
-/** The next instant at which one of them starts or ends, or null. */
+/** The next instant at which one of the schedules starts or ends, or null. */
 export function findNextChange(schedules: readonly Schedule[], now: Date): Date | null {
   const at = now.toISOString()
   const coming = schedules

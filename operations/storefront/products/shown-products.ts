@@ -11,7 +11,7 @@ export interface ShownProduct {
   currency: string
 }
 
-/** Those of the products that shoppers can see, by id. One statement, none without ids. */
+/** Returns the products with these ids that shoppers can see, by id. One statement; none without ids. */
 export async function findShownProducts(
   ctx: Context,
   productIds: readonly string[],

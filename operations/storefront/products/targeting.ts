@@ -1,4 +1,4 @@
-/** Which products something applies to (rules 1 and 2): shared by promotions and everything on a product page. */
+/** Targeting: the products that a resource applies to (rules 1 and 2). Shared by promotions and product-page sections. */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -41,7 +41,10 @@ export const everyProduct: Targeting = {
   excludedProductIds: [],
 }
 
-/** Fields left out keep their value; lists that the scope does not use are emptied. Refuses a scope without ids. */
+/**
+ * Merges a change. Fields left out keep their value, but lists that the scope does not use are emptied. Refuses a scope
+ * whose list is empty.
+ */
 export function mergeTargeting(before: Targeting, change: TargetingChange): Targeting {
   const scope = change.scope ?? before.scope
   const merged = {
@@ -62,8 +65,9 @@ export function mergeTargeting(before: Targeting, change: TargetingChange): Targ
 }
 
 /**
- * Looks up ids that are not in `before` at the platform. Not inside a transaction. Refuses unknown ids, naming the
- * field; throws `Unavailable` if the platform does not answer, and refuses with `conflict` if none is connected.
+ * Checks the ids that are not in `before`, at the platform if the cache does not know them. Refuses unknown ids, naming
+ * the field, and with `conflict` a store without a connected platform. Throws `Unavailable` if the platform does not
+ * answer. Not inside a transaction.
  */
 export async function requireTargets(
   ctx: Context,
@@ -73,7 +77,7 @@ export async function requireTargets(
   await requireReferences(ctx, targeting, { before, after, kinds: ['product', 'category'], live: true })
 }
 
-/** `categoryIds`: the product's categories with all their ancestors. */
+/** Whether the targeting includes a product. `categoryIds` are the product's categories and all their ancestors. */
 export function isTargeted(
   targeting: Targeting,
   product: { productId: string; categoryIds: readonly string[] },
@@ -85,8 +89,8 @@ export function isTargeted(
 }
 
 /**
- * The data of a product that `isTargeted` needs, from the catalog cache or the platform; null if neither knows it. Not
- * inside a transaction.
+ * Finds the product data that `isTargeted` needs, in the catalog cache or at the platform; null if neither knows the
+ * product. Not inside a transaction.
  */
 export async function findTarget(
   ctx: Context,

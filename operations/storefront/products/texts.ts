@@ -2,7 +2,7 @@
 import { line, z } from '#runtime/schema'
 import { findVariableIssue } from '#runtime/values/variables'
 
-/** A line of text with variables; refuses an unknown one, and a `{{` that is not closed. */
+/** A line of text with variables. Refuses an unknown variable, and a `{{` that is not closed. */
 export function variableLine(min: number, max: number, names: readonly string[]) {
   const known = new Set(names)
   return line(min, max)
@@ -13,8 +13,8 @@ export function variableLine(min: number, max: number, names: readonly string[])
     .describe(`Knows ${names.map((name) => `{{${name}}}`).join(', ')}`)
 }
 
-/** Optional text; pass it through `emptyToNull` before it is stored. */
+/** An optional text. Callers pass it through `emptyToNull` before they store it. */
 export const nullableText = (max: number) => z.string().trim().max(max).nullable()
 
-/** An empty text in a nullable field becomes null. */
+/** Returns null for an empty text. */
 export const emptyToNull = (text: string | null): string | null => (text === '' ? null : text)

@@ -5,7 +5,7 @@ import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'
 import { z } from '#runtime/schema'
 
-/** An AssetUrl. `requireAssets` decides, since only the server knows the addresses of its own storage. */
+/** An `AssetUrl`. Checks only the form; `requireAssets` checks the rest, as it depends on the address of our storage. */
 export const assetUrl = reference('file', z.string())
 
   .min(1)
@@ -13,7 +13,7 @@ export const assetUrl = reference('file', z.string())
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^\s]+$/, 'must be an https address or the fileUrl of an upload')
   .describe('https address, or the fileUrl of an upload of this store')
 
-/** A LinkUrl. Browsers read a backslash as a second slash. */
+/** A `LinkUrl`. Refuses backslashes, because browsers read `/\` as `//`, which leads to another site. */
 export const linkUrl = z
   .string()
   .max(2000)
@@ -26,8 +26,7 @@ export const linkUrl = z
 export const isLinkUrl = (text: string): boolean => linkUrl.safeParse(text).success
 
 /**
- * Whether an address may be shown as a picture or video. It may belong to any store of this server; `requireAssets`
- * checks the owner.
+ * Whether an address may be shown as a picture or video. Accepts uploads of every store; `requireAssets` checks the owner.
  */
 export function isAssetUrl(ctx: Context, url: string): boolean {
   if (url.length > 2000 || /\s/.test(url)) return false

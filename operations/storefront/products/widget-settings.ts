@@ -1,4 +1,4 @@
-/** Settings of widgets: one row per widget and store. A save publishes them. */
+/** Settings of widgets: one row per widget and store. Saving them publishes them to the storefront. */
 import { type SettingsSpec, settings } from '#runtime/database/settings'
 import type { Change } from '#runtime/values/changes'
 import { markStorefrontChanged } from '../widgets/revision.ts'

@@ -1,7 +1,7 @@
 /**
- * Files that a shop's pages fetch from us: the loader, and the modules of elements, built once from the files as they
- * are. A module's URL contains the hash of all modules, so that browsers can cache it forever and never mix two
- * releases.
+ * Builds the files that a shop's pages fetch from us: the loader and the modules of elements. They are built once per
+ * process from the source files, without a bundler. A module's URL contains the hash of all modules, so that browsers
+ * can cache it forever and never mix two releases.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,19 +11,22 @@ import { fileURLToPath } from 'node:url'
 import type { MergedExtensions } from '#runtime/extensions'
 import { CompressedText } from '#runtime/http/compression-cache'
 
-/** An element that a theme can place, and that places itself if no theme did. */
+/** A custom element. A theme can place it; if the theme did not, the element places itself. */
 export interface ElementSpec {
-  /** Its tag; begins with `store-`. */
+  /** Tag name; begins with `store-`. */
   tag: string
-  /** The key in `GET /widgets` that holds its data: without it nothing is shown. */
+  /** The key of the element's data in `GET /widgets`. Without data nothing is shown. */
   widget: string
-  /** Default export `{ view, css?, texts?, places? }`; imports only `elements.js` and modules in the same folder. */
+  /**
+   * Its default export is `{ view, css?, texts?, places? }`. It imports only `elements.js` and modules in the same
+   * folder.
+   */
   module: URL
-  /** Kinds of pages on which it places itself; left out: only a theme places it. */
+  /** Kinds of pages on which the element places itself. If left out, only a theme can place it. */
   pages?: readonly ('home' | 'category' | 'product' | 'cart' | 'other')[] | '*'
-  /** It floats above the page or at its edge and needs no place. */
+  /** True if the element floats above the page or at its edge, so that the page needs no spot for it. */
   floats?: true
-  /** The query parameter of a page that previews unsaved settings, even if the widget is off. */
+  /** Query parameter of pages that preview unsaved settings. With it the element is shown even if the widget is off. */
   preview?: string
 }
 
@@ -35,7 +38,7 @@ const libraries: Readonly<Record<string, string>> = {
   'hooks.js': require.resolve('preact/hooks'),
 }
 
-/** Removes comments, which only readers of the source need. */
+/** Removes comments that fill whole lines. */
 const stripComments = (text: string): string => text.replace(/^[ \t]*(\/\/.*|\/\*[\s\S]*?\*\/)\n/gm, '')
 
 /** Rewrites imports to the names under which modules are served. */
@@ -46,7 +49,7 @@ const toServed = (text: string): string =>
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n')
 
 export interface Modules {
-  /** Hash over the text of all modules. */
+  /** Hash of the text of all modules. */
   release: string
   files: ReadonlyMap<string, CompressedText>
 }
@@ -55,7 +58,7 @@ export interface Modules {
 const modulesCache = new WeakMap<MergedExtensions['elements'], Modules>()
 const script = 'text/javascript; charset=utf-8'
 
-/** Built once per process. */
+/** Returns the modules; builds them at the first call in this process. */
 export function buildModules({ elements }: Pick<MergedExtensions, 'elements'>): Modules {
   const known = modulesCache.get(elements)
   if (known) return known
@@ -89,7 +92,7 @@ export function buildModules({ elements }: Pick<MergedExtensions, 'elements'>): 
   return modules
 }
 
-/** The loader runs as one function without `import`; indentation is removed. */
+/** Source of the loader. It runs as one function, so `import` and `export` are removed, and indentation to save bytes. */
 const loaderBody = ['visitor.js', 'loader.js']
   .map((name) => stripComments(readFileSync(join(client, name), 'utf8')))
   .map((text) => text.replace(/^import .*\n/gm, '').replace(/^(export |[ \t]+)/gm, ''))
@@ -99,7 +102,7 @@ const loaderBody = ['visitor.js', 'loader.js']
 const loaders = new Map<string, CompressedText>()
 const loadersAtMost = 2000
 
-/** The loader for the store whose storefront is at `base`. A page that loads it twice runs it once. */
+/** The loader of one store; `base` is the URL of its storefront. A page that loads it twice runs it once. */
 export function buildLoader(
   extensions: Pick<MergedExtensions, 'elements' | 'widgets'>,
   store: { base: string; modules: string; name: string; locale: string; currency: string },

@@ -1,4 +1,4 @@
-/** Publication of the loader, the one script of all widgets, on the store's platform. */
+/** Publishes the loader, the one script of all widgets, on the store's platform. */
 
 import { sql } from 'kysely'
 import { connections } from '#operations/store/index'
@@ -11,13 +11,13 @@ import { storefrontScriptPublish } from '../handles.ts'
 const scriptUrl = (ctx: Context): string =>
   `${ctx.settings.publicUrl}/storefront/${ctx.store.publicId}/loader.js`
 
-/** The revision of a store that has never saved anything for its storefront. */
+/** The storefront revision of a store that has not saved anything for its storefront yet. */
 const initialRevision = 1
 const noAnswer = 'Your platform did not answer. Save the settings again to try once more.'
 
 /**
- * Queues the job that installs the loader on the platform, in the caller's transaction, whatever its known state. Does
- * nothing without a connected platform.
+ * Queues the job that installs the loader on the platform, even if it is known to be installed. Runs in the caller's
+ * transaction. Does nothing without a connected platform.
  */
 export async function publish(ctx: Context): Promise<void> {
   if (await claim(ctx, true)) await ctx.queue(storefrontScriptPublish, {})
@@ -44,7 +44,7 @@ async function claim(ctx: Context, always: boolean): Promise<boolean> {
         ]),
     )
     .onConflict((conflict) => {
-      // Without references to the inserted row: Citus would lose its values.
+      // `excluded` instead of values: Citus would lose parameters here.
       const update = conflict.column('store_id').doUpdateSet((eb) => ({
         state: eb.ref('excluded.state'),
         message: eb.ref('excluded.message'),
@@ -60,14 +60,16 @@ async function claim(ctx: Context, always: boolean): Promise<boolean> {
 }
 
 /**
- * Installs the loader on the platform. Not inside a transaction. Throws `Unavailable`; a refusal is final and recorded.
+ * Installs the loader on the platform. If the platform refuses, records the failure and does not throw. Throws
+ * `Unavailable` if the platform does not answer. Not inside a transaction.
  */
 export async function install(ctx: Context): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
   if (!connected) return saveState(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
   try {
     const { id } = await connected.port.ensureScript(connected.store, { src: scriptUrl(ctx) })
-    // An embed block that the merchant switches on counts as installed only once a storefront has requested it.
+    // Without an id, the merchant has to switch on an embed block: the loader counts as installed once a storefront
+    // requests it.
     const isThere = id !== null
     await saveState(ctx, {
       state: isThere ? 'installed' : 'none',
@@ -82,8 +84,9 @@ export async function install(ctx: Context): Promise<void> {
 }
 
 /**
- * Sends the loader's URL to the platform's embed block, also if the loader was installed in another way before, or this
- * server has moved. Not inside a transaction. Throws `Unavailable`.
+ * Sends the loader's URL to the platform's embed block. This is also needed if the loader was installed as a script tag
+ * before, or if the URL of this server has changed. Throws `Unavailable` if the platform does not answer. Not inside a
+ * transaction.
  */
 export async function sendLoaderUrl(ctx: Context): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
@@ -96,7 +99,7 @@ export async function sendLoaderUrl(ctx: Context): Promise<void> {
   }
 }
 
-/** Removes the script tag that duplicates the merchant's embed block. Not inside a transaction. */
+/** Removes the loader's script tag, which the merchant's embed block makes redundant. Not inside a transaction. */
 export async function removeScript(ctx: Context): Promise<void> {
   const connected = await connections.findEcommerce(ctx)
   if (!connected?.port.removeScript) return
@@ -104,7 +107,7 @@ export async function removeScript(ctx: Context): Promise<void> {
   await saveState(ctx, { state: 'none', script_id: null, installed_at: null, message: null })
 }
 
-/** The platform did not answer, and all retries are used up. */
+/** Records a failed installation, once all retries of the job are used up. */
 export async function markFailed(ctx: Context): Promise<void> {
   await saveState(ctx, { state: 'failed', message: noAnswer })
 }
@@ -126,7 +129,7 @@ async function saveState(ctx: Context, change: StateChange): Promise<void> {
     .execute()
 }
 
-/** A newly connected platform has no loader yet. In the transaction that connects. */
+/** Resets the state, because a newly connected platform has no loader yet. Runs in the transaction that connects. */
 export async function platformConnected(ctx: Context): Promise<void> {
   await saveState(ctx, {
     state: 'none',
@@ -137,11 +140,11 @@ export async function platformConnected(ctx: Context): Promise<void> {
   })
   const store = await ctx.db.selectFrom('stores').select('storefront_revision').executeTakeFirstOrThrow()
   const connected = await connections.findEcommerce(ctx)
-  // If the merchant switches the block on themselves, they may do so before there is anything to show.
+  // With an embed block, publishes even if there is nothing to show yet: the merchant may switch the block on at any time.
   if (store.storefront_revision > initialRevision || connected?.port.activationLink) await publish(ctx)
 }
 
-/** Records that a storefront requested the loader, at most once a minute. */
+/** Records that a storefront requested the loader. Writes at most once a minute. */
 export async function recordSeen(ctx: Context): Promise<void> {
   const now = ctx.now()
   const minuteAgo = new Date(now.getTime() - 60_000)
@@ -162,26 +165,26 @@ export async function recordSeen(ctx: Context): Promise<void> {
     .execute()
 }
 
-/** The embed block requested the loader: queues the removal of a script tag that does the same. */
+/** Records that the embed block requested the loader, and queues the removal of a redundant script tag. */
 export async function recordEmbedSeen(ctx: Context): Promise<void> {
   await recordSeen(ctx)
   const row = await ctx.db.selectFrom('storefront_scripts').select('script_id').executeTakeFirst()
   if (row?.script_id) await ctx.queue(storefrontScriptPublish, { isEmbedded: true })
 }
 
-/** An active shop has visitors within this time; after it, the loader counts as gone. */
+/** Without any request for this long the loader counts as removed, since an active shop has visitors more often. */
 const seenTimeoutMs = 3 * dayMs
 
 export interface Publication {
   state: 'publishing' | 'failed' | 'not-installed' | 'installed'
   scriptUrl: string
-  /** The platform's own id. */
+  /** The platform's id of the script. */
   scriptId: string | null
   installedAt: Date | null
   lastSeenAt: Date | null
-  /** When the platform was called; null if none is connected. */
+  /** When the platform was called for this state; null if no platform is connected. */
   checkedAt: Date | null
-  /** Why it failed, or what the merchant has to do. */
+  /** Why the installation failed, or what the merchant has to do. */
   message: string | null
 }
 
@@ -196,8 +199,8 @@ export async function readState(ctx: Context): Promise<Publication> {
   const scripts = connected ? await connected.port.listScripts(connected.store) : []
   const script = scripts.find(({ src }) => src === url)
   const lastSeenAt = row?.last_seen_at ?? null
-  // Any installation counts: a theme may contain the script itself. A script that we installed and that is missing now
-  // was removed by somebody.
+  // Recent requests prove an installation of any kind, for example in the theme itself. They do not count if the script tag
+  // that we installed is gone: then somebody removed it.
   const isRemoved = row?.script_id && !script && !connected?.port.activationLink
   const isSeen = !isRemoved && lastSeenAt !== null && ctx.clock.ms() - lastSeenAt.getTime() <= seenTimeoutMs
   const state =

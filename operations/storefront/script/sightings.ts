@@ -1,5 +1,5 @@
 /**
- * Records that a storefront requested the loader: without delaying the answer, at most hourly per store and process.
+ * Records that a storefront requested the loader. Does not delay the response; writes at most hourly per store and process.
  */
 
 import type { Context } from '#runtime/context'
@@ -12,7 +12,7 @@ const storesAtMost = 10_000
 // biome-ignore lint/plugin/module-state: a bound on writes of this process: without it the same would be written more often
 const written = new Map<string, number>()
 
-/** `isEmbedded`: requested by the merchant's embed block. Runs in the background. */
+/** Records a request in the background. `isEmbedded` is true if the merchant's embed block sent the request. */
 export function recordSighting(ctx: Context, userAgent: string | null, isEmbedded: boolean): void {
   if (isBot(userAgent)) return
   const key = `${ctx.store.id} ${isEmbedded}`

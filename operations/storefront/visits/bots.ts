@@ -1,6 +1,6 @@
-/** Known bots, by User-Agent. */
+/** Recognizes known bots by their User-Agent. */
 
-// Cubot is a phone brand.
+// `(?<!cu)`: Cubot is a phone brand.
 const bots = new RegExp(
   [
     '(?<!cu)bot(?:\\b|[/_-])',

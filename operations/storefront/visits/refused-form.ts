@@ -1,4 +1,4 @@
-/** Redraws a refused form as it was filled in, with each issue at its field, in words for shoppers. */
+/** Shows a refused form again with the entered values and each issue at its field, worded for shoppers. */
 import type { Context } from '#runtime/context'
 import type { ApiError, ErrorCode } from '#runtime/errors'
 import { type FormIssue, FormRenderer } from '#runtime/values/form-renderer'
@@ -6,22 +6,25 @@ import { buildWording, getText, type Wording } from '#runtime/values/wording'
 import { findFieldStarts, getRefusalWording, type ShopperTexts, withRefusalStatus } from './shopper-page.ts'
 import type { Visit } from './visit.ts'
 
-/** Draws the page with a route's form. */
+/** How a route's form is shown again. */
 export interface FormPage {
-  /** Refuses if the page no longer exists: that refusal is then answered instead. */
+  /**
+   * Draws the page with the form. May throw an `ApiError` if the page no longer exists; that error is then returned
+   * instead.
+   */
   draw(ctx: Context, visit: Visit, filled: FormRenderer): Promise<Response>
-  /** The form's name of a refused field, if it differs. */
+  /** Maps the field name of an error to the form's field name. Only needed if they differ. */
   toFieldName?(field: string, fields: Readonly<Record<string, string>>): string
 }
 
-/** Refusals that the person who filled in the form can fix. */
+/** Errors that the person who filled in the form can fix. */
 const fixableCodes: ReadonlySet<ErrorCode> = new Set(['bad_request', 'forbidden', 'not_found', 'conflict'])
 
 /** Honeypot: people leave it empty, bots fill it in. Never filled in by us. */
 const honeypotName = 'website'
 export const honeypot = `<div hidden><input name="${honeypotName}" tabindex="-1" autocomplete="off"></div>`
 
-/** Null if the form cannot be redrawn. */
+/** Returns the page with the refused form, or null if it cannot be drawn. */
 export async function redrawForm(
   ctx: Context,
   visit: Visit,
@@ -38,7 +41,7 @@ export async function redrawForm(
   )
   const filled = new FormRenderer({ address: visit.address, fields, issues: faults, locale })
   const page = await draw(ctx, visit, filled)
-  // A page that does not show the issues is not used.
+  // Not used unless the page shows all issues.
   return filled.isComplete ? withRefusalStatus(page, refusal) : null
 }
 
@@ -66,7 +69,7 @@ export function toFormIssues(
 const toSentence = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`
 
-/** Messages of schemas, worded for shoppers. */
+/** Patterns of schema messages, each with a wording for shoppers. */
 const schemaMessages: readonly [RegExp, (bound: string) => Wording][] = [
   [
     /^(?:is required|must not be empty)$/,

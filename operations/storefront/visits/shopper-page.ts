@@ -1,19 +1,19 @@
-/** Pages for shoppers, in the store's language, including pages for refusals. */
+/** Renders pages for shoppers in the store's language, including error pages. */
 import { answerHtml, escapeHtml } from '#operations/store/index'
 import { type ApiError, type ErrorCode, toHttpStatus } from '#runtime/errors'
 import { buildWording, getLangAttribute, getText, type Wording } from '#runtime/values/wording'
 
 export interface ShopperTexts {
-  /** The title of a refusal. */
+  /** Title of the error page. */
   refused?: Wording
   /** Labels of the form's fields. */
   fields?: Readonly<Record<string, Wording>>
-  /** For links that lead nowhere. */
+  /** Shown for a link that is not valid (404). */
   missing?: { title: Wording; text: Wording }
   moreStyle?: string
 }
 
-/** `body` is HTML with escaped texts. */
+/** Renders a page. `body` is HTML; the caller has escaped the texts in it. */
 export const renderShopperPage = (
   locale: string,
   title: string,
@@ -42,7 +42,7 @@ const goBack = {
   es: 'Vuelve atrás e inténtalo de nuevo.',
 }
 
-/** Fallback for refusals without a wording of their own; English uses the refusal's message. */
+/** Fallback texts for errors without a wording of their own. English uses the error's message. */
 const fallbackWording: Record<ErrorCode, Omit<Wording, 'en'>> = {
   bad_request: { 'pt-BR': 'Confira o que você preencheu', es: 'Revisa lo que has rellenado' },
   unauthorized: { 'pt-BR': 'O acesso não é permitido', es: 'El acceso no está permitido' },
@@ -63,10 +63,13 @@ const fallbackWording: Record<ErrorCode, Omit<Wording, 'en'>> = {
   },
 }
 
-/** The field of an issue at the start of a refusal: `items.0.reason: `. */
+/** Matches the field at the start of each issue in an error message: `items.0.reason: `. */
 const issueFieldPattern = /(^|; )([a-zA-Z]+)(?:\.\d+)?(?:\.([a-zA-Z]+))?: /g
 
-/** The start of each field's part of a refusal: at its path, and after it. `name`: the field's own name. */
+/**
+ * Finds the issues in an error message. `at` is the index of the field's path, `from` the index of the text after it, and
+ * `name` the last part of the path.
+ */
 export const findFieldStarts = (text: string): { at: number; path: string; name: string; from: number }[] =>
   [...text.matchAll(issueFieldPattern)].map(({ 0: start, 1: before, 2: one, 3: two, index }) => ({
     at: index,
@@ -75,7 +78,7 @@ export const findFieldStarts = (text: string): { at: number; path: string; name:
     from: index + start.length,
   }))
 
-/** The page for a refusal, with the page's texts. */
+/** Renders the error page for a refusal. */
 export function renderRefusedPage(
   locale: string,
   refusal: ApiError,
@@ -91,7 +94,7 @@ export function renderRefusedPage(
   return withRefusalStatus(page, refusal)
 }
 
-/** A page with the status and headers of the refusal. */
+/** Returns the page with the status and headers of the refusal. */
 export function withRefusalStatus({ body, headers }: Response, refusal: ApiError): Response {
   const page = new Response(body, { status: toHttpStatus(refusal.code), headers })
   for (const [name, value] of Object.entries(refusal.headers ?? {})) page.headers.set(name, value)

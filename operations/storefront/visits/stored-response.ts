@@ -1,4 +1,4 @@
-/** Stores answers of writes, so that a repeated request gets the same answer. */
+/** Stores the responses of writes, so that a repeated request gets the same response. */
 import type { Context } from '#runtime/context'
 import type { Answer } from '#runtime/gateway/answers'
 
@@ -12,8 +12,9 @@ export const toResponse = ({ status, body, headers }: Answer): Response =>
   new Response(body === '' ? null : body, { status, headers })
 
 /**
- * Stores an answer that a repeated request would not get again (a coupon shown once, a refusal), in the transaction of
- * the write. A browser that missed the answer sends its form again with the same `Idempotency-Key`.
+ * Stores a response in the transaction of the write. Needed for a response that a second run would not give again, such
+ * as a coupon that is shown once. A browser that missed the response sends its form again with the same
+ * `Idempotency-Key`.
  */
 export async function storeResponse(tx: Context, response: Response): Promise<Response> {
   const { claim } = tx.actor

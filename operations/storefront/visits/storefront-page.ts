@@ -1,4 +1,4 @@
-/** Routes below `/storefront/:publicId`: called by shoppers' browsers, without a key, from any site. */
+/** Defines routes below `/storefront/:publicId`. Shoppers' browsers call them, without an API key and from any site. */
 import type { Context, SystemContext } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
 import { Claim, idempotencyKey, requestHash, runOnce } from '#runtime/gateway/idempotency'
@@ -13,7 +13,7 @@ import { findVisitedStore, type VisitedStore } from './visited-store.ts'
 const storeWritesPerMinute = 1_200
 const eventCallsPerMinute = 60
 
-/** Which rate limit applies; `link`: a link in a message, opened or answered by a person. */
+/** Selects the rate limit. `link` is for pages that a person opens from a link in a message. */
 type Kind = 'read' | 'write' | 'events' | 'link'
 
 type StorefrontPage = StorefrontRoute &
@@ -22,7 +22,7 @@ type StorefrontPage = StorefrontRoute &
     | {
         method: 'GET'
         kind: Kind
-        /** A page that shoppers open: refusals are answered as pages, too, with these texts. */
+        /** Set for a page that shoppers open. Errors are then shown as pages too, with these texts. */
         people: ShopperTexts
         form?: undefined
       }
@@ -30,24 +30,24 @@ type StorefrontPage = StorefrontRoute &
         method: 'POST'
         kind: Kind
         people: ShopperTexts
-        /** Redraws the page's form after a refusal; null if the page has no form. */
+        /** How a refused form is shown again; null if the page has no form. */
         form: FormPage | null
       }
   )
 
 interface StorefrontRoute {
-  /** Below `/storefront/:publicId`. */
+  /** Path below `/storefront/:publicId`. */
   path: string
   description: string
   trust: string
-  /** Feature of the plan; null: available to every store. */
+  /** Feature of the plan that the route needs; null for a route of every store. */
   feature: string | null
-  /** The answer to scripts if the store is unknown or lacks the feature, instead of a 404. */
+  /** The response for scripts if the store is unknown or lacks the feature; by default a 404. */
   missing?: () => Response
   handler(ctx: Context, visit: Visit): Promise<Response> | Response
 }
 
-/** Defines a storefront route: handles the store, the plan and rate limits. */
+/** Defines a storefront route. Finds the store, checks its plan and enforces rate limits before the handler runs. */
 export function storefrontPage(spec: StorefrontPage): Page {
   const { method, description, trust } = spec
   return page({
@@ -74,7 +74,7 @@ export function storefrontPage(spec: StorefrontPage): Page {
     request: PageRequest,
     visiting: Promise<VisitedStore | null>,
   ): Promise<Response> {
-    // Shoppers of many stores share a carrier's address: requests are counted per store.
+    // A carrier gives many shoppers the same IP address, so requests are counted per address and store.
     const visitor = sign(system.settings, 'storefront-address', `${request.params.publicId} ${request.ip}`)
     const [visited] = await Promise.all([visiting, countRequest(system, spec.kind, visitor)])
     if (!visited) {
@@ -102,10 +102,10 @@ export function storefrontPage(spec: StorefrontPage): Page {
   }
 }
 
-/** Our own keys are random: a long key cannot collide with another visitor's. */
+/** Minimum length of an `Idempotency-Key`, so that two visitors do not use the same one. Our script's keys are random. */
 const minKeyLength = 16
 
-/** Runs a write once per `Idempotency-Key` and replays its answer to repeated requests. */
+/** Runs a write once per `Idempotency-Key`, and replays its response to repeated requests. */
 async function runIdempotent(
   ctx: Context,
   request: PageRequest,
@@ -115,7 +115,7 @@ async function runIdempotent(
   const key = idempotencyKey(request.header('idempotency-key') ?? undefined, minKeyLength)
   if (key === null) return handle(ctx)
   const { address, body } = await request.readRaw(maxBodyBytes)
-  // An operation's key contains no space, so the two cannot collide.
+  // Keys of API operations contain no space, so they cannot collide with this one.
   const claim = new Claim(`storefront ${path} ${key}`, requestHash(request.method, address, body))
   const { answer, isReplayed } = await runOnce(ctx, claim, async (held) => toAnswer(await handle(held)))
   const headers = { ...answer.headers, ...(isReplayed ? { 'idempotency-replayed': 'true' } : {}) }

@@ -1,5 +1,5 @@
 /**
- * Tokens of storefront forms: signed, bound to store and widget; they prove that the form was loaded before it was
+ * Signed tokens of storefront forms, each for one store and widget. A token proves when the form was loaded, before it was
  * sent.
  */
 
@@ -9,7 +9,7 @@ import { refuse } from '#runtime/errors'
 import { hasValidSignature, sign } from '#runtime/secrets'
 
 const lifetimeMs = dayMs
-/** No person fills in a form faster. */
+/** A form sent sooner than this after it was loaded was filled in by a bot. */
 const minFillMs = 1_500
 
 const purpose = 'storefront-form'
@@ -22,7 +22,7 @@ export function issueToken(ctx: Context, widget: string): string {
 }
 
 /**
- * Whether a bot sent the form: too fast, or with the hidden field filled. Refuses an invalid or expired token (400).
+ * Whether a bot sent the form: it was too fast, or filled in the hidden field. Refuses an invalid or expired token (400).
  */
 export function isTrapped(
   ctx: Context,

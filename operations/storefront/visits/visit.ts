@@ -1,4 +1,4 @@
-/** The caller of a storefront route. */
+/** The request of a storefront route, with the data and limits of its visitor. */
 
 import type { SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
@@ -7,20 +7,20 @@ import type { PageRequest } from '#runtime/page'
 import type { z } from '#runtime/schema'
 import type { VisitedStore } from './visited-store.ts'
 
-/** Maximum size of a visitor's body. */
+/** Maximum size of a request body. */
 export const maxBodyBytes = 32 * 1024
 
 export interface Visit {
   params: Record<string, string>
-  /** A signed form of the IP address, per store; not stored. */
+  /** Keyed hash of the IP address, different for each store; not stored. */
   visitor: string
-  /** Whether a person opened the page or sent its form: answered with HTML, otherwise with JSON. */
+  /** Whether a person opened the page or sent its form. A person gets HTML, a script JSON. */
   isPerson: boolean
-  /** Whether a person opened it: answered with HTML, otherwise with JSON. */
+  /** Whether the request accepts HTML, as a browser does when a person opens the page. */
   wantsHtml: boolean
-  /** Whether a page's form was sent, not a script's JSON. */
+  /** Whether the body is an HTML form, not JSON from a script. */
   isForm: boolean
-  /** The path as sent. */
+  /** The request's path as the browser sent it. */
   address: string
   header(name: string): string | null
   /** Features that the store may use now; empty if its subscription may not write. */
@@ -29,9 +29,9 @@ export interface Visit {
   stamp: string
   /** Revision of settings and catalog cache, for an ETag. */
   revision: string
-  /** The query; an invalid one is refused with a 400 that names the field. */
+  /** Parses the query. Refuses an invalid query with a 400 that names the field. */
   query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
-  /** The JSON body (32 KiB); an invalid one is refused with a 400 that names the field. */
+  /** Parses the JSON body of at most 32 KiB. Refuses an invalid body with a 400 that names the field. */
   body<S extends z.ZodTypeAny>(schema: S): Promise<z.infer<S>>
   /** The filled fields of a form without files. */
   fields: PageRequest['fields']
@@ -39,9 +39,12 @@ export interface Visit {
   filledForm: PageRequest['filledForm']
   /** The raw values of a form, only for redrawing it. */
   typed: PageRequest['submittedFields']
-  /** Counts an accepted capture; answers 429 beyond 20 an hour and address, unless configured otherwise. */
+  /**
+   * Counts a capture that is about to be accepted. Refuses (429) more than 20 per hour and address, a configurable
+   * limit.
+   */
   accepted(): Promise<void>
-  /** Counts a call in a window of its own; answers 429 beyond `limit`. */
+  /** Counts a call under this name. Refuses (429) more than `limit` calls per window. */
   limit(name: string, limit: number, windowMs: number): Promise<void>
 }
 
@@ -64,7 +67,7 @@ export function buildVisit(
     header: (name) => request.header(name),
     query: (schema) => request.query(schema),
     body: (schema) => request.json(schema, maxBodyBytes),
-    // URL encoding may take nine bytes per letter: a form may be longer than a script's body.
+    // Without `maxBodyBytes`: URL encoding may need nine bytes per letter, so a form may be longer than a JSON body.
     fields: (...options) => request.fields(...options),
     filledForm: (atMost) => request.filledForm(atMost),
     typed: () => request.submittedFields(),

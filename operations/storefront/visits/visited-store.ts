@@ -1,4 +1,4 @@
-/** The store of a public id, with its features and cache stamp, in one round trip. */
+/** Finds the store of a public id with its features and cache stamp, in one round trip. */
 import type { PlanFacts, StoreFacts, SubscriptionInstants } from '#db/access'
 import { type Database, requireReachable } from '#db/database'
 import { findStoreIds } from '#db/lookup-index/find'
@@ -7,7 +7,7 @@ import { Context, jobActor, type SystemContext } from '#runtime/context'
 
 export interface VisitedStore {
   ctx: Context
-  /** Empty if the subscription may not write: then nothing is shown or counted. */
+  /** Features of the plan. Empty if the subscription may not write; then nothing is shown or counted. */
   features: ReadonlySet<string>
   /** Changes whenever anything that the storefront shows may have changed. */
   stamp: string
@@ -33,7 +33,7 @@ const ofStore = `${text} and s.id = $2`
 
 const noFeatures: ReadonlySet<string> = new Set()
 
-/** Null if no store has this public id. */
+/** Returns null if no store has this public id. */
 export async function findVisitedStore(
   system: SystemContext,
   publicId: string,
@@ -56,7 +56,7 @@ export async function findVisitedStore(
   }
 }
 
-/** On a cluster, a statement without a store id would query every shard. */
+/** Looks up the store id first, because on a cluster a statement without a store id would query every shard. */
 async function findOnCluster(database: Database, publicId: string): Promise<Row[]> {
   const [store] = await findStoreIds(database.root, 'store-public-id', [publicId])
   if (!store) return []

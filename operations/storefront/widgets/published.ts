@@ -1,7 +1,7 @@
 // biome-ignore-all lint/plugin/module-state: a cache with bounds, whose copies are good for one stamp of the store
 /**
- * The answer of `GET /storefront/:publicId/widgets`: built once for each state of the store, page and product, and
- * cached in this process. A cached entry is valid for one stamp, which is read with the store at each request.
+ * Builds the response of `GET /storefront/:publicId/widgets` and caches it in this process, by store, page and product. A
+ * cached entry is valid as long as the store's stamp is the same; every request reads the stamp with the store.
  */
 import type { Context } from '#runtime/context'
 import { buildEtag } from '#runtime/gateway/etag'
@@ -10,7 +10,7 @@ import type { WidgetQuery, WidgetSpec } from './widgets.ts'
 
 export interface Published {
   packed: CompressedText
-  /** When it expires by itself, in milliseconds; null: never. */
+  /** When the response expires because a schedule starts or ends, in milliseconds; null if never. */
   until: number | null
 }
 
@@ -26,7 +26,7 @@ const entries = new Map<string, Entry>()
 let characters = 0
 const building = new Map<string, Promise<Entry>>()
 
-/** From the cache, or built; concurrent requests for the same key share one build. */
+/** Returns the response from the cache, or builds it. Concurrent requests for the same key share one build. */
 export async function publish(
   ctx: Context,
   visited: { features: ReadonlySet<string>; stamp: string; revision: string },
@@ -35,7 +35,7 @@ export async function publish(
   const key = JSON.stringify([ctx.store.id, query.page, query.productId, query.cards])
   const known = entries.get(key)
   if (known && isValid(known, visited.stamp, ctx.clock.ms())) {
-    // Least recently used entries are evicted first.
+    // Moves the entry to the end, because the first (least recently used) entries are evicted.
     entries.delete(key)
     entries.set(key, known)
     return known
@@ -43,7 +43,7 @@ export async function publish(
   const buildKey = `${key} ${visited.stamp}`
   let built = building.get(buildKey)
   if (!built) {
-    // Cached before the build is removed from `building`: a request in between would build it again.
+    // Caches the entry before removing the build from `building`; otherwise a request in between would build it again.
     built = build(ctx, visited, query)
       .then((entry) => cacheEntry(key, entry))
       .finally(() => building.delete(buildKey))
@@ -94,13 +94,13 @@ async function build(
   )
   const shown: Record<string, unknown> = {}
   let until: number | null = null
-  // Ids come from the request, so they must not be keys of a plain object.
+  // A map, because the ids come from the request, and an id such as `__proto__` must not become a key of a plain object.
   const cards = new Map<string, Record<string, unknown>>()
   for (const { key, widget, cards: its } of parts) {
     for (const [productId, card] of its ?? []) {
       cards.set(productId, { ...cards.get(productId), [key]: card })
     }
-    // An empty part may start to show something later.
+    // `until` counts for a part with nothing to show too: the part may show something later.
     const at = widget?.until?.getTime() ?? null
     if (at !== null && (until === null || at < until)) until = at
     if (widget && widget.value !== null) shown[key] = widget.value

@@ -1,11 +1,11 @@
-/** Marks the storefront as changed. */
+/** Marks a store's storefront as changed, so that cached responses are rebuilt. */
 import { stores } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { publishIfMissing } from '../script/publication.ts'
 
 /**
- * Raises the store's revision in the caller's transaction, so that published settings are rebuilt. Every write of
- * something on the storefront calls it. If the loader is not known to be on the platform, it is installed.
+ * Raises the store's revision in the caller's transaction. Every write of something that the storefront shows must call
+ * this. Also installs the loader, unless it is known to be on the platform.
  */
 export async function markStorefrontChanged(ctx: Context): Promise<void> {
   await stores.incrementStorefrontRevision(ctx)

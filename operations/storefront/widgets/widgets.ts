@@ -13,19 +13,19 @@ export interface WidgetQuery {
 
 export interface Widget {
   /**
-   * The public value under the key: settings, texts and prices, no internal names or counters. Null: nothing to show
-   * before `until`.
+   * The public value under the key: settings, texts and prices, without internal names and counters. Null if there is
+   * nothing to show before `until`.
    */
   value: unknown
-  /** When it changes by itself (a schedule starts or ends), or null. */
+  /** When the value changes by itself because a schedule starts or ends, or null. */
   until?: Date | null
 }
 
 export interface WidgetSpec {
-  /** Feature of the plan; a store without it does not get the key. */
+  /** Feature of the plan that the widget needs. The response of a store without the feature lacks the key. */
   feature: string
-  /** Null: nothing to show. Reads the store's rows in few statements, never calls the platform. */
+  /** Builds the widget, or null if there is nothing to show. Must use few statements and never call the platform. */
   build(ctx: Context, query: WidgetQuery): Promise<Widget | null>
-  /** Values for the cards of these products, by product; products without a value are left out. Few statements, too. */
+  /** Values for the cards of these products, by product; products without a value are left out. Must use few statements. */
   cards?(ctx: Context, productIds: readonly string[]): Promise<ReadonlyMap<string, unknown>>
 }

@@ -1,4 +1,4 @@
-/** Applies changes of the agreement at the provider, made by the payer or by us. */
+/** Applies changes of the payment agreement at the provider, whether the payer or this server made them. */
 import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { toCardSummary } from '../cards.ts'
@@ -9,7 +9,7 @@ import { isAgreementLive, type SubscriptionRow } from '../transitions.ts'
 import type { ReceivedEvent } from './apply.ts'
 import { finishCancel } from './cancel.ts'
 
-/** Applies only events of the current agreement that are newer than the last applied one. */
+/** Applies an agreement event. Ignores events of other agreements, and events older than the last applied event. */
 export async function applyAgreement(tx: Context, row: SubscriptionRow, event: ReceivedEvent): Promise<void> {
   const { agreement } = event.data
   if (!agreement || agreement.id !== row.agreement_id) return
@@ -36,7 +36,7 @@ async function applyStatus(
   const isGone = status === 'paused' || status === 'cancelled'
   if (row.status === 'past-due' && isGone && isAgreementLive(row)) await notifyDebt(tx, status, at)
   if (row.status === 'paused' && status === 'authorized' && row.pause_reason !== 'provider') {
-    // We paused it: resumed at the provider it would be charged without giving access here.
+    // This server paused the agreement. If it stayed resumed, the payer would be charged without getting access.
     const { provider, agreement_id: agreementId } = row
     await addTask(tx, { kind: 'pause-agreement', provider: provider!, agreementId: agreementId! })
   }

@@ -1,4 +1,4 @@
-/** Finds what a payment of the provider belongs to (charge intent, agreement or checkout) and applies it. */
+/** Finds the charge intent, agreement or checkout that a provider's payment belongs to, and applies the payment. */
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 import { findIntent, type IntentRow } from '../intents.ts'
@@ -27,17 +27,17 @@ export async function applyPayment(tx: Context, row: SubscriptionRow, event: Rec
     await reversePayment(tx, row, provider, payment, purpose)
     return
   }
-  // A payment of a checkout is applied by the checkout's own event, earlier refunds included.
+  // The event of the checkout applies this payment, including earlier refunds. Here it is only recorded.
   const before = await readRefundedCents(tx, provider, payment.id)
   await recordPayment(tx, provider, payment, purpose)
   if (checkout?.isGiven) await applyPartialRefund(tx, row, provider, payment, before)
 }
 
 interface PaidCheckout {
-  /** Used when the payment is not known yet. */
+  /** Used when the payment is not stored yet. */
   purpose: Pick<PaymentPurpose, 'planId' | 'billingCycle'>
   isGiven: boolean
-  /** A card-update page: its payment is the overdue charge. */
+  /** True for a card-update page: its payment is the overdue charge. */
   isOfCard: boolean
 }
 

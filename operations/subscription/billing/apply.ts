@@ -1,4 +1,4 @@
-/** Applies a paid, declined or late checkout (rules 3 and 9): once, under the lock of the subscription. */
+/** Applies a paid, declined or late checkout (rules 3 and 9) exactly once, under the lock of the subscription. */
 
 import { amounts, cycles, getPlan } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -50,7 +50,7 @@ async function findCheckout(tx: Context, { data }: ReceivedEvent): Promise<Check
     .executeTakeFirst()
 }
 
-/** Whether a paid checkout is in time and its quote still valid; otherwise it is refunded in full. */
+/** Whether the checkout was paid in time and its quote is still valid. Otherwise the payment is refunded in full. */
 async function isApplicable(
   tx: Context,
   row: SubscriptionRow,
@@ -127,19 +127,19 @@ async function applyPaid(
     agreement_since: event.occurredAt,
     agreement_changed_at: event.occurredAt,
     payment_method: toCardSummary(agreement?.paymentMethod ?? payment?.paymentMethod),
-    // A new agreement ends the pause of the old one.
+    // A new agreement ends the pause of the old agreement.
     ...(row.status === 'active' ? { paused_at: null, pause_reason: null } : {}),
   })
   if (quote.begins === 'now') await beginCycle(tx, row, at, quote.planId)
   if (quote.begins === 'same-period') await changeLimit(tx, quote.planId)
-  // The event of a refund may have come before this one.
+  // The event of a partial refund may have arrived before the event of the checkout.
   if (payment) await applyPartialRefund(tx, saved, event.provider, payment, 0n)
 }
 
 const getPaidAt = ({ data, occurredAt }: ReceivedEvent): Date =>
   data.payment ? new Date(data.payment.createdAt) : occurredAt
 
-/** Starts the message cycle at the payment. Usage of a running paid cycle carries over; that of a trial lapses. */
+/** Starts the message cycle at the payment. Usage of a running paid cycle carries over; usage of a trial does not. */
 async function beginCycle(tx: Context, before: SubscriptionRow, at: Date, planId: string): Promise<void> {
   const takesOver = before.plan_id !== 'trial'
   await cycles.beginCycle(tx, at, getPlan(planId).messagesPerCycle, { takesOver })
@@ -167,8 +167,8 @@ function buildPurpose(row: SubscriptionRow, checkout: CheckoutRow, event: Receiv
 }
 
 /**
- * Stores the new card of the agreement, whatever the status of the page. An overdue charge is made with it, by the provider
- * or by us.
+ * Stores the new card of the agreement, even if the card-update page is closed or expired. An overdue charge is made with
+ * the new card, by the provider or by a `collect` task.
  */
 async function applyCardUpdate(
   tx: Context,

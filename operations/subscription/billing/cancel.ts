@@ -1,4 +1,4 @@
-/** Cancels at the provider first, then here. Access ends with the paid period. */
+/** Cancels the subscription at the provider first, then in our database. Access ends with the paid period. */
 
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -16,8 +16,8 @@ export interface CancelReason {
 }
 
 /**
- * Cancels the subscription. Refuses with `conflict` one that is cancelled or ended already. Throws when the provider does
- * not answer: nothing has changed then, or `billing-reconcile` completes it.
+ * Cancels the subscription. Refuses with `conflict` if it is cancelled or ended already. Throws when the provider does not
+ * answer: either nothing has changed, or `billing-reconcile` completes the cancellation.
  */
 export async function cancel(ctx: Context, why: CancelReason): Promise<void> {
   const intent = await ctx.transaction((tx) => startCancellation(tx, why))
@@ -31,7 +31,7 @@ interface StartedCancellation {
   agreementId: string
 }
 
-/** Null when there is nothing to cancel at a provider: the subscription is cancelled at once. */
+/** Writes the cancel intent. Returns null when no provider is involved: the subscription is then cancelled already. */
 async function startCancellation(tx: Context, why: CancelReason): Promise<StartedCancellation | null> {
   const row = await lockRow(tx)
   if (row.status === 'cancelled' || row.status === 'ended') {
@@ -58,7 +58,7 @@ async function cancelAtProvider(
       await recordFailedCall(ctx, id, error)
       throw error
     }
-    // The provider knows no such agreement: there is nothing to cancel.
+    // The provider does not know the agreement, so there is nothing to cancel.
   }
   await ctx.transaction(async (tx) => {
     const row = await lockRow(tx)
@@ -71,7 +71,7 @@ async function cancelAtProvider(
   })
 }
 
-/** Drops an intent that certainly was not executed; an indeterminate one is left to the reconciliation. */
+/** Drops the intent if the call certainly had no effect. An indeterminate call is left to the reconciliation. */
 export async function recordFailedCall(ctx: Context, intentId: string, error: unknown): Promise<void> {
   const failure = error instanceof Error ? error.message : String(error)
   const isCertain =
@@ -82,14 +82,17 @@ export async function recordFailedCall(ctx: Context, intentId: string, error: un
   else await releaseIntent(ctx, intentId, failure)
 }
 
-/** Cancels the subscription once its agreement is cancelled at the provider. Once, under the lock. */
+/**
+ * Cancels the subscription after its agreement was cancelled at the provider. Idempotent; must run under the lock of the
+ * subscription.
+ */
 export async function finishCancel(tx: Context, row: SubscriptionRow, intent: IntentRow): Promise<void> {
   if (!(await closeIntent(tx, intent.id, 'done'))) return
   if (row.status === 'cancelled' || row.status === 'ended') return
   if (row.agreement_id === intent.agreement_id) await writeCancellation(tx, row, intent.terms as CancelReason)
 }
 
-/** Paid time is kept; `past-due` and `paused` have none and end at once. */
+/** Ends the subscription with its paid period or trial. `past-due` and `paused` have no paid time and end at once. */
 async function writeCancellation(
   tx: Context,
   row: SubscriptionRow,

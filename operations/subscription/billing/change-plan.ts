@@ -1,4 +1,4 @@
-/** Changes the plan (rules 6 and 8): previews, charges now, schedules, drops a scheduled change, or opens a checkout. */
+/** Previews or makes a plan change (rules 6 and 8): charges now, schedules or unschedules it, or opens a checkout. */
 
 import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -35,13 +35,13 @@ export interface ChangeRequest extends PlanRequest {
 
 export interface PlanChangeResult {
   offer: Offer
-  /** The checkout that was opened. */
+  /** Id of the opened checkout; null when none was needed. */
   checkoutId: string | null
 }
 
 /**
- * Changes the plan or its cycle, or previews that. Refuses with `conflict` a plan that is current already, a status without
- * a plan to change, and a declined card; with `bad_request` a coupon that cannot be redeemed.
+ * Changes the plan or its cycle, or previews the change. Refuses with `conflict` the current plan, a status without a plan
+ * to change, and a declined card; with `bad_request` a coupon that cannot be redeemed.
  */
 export async function changePlan(ctx: Context, request: ChangeRequest): Promise<PlanChangeResult> {
   if (request.planId === undefined && request.billingCycle === undefined) {
@@ -92,7 +92,7 @@ function decideOffer(row: SubscriptionRow, request: PlanRequest, given: OfferCon
 
 type StartedChange = Offer & { intentId: string | null }
 
-/** Under the lock: makes a change that needs no provider, otherwise writes an intent. */
+/** Under the lock of the subscription: applies a change that needs no provider call, otherwise writes an intent. */
 async function startChange(
   ctx: Context,
   provider: string,
@@ -146,7 +146,7 @@ async function updateNextCharge(ctx: Context, port: BillingPort, intent: IntentR
   await ctx.transaction((tx) => finishSchedule(tx, intent.id, agreement.amount))
 }
 
-/** Null, or why the card was declined. */
+/** Charges the saved card. Returns null, or the reason why the card was declined. */
 async function charge(ctx: Context, port: BillingPort, intent: IntentRow): Promise<string | null> {
   const { amount, currency } = intent.terms as Quote
   const reason = buildReason(intent.terms as Quote)

@@ -1,4 +1,4 @@
-/** A plan change charged to the saved card: applied once, whether the response or the event arrives first. */
+/** Applies a plan change charged to the saved card, once, whether the provider's response or its event arrives first. */
 import type { Context } from '#runtime/context'
 import { redeem } from '../coupons.ts'
 import { closeIntent, type IntentRow } from '../intents.ts'

@@ -1,7 +1,7 @@
 /**
- * Chargebacks, and refunds made at the provider (rule 12). Access that the payment paid for ends at once, without credit.
- * A partial refund reduces the credit balance first, then the value of the rest of the period; the period ends when
- * nothing is left.
+ * Applies chargebacks, and refunds made at the provider (rule 12). Access that the payment paid for ends at once, without
+ * credit. A partial refund reduces the credit balance first, then the value of the rest of the period. The period ends
+ * when that value reaches zero.
  */
 import { amounts, notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -13,12 +13,12 @@ import { findPayment, type PaymentPurpose, recordPayment, toPaymentStatus } from
 
 export const isReversed = (payment: ProviderPayment): boolean => toPaymentStatus(payment) === 'refunded'
 
-/** Whether a payment reported as approved is already stored as refunded. Nothing is given for it then. */
+/** Whether a payment reported as approved is already stored as refunded. If so, it must not give any access. */
 export async function wasReversed(tx: Context, provider: string, paymentId: string): Promise<boolean> {
   return (await findPayment(tx, provider, paymentId))?.status === 'refunded'
 }
 
-/** Records the reversal, once, and takes away what the payment paid for. Returns the changed row. */
+/** Records the reversal once and revokes the access that the payment paid for. Returns the changed row. */
 export async function reversePayment(
   tx: Context,
   row: SubscriptionRow,
@@ -40,8 +40,8 @@ export async function readRefundedCents(tx: Context, provider: string, paymentId
 }
 
 /**
- * Takes away the refunded part beyond `before` of a payment that is still approved. Call it after the payment is recorded
- * and applied. Returns the changed row.
+ * Deducts the refunded amount of a payment that is still approved; `before` cents of it were deducted earlier. Call it
+ * after the payment is recorded and applied. Returns the changed row.
  */
 export async function applyPartialRefund(
   tx: Context,
@@ -69,7 +69,7 @@ export async function applyPartialRefund(
   })
 }
 
-/** Ends the paid time; only `left` remains, as credit. */
+/** Ends the paid time. `remaining` cents are kept as credit. */
 async function endPaidTime(
   tx: Context,
   row: SubscriptionRow,
@@ -111,8 +111,8 @@ const computeHeldValue = (row: SubscriptionRow, now: Date): bigint =>
   computeUnusedAmount(row, now) + amounts.toCents(row.credit_balance)
 
 /**
- * The part of the merchant's remaining value that this payment covers, of which `before` was refunded earlier. The oldest
- * payment is used up first.
+ * The part of the subscription's remaining value, in cents, that this payment paid for. The oldest payment is used up
+ * first. `before` is the amount of this payment that was refunded earlier.
  */
 async function computeBackedValue(
   tx: Context,

@@ -16,14 +16,14 @@ import { tryTasks } from './tasks.ts'
 
 export type CheckoutRow = Row<'checkouts'>
 
-/** Builds the quote under the lock, before the provider is called; throws the refusal. */
+/** Builds the quote under the lock of the subscription, before the provider is called. Throws if no quote is possible. */
 export type BuildQuote = (row: SubscriptionRow, tx: Context) => Quote
 
 const lastsMs = dayMs
 
 /**
- * Opens a checkout for a quote, replacing an open one. Returns its id. Refuses what `decide` refuses, before and after the
- * provider created the page. Throws what the provider throws; nothing has changed then.
+ * Opens a checkout for a quote, replacing an open checkout. Returns its id. `decide` runs before the provider creates the
+ * page and again after; what it throws is passed on. If the provider throws, nothing has changed.
  */
 export async function openCheckout(
   ctx: Context,
@@ -67,7 +67,7 @@ export async function openCheckout(
   )
 }
 
-/** Opens the page for a card update. `owed` is charged with the new card at once. */
+/** Opens a card-update page. The amount `owed` is charged to the new card at once. */
 export async function openCardUpdate(
   ctx: Context,
   decide: (row: SubscriptionRow) => { agreementId: string; provider: string; owed: string },
@@ -156,7 +156,7 @@ async function finishOpening(
   try {
     made = await create()
   } catch (error) {
-    // The page may exist at the provider, but nobody has its address.
+    // The page may exist at the provider, but its address was never returned, so nobody can pay it.
     await ctx.db.deleteFrom('checkouts').where('id', '=', id).where('status', '=', 'creating').execute()
     throw error
   }

@@ -27,7 +27,7 @@ export async function applyBillingEvent(
   else await applyAgreement(tx, row, received)
 }
 
-/** Builds the listener for a kind of event. Events come oldest first; answers the ids to be redelivered later. */
+/** Builds the listener for a kind of event. It receives events oldest first and returns the ids to redeliver later. */
 export const buildListener =
   (kind: BillingEvent['kind']) =>
   async (tx: Context, received: events.StoredEvent[]): Promise<readonly string[]> => {
@@ -36,14 +36,14 @@ export const buildListener =
       if (kind === 'payment' && (await isTooEarly(tx, event))) early.push(event.id)
       else await applyBillingEvent(tx, kind, event)
     }
-    // Reconciliation fetches the checkout's result before the payment is judged.
+    // Reconciliation fetches the result of the checkout, so that the redelivered payment finds it applied.
     if (early.length > 0) await tx.queue(billingReconcile, {})
     return early
   }
 
 const maxWaitMs = hourMs
 
-/** Whether a charge came before the event of its paid checkout. Applied now, it would be refunded as unknown. */
+/** Whether a payment arrived before the event of its checkout. Applied now, the payment would be refunded as unknown. */
 async function isTooEarly(tx: Context, { provider, receivedAt, data }: events.StoredEvent): Promise<boolean> {
   const { payment } = data as BillingEventData
   if (!payment?.agreementId || payment.checkoutId !== null || payment.status !== 'approved') return false

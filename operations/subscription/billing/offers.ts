@@ -1,4 +1,4 @@
-/** Offers for a change of plan (rules 6 to 8). Pure, so that a preview and the real change are computed alike. */
+/** Computes offers for a plan change (rules 6 to 8). Pure functions, so a preview equals the real change. */
 import { amounts } from '#operations/store/index'
 import { refuse, refuseTemporarily } from '#runtime/errors'
 import { type BillingCycle, getPlanRank, type HeldCoupon, listPrice, planCurrency } from '../money.ts'
@@ -10,7 +10,7 @@ type Outcome = 'applied' | 'scheduled' | 'unscheduled' | 'checkout-required'
 export interface Offer {
   outcome: Outcome
   quote: Quote
-  /** When it takes effect; null: once the checkout is paid. */
+  /** When the change takes effect; null: as soon as the checkout is paid. */
   effectiveAt: Date | null
 }
 
@@ -33,7 +33,7 @@ const operationByStatus: Record<string, string> = {
 export const isAgreementGone = (row: SubscriptionRow): boolean =>
   (row.status === 'active' || row.status === 'past-due') && row.agreement_id !== null && !isAgreementLive(row)
 
-/** Names the operation to use instead, one that the current status allows. */
+/** Builds the refusal for the current status; its message names an operation that is allowed instead. */
 export const refuseStatus = (row: SubscriptionRow) =>
   isAgreementGone(row)
     ? refuse(
@@ -49,7 +49,7 @@ export function resolveTarget(row: SubscriptionRow, { planId, billingCycle }: Pl
   return { planId: plan, billingCycle: billingCycle ?? (row.billing_cycle as BillingCycle) ?? 'monthly' }
 }
 
-/** Quotes a first or new agreement: the whole price, starting with the payment. */
+/** Quotes a first or new agreement: the full price of a period that starts with the payment. */
 export function quoteNewAgreement(
   row: SubscriptionRow,
   target: Target,
@@ -70,8 +70,8 @@ export interface OfferContext {
 }
 
 /**
- * Quotes a new agreement that replaces a paused one. For the current or scheduled plan it starts with the next period;
- * another plan is a change of plan.
+ * Quotes a new agreement that replaces a paused one. For the current or the scheduled plan, the agreement starts with the
+ * next period. Any other plan is quoted as a plan change.
  */
 export function quoteResumption(row: SubscriptionRow, request: PlanRequest, given: OfferContext): Quote {
   const coming = getScheduledChange(row)
@@ -93,9 +93,9 @@ export function quoteResumption(row: SubscriptionRow, request: PlanRequest, give
 }
 
 /**
- * The offer for an active subscription. `canCharge`: the provider can charge the saved card; `startsLater`: a checkout
- * may charge now while the current period continues. Refuses with `conflict` the plan and cycle that are current or
- * scheduled already.
+ * Builds the offer for an active subscription. `canCharge`: the provider can charge the saved card. `startsLater`: a
+ * checkout may charge now and leave the current period running. Refuses with `conflict` a plan and cycle that are current
+ * or scheduled already.
  */
 export function buildOffer(row: SubscriptionRow, target: Target, given: OfferContext): Offer {
   const { planId, billingCycle } = target
@@ -110,7 +110,7 @@ export function buildOffer(row: SubscriptionRow, target: Target, given: OfferCon
   const offered = (begins: EffectiveFrom): Quote =>
     buildQuote(row, { ...target, ...given, begins, price, currency, keepsCoupon: true })
   const isSameCycle = billingCycle === row.billing_cycle
-  // The frequency of an agreement cannot change; it can carry only a change within its own cycle.
+  // The frequency of an agreement cannot change, so the agreement can be kept only if the billing cycle stays the same.
   const isCarried = row.agreement_cycle === billingCycle && row.paused_at === null
 
   if (isToday) {
@@ -121,18 +121,18 @@ export function buildOffer(row: SubscriptionRow, target: Target, given: OfferCon
   }
   if (isUpgrade(row, target)) {
     if (!isSameCycle) return buildCheckoutOffer(offered('now'))
-    // Nothing is left of the ended period, and the next one may already be charged at the old price.
+    // The period has ended, so nothing can be prorated, and the next period may already be charged at the old price.
     if (isOverdue(row, given.now)) throw renewalConflict()
     const within = offered('same-period')
     if (row.agreement_id && isCarried && given.canCharge) {
       return { outcome: 'applied', quote: within, effectiveAt: given.now }
     }
-    // Otherwise a new period begins with the payment, and the unused rest of this one is credited.
+    // If the current period cannot continue, a new period begins with the payment and the unused time is credited.
     const canGoOn = given.startsLater || amounts.toCents(within.amount) === 0n
     return buildCheckoutOffer(canGoOn ? within : offered('now'))
   }
   const quote = offered('at-period-end')
-  // Without an agreement the smaller plan is not charged either.
+  // Without an agreement nothing is charged today, and the smaller plan will not be charged either.
   const isFree = !row.agreement_id && isSameCycle
   if (!isFree && !isCarried) {
     if (isOverdue(row, given.now)) throw renewalConflict()

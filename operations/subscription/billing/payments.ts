@@ -1,4 +1,4 @@
-/** Payments as reported by the provider: written once each, never overwritten by an older event. */
+/** Stores the payments that the provider reports: one row per payment, never overwritten by an older event. */
 import type { Row } from '#db/tables'
 import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -57,8 +57,8 @@ function isNewer(known: PaymentRow | undefined, payment: ProviderPayment): boole
 }
 
 /**
- * Writes a payment; `purpose` is used when it is new. Returns whether it has just reached its status, so that the effects
- * run once. Must run under the lock of the subscription.
+ * Writes a payment; `purpose` is stored only with a new payment. Returns true only the first time the payment reaches its
+ * status, so that effects run once. Must run under the lock of the subscription.
  */
 export async function recordPayment(
   tx: Context,
@@ -120,7 +120,7 @@ export async function recordPayment(
 
 const toShownCard = ({ brand, last4 }: CardSummary) => ({ brand, last4 })
 
-/** Refunds a payment for something that is already closed, and notifies the owners. */
+/** Refunds a payment for a checkout, intent or agreement that is already closed, and notifies the owners. */
 export async function refundLatePayment(
   tx: Context,
   provider: string,

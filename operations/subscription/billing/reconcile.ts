@@ -1,4 +1,4 @@
-/** Reconciles interrupted calls with the provider: finishes or drops each once. */
+/** Reconciles with the provider: finishes or drops interrupted calls, fetches missed events and runs open tasks. */
 
 import { ingestEvents } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -20,7 +20,7 @@ import { runTasks } from './tasks.ts'
 const creatingMs = hourMs
 const lookbackMs = 3 * dayMs
 
-/** Reconciles everything of a store with its provider. Throws the first failure after all steps were tried. */
+/** Runs every reconciliation step for a store. Throws the first failure after all steps were tried. */
 export async function reconcile(ctx: Context): Promise<void> {
   const failures: unknown[] = []
   for (const step of [
@@ -39,7 +39,7 @@ export async function reconcile(ctx: Context): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Finishes earlier requests before a new one. Refuses while one is under way; throws in an outage. */
+/** Finishes earlier requests before a new one. Refuses while an earlier request is still running; throws in an outage. */
 export async function finishRequests(ctx: Context): Promise<void> {
   const requests = await listOpenIntents(ctx, requestKinds)
   for (const intent of requests) {
@@ -85,7 +85,7 @@ async function reconcileCharge(ctx: Context, port: BillingPort, intent: IntentRo
   const payments = await nullIfNotFound(() => port.listPayments(intent.agreement_id, { since }))
   const payment = payments?.find((each) => each.idempotencyKey === intent.id)
   if (!payment || payment.status === 'pending') {
-    // Nothing was charged; a charge that appears later is refunded.
+    // Nothing was charged: the intent is dropped, and a charge that appears later is refunded.
     if (!payment) await dropIntent(ctx, intent)
     return
   }
@@ -116,13 +116,13 @@ async function nullIfNotFound<T>(ask: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Backfills from the provider: lost hooks, and events that came too early to be applied. */
+/** Fetches events whose webhooks were lost, and applies an agreement status that arrived too early to be applied. */
 export async function syncFromProvider(ctx: Context): Promise<void> {
   await fetchEvents(ctx)
   await compareAgreement(ctx)
 }
 
-/** Like `syncFromProvider`, but continues with the stored state when the provider does not answer. */
+/** Like `syncFromProvider`, but does not throw when the provider is unavailable: callers go on with the stored state. */
 export async function trySyncFromProvider(ctx: Context): Promise<void> {
   try {
     await syncFromProvider(ctx)
@@ -132,12 +132,12 @@ export async function trySyncFromProvider(ctx: Context): Promise<void> {
   }
 }
 
-/** Syncs before a decision on a period that is over and whose renewal is not known. */
+/** Syncs if the period is over and the renewal's result is not known, so that the caller decides on current data. */
 export async function syncOverdueRenewal(ctx: Context): Promise<void> {
   if (isOverdue(await readRow(ctx), ctx.now())) await trySyncFromProvider(ctx)
 }
 
-/** Compares the agreement's status: an agreement event that came before its payment changed nothing then. */
+/** Applies the agreement's current status if it differs: an agreement event that preceded its payment had no effect. */
 async function compareAgreement(ctx: Context): Promise<void> {
   const { agreement_id: id, agreement_status: status, provider } = await readRow(ctx)
   if (!id || !provider) return
@@ -160,9 +160,9 @@ const emptyEventData: BillingEventData = {
 }
 
 /**
- * Fetches events since the last complete run, however long ago; their keys are those of the hooks. Once a day it covers
- * replaced and ended agreements too, and all payments that can still be refunded: nothing else checks those. Throws the
- * first failure after all were tried.
+ * Fetches events since the last complete run, however long ago. They have the same keys as in webhooks, so none is applied
+ * twice. Once a day the fetch also covers replaced and ended agreements, and all payments that can still be refunded:
+ * nothing else checks those. Throws the first failure after all were tried.
  */
 async function fetchEvents(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -221,7 +221,7 @@ async function listAgreements(ctx: Context, row: SubscriptionRow, since: Date): 
   return [...new Map(found.map((each) => [`${each.provider}:${each.id}`, each])).values()]
 }
 
-/** Checkouts that may have been paid. */
+/** Checkouts not known as paid, which may have been paid without our receiving the event. */
 async function listUnpaidCheckouts(ctx: Context, since: Date): Promise<Subject[]> {
   const unpaid = await ctx.db
     .selectFrom('checkouts')
@@ -233,7 +233,7 @@ async function listUnpaidCheckouts(ctx: Context, since: Date): Promise<Subject[]
   return unpaid as Subject[]
 }
 
-/** Deletes checkouts whose creation was interrupted: nobody has their address. */
+/** Deletes checkouts whose creation was interrupted. Their address was never returned, so nobody can pay them. */
 async function deleteAbandonedCheckouts(ctx: Context): Promise<void> {
   await ctx.db
     .deleteFrom('checkouts')

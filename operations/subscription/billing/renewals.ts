@@ -99,7 +99,10 @@ interface Bill {
   balance: string
 }
 
-/** Splits a charge into its parts. An overpayment becomes credit; an underpayment lowers the cost of the period. */
+/**
+ * Splits a charge into price, discount and used credit. An overpayment becomes credit; an underpayment lowers the cost of
+ * the period.
+ */
 function buildBill(row: SubscriptionRow, payment: ProviderPayment): Bill {
   const price = amounts.toCents(row.price ?? payment.amount)
   const discount = computeDiscount(price, getHeldCoupon(row))
@@ -121,8 +124,8 @@ function buildBill(row: SubscriptionRow, payment: ProviderPayment): Bill {
 }
 
 /**
- * Whether a renewal payment can still be used. A charge made before a pause or a cancellation counts even if its event is
- * late. If the paid period has passed entirely without access, the payment is refunded.
+ * Whether a renewal payment can still be used. A charge made before a pause or a cancellation counts even if its event
+ * arrives late. If the store had no access during the paid period and the period is over, the payment is refunded.
  */
 function isUsable(row: SubscriptionRow, payment: ProviderPayment, period: { end: Date }, now: Date): boolean {
   const madeAt = new Date(payment.createdAt)
@@ -166,8 +169,8 @@ async function writeRenewal(
 }
 
 /**
- * The status after a renewal paid until `end`. The event that ended the agreement may have arrived before the payment: then
- * nothing more is charged, and this period is the last.
+ * The status after a renewal paid until `end`. If the event that ended the agreement arrived before the payment, nothing
+ * more is charged and this period is the last.
  */
 function buildStatusAfterRenewal(row: SubscriptionRow, end: Date): Partial<SubscriptionRow> {
   const isLeaving = row.status === 'cancelled' || row.status === 'ended'
@@ -197,7 +200,7 @@ async function writeFailedCharge(
   payment: ProviderPayment,
 ): Promise<SubscriptionRow> {
   const graceEndsAt = computeGraceEnd(new Date(payment.createdAt))
-  // The event of a retry came before that of the first attempt: the grace counts from the first.
+  // The event of a retry arrived before the event of the first attempt. The grace period counts from the first attempt.
   if (row.status === 'past-due' && graceEndsAt < row.grace_ends_at!) {
     return saveRow(tx, row, { grace_ends_at: graceEndsAt })
   }

@@ -1,4 +1,4 @@
-/** A change at the end of the period; the amount of the next charge is sent to the provider at once. */
+/** Schedules a plan change for the end of the period; the amount of the next charge is sent to the provider at once. */
 import type { Context } from '#runtime/context'
 import { closeIntent, findIntent } from '../intents.ts'
 import { buildScheduledChange, isQuoteValid, type Quote } from '../quote.ts'
@@ -15,7 +15,10 @@ export function buildScheduleQuote(row: SubscriptionRow, quote: Quote): Schedule
   return { ...quote, nextAmount: next?.amount ?? quote.cost }
 }
 
-/** After the provider accepted the next amount: schedules the change, or drops an outdated one. Once, under the lock. */
+/**
+ * Schedules the change after the provider accepted the next amount, unless the quote is outdated. Idempotent; takes the
+ * lock of the subscription.
+ */
 export async function finishSchedule(tx: Context, intentId: string, confirmedAmount: string): Promise<void> {
   const row = await lockRow(tx)
   const intent = (await findIntent(tx, intentId))!

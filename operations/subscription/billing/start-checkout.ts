@@ -1,4 +1,4 @@
-/** Starts a checkout for a first plan, for resuming, or for another card. */
+/** Starts a checkout for a first plan, for resuming a subscription, or for replacing the card. */
 
 import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -23,7 +23,10 @@ import { finishRequests, syncFromProvider, trySyncFromProvider } from './reconci
 type CheckoutOptions = PlanRequest & { couponCode?: string | undefined }
 type RowCheck = (row: SubscriptionRow) => boolean
 
-/** Allowed in `trialing`, `cancelled` and `ended`; credits unused paid time. Returns the checkout's id. */
+/**
+ * Allowed in `trialing`, `cancelled` and `ended`, and in `past-due` when the agreement has ended. Credits unused paid time.
+ * Returns the checkout's id.
+ */
 export const subscribe = (ctx: Context, options: CheckoutOptions): Promise<string> =>
   startCheckout(
     ctx,
@@ -32,11 +35,11 @@ export const subscribe = (ctx: Context, options: CheckoutOptions): Promise<strin
     (row) => ['trialing', 'cancelled', 'ended'].includes(row.status) || isUnpayable(row),
   )
 
-/** Allowed in `paused`, or when the agreement has ended. Missed charges are not collected. */
+/** Allowed in `paused`, or when the agreement has ended. Charges missed meanwhile are not collected. */
 export const resume = (ctx: Context, options: CheckoutOptions): Promise<string> =>
   startCheckout(ctx, 'resume', options, (row) => row.status === 'paused' || isAgreementGone(row))
 
-/** The debt cannot be charged without a new agreement. */
+/** True if a charge is overdue but no agreement is left to charge it: only a new agreement helps. */
 const isUnpayable: RowCheck = (row) => row.status === 'past-due' && isAgreementGone(row)
 
 async function startCheckout(
@@ -61,7 +64,7 @@ async function startCheckout(
   })
 }
 
-/** Reads the row; syncs from the provider before refusing, since an event of the payer's action may be missing. */
+/** Reads the row. Syncs from the provider before refusing, because the event of the payer's action may be missing. */
 async function readEligibleRow(ctx: Context, canFrom: RowCheck): Promise<SubscriptionRow> {
   const row = await readRow(ctx)
   if (canFrom(row)) return row
@@ -73,7 +76,7 @@ async function readEligibleRow(ctx: Context, canFrom: RowCheck): Promise<Subscri
   return current
 }
 
-/** In `past-due` the debt is charged to the new card at once. Returns the checkout's id. */
+/** Opens a card-update page and returns the checkout's id. In `past-due` the debt is charged to the new card at once. */
 export async function updateCard(ctx: Context): Promise<string> {
   const { port } = await getBilling(ctx, (await readRow(ctx)).provider ?? undefined)
   const decide = (row: SubscriptionRow) => {

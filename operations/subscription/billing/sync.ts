@@ -7,7 +7,7 @@ import { buildReason } from '../provider/reason.ts'
 import { isProviderAmountStale, lockRow, readRow, saveRow } from '../rows.ts'
 import { getScheduledChange, type SubscriptionRow } from '../transitions.ts'
 
-/** Sends the amount of the next charge when the provider has another. Throws what the provider throws. */
+/** Sends the amount of the next charge if the provider's amount differs. Throws what the provider throws. */
 export async function updateNextAmount(ctx: Context): Promise<void> {
   const row = await readRow(ctx)
   const { agreement_id: id, next_charge_amount: amount } = row
@@ -29,7 +29,7 @@ function getNextTarget(row: SubscriptionRow): { planId: string; billingCycle: st
   return scheduled ?? { planId: row.plan_id, billingCycle: row.billing_cycle ?? 'monthly' }
 }
 
-/** Like `updateNextAmount`, for a waiting caller: failures are left to the queued `billing-reconcile`. */
+/** Like `updateNextAmount`, but does not throw: failures are logged and left to the queued `billing-reconcile`. */
 export async function trySyncNextAmount(ctx: Context): Promise<void> {
   try {
     await updateNextAmount(ctx)

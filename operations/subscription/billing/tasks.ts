@@ -1,4 +1,4 @@
-/** Background calls to the provider, retried until done. Each is safe to repeat. */
+/** Runs background calls to the provider, retried until done. Each call is safe to repeat. */
 
 import { ingestEvents } from '#operations/store/index'
 import type { Context } from '#runtime/context'
@@ -39,7 +39,7 @@ export async function runTasks(ctx: Context): Promise<void> {
   if (failure) throw failure
 }
 
-/** Like `runTasks`, for a waiting caller: failures are left to the queued `billing-reconcile`. */
+/** Like `runTasks`, but does not throw: failures are logged and left to the queued `billing-reconcile`. */
 export async function tryTasks(ctx: Context): Promise<void> {
   try {
     await runTasks(ctx)
@@ -58,7 +58,7 @@ async function runTask(ctx: Context, task: IntentRow): Promise<void> {
       ctx.log.error({ err: error, paymentId: parseSubject(task) }, 'refund refused, retrying')
       return recordRefusal(ctx, task.id, error.code)
     }
-    // The refusal is final: the object is gone or never existed.
+    // The refusal is final: the agreement or payment is gone or never existed.
     ctx.log.warn(
       { err: error, kind: task.kind, agreementId: task.agreement_id },
       'billing task refused, dropped',
@@ -69,11 +69,14 @@ async function runTask(ctx: Context, task: IntentRow): Promise<void> {
   await closeIntent(ctx, task.id, 'done')
 }
 
-/** Whether a refused refund is final. Other refusals, such as too low a balance at the provider, are retried. */
+/** Whether the refusal of a refund is final. Other refusals, such as too low a balance at the provider, are retried. */
 const isFinal = (ctx: Context, { created_at: at }: IntentRow, { code }: Refused): boolean =>
   code === 'not-found' || code === 'not-refundable' || ctx.now().getTime() - at.getTime() > refundWindowMs
 
-/** Providers repeat the stored answer for a key: a retry after a refusal uses a new key, until that one is answered. */
+/**
+ * The idempotency key of a refund. Providers repeat the stored response of a key, so a retry after a refusal uses a new
+ * key, and keeps it until the provider responds.
+ */
 const buildRefundKey = ({ id, failure, updated_at: at }: IntentRow): string =>
   failure === null ? id : `${id}-${at.getTime()}`
 
@@ -97,13 +100,16 @@ async function callProvider(ctx: Context, port: BillingPort, task: IntentRow): P
       const isWanted = await isStillOwed(ctx, task)
       if (!isWanted) return
       const { amount, currency, reason } = task.terms as CollectPayload
-      // Its result arrives as an event.
+      // The result of the charge is applied when its event arrives.
       await port.chargeNow(task.agreement_id, { amount, currency, reason, idempotencyKey: task.id })
     }
   }
 }
 
-/** Fetches the last events of a closed page: hooks may have been lost, and no agreement leads to it later. */
+/**
+ * Fetches the last events of a closed checkout page. Its webhooks may have been lost, and a later reconciliation may not
+ * look at the page, which belongs to no current agreement.
+ */
 async function takeRemainingEvents(
   ctx: Context,
   port: BillingPort,
@@ -112,7 +118,7 @@ async function takeRemainingEvents(
   await ingestEvents(ctx, 'billing', provider, await port.listEvents(id, { since: new Date(0) }))
 }
 
-/** Whether the subscription was paid after all, in an event that came later than the pause. */
+/** Whether the subscription is active again: an event that arrived after the pause may have shown a payment. */
 async function isStillActive(ctx: Context, task: IntentRow): Promise<boolean> {
   const { status, agreement_id: id } = await readRow(ctx)
   return status === 'active' && id === task.agreement_id

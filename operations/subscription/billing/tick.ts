@@ -1,4 +1,4 @@
-/** Writes time-based changes of all stores. No decision depends on whether this has run. */
+/** Writes the time-based changes of all stores. No decision depends on this job: reads compute the same changes. */
 
 import { sql } from 'kysely'
 import { cycles, notify } from '#operations/store/index'
@@ -35,7 +35,7 @@ async function applyDue(tx: Context): Promise<void> {
   }
 }
 
-/** Notifies of the nearest reminder that is due; each once. */
+/** Sends the trial reminder for the fewest days left that is due. Each reminder is sent once. */
 async function notifyTrialEnding(tx: Context, endsAt: Date): Promise<void> {
   const left = endsAt.getTime() - tx.now().getTime()
   const days = [1, 3].find((each) => left <= each * dayMs)
@@ -96,7 +96,7 @@ async function listDueStores(ctx: SystemContext, after: string): Promise<string[
 const isChanging = (now: ReturnType<typeof sql<Date>>) =>
   sql<boolean>`coalesce((b.scheduled_change ->> 'effectiveAt')::timestamptz <= ${now}, false)`
 
-/** Expires checkouts here and at the provider, where a page may outlive its quote. */
+/** Expires checkouts in our database, and closes their pages at the provider, where they may stay open longer. */
 async function expireCheckouts(ctx: SystemContext): Promise<void> {
   const now = ctx.now()
   const expired = await ctx.root
@@ -115,8 +115,8 @@ async function expireCheckouts(ctx: SystemContext): Promise<void> {
 }
 
 /**
- * Stores with an agreement, an open checkout or an open intent. Once a day also ended subscriptions, while their payments
- * can still be refunded.
+ * Stores with an agreement, an open checkout or an open intent. Once a day, also stores whose subscription ended while its
+ * payments can still be refunded.
  */
 export const storesToReconcile = (ctx: SystemContext) => {
   const { root } = ctx

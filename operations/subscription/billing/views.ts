@@ -125,7 +125,7 @@ const findLast = prepared<object, CheckoutRow>((db) =>
     .limit(1),
 )
 
-/** The latest opened checkout, or a view with nulls. */
+/** The checkout opened last; a view with nulls when there is none. */
 export async function readLastCheckout(ctx: Context): Promise<CheckoutView | typeof noCheckout> {
   const [row] = await findLast(ctx, {})
   return row ? toCheckoutView(row, ctx.now()) : noCheckout

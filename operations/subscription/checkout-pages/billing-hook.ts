@@ -12,8 +12,8 @@ export const findBillingPort = (ctx: SystemContext, provider: string): BillingPo
   Object.hasOwn(ctx.adapters.billing, provider) ? ctx.adapters.billing[provider]! : null
 
 /**
- * Stores the events of a signed body and answers their keys. Refuses an unknown provider (404), a wrong signature
- * (401) and a malformed body (400); nothing is stored then.
+ * Stores the events of a signed webhook body and returns their keys. Refuses an unknown provider (404), a wrong signature
+ * (401) and a malformed body (400), and stores nothing in these cases.
  */
 export async function receiveBillingHook(
   ctx: SystemContext,
@@ -37,7 +37,7 @@ export async function receiveBillingHook(
   return storeBillingEvents(ctx, provider, received)
 }
 
-/** Stores events, each once; answers their keys. */
+/** Stores each event once and returns the keys. */
 export async function storeBillingEvents(
   ctx: SystemContext,
   provider: string,
@@ -51,7 +51,7 @@ export async function storeBillingEvents(
   return incoming.map((event) => event.key)
 }
 
-/** Delivers the sandbox's pending hooks, of all stores or of one, and applies them at once. */
+/** Delivers the sandbox's pending webhooks, of all stores or of one store, and applies their events at once. */
 export async function deliverSandboxHooks(ctx: SystemContext, storeId?: string): Promise<void> {
   for await (const { headers, body } of getSandboxBilling(ctx.adapters.billing).undelivered(storeId)) {
     const keys = await receiveBillingHook(ctx, 'sandbox', headers, body)

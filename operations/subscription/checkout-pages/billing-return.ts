@@ -11,15 +11,18 @@ import { findBillingPort, storeBillingEvents } from './billing-hook.ts'
 const lookbackMs = 48 * hourMs
 
 /**
- * `waiting`: the provider has not decided yet, or we have not applied it. `unanswered`: the provider is unavailable.
- * `closed`: another checkout replaced it before it was paid.
+ * `waiting`: the provider has not decided yet, or its result is not applied yet. `unanswered`: the provider is unavailable.
+ * `closed`: another checkout replaced this one before it was paid.
  */
 export interface ReturnResult {
   result: 'unknown' | 'waiting' | 'unanswered' | 'closed' | 'approved' | 'rejected'
   isCardUpdate: boolean
 }
 
-/** Idempotent: the same events have the same keys. The provider is called only for one of our checkouts. */
+/**
+ * Resolves the query of the return address to a result. Idempotent: repeated events have the same keys. Calls the provider
+ * only if the query names one of our checkouts.
+ */
 export async function resolveReturn(ctx: SystemContext, query: URLSearchParams): Promise<ReturnResult> {
   const provider = query.get('provider') ?? ''
   const port = findBillingPort(ctx, provider)

@@ -29,7 +29,7 @@ const cards: readonly (readonly [number: string, does: string])[] = [
   ['4000 0000 0000 0259', 'is approved, and charged back a day later'],
 ]
 
-/** The form. With validation issues it answers 422 and keeps the typed values, except the card number. */
+/** Renders the form. With validation issues the response is a 422 that keeps the typed values, except the card number. */
 export function renderCheckoutForm(
   checkout: ShownCheckout,
   typed?: { input: CardInput; faults: CardIssues },

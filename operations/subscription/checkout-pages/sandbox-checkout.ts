@@ -11,11 +11,11 @@ import {
   renderUnknownCheckout,
 } from './checkout-page.ts'
 
-/** The form of an open checkout; another page when it is closed, unknown or the provider is down. */
+/** Shows the form of an open checkout; shows another page if the checkout is closed or unknown, or the provider is down. */
 export const showCheckout = (ctx: SystemContext, id: string): Promise<Response> =>
   withOpenCheckout(ctx, id, async (checkout) => renderCheckoutForm(checkout))
 
-/** Takes the card, applies the result and sends the payer back with 303; shows the form again with 422. */
+/** Takes the card, applies the result and redirects the payer with 303. Invalid input shows the form again with 422. */
 export const payAtCheckout = (
   ctx: SystemContext,
   id: string,

@@ -29,7 +29,7 @@ export async function notifyOwners(
   await notify(tx, { ...notice, recipientIds: owners.map((owner) => owner.userId) })
 }
 
-/** Notifies that the agreement ended at the provider: the period until `until` is the last paid one. */
+/** Notifies that the agreement was paused or cancelled at the provider. `until`: the end of the last paid period. */
 export async function notifyAgreementEnd(
   tx: Context,
   status: 'paused' | 'cancelled',
@@ -47,8 +47,9 @@ export async function notifyAgreementEnd(
 }
 
 /**
- * The payer of a new agreement: the store's preference `payerEmail`, else the person asking, else the first owner. Some
- * providers accept payment only from the account with this address. Refuses a preference that is no address.
+ * The payer's email for a new agreement: the store's preference `payerEmail`, else the email of the requesting user, else
+ * of the first owner. Some providers accept payment only from the account with this address. Refuses a preference that is
+ * not an email address.
  */
 export async function findPayerEmail(ctx: Context): Promise<string> {
   const preferred = await stores.readPreference(ctx, 'payerEmail')
@@ -61,7 +62,7 @@ export async function findPayerEmail(ctx: Context): Promise<string> {
   )
 }
 
-/** The email of the person asking, else of the first owner. */
+/** The email of the requesting user, else of the first owner. */
 export async function findRequesterEmail(ctx: Context): Promise<string> {
   const { userId } = ctx.actor
   const asking = userId

@@ -4,7 +4,7 @@ import type { Context } from '#runtime/context'
 import { readRow } from '../rows.ts'
 import { listOwners } from './owner-notifications.ts'
 
-/** Emails each owner, unless the payment succeeded meanwhile. `amount` is decimal text. */
+/** Emails each owner that a payment failed, unless it has succeeded meanwhile. `amount` is decimal text. */
 export async function mailPaymentFailed(
   ctx: Context,
   { paymentId, amount, currency }: { paymentId: string; amount: string; currency: string },

@@ -1,4 +1,4 @@
-/** The provider that bills a store. */
+/** Finds the provider that bills a store, and checks its connection. */
 import { connections, health } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { unwrapAdapter } from '#runtime/ports/instrumentation'
@@ -6,8 +6,8 @@ import type { Precondition } from '#runtime/ports/provider'
 import type { BillingPort } from './port.ts'
 
 /**
- * The named provider (an agreement stays with the provider it was made at), else that of the store's connection, else the
- * server's default.
+ * Returns the named provider, else the provider of the store's connection, else the server's default. Name the provider of
+ * an existing agreement: the agreement stays there when the store changes providers.
  */
 export async function getBilling(
   ctx: Context,
@@ -19,10 +19,10 @@ export async function getBilling(
 
 const getDefaultProvider = ({ settings }: Context): string => settings.billingUrl.split(':')[0]!
 
-/** An id that no agreement has. */
+/** An id that no agreement has: a `not-found` from the provider proves that it is reachable. */
 const probeAgreementId = 'connection-probe'
 
-/** Probe and check of the billing provider (store, rule 19). */
+/** Health probe and configuration check of the billing provider (rule 19 of the store section). */
 export const billingKind: health.ServerKind = {
   probe: ({ adapters }, provider) =>
     health.expectAnswer(adapters.billing[provider]!.getAgreement(probeAgreementId)),
@@ -36,7 +36,7 @@ export const billingKind: health.ServerKind = {
   },
 }
 
-/** Adapters with a check of their own. */
+/** An adapter that may have its own check. */
 interface Checks {
   check?(): Promise<Precondition[]>
 }

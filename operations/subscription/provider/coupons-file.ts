@@ -1,4 +1,4 @@
-/** Coupons from a JSON file of the operator, for a provider without coupons for subscriptions. */
+/** Reads coupons from a JSON file of the operator, for a provider without its own coupons for subscriptions. */
 import { readFileSync } from 'node:fs'
 import { z } from '#runtime/schema'
 import type { Coupon } from './port.ts'
@@ -32,7 +32,7 @@ const coupon = z
     message: 'must have a currency with amountOff, and only then',
   })
 
-/** Builds a case-insensitive lookup by code. Throws an `Error` that names the file and its faults. */
+/** Builds a case-insensitive lookup by code. Throws an `Error` that names the file and what is wrong in it. */
 export function readCouponsFile(path: string | null): (code: string) => Coupon | null {
   const byCode = new Map<string, Coupon>()
   for (const each of path === null ? [] : readCoupons(path)) {

@@ -1,4 +1,4 @@
-/** Maps the state of a Mercado Pago subscription to events of the port; each state has its own key. */
+/** Maps the state of a Mercado Pago subscription to events of the billing port. Each state has its own event key. */
 import { isId } from '#runtime/values/ids'
 import {
   type AuthorizedPayment,
@@ -10,18 +10,18 @@ import {
 } from './mercado-pago-objects.ts'
 import type { BillingEvent, BillingEventData, ProviderPayment } from './port.ts'
 
-/** The store and checkout of a subscription, carried in its `external_reference`. */
+/** The store and checkout of a subscription, sent to Mercado Pago as `external_reference`. */
 export interface Reference {
   storeId: string
   checkoutId: string
-  /** Approved with the card alone: the first charge comes later. */
+  /** True if authorizing the card already approves the checkout; the first charge comes later. */
   isDeferred: boolean
 }
 
 export const formatReference = ({ storeId, checkoutId, isDeferred }: Reference): string =>
   `${storeId}:${checkoutId}${isDeferred ? ':later' : ''}`
 
-/** Null for a subscription that is not ours: the account may sell other things. */
+/** Returns null for a subscription that this server did not create: the seller's account may have others. */
 export function parseReference(external: string | null): Reference | null {
   const [storeId = '', checkoutId = '', later, ...rest] = (external ?? '').split(':')
   if (!isId(storeId) || !isId(checkoutId) || rest.length > 0) return null
@@ -31,11 +31,11 @@ export function parseReference(external: string | null): Reference | null {
 export interface Charge {
   invoice: AuthorizedPayment
   payment: Payment
-  /** Whether it belongs to the first invoice. */
+  /** Whether the charge belongs to the subscription's first invoice. */
   isFirst: boolean
 }
 
-/** The events of a subscription, its charges oldest first. */
+/** Builds the events of a subscription. `charges` are sorted oldest first. */
 export function buildEvents(from: Preapproval, charges: readonly Charge[]): BillingEvent[] {
   const reference = parseReference(from.external_reference)
   if (!reference) return []
@@ -87,7 +87,7 @@ export function buildEvents(from: Preapproval, charges: readonly Charge[]): Bill
     events.push(event('agreement', key, changedAt, {}))
   }
   const approvedAt = events.findLast((each) => each.data.outcome === 'approved')?.occurredAt
-  // Changed since it was paid: the payer may have paused and resumed it.
+  // The agreement changed after it was paid: the payer may have paused and resumed it.
   if (agreement.status === 'authorized' && approvedAt !== undefined && changedAt > approvedAt) {
     events.push(event('agreement', `${from.id}:authorized:${changedAt}`, changedAt, {}))
   }
@@ -97,7 +97,7 @@ export function buildEvents(from: Preapproval, charges: readonly Charge[]): Bill
 const getPartialRefund = ({ status, refundedAmount = '0.00' }: ProviderPayment): string | null =>
   status === 'approved' && Number(refundedAmount) > 0 ? refundedAmount : null
 
-/** Each further partial refund is its own state. */
+/** The state of a payment for its event key. Each further partial refund is a separate state. */
 const getState = (payment: ProviderPayment): string => {
   const part = getPartialRefund(payment)
   return part === null ? payment.status : `refunded:${part}`
@@ -108,7 +108,10 @@ function getOutcome(payment: ProviderPayment): 'approved' | 'rejected' | null {
   return state === 'approved' || state === 'rejected' ? state : null
 }
 
-/** Past and present states of a payment: a refunded one, in full or in part, was approved before. Open ones give no event. */
+/**
+ * Past and present states of a payment. A fully or partly refunded payment was approved before, so it has two states. A
+ * pending payment has none.
+ */
 function listStates({ payment, invoice }: Charge, checkoutId: string | null): ProviderPayment[] {
   const now = toPayment(payment, invoice, checkoutId)
   if (now.status === 'pending') return []

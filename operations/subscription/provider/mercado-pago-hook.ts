@@ -1,4 +1,4 @@
-/** Mercado Pago's notifications: signed by `x-signature: ts=…,v1=…`; the body only names an object. */
+/** Reads Mercado Pago's notifications, signed by `x-signature: ts=…,v1=…`. The body only names a changed object. */
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { dayMs } from '#runtime/durations'
@@ -9,7 +9,7 @@ const notification = z.object({
   type: z.string().optional(),
   topic: z.string().optional(),
   date_created: z.string().optional(),
-  // Sent for subscriptions and their invoices instead of `date_created`.
+  // Replaces `date_created` in notifications about subscriptions and their invoices.
   date: z.string().optional(),
   data: z.object({ id: z.union([z.string(), z.number()]).transform(String) }),
 })
@@ -18,13 +18,13 @@ export interface Notification {
   /** `payment`, `subscription_preapproval`, `subscription_authorized_payment`… */
   type: string
   id: string
-  /** The object has not changed before this; null when unknown. */
+  /** The change that is notified happened after this instant; null when unknown. */
   since: Date | null
 }
 
-/** Margin for late and repeated notifications. */
+/** How long before the notification's date its change may have happened. */
 const lookbackMs = 2 * dayMs
-/** Notifications are resent for less than this; `date` may be the creation of the object, years ago. */
+/** Notifications are resent for less than 30 days. Needed because `date` may be when the object was created, years ago. */
 const resendWindowMs = 30 * dayMs
 
 /**
@@ -49,7 +49,7 @@ export function readNotification(secret: string, headers: Headers, rawBody: Uint
   return { type, id, since: findSince(read.data.date_created ?? read.data.date, ts) }
 }
 
-/** The signed timestamp is when this delivery was sent, in seconds or milliseconds. */
+/** The earliest possible instant of the change. `ts` is when this delivery was sent, in seconds or milliseconds. */
 function findSince(date: string | undefined, ts: string): Date | null {
   const stamp = Number(ts)
   const sentAt = /^\d{10,13}$/.test(ts) ? stamp * (ts.length > 11 ? 1 : 1000) : Number.NaN
@@ -58,7 +58,7 @@ function findSince(date: string | undefined, ts: string): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known))
 }
 
-/** The signed text: missing parts are left out, ids are in lower case. */
+/** Builds the text that is signed. Missing parts are left out; ids are in lower case. */
 const buildManifest = (id: string, requestId: string | null, ts: string): string =>
   (id ? `id:${id.toLowerCase()};` : '') +
   (requestId ? `request-id:${requestId};` : '') +
@@ -78,7 +78,7 @@ function parseJson(rawBody: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody))
   } catch {
-    // Judged after the signature, so that an unsigned request learns nothing about the parser.
+    // Reported only after the signature check, so that an unsigned request learns nothing about the parser.
     return null
   }
 }

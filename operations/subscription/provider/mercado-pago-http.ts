@@ -8,7 +8,7 @@ export interface HttpOptions {
   endpoint: string
   accessToken: string
   timeoutMs?: number
-  /** Delay before the first retry; doubles. */
+  /** Delay before the first retry; doubles with each retry. */
   retryDelayMs?: number
 }
 
@@ -17,15 +17,15 @@ export interface ProviderRequest {
   path: string
   body?: unknown
   idempotencyKey?: string
-  /** Idempotent, so it may be retried. Default: GET and PUT. */
+  /** Whether the request is idempotent, so that it may be retried. Default: true for GET and PUT. */
   isRepeatable?: boolean
 }
 
 const retries = 2
-/** Connection errors: the request never reached the provider. */
+/** Codes of connection errors after which the request certainly did not reach the provider. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** Returns the provider's JSON. Throws `Refused`, `Throttled` and `Unavailable`, none with the token in it. */
+/** Returns the provider's JSON. Throws `Refused`, `Throttled` and `Unavailable`; none of them contains the access token. */
 export class MercadoPagoHttp {
   readonly #options: Required<HttpOptions>
 
@@ -98,7 +98,7 @@ function wasUnreached(error: unknown): boolean {
   return typeof cause?.code === 'string' && unreached.has(cause.code)
 }
 
-/** Reads `retry-after` in seconds; one second when it is a date or unreadable. */
+/** Converts `retry-after` from seconds; 1 second if the header is missing, a date or unreadable. */
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header)
   if (header !== null && Number.isFinite(seconds) && seconds > 0) return seconds * 1000
@@ -123,7 +123,7 @@ function parseError(text: string): { error?: string; message?: string } {
       ...(typeof message === 'string' ? { message } : {}),
     }
   } catch {
-    // An error page of a proxy: the status is all there is.
+    // An HTML error page of a proxy: only its status code is useful.
     return {}
   }
 }

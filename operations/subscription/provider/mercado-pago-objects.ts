@@ -1,4 +1,4 @@
-/** Schemas of the Mercado Pago objects, limited to the fields we read, and their mapping to the port's types. */
+/** Schemas of Mercado Pago's objects, with only the fields that are read, and their mapping to the port's types. */
 
 import { Unavailable } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
@@ -19,15 +19,15 @@ const instant = z
   .transform((value) => new Date(value).toISOString())
 const orNull = <S extends z.ZodTypeAny>(schema: S) => schema.nullish().transform((value) => value ?? null)
 
-/** Read first, to see whether a subscription is ours: others of the account may have another form. */
+/** Parsed first, to see whether this server created the subscription: others of the account may have other fields. */
 export const anyPreapproval = z.object({ external_reference: orNull(text).catch(null) })
 
-/** A subscription. */
+/** A subscription, which Mercado Pago calls a preapproval. */
 export const preapproval = z.object({
   id: text,
   status: z.string(),
   reason: orNull(z.string()),
-  /** Mostly an empty string. */
+  /** Mercado Pago mostly returns an empty string. */
   payer_email: orNull(z.string()),
   external_reference: orNull(text),
   init_point: orNull(z.string()),
@@ -65,14 +65,14 @@ export const payment = z.object({
   status: z.string(),
   status_detail: orNull(z.string()),
   transaction_amount: amount,
-  /** Sum of all refunds; a partial refund leaves the status `approved`, with the detail `partially_refunded`. */
+  /** Sum of all refunds. After a partial refund, the status stays `approved` with the detail `partially_refunded`. */
   transaction_amount_refunded: orNull(amount),
   currency_id: z.string(),
   payment_method_id: orNull(z.string()),
   date_created: instant,
   date_approved: orNull(instant),
   date_last_updated: orNull(instant),
-  /** The document of a boleto or a transfer; cards have none. */
+  /** The URL of a boleto or transfer document; null for cards. */
   transaction_details: orNull(z.object({ external_resource_url: orNull(z.string()) })),
   card: orNull(
     z.object({
@@ -84,7 +84,7 @@ export const payment = z.object({
 })
 export type Payment = z.output<typeof payment>
 
-/** The account of the access token. */
+/** The seller's account, to which the access token belongs. */
 export const seller = z.object({
   email: orNull(z.string()),
   site_id: orNull(z.string()),
@@ -103,7 +103,7 @@ export function cleanCheckoutUrl(initPoint: string): string {
   return url.href
 }
 
-/** Validates an answer of the provider; a malformed answer counts as `Unavailable`. */
+/** Validates a response of the provider. Throws `Unavailable` if it is malformed. */
 export function parseAnswer<S extends z.ZodTypeAny>(schema: S, answer: unknown): z.output<S> {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
@@ -145,7 +145,7 @@ const paymentStatuses: Record<string, ProviderPayment['status']> = {
   charged_back: 'charged-back',
 }
 
-/** `pending`, `in_process`, `authorized`, `in_mediation` are open. */
+/** `pending`, `in_process`, `authorized`, `in_mediation` and unknown statuses map to `pending`. */
 export const toPaymentStatus = (from: Payment): ProviderPayment['status'] =>
   paymentStatuses[from.status] ?? 'pending'
 
@@ -186,6 +186,6 @@ function findReceiptUrl({ transaction_details: details }: Payment): string | nul
   return URL.parse(address)?.protocol === 'https:' ? address : null
 }
 
-/** `cc_rejected_insufficient_amount` as `insufficient-amount`. */
+/** Turns `cc_rejected_insufficient_amount` into `insufficient-amount`. */
 const toFailureReason = (detail: string | null): string =>
   detail?.replace(/^cc_rejected_/, '').replaceAll('_', '-') || 'card-declined'

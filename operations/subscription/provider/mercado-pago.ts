@@ -1,11 +1,11 @@
 /**
- * Mercado Pago's subscriptions ("preapprovals") over their REST API.
+ * The billing adapter for Mercado Pago's subscriptions ("preapprovals") over their REST API.
  *
- * Their API cannot: charge a saved card off schedule (that takes a token of the card's security code), let a payer change
- * the card on a hosted page (a new card is a token made in the browser by the merchant's own page), or charge now for a
- * subscription that begins later. The capabilities say so. A subscription has one amount: a checkout with another first
- * amount is created with that one and updated once it is paid. There are no coupons for subscriptions: they come from a
- * file of the server.
+ * The API cannot do three things, which `capabilities` reports as false. It cannot charge a saved card off schedule, because
+ * that needs a token of the card's security code. It has no hosted page to change the card, because a new card is a token
+ * made in the browser by the merchant's own page. It cannot charge now for a subscription that begins later. A subscription
+ * has only one amount: if the first amount differs, the subscription is created with the first amount and updated once it
+ * is paid. There are no coupons for subscriptions: coupons come from a file of the server.
  */
 
 import { dayMs } from '#runtime/durations'
@@ -53,7 +53,7 @@ export class MercadoPagoBilling implements BillingPort {
     webhookSecret: string
     clock: { now(): Date }
     findCoupon: (code: string) => Coupon | null
-    /** Public address of this server, for the check. */
+    /** Public address of this server, used by `check`. */
     publicUrl?: string
   }) {
     this.#publicUrl = options.publicUrl
@@ -97,7 +97,7 @@ export class MercadoPagoBilling implements BillingPort {
     return { providerCheckoutId: made.id, url: cleanCheckoutUrl(made.init_point), expiresAt }
   }
 
-  /** A paid checkout is left as it is. */
+  /** Cancels the subscription of an unpaid checkout; a paid checkout is left unchanged. */
   async cancelCheckout(id: string): Promise<void> {
     const found = await this.#preapproval(id)
     if (found.status === 'cancelled') return
@@ -130,7 +130,7 @@ export class MercadoPagoBilling implements BillingPort {
     return toAgreement(found, found.status === 'pending' ? null : await this.#lastCard(id))
   }
 
-  /** Their API requires the currency with an amount. */
+  /** Reads the subscription first, because the API requires the currency with an amount. */
   async updateAgreement(
     id: string,
     q: { amount: string; reason: string; idempotencyKey: string },
@@ -182,7 +182,7 @@ export class MercadoPagoBilling implements BillingPort {
     const found = parseAnswer(payment, await this.#http.send({ method: 'GET', path }))
     const status = toPaymentStatus(found)
     if (status === 'refunded') return
-    // Disputed or in review: it may be refundable once that is decided.
+    // The payment is disputed or in review: it may become refundable once that is decided.
     if (status === 'pending') throw new Refused('not-refundable-yet', 'The payment is not decided')
     if (status !== 'approved') throw new Refused('not-refundable', `The payment is ${status}`)
     await this.#http.send({
@@ -196,7 +196,7 @@ export class MercadoPagoBilling implements BillingPort {
 
   findCoupon = async (code: string): Promise<Coupon | null> => this.#findCoupon(code)
 
-  /** A notification only names an object: the state of the whole subscription is fetched, so that no event is missed. */
+  /** Fetches the state of the whole subscription, so that no event is missed: a notification only names an object. */
   async parseWebhook(headers: Headers, rawBody: Uint8Array): Promise<BillingEvent[]> {
     const { type, id, since } = readNotification(this.#webhookSecret, headers, rawBody)
     const named = await this.#findSubject(type, id)
@@ -227,13 +227,16 @@ export class MercadoPagoBilling implements BillingPort {
     try {
       return await this.#ignoreForeign(find)
     } catch (error) {
-      // An object of another seller, or the test notification of their panel.
+      // The object belongs to another seller, or this is the test notification of Mercado Pago's panel.
       if (error instanceof Refused && error.code === 'not-found') return null
       throw error
     }
   }
 
-  /** Null for another seller's object: the API answers as if our key were wrong; `/users/me` shows that it is valid. */
+  /**
+   * Returns null for another seller's object. For such an object the API responds as if the access token were wrong, so
+   * `/users/me` is called to show that the token is valid.
+   */
   async #ignoreForeign<T>(ask: () => Promise<T>): Promise<T | null> {
     try {
       return await ask()
@@ -317,8 +320,8 @@ export class MercadoPagoBilling implements BillingPort {
   }
 
   /**
-   * Payments of the subscription's invoices that changed since, oldest first. `named` is always included: a refund does not
-   * change the invoice.
+   * Payments of the subscription's invoices that changed since `since`, oldest first. The payment of the invoice `named` is
+   * always included, because a refund does not change the invoice.
    */
   async #charges(id: string, since: Date, named: string | null = null): Promise<Charge[]> {
     const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
@@ -332,7 +335,7 @@ export class MercadoPagoBilling implements BillingPort {
     return charges
   }
 
-  /** The subscription has no card; its latest payment does. */
+  /** Reads the card from the latest payment, because a subscription does not contain it. */
   async #lastCard(id: string): Promise<CardSummary | null> {
     const invoices = await this.#invoices(`preapproval_id=${encodeURIComponent(id)}`)
     const paymentId = invoices.findLast((invoice) => invoice.payment?.id)?.payment?.id
@@ -358,7 +361,7 @@ export class MercadoPagoBilling implements BillingPort {
 
 const getDueDate = (invoice: AuthorizedPayment): string => invoice.debit_date ?? invoice.date_created
 
-/** Mercado Pago adds `preapproval_id`. */
+/** The return address; Mercado Pago adds the parameter `preapproval_id`. */
 function buildReturnUrl(returnUrl: string): string {
   const url = new URL(returnUrl)
   url.searchParams.set('provider', provider)

@@ -1,4 +1,4 @@
-/** The billing providers of this server. */
+/** Declares the billing port and opens its adapters. */
 import type { PortSpec } from '#runtime/ports/spec'
 import { deriveKey } from '#runtime/secrets'
 import { readCouponsFile } from './coupons-file.ts'

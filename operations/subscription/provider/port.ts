@@ -15,14 +15,14 @@ export interface CardSummary {
   expYear: number
 }
 
-/** A recurring agreement at the provider; the API answers it as PreApproval. Instants are ISO 8601. */
+/** A recurring payment agreement at the provider; our API returns it as PreApproval. Instants are ISO 8601. */
 export interface Agreement {
   id: string
   provider: string
   status: 'pending' | 'authorized' | 'paused' | 'cancelled'
   /** The text on the payer's statement: `Growth, monthly`. */
   reason: string
-  /** Null when the provider does not answer it. */
+  /** Null when the provider does not return it. */
   payerEmail: string | null
   amount: string
   currency: string
@@ -32,7 +32,7 @@ export interface Agreement {
   startsAt: string | null
   nextPaymentAt: string | null
   paymentMethod: CardSummary | null
-  /** While `pending`. */
+  /** Set while the agreement is `pending`, otherwise null. */
   checkoutUrl: string | null
 }
 
@@ -41,36 +41,36 @@ export interface ProviderPayment {
   id: string
   /** Null for a payment outside an agreement. */
   agreementId: string | null
-  /** Our checkout, when this is its first payment. */
+  /** Id of our checkout if this is its first payment, otherwise null. */
   checkoutId: string | null
-  /** The key passed to `chargeNow`, for a payment made by it. */
+  /** The key passed to `chargeNow`; null for other payments. */
   idempotencyKey: string | null
   status: 'pending' | 'approved' | 'rejected' | 'refunded' | 'charged-back'
   amount: string
-  /** Refunded part of an approved payment; left out: nothing. */
+  /** The refunded part of an approved payment; left out if nothing was refunded. */
   refundedAmount?: string
   currency: string
-  /** Due time of a recurring charge, shared by its attempts. */
+  /** When a recurring charge was due; the same for all its attempts. */
   dueAt: string | null
-  /** From 1. */
+  /** Counted from 1. */
   attempt: number
   failureReason: string | null
   paymentMethod: CardSummary | null
   receiptUrl: string | null
   createdAt: string
-  /** Last change at the provider; an older version never overwrites a newer one. */
+  /** Last change at the provider, used so that an older version never overwrites a newer one. */
   updatedAt: string
 }
 
 export interface Coupon {
   code: string
   percentOff: number | null
-  /** With `currency`. */
+  /** An amount in `currency`; null for a percentage. */
   amountOff: string | null
   currency: string | null
-  /** Number of charges it applies to; null: no limit. */
+  /** Number of charges that the coupon applies to; null: no limit. */
   durationCycles: number | null
-  /** Null: every plan. */
+  /** The plans that the coupon applies to; null: every plan. */
   planIds: string[] | null
   billingCycles: BillingCycle[] | null
   startsAt: string | null
@@ -87,12 +87,13 @@ export interface CheckoutRequest {
   /** Due now, after coupon and credit; `"0.00"` when nothing is due. */
   firstAmount: string
   /**
-   * Amount of every later charge; the adapter does not count coupons. An adapter that supports only one amount creates the
-   * agreement with `firstAmount`: compare `agreement.amount` of the event with the next charge, and update it.
+   * Amount of every later charge. The adapter does not change it when a coupon runs out. An adapter that supports only one
+   * amount creates the agreement with `firstAmount`. The caller must compare `agreement.amount` of the event with the next
+   * charge and update the agreement if they differ.
    */
   amount: string
   currency: string
-  /** Time of the first recurring charge, if not one cycle after the payment; later charges count from it. */
+  /** When the first recurring charge is due. Default: one cycle after the payment. Later charges count from this time. */
   startsAt?: string
   payerEmail: string
   /** The coupon's code, for display. */
@@ -103,13 +104,13 @@ export interface CheckoutRequest {
 }
 
 /**
- * An event of `parseWebhook`, each answered once: `checkout` (approved, rejected), `agreement` (its status changed),
- * `payment` (made, failed, refunded in full or in part, charged back). `storeRef` is our store's id. `data` holds the
- * complete agreement, and the payment if any, as of `occurredAt`: no further call to the provider is needed.
+ * An event of `parseWebhook`; an adapter returns each event once. Kinds: `checkout` (approved, rejected), `agreement` (its
+ * status changed), `payment` (made, failed, refunded in full or in part, charged back). `storeRef` is our store's id. `data`
+ * holds the complete agreement, and the payment if any, as of `occurredAt`: no further call to the provider is needed.
  *
- * The payment of a checkout, also a rejected one, comes inside the `checkout` event and not as its own `payment` event;
- * its later refund or chargeback is a `payment` event. The event of a saved card (`card-update`) holds the agreement with
- * the new card and, if a charge had failed before, that charge: the provider retries it at once.
+ * The payment of a checkout, even a rejected payment, is part of the `checkout` event and has no `payment` event. Its later
+ * refund or chargeback is a `payment` event. The event of a saved card (`card-update`) holds the agreement with the new
+ * card. If a charge had failed before, the provider retries it at once, and the event holds that payment too.
  */
 export type BillingEvent = ProviderEvent & {
   kind: 'checkout' | 'agreement' | 'payment'
@@ -117,7 +118,7 @@ export type BillingEvent = ProviderEvent & {
 }
 export interface BillingEventData {
   agreementId: string | null
-  /** Our id, as passed to `createCheckout` or `createCardUpdate`. */
+  /** Our checkout id, as passed to `createCheckout` or `createCardUpdate`. */
   checkoutId: string | null
   paymentId: string | null
   /** The result of a checkout. */
@@ -136,25 +137,28 @@ export interface BillingPort {
     chargeNow: boolean
     cardUpdate: boolean
     pause: boolean
-    /** A checkout may charge `firstAmount` now and begin at `startsAt`. Without it, the combination is refused. */
+    /** Whether a checkout may charge `firstAmount` now and begin at `startsAt`. If false, that combination is refused. */
     startsLater: boolean
   }
   /** Checks the provider's account and this server's settings for billing; changes nothing. */
   check(): Promise<Precondition[]>
-  /** `providerCheckoutId` is the id of the agreement, `pending` until paid; methods that take an agreement id take it. */
+  /**
+   * Opens a checkout page. `providerCheckoutId` is the id of the agreement, which is `pending` until it is paid. Methods
+   * that take an agreement id accept it.
+   */
   createCheckout(q: CheckoutRequest): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
-  /** Succeeds for a closed checkout. Call it after a rejection too: providers keep retrying the card. */
+  /** Also succeeds for a closed checkout. Call it after a rejection too, because providers keep retrying the card. */
   cancelCheckout(id: string): Promise<void>
-  /** Reads the `providerCheckoutId` from the query of the return address, or null. */
+  /** Reads the `providerCheckoutId` from the query of the return address; null if there is none. */
   parseReturn(query: URLSearchParams): string | null
   /**
-   * Events of a checkout or agreement since an instant, with the same keys as in hooks: for the return page and for
-   * reconciliation. Empty while nothing has happened. A later refund of a payment made before `since` may be missing: to
-   * find it, start at the payment.
+   * Events of a checkout or agreement since an instant, for the return page and for reconciliation. They have the same keys
+   * as in webhooks. Empty while nothing has happened. May miss a refund of a payment made before `since`: to find such a
+   * refund, pass the time of the payment.
    */
   listEvents(id: string, q: { since: Date }): Promise<BillingEvent[]>
   getAgreement(id: string): Promise<Agreement>
-  /** The frequency cannot change. */
+  /** Changes amount and reason. The frequency of an agreement cannot change. */
   updateAgreement(
     id: string,
     q: { amount: string; reason: string; idempotencyKey: string },
@@ -163,22 +167,31 @@ export interface BillingPort {
   pauseAgreement(id: string): Promise<void>
   /** Idempotent. */
   cancelAgreement(id: string): Promise<void>
-  /** Charges the saved card once for each `idempotencyKey`. A declined card is an answer, not an error. */
+  /** Charges the saved card once for each `idempotencyKey`. A declined card is returned as `rejected`, not thrown. */
   chargeNow(
     id: string,
     q: { amount: string; currency: string; reason: string; idempotencyKey: string },
   ): Promise<{ paymentId: string; status: 'approved' | 'rejected'; failureReason: string | null }>
-  /** A new page closes the agreement's earlier one. `providerCheckoutId`: for `cancelCheckout` and `listEvents`. */
+  /**
+   * Opens a card-update page and closes the agreement's earlier page. Pass `providerCheckoutId` to `cancelCheckout` and
+   * `listEvents`.
+   */
   createCardUpdate(
     id: string,
     q: { checkoutId: string; returnUrl: string },
   ): Promise<{ providerCheckoutId: string; url: string; expiresAt: Date }>
-  /** Payments made or changed since, oldest first. */
+  /** Payments of an agreement made or changed since `since`, oldest first. */
   listPayments(id: string, q: { since: Date }): Promise<ProviderPayment[]>
-  /** Throws `not-found` or `not-refundable` when it is final; any other refusal may be retried under another key. */
+  /**
+   * Refunds a payment in full. Throws `Refused` with `not-found` or `not-refundable` if the refusal is final; after any
+   * other refusal the call may be retried with another key.
+   */
   refund(paymentId: string, q: { idempotencyKey: string }): Promise<void>
-  /** Case-insensitive; null when there is none. */
+  /** Finds a coupon by its code, ignoring case; null when there is none. */
   findCoupon(code: string): Promise<Coupon | null>
-  /** Throws `Refused` with `bad-signature` or `bad-body`; `Unavailable` when the provider must be called and fails. */
+  /**
+   * Parses a webhook. Throws `Refused` with `bad-signature` or `bad-body`, and `Unavailable` if a needed call to the
+   * provider fails.
+   */
   parseWebhook(headers: Headers, rawBody: Uint8Array): BillingEvent[] | Promise<BillingEvent[]>
 }

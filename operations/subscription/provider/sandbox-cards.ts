@@ -3,7 +3,7 @@ import type { CardSummary } from './port.ts'
 
 const testCards = new Set(['4242424242424242', '4000000000000002', '4000000000000341', '4000000000000259'])
 
-/** The fields of the checkout form. */
+/** The fields of the checkout form, as typed by the payer. */
 export interface CardInput {
   cardNumber: string
   holder: string
@@ -11,7 +11,7 @@ export interface CardInput {
   expYear: string
 }
 
-/** Parses the card, or answers messages for the payer by field. A card is valid to the end of its month. */
+/** Returns the parsed card, or messages for the payer by field. A card is valid to the end of its expiry month. */
 export function readCard(
   input: CardInput,
   now: Date,
@@ -37,11 +37,11 @@ function parseYear(text: string): number | null {
   return /^\d{2}$/.test(text) ? 2000 + Number(text) : null
 }
 
-/** Whether the card is declined: `0002` always, `0341` for charges without the payer present. */
+/** Whether the card is declined. Card `0002` is always declined, `0341` only for charges without the payer present. */
 export const isDeclined = (card: CardSummary, isPayerThere: boolean): boolean =>
   card.last4 === '0002' || (card.last4 === '0341' && !isPayerThere)
 
-/** Whether its payments are charged back a day later. */
+/** Whether payments with this card are charged back a day later. */
 export const isChargedBack = (card: CardSummary): boolean => card.last4 === '0259'
 
 export const declined = 'card-declined'

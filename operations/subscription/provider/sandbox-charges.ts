@@ -1,4 +1,4 @@
-/** Time-based work of the sandbox provider: recurring charges, retries, chargebacks. */
+/** Runs the time-based work of the sandbox provider: recurring charges, retries, chargebacks. */
 import { dayMs } from '#runtime/durations'
 import type { CardSummary } from './port.ts'
 import { declined, isChargedBack, isDeclined } from './sandbox-cards.ts'
@@ -11,11 +11,11 @@ import {
   type PaymentRow,
 } from './sandbox-rows.ts'
 
-/** Days after the due date at which a failed charge is retried. */
+/** A failed charge is retried this many days after its due date. */
 const retryDays = [1, 3, 5]
 
 export interface Charge {
-  /** Idempotency name: the same name makes one payment. */
+  /** Names the charge within its agreement; charges with the same name make only one payment. */
   name: string
   amount: string
   at: Date
@@ -27,7 +27,7 @@ export interface Charge {
   idempotencyKey?: string | null
 }
 
-/** Makes one payment with a card; runs in a transaction that holds the agreement's row. */
+/** Makes one payment with a card. Must run in a transaction that has locked the agreement's row. */
 export async function makePayment(
   db: BillingDb,
   agreement: AgreementRow,
@@ -58,7 +58,7 @@ export async function makePayment(
     .executeTakeFirstOrThrow()
 }
 
-/** Tries the due charge and sets the next attempt; answers the changed agreement. */
+/** Tries the due charge and sets the time of the next attempt. Returns the changed agreement and the payment. */
 export async function tryDue(
   db: BillingDb,
   agreement: AgreementRow,
@@ -91,14 +91,14 @@ export async function tryDue(
 }
 
 /**
- * Runs one due step of every agreement (a charge or a retry, at its due time) and the due chargebacks, one transaction
- * each. Returns how many were made; more steps may be due after it.
+ * Runs one due step of every agreement (a charge or a retry, dated at its due time) and all due chargebacks, one
+ * transaction each. Returns how many it ran. An agreement may have more steps due: call again until it returns 0.
  */
 export async function runDue(db: BillingDb, now: Date): Promise<number> {
   return (await chargeDue(db, now)) + (await chargeBackDue(db, now))
 }
 
-/** Stores whose provider is down; they are skipped. */
+/** Stores whose billing sandbox is set to be down. */
 const findDownStores = (db: BillingDb) =>
   db.selectFrom('sandbox_modes').select('store_id').where('port', '=', 'billing').where('mode', '=', 'down')
 
@@ -168,7 +168,7 @@ async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
   return due.length
 }
 
-/** Every change of an agreement or its payments holds this lock. */
+/** Takes the lock that every change of an agreement or its payments must hold. */
 export const lockAgreement = (db: BillingDb, id: string): Promise<AgreementRow | undefined> =>
   db.selectFrom('sandbox_agreements').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 

@@ -1,4 +1,4 @@
-/** The checkouts of the sandbox: opened by us, paid by the payer on the sandbox's own page. */
+/** The checkouts of the sandbox: opened through the port, paid by the payer on the sandbox's own page. */
 import type { NewRow } from '#db/tables'
 import type { CardSummary } from './port.ts'
 import { type CardInput, declined, isDeclined, readCard } from './sandbox-cards.ts'
@@ -50,7 +50,7 @@ export async function closeCheckouts(
   await query.execute()
 }
 
-/** Takes the payer's card: approves or rejects the checkout and writes its event, in one transaction. */
+/** Charges the payer's card. Approves or rejects the checkout and writes its event in the same transaction. */
 export async function payCheckout(
   db: BillingDb,
   id: string,
@@ -93,7 +93,7 @@ interface Result {
   payment: PaymentRow | null
 }
 
-/** Makes the first payment of an agreement; when nothing is due, only the card is stored. */
+/** Makes the first payment of an agreement. If nothing is due, it only stores the card. */
 async function startAgreement(
   tx: BillingDb,
   agreement: AgreementRow,
@@ -134,7 +134,7 @@ async function startAgreement(
   return { agreement: changed, payment }
 }
 
-/** Stores a new card and retries a failed charge with it at once. */
+/** Stores the new card and immediately retries a failed charge with it. */
 async function saveCard(
   tx: BillingDb,
   agreement: AgreementRow,

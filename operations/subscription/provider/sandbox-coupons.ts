@@ -29,6 +29,6 @@ const coupons: readonly Coupon[] = [
   { ...plain, code: 'EXPIRED', percentOff: 10, durationCycles: 1, expiresAt: '2020-01-01T00:00:00.000Z' },
 ]
 
-/** Case-insensitive; null when there is none. */
+/** Finds a coupon by its code, ignoring case; null when there is none. */
 export const findSandboxCoupon = (code: string): Coupon | null =>
   coupons.find((coupon) => coupon.code === code.trim().toUpperCase()) ?? null

@@ -1,10 +1,10 @@
-/** The sandbox's webhooks: signed like a provider's, and parsed when they arrive. */
+/** Signs the sandbox's webhooks like a provider does, and parses them when they arrive. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
 import type { BillingEvent } from './port.ts'
 
-/** Hex of the HMAC-SHA256 of the raw body. */
+/** The header with the HMAC-SHA256 of the raw body, in hex. */
 export const signatureHeader = 'x-sandbox-signature'
 
 export interface SignedHook {
@@ -39,7 +39,7 @@ export function signHook(secret: string, events: readonly BillingEvent[]): Signe
   return { headers: new Headers({ 'content-type': 'application/json', [signatureHeader]: signature }), body }
 }
 
-/** Throws `Refused`: `bad-signature`, before anything is read, or `bad-body`. */
+/** Throws `Refused` with `bad-signature`, which is checked before the body is parsed, or with `bad-body`. */
 export function parseHook(secret: string, headers: Headers, rawBody: Uint8Array): BillingEvent[] {
   const given = Buffer.from(headers.get(signatureHeader) ?? '', 'hex')
   const expected = createHmac('sha256', secret).update(rawBody).digest()

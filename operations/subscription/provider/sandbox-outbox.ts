@@ -1,16 +1,16 @@
-/** The sandbox's undelivered hooks, and its outage mode per store. */
+/** Reads the sandbox's undelivered webhooks, and reads and sets its outage mode per store. */
 import type { BillingEvent } from './port.ts'
 import { type SignedHook, signHook } from './sandbox-hooks.ts'
 import type { BillingDb } from './sandbox-rows.ts'
 
-/** `down`: every call fails. `timeout`: the call is executed, but its answer is lost. */
+/** `down`: every call fails. `timeout`: the call is executed, but its response is lost. */
 export type SandboxMode = 'up' | 'down' | 'timeout'
 
 const eventsAtOnce = 100
 
 /**
- * Signed bodies, oldest first. A body is marked as delivered when the next one is requested: after a crash it is delivered
- * again, under the same keys.
+ * Yields the undelivered webhooks, oldest first. A webhook is marked as delivered when the next one is requested, so after
+ * a crash it is delivered again, with the same event keys.
  */
 export async function* undelivered(
   db: BillingDb,

@@ -13,7 +13,7 @@ export type BillingDb = Kysely<Tables>
 
 export const provider = 'sandbox'
 
-/** Derives the same id for the same names, so that a repeated call creates one object. */
+/** Derives the same id from the same names, so that a repeated call creates only one object. */
 export const hashId = (prefix: 'sa' | 'sc' | 'sp', ...names: readonly string[]): string =>
   `${prefix}_${sha256(names.join('\n')).slice(0, 32)}`
 
@@ -51,7 +51,7 @@ export const toPayment = (row: PaymentRow): ProviderPayment => ({
   updatedAt: row.updated_at.toISOString(),
 })
 
-/** The first instant anchor + k × months after `after`, in UTC, the day clamped to the month's last. */
+/** The first `anchor + k × months` that is later than `after`, in UTC. The day is clamped to the last day of the month. */
 export function computeNextDue(anchor: Date, months: number, after: Date): Date {
   const first = DateTime.fromJSDate(anchor, { zone: 'utc' })
   const passed = DateTime.fromJSDate(after, { zone: 'utc' }).diff(first, 'months').months
@@ -61,7 +61,7 @@ export function computeNextDue(anchor: Date, months: number, after: Date): Date 
   }
 }
 
-/** Writes an event for the hooks, once for each key. */
+/** Queues an event for the webhooks, once for each key. */
 export async function emit(
   db: BillingDb,
   {

@@ -1,4 +1,4 @@
-/** The sandbox's billing provider, on tables of our own database: the payer's test card decides the result. */
+/** The sandbox's billing provider, stored in our own database. The payer's test card decides the result of a charge. */
 
 import type { Clock } from '#runtime/clock'
 import { dayMs } from '#runtime/durations'
@@ -24,7 +24,7 @@ import { type AgreementRow, type BillingDb, emit, hashId, toAgreement, toPayment
 export interface ShownCheckout {
   isOpen: boolean
   kind: CheckoutKind
-  /** Plan and cycle. */
+  /** Plan and cycle, such as `Growth, monthly`. */
   title: string
   /** Due now. */
   firstAmount: string
@@ -233,7 +233,7 @@ export class SandboxBilling implements BillingPort {
   /** Refunds a part of a payment, as on the provider's own pages. */
   refundPart = (paymentId: string, amount: string): Promise<void> => this.#refundAmount(paymentId, amount)
 
-  /** `amount` is added to earlier refunds; null refunds all that is left, which may be nothing. */
+  /** Refunds `amount` in addition to earlier refunds; null refunds everything not yet refunded. */
   async #refundAmount(paymentId: string, amount: string | null): Promise<void> {
     const found = await this.#db
       .selectFrom('sandbox_payments')
@@ -274,7 +274,7 @@ export class SandboxBilling implements BillingPort {
   parseWebhook = (headers: Headers, rawBody: Uint8Array): BillingEvent[] =>
     parseHook(this.#secret, headers, rawBody)
 
-  /** The content of the checkout page, or null; throws `Unavailable` in an outage. */
+  /** The content of the checkout page; null for an unknown id. Throws `Unavailable` in an outage. */
   async checkout(id: string): Promise<ShownCheckout | null> {
     const row = await findCheckout(this.#db, id)
     if (!row) return null
@@ -294,13 +294,13 @@ export class SandboxBilling implements BillingPort {
     }
   }
 
-  /** Submits the payer's form: answers its faults, `closed`, or the return address. */
+  /** Submits the payer's form. Returns its validation issues, `closed`, or the return address. */
   async pay(id: string, input: CardInput): Promise<PayResult> {
     if (!(await this.checkout(id))) return { closed: true }
     return payCheckout(this.#db, id, input, this.#clock.now())
   }
 
-  /** Pauses or cancels as the payer, at the provider; false when the store has no such agreement. */
+  /** Pauses or cancels the store's latest agreement, as its payer would. False when there is no such agreement. */
   async changeByPayer(storeId: string, status: 'paused' | 'cancelled'): Promise<boolean> {
     const latest = await this.#db
       .selectFrom('sandbox_agreements')
@@ -318,10 +318,10 @@ export class SandboxBilling implements BillingPort {
     return true
   }
 
-  /** Runs one step of everything due; answers how many were made. */
+  /** Runs one due step of every agreement and all due chargebacks. Returns how many it ran. */
   runDue = (): Promise<number> => runDue(this.#db, this.#clock.now())
 
-  /** Undelivered hooks as signed bodies, oldest first; of all stores or of one. */
+  /** The undelivered webhooks, signed, oldest first; of all stores or of one store. */
   undelivered = (storeId?: string): AsyncGenerator<SignedHook, void, void> =>
     undelivered(this.#db, { secret: this.#secret, now: () => this.#clock.now(), storeId: storeId ?? null })
 
@@ -351,7 +351,7 @@ export class SandboxBilling implements BillingPort {
     await emit(tx, { kind: 'agreement', key: `${moved.id}:${status}`, at, agreement: moved })
   }
 
-  /** Throws in an outage; false when the answer is to be lost. */
+  /** Throws `Unavailable` if the store's sandbox is down. Returns false if the response of the call must be lost. */
   async #requireUp(storeId: string): Promise<boolean> {
     const mode = await readMode(this.#db, storeId)
     if (mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
@@ -365,7 +365,7 @@ export class SandboxBilling implements BillingPort {
     return answer
   }
 
-  /** Runs `work` in one transaction that holds the agreement's row. */
+  /** Runs `work` in one transaction that has locked the agreement's row. */
   async #onAgreement<T>(
     id: string,
     work: (tx: BillingDb, agreement: AgreementRow) => Promise<T>,
@@ -388,7 +388,7 @@ const notActive = (): Refused => new Refused('agreement-not-active', 'The agreem
 export const sandboxBilling = (options: ConstructorParameters<typeof SandboxBilling>[0]): SandboxBilling =>
   new SandboxBilling(options)
 
-/** Finds the sandbox among the adapters, for its extra methods. */
+/** Returns the sandbox adapter, for its methods that are not part of the port. Throws if this server has none. */
 export function getSandboxBilling(adapters: Readonly<Record<string, BillingPort>>): SandboxBilling {
   const port = adapters.sandbox
   if (!(port instanceof SandboxBilling)) throw new Error('This server has no billing sandbox')

@@ -25,7 +25,7 @@ const item = jsonObject({
   updatedAt: isoInstant('p.updated_at'),
 })
 
-/** Newest first. */
+/** Lists payments, newest first. */
 export const listPayments = preparedList<{ status?: readonly string[] | undefined }>(
   (db, values, has) => {
     let rows = db.selectFrom('payments as p')

@@ -49,7 +49,7 @@ export async function readPreApproval(ctx: Context): Promise<z.infer<typeof preA
   }
 }
 
-/** The payer given to the provider when the agreement was made; for older agreements, the current payer. */
+/** The payer's email as sent to the provider. Old agreements did not store it: there it is the requesting user's email. */
 async function findPayer(ctx: Context, id: string): Promise<string> {
   const row = await ctx.db
     .selectFrom('checkouts')

@@ -1,5 +1,5 @@
 /**
- * Renders the linked operation in plain form until the reference is drawn, which takes seconds for the whole document.
+ * Renders only the linked operation in plain form until Scalar has drawn the whole reference, which takes seconds.
  */
 {
   const wanted = decodeURIComponent(location.hash.slice(1))
@@ -10,7 +10,7 @@
     made.append(...children)
     return made
   }
-  /** Code and bold words in descriptions. */
+  /** Renders a description: its text, with code and bold words as elements. */
   const words = (text = '') =>
     text.split(/(`[^`]+`|\*\*[^*]+\*\*)/).map((part) => {
       if (part.startsWith('`')) return make('code', part.slice(1, -1))
@@ -83,7 +83,7 @@
       early.remove()
       watching.disconnect()
     }
-    // Whatever ids it uses, it draws the linked section first.
+    // Scalar draws the linked section first; any operation's id shows that it has begun.
     const watching = new MutationObserver(() => {
       if (drawn().some(({ id }) => id.includes(`/${method}/`))) leave()
     })
@@ -98,6 +98,6 @@
       setTimeout(resolve, 200)
     })
 
-  // The reference waits for it. If it fails, the reference shows what is wrong with the document.
+  // Scalar waits for this promise before it draws. It also resolves on failure: Scalar then shows what is wrong.
   globalThis.early = method ? tell().then(painted, () => undefined) : undefined
 }

@@ -12,7 +12,7 @@ export function toAnswer(call: Call, result: unknown): Answer {
   const { spec } = call.operation!
   const body = toText(result)
   if (call.gateway.strict) requireDeclaredAnswer(call, body)
-  // A copy: if the write is rolled back or refused, none of these headers may remain.
+  // Copied: if the write is rolled back or refused later, the call must not keep these headers.
   const headers = { ...call.headers }
   if (result instanceof JsonText && result.headers) Object.assign(headers, result.headers)
   if (spec.etag) headers.etag = buildEtag(body, getIdentityText(result, getVolatileFields(spec.answer.body!)))

@@ -33,7 +33,7 @@ export function makeContext(call: Call): void {
 }
 
 const noScopes: ReadonlySet<string> = new Set()
-/** A public operation has no store: tenant isolation lets nothing through. */
+/** The store of a public operation: no store has this id, so tenant isolation gives access to no rows. */
 const noStore: StoreFacts = {
   id: '00000000-0000-0000-0000-000000000000',
   name: '',

@@ -1,4 +1,4 @@
-/** Runs the handler with its transaction, its If-Match check and the storing of its answer for its Idempotency-Key. */
+/** Runs the handler in its transaction, checks If-Match before, and stores the answer for the Idempotency-Key after. */
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { Answer } from '../answers.ts'
@@ -15,7 +15,10 @@ export function runHandler(call: Call): Promise<void> {
   return runGuarded(call, call.context!).then((answer) => setAnswer(call, answer))
 }
 
-/** The context of a handler that needs none of these: a read, or a write in one statement. Null otherwise. */
+/**
+ * Returns the context of a handler that needs no transaction, no If-Match check and no stored answer: a read, or a
+ * write in one statement. Null for any other handler.
+ */
 function findUnguardedContext(call: Call): Context | null {
   const { operation, context, gateway, claim } = call
   const { readOnly, public: isPublic, transaction } = operation!.spec
@@ -29,7 +32,7 @@ interface IfMatchCondition {
   tags: readonly string[]
 }
 
-/** Null without the header, or if it only requires that the resource exists. */
+/** Returns null without the header, or if it is `*`, which only requires that the resource exists. */
 function parseIfMatch({ operation, gateway, request }: Call): IfMatchCondition | null {
   const header = request.header('if-match')?.trim()
   if (header === undefined || header === '*') return null
@@ -45,8 +48,9 @@ const callHandler = ({ operation, params, query, body }: Call, ctx: Context): Pr
 async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   const { spec } = call.operation!
   const condition = parseIfMatch(call)
-  // After a timeout was answered, the caller may send the request again: nothing may commit any more. Work that has
-  // called a provider is found by its Idempotency-Key.
+  // After a timeout was answered, the caller may send the request again, so this attempt must not commit any more.
+  // Outside a transaction the work may already have called a provider: it goes on, and its answer is stored under the
+  // Idempotency-Key.
   const requireInTime = (within: Context): void => {
     if (call.isLate && within.inTransaction) throw timeoutError(call.gateway.deadline)
   }
@@ -65,7 +69,7 @@ async function runGuarded(call: Call, ctx: Context): Promise<Answer> {
   }
   if (spec.readOnly) return ctx.readOnly(finish)
   if (spec.transaction === 'own') {
-    // Checked at once, and again in the transaction that writes: another write may come while a provider is called.
+    // Checked now, and again in the transaction that writes: another write may come while a provider is called.
     const isReadInside = condition?.readers.every((reader) => !reader.callsProvider)
     return finish(isReadInside ? ctx.withGuard((tx) => matchOrRefuse(call, tx, condition!)) : ctx)
   }
@@ -88,7 +92,7 @@ function setAnswer(call: Call, answer: Answer): void {
   call.answer = isNotModified(call, answer) ? { ...answer, status: 304, body: '' } : answer
 }
 
-/** Whether the caller has this answer already. */
+/** Whether the caller has this answer already, by its `If-None-Match`. */
 function isNotModified({ operation, request }: Call, { headers, status }: Answer): boolean {
   const named = request.header('if-none-match')
   return named !== undefined && operation!.spec.readOnly && status === 200 && matchesEtag(named, headers.etag)

@@ -19,13 +19,13 @@ function limit(call: Call, limiter: RateLimiter, key: string, whose: string): vo
     applyVerdict(call, verdict, whose)
     return
   }
-  // A read goes on meanwhile; everything else awaits all counts together before it begins.
+  // A read goes on while the request is counted; a write awaits all counts together before it begins.
   verdict.catch(() => undefined) // `awaitCounts` awaits it and throws its error
   call.pendingCounts ??= []
   call.pendingCounts.push({ verdict, whose })
 }
 
-/** A request that will be refused must not write anything. */
+/** Awaits the counts of a write before it runs: a request above the limit must not write anything. */
 export function awaitCountsBeforeWrite(call: Call): Promise<void> | void {
   if (call.pendingCounts && !call.operation!.spec.readOnly) return awaitCounts(call)
 }
@@ -35,7 +35,7 @@ export async function awaitCounts(call: Call): Promise<void> {
   call.pendingCounts = null
 }
 
-/** A limit takes precedence over every other refusal, even if its count arrived later. */
+/** Returns the limit's refusal instead of `error` if a limit is exceeded, even if its count arrived later. */
 export async function preferLimitError(call: Call, error: unknown): Promise<unknown> {
   try {
     await awaitCounts(call)

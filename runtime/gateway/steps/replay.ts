@@ -6,7 +6,7 @@ import { Claim, stillRunningError } from '../idempotency.ts'
 export function replay(call: Call): Promise<void> | void {
   const { claim } = call.context!.actor
   if (!(claim instanceof Claim)) return
-  // Set before the claim is acquired: it must also be released if the reply to the claim was lost.
+  // Set before the claim is acquired: if the database's reply is lost, the claim may exist and must be released too.
   call.claim = claim
   return claim.take(call.context!).then(
     (stored) => {

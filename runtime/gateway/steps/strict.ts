@@ -15,7 +15,10 @@ export function requireDeclaredAnswer(call: Call, body: string): void {
   }
 }
 
-/** Codes that any operation may refuse with; a write also with `conflict`, for an Idempotency-Key or If-Match. */
+/**
+ * Codes that any operation may refuse with, since the gateway itself does. With an Idempotency-Key or an If-Match, an
+ * operation may also refuse with `conflict`.
+ */
 const pipelineCodes: readonly ErrorCode[] = [
   'bad_request',
   'unauthorized',
@@ -25,7 +28,7 @@ const pipelineCodes: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** In tests, an undeclared refusal is an error of the operation's file. */
+/** Returns an error that names the operation's file if the refusal is not declared there; used only in tests. */
 export function findUndeclaredRefusal(call: Call, refusal: ApiError): ApiError | null {
   const { operation } = call
   if (!operation || pipelineCodes.includes(refusal.code) || operation.spec.refuses?.[refusal.code])

@@ -3,14 +3,14 @@ import { Refused } from '../errors.ts'
 import type { Precondition } from '../provider.ts'
 
 /**
- * Sends one email to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`;
- * `AccessLost` if every address would fail.
+ * Sends emails, each to one address. Throws `Refused`, `Throttled` or `Unavailable` of `runtime/ports/errors.ts`, and
+ * `AccessLost` if sending to any address would fail.
  */
 export interface MailPort {
   /** Checks the preconditions of sending; sends nothing. */
   check(): Promise<Precondition[]>
   send(m: {
-    /** One bare address, `name@example.com`. */
+    /** One address without a name: `name@example.com`. */
     to: string
     /** `name@example.com` or `Shop <name@example.com>`; default: the adapter's own sender. */
     from?: string
@@ -20,23 +20,23 @@ export interface MailPort {
     text: string
     headers?: Record<string, string>
     attachments?: { fileName: string; contentType: string; content: Uint8Array }[]
-    /** The same key is the same message: `messageId` is equal, and a second send is harmless. */
+    /** Identifies the message: a repeated send with the same key has the same `messageId`, so it is harmless. */
     idempotencyKey: string
-    /** The store that sends it, if any: the sandbox lists mail by it. */
+    /** The store that sends the mail, if any. The sandbox lists mail by store. */
     storeId?: string
   }): Promise<{ messageId: string }>
 }
 
 export type Mail = Parameters<MailPort['send']>[0]
 
-/** Why a mail server refuses permanently. */
+/** The reasons for which a mail server refuses a message permanently. */
 export const mailRefusalCodes = ['invalid-recipient', 'recipient-refused', 'message-refused'] as const
 export type MailRefusal = (typeof mailRefusalCodes)[number]
-/** The code of a `Refused` of this port. */
+/** Returns the code of a `Refused` that this port has thrown. */
 export const toMailRefusal = ({ code }: Refused): MailRefusal =>
   mailRefusalCodes.find((each) => each === code) ?? 'message-refused'
 
-/** Refuses anything but exactly one bare address: a list in `to` would send one person's mail to many. */
+/** Refuses anything but exactly one address: a list in `to` would send one person's mail to several people. */
 export function checkRecipient(to: string): void {
   if (to.length > 320 || !/^[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+@[^\s@<>()[\]\\,;:"\x00-\x1f\x7f]+$/.test(to)) {
     throw new Refused('invalid-recipient', 'The address is not an email address')
@@ -46,7 +46,7 @@ export function checkRecipient(to: string): void {
 /** The domain of a sender such as `Shop <name@example.com>`. */
 export const parseDomain = (from: string): string => /@([^\s@>]+)>?\s*$/.exec(from)?.[1] ?? 'localhost'
 
-/** The `Message-ID` of a key, so that a recipient of a duplicate can detect it. */
+/** Derives the `Message-ID` from the key, so that mail programs can detect a duplicate. */
 export function buildMessageId(idempotencyKey: string, domain: string): string {
   return `<${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 40)}@${domain}>`
 }

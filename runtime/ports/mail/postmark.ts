@@ -1,6 +1,6 @@
 /**
- * Postmark's email API. It has no idempotency keys: a message whose answer was lost may arrive twice, with the same
- * `Message-ID` (`X-PM-KeepID`), by which mail programs show it once.
+ * Sends mail through Postmark's API. Postmark has no idempotency keys: if its answer is lost, the message may be sent
+ * twice. Both have the same `Message-ID` (`X-PM-KeepID`), so mail programs show the message once.
  */
 import { truncate } from '#runtime/values/truncate'
 import { AccessLost, Refused, Throttled, Unavailable } from '../errors.ts'
@@ -8,7 +8,7 @@ import type { Precondition } from '../provider.ts'
 import { buildMessageId, checkRecipient, type Mail, type MailPort, parseDomain } from './port.ts'
 
 export interface PostmarkOptions {
-  /** `https://api.postmarkapp.com` */
+  /** The API's address, such as `https://api.postmarkapp.com`. */
   endpoint: string
   serverToken: string
   /** The message stream; default: Postmark's `outbound`. */
@@ -19,7 +19,8 @@ export interface PostmarkOptions {
 }
 
 /**
- * Parses `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. Throws what is missing, without quoting it.
+ * Parses `postmark://SERVER_TOKEN@api.postmarkapp.com?stream=outbound`. An error names the missing part without quoting
+ * the address, which contains the token.
  */
 export function parsePostmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint' | 'serverToken' | 'stream'> {
   const url = URL.parse(text)
@@ -35,8 +36,8 @@ export function parsePostmarkUrl(text: string): Pick<PostmarkOptions, 'endpoint'
 }
 
 /**
- * Postmark's own codes, in addition to the HTTP status, which is 422 for most; those above 1000 concern parts of its
- * API.
+ * Postmark's own error codes; the HTTP status is 422 for most of them. Codes above 1000 concern parts of its API that
+ * we do not use.
  */
 const codes = {
   token: [10],
@@ -150,7 +151,7 @@ function checkStream(name: string, { status, body }: Answer): Precondition {
     : { code: 'stream', isFine: true, message: `Mail goes by the message stream ${name}` }
 }
 
-/** A header is one line. */
+/** Joins lines, since a header must be one line. */
 const oneLine = (text: string): string => text.replace(/[\r\n]+\s*/g, ' ')
 
 function buildMessage(
@@ -168,7 +169,7 @@ function buildMessage(
     Headers: headers.map(([Name, value]) => ({ Name, Value: oneLine(value) })),
     ...(stream ? { MessageStream: stream } : {}),
     ...(mail.attachments?.length ? { Attachments: mail.attachments.map(buildAttachment) } : {}),
-    // The links of our mails are signed and secret.
+    // Tracking is off, since links in our mails are signed and secret.
     TrackOpens: false,
     TrackLinks: 'None',
   }
@@ -180,7 +181,7 @@ const buildAttachment = ({ fileName, contentType, content }: NonNullable<Mail['a
   Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('base64'),
 })
 
-/** `Shop <name@example.com>` with the name quoted: it may hold special characters. */
+/** Formats a sender such as `Shop <name@example.com>`. The name is quoted, since it may contain special characters. */
 function formatSender(text: string): string {
   const [, name = '', address = ''] = /^(.*)<([^<>]*)>\s*$/s.exec(text) ?? []
   const plain = oneLine(name)
@@ -235,7 +236,7 @@ function toProviderError({ status, code, message, retryAfter }: Answer, sender: 
     : new Refused('message-refused', 'The mail provider refused the message')
 }
 
-/** Postmark documents no Retry-After for its API; one that is sent is respected. */
+/** Reads Retry-After in milliseconds. Postmark does not document that header, so there is a default of 2 seconds. */
 function parseRetryAfter(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 2000
@@ -246,7 +247,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
   } catch {
-    // An HTML page of a proxy: its status says enough.
+    // Not JSON, for example an HTML page of a proxy: the status alone is used.
     return {}
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Mail providers by `MAIL_URL`. A new one is an adapter in this folder, an entry here and one in docs/deploying.md: nothing else
- * names a provider. It implements the contract of `port.ts`.
+ * The mail providers that `MAIL_URL` can name. To add a provider, write an adapter for `port.ts` in this folder, and
+ * add it here and in docs/deploying.md; nothing else names a provider.
  */
 import type { Database } from '#db/database'
 import type { Clock } from '#runtime/clock'
@@ -22,9 +22,9 @@ interface OpenedMail {
 }
 interface Provider {
   url: RegExp
-  /** The scheme of its address, for the error message. */
+  /** The scheme of the provider's address, for the error message. */
   scheme?: string
-  /** Throws what is wrong with an address. */
+  /** Throws an error that says what is wrong with an address. */
   parseUrl?(url: string): unknown
   open(options: MailOptions): Promise<OpenedMail>
 }
@@ -61,12 +61,12 @@ const providers: readonly Provider[] = [
 const findProvider = (url: string): Provider | undefined => providers.find((each) => each.url.test(url))
 const schemes = providers.flatMap(({ scheme }) => scheme ?? []).join(', ')
 
-/** `MAIL_URL` of the settings. */
+/** The schema of `MAIL_URL`. */
 export const mailUrl = z
   .string()
   .refine((url) => findProvider(url) !== undefined, `must begin with ${schemes}`)
 
-/** Throws what is wrong with an address that `mailUrl` accepted. */
+/** Throws an error that says what is wrong with an address that `mailUrl` accepted. */
 export const parseMailUrl = (url: string): unknown => findProvider(url)?.parseUrl?.(url)
 
 /** Opens the provider of an address that `mailUrl` accepted. */

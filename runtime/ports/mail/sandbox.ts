@@ -8,7 +8,7 @@ interface StoredAttachment {
   contentType: string
   /** In bytes. */
   size: number
-  /** `<mail id>/<position>`. */
+  /** Identifies the attachment: `<mail id>/<position>`. */
   key: string
 }
 
@@ -35,7 +35,7 @@ export interface SandboxMailTables {
 
 type MailDatabase = Kysely<SandboxMailTables>
 
-/** One mail of the outbox. `calls` counts how often it was sent with its key; `sentAt` is the first time. */
+/** A stored mail. `calls`: how often it was sent with its key; `sentAt`: the first time. */
 export interface SandboxMail {
   id: string
   storeId: string | null
@@ -53,8 +53,9 @@ export interface SandboxMail {
 }
 
 /**
- * Mail that is only stored, one row per key. An address with `+bounce` is refused, one with `+down` finds no server.
- * `storeId` is stored for the outbox.
+ * The sandbox's mail provider, which only stores mail, one row per idempotency key. It refuses an address with
+ * `+bounce`, and fails as if there were no server for one with `+down`. `storeId` is stored with the mail, to list mail
+ * by store.
  */
 export function sandboxMail(options: {
   db: MailDatabase
@@ -110,7 +111,7 @@ export function sandboxMail(options: {
   }
 }
 
-/** The sent mail, newest first, at most `limit` (100); `to` is compared without case. */
+/** Lists the sent mail, newest first. `to` is compared without case. */
 export async function listSandboxMail(
   db: MailDatabase,
   { to, storeId, limit = 100 }: { to?: string; storeId?: string; limit?: number } = {},
@@ -145,7 +146,7 @@ export async function listSandboxMail(
   }))
 }
 
-/** The attachments' bytes of some mails, by `<mail id>/<position>`. */
+/** Reads the bytes of the mails' attachments, by `<mail id>/<position>`. */
 async function readContents(db: MailDatabase, mailIds: string[]): Promise<Map<string, Uint8Array>> {
   if (mailIds.length === 0) return new Map()
   const rows = await db

@@ -5,19 +5,19 @@ import { AccessLost, Refused, Unavailable } from '../errors.ts'
 import type { Precondition } from '../provider.ts'
 import { buildMessageId, checkRecipient, type MailPort, parseDomain } from './port.ts'
 
-/** A nodemailer failure: its own code, the server's reply, the command that was answered. */
+/** An error of nodemailer: its own code, the server's reply, and the command that the server replied to. */
 interface SmtpFailure {
   code?: string
   responseCode?: number
   command?: string
-  /** The reply, or the failure of the connection. */
+  /** The text of the reply, or of the connection's failure. */
   response?: string
 }
 
-/** Replies about our login, not about the message: 530, 534, 535 and 538 of RFC 4954. */
+/** Codes of replies that concern our login, not the message (RFC 4954). */
 const loginReplies = new Set([530, 534, 535, 538])
 
-/** Loopback, private and link-local addresses, names without a dot, and names outside public zones. */
+/** Hosts in the local network: loopback, private and link-local addresses, names without a dot, and private zones. */
 const localHosts = [
   /^(localhost|[^.:]+)$/,
   /\.(localhost|local|internal|lan|home\.arpa)$/,
@@ -26,8 +26,8 @@ const localHosts = [
 ]
 
 /**
- * Whether a server without STARTTLS is refused: password and mail would cross foreign networks in clear. Local hosts
- * are exempt; `requireTLS` in the address overrides it.
+ * Whether a server without STARTTLS is refused, since password and mail would cross foreign networks unencrypted. Local
+ * hosts are exempt. `requireTLS` in the address overrides this rule.
  */
 export function requiresTls(text: string): boolean {
   const url = new URL(text)
@@ -38,9 +38,9 @@ export function requiresTls(text: string): boolean {
 }
 
 /**
- * Mail through an SMTP server. `url`: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte;
- * `from`: the sender of messages without one. Timeouts in milliseconds: for connecting, for silence on the socket, and
- * for one message in total, including its wait in the queue.
+ * Sends mail through an SMTP server. `url`: `smtp://user:password@host:587`, or `smtps://` for TLS from the first byte.
+ * `from`: the sender of messages without one. The timeouts, in milliseconds, are for connecting, for silence on the
+ * socket, and for one message in total, including its wait in the queue.
  */
 export function smtpMail(options: {
   url: string
@@ -64,8 +64,8 @@ export function smtpMail(options: {
     disableUrlAccess: true,
   })
 
-  // A server that replied 354 may have accepted the message even if its final reply is lost. Nodemailer reads the
-  // message only then, so whether it was read separates `unknown` from `no`.
+  // After its reply 354 a server may accept the message even if its final reply is lost. Nodemailer reads the message's
+  // body only after that reply. So `accepted` is `unknown` if the body was read, and `no` otherwise.
   const bodies = new WeakMap<AbortSignal, Readable>()
   transport.use('stream', (mail, done) => {
     mail.message.processFunc((body: Readable) => {
@@ -140,11 +140,14 @@ const checkSender = (domain: string): Precondition =>
     : { code: 'sender', isFine: true, message: `Mail is sent for ${domain}` }
 
 /**
- * Not inside a host's name, such as smtp-relay.example.com; recipients' addresses and mailboxes are 5.1.x and 5.2.x.
+ * The word "relay" in a reply, but not inside a host's name such as smtp-relay.example.com.
  */
 const relayWord = /(?<![\w.@-])relay(?:s|ed|ing)?(?![\w@]|[.-]\w)/i
 
-/** A server that relays nothing for us, whoever the recipient is; other refusals with 5.7.1 concern this message. */
+/**
+ * Whether the server relays no mail for us to any recipient. The same reply codes also concern a single message;
+ * enhanced codes 5.1.x and 5.2.x concern the recipient.
+ */
 const isRelayDenied = ({ responseCode = 0, response = '' }: SmtpFailure): boolean =>
   [550, 551, 553, 554].includes(responseCode) &&
   relayWord.test(response) &&
@@ -153,7 +156,7 @@ const isRelayDenied = ({ responseCode = 0, response = '' }: SmtpFailure): boolea
 function toProviderError(cause: unknown, bodyWasRead: boolean): Refused | Unavailable {
   const failure = (cause ?? {}) as SmtpFailure
   const { code, responseCode = 0, command = '' } = failure
-  // 4xx during login is a failing server, not a wrong password.
+  // A 4xx reply during login means that the server fails, not that the password is wrong.
   if (loginReplies.has(responseCode) || (code === 'EAUTH' && (responseCode === 0 || responseCode >= 500))) {
     return new AccessLost(
       'mail-login-refused',
@@ -178,11 +181,11 @@ function toProviderError(cause: unknown, bodyWasRead: boolean): Refused | Unavai
       { cause },
     )
   }
-  // Here 552 means too many recipients, which is temporary (RFC 5321, 4.5.3.1.10), or a full mailbox.
+  // In reply to RCPT TO, 552 means too many recipients (RFC 5321, 4.5.3.1.10) or a full mailbox: both are temporary.
   if (command === 'RCPT TO' && responseCode === 552) {
     return new Unavailable('no', 'The mailbox takes no mail at the moment', { cause })
   }
-  // 503 says that the session is in the wrong state, not that the message is wrong.
+  // 503 means that the session is in a wrong state: not a reason to refuse the message.
   const permanent = responseCode >= 500 && responseCode !== 503
   const unsendable = responseCode === 0 && (code === 'EENVELOPE' || code === 'EMESSAGE')
   if (command === 'RCPT TO' && permanent) {

@@ -23,12 +23,12 @@ export interface DiskOptions {
   dir: string
   /** The server's own address, without `/files`. */
   publicUrl: string
-  /** The first signs links, all of them verify. */
+  /** Secrets for links: the first one signs, and all of them verify. */
   secrets: readonly string[]
   clock: { now(): Date }
 }
 
-/** The content that a signature covers. A download has no type, size and visibility; an upload has no file name. */
+/** The part of a link that its signature covers. A download has no type, size and visibility; an upload has no file name. */
 interface Link {
   method: 'GET' | 'PUT'
   key: string
@@ -143,7 +143,7 @@ export function diskStorage(options: DiskOptions): StoragePort {
 const toDownloadLink = (key: string) =>
   ({ method: 'GET', key, contentType: null, size: null, visibility: null }) as const
 
-/** As JSON, so that no two links have the same text. */
+/** Signs a link. The signed text is JSON, so that no two links have the same text. */
 function computeSignature(
   { method, key, contentType, size, visibility, expires, fileName }: Link,
   secret: string,
@@ -154,7 +154,7 @@ function computeSignature(
 
 type ResponseBody = ConstructorParameters<typeof Response>[0]
 
-/** The answers of `/files/…` that are not the file itself. */
+/** The HTTP status of each error that `/files/…` answers. */
 const statuses = {
   bad_request: 400,
   forbidden: 403,
@@ -173,8 +173,8 @@ class FileError extends Error {
 }
 
 /**
- * A stored file is never part of our own site, whatever its type. Any site may upload and read: a link's signature
- * limits what it allows, and there are no cookies.
+ * Headers of stored files. `sandbox` keeps an HTML file from acting as a page of our site. Scripts of any site may
+ * upload and read: access depends on a link's signature, and there are no cookies.
  */
 const safeHeaders = {
   'X-Content-Type-Options': 'nosniff',

@@ -43,8 +43,7 @@ export function folder(dir: string) {
     /** Opens the file for reading; the caller closes `handle`. */
     async open(key: string): Promise<{ facts: FileFacts; handle: FileHandle } | null> {
       const path = join(dir, key)
-      // The file may be replaced between reading the metadata and opening the content: then the metadata is read
-      // again.
+      // If the file is replaced between reading the metadata and opening the content, the metadata is read again.
       for (let attempt = 0; attempt < 3; attempt++) {
         const meta = await onDisk(readMeta(path))
         if (!meta) return null
@@ -55,8 +54,8 @@ export function folder(dir: string) {
     },
 
     /**
-     * Throws the error of `chunks`, and then stores nothing. `once`: returns false if the key has a file already, and
-     * leaves that unchanged.
+     * Stores a file. If `chunks` throws, stores nothing and throws the same error. `once`: if the key has a file
+     * already, leaves that file unchanged and returns false.
      */
     async write(
       key: string,
@@ -78,7 +77,7 @@ export function folder(dir: string) {
             const place = join(dirname(path), bytes)
             await rename(content, place)
             if (once) {
-              // A hard link fails if the name exists: also between processes that share the disk.
+              // Creating a hard link fails if the name exists, which also works between processes that share the disk.
               const isFirst = await linkIfAbsent(note, metaPath(path))
               if (!isFirst) await rm(place, { force: true })
               return isFirst
@@ -125,7 +124,7 @@ async function writeChunks(
       await onDisk(file.writeFile(bytes))
       size += bytes.byteLength
     }
-    // Without it a power failure could keep the rename and lose the content.
+    // Without `sync`, the rename could survive a power failure and the content not.
     await onDisk(file.sync())
     return size
   } finally {
@@ -134,7 +133,7 @@ async function writeChunks(
 }
 
 let lastWrite: Promise<unknown> = Promise.resolve()
-/** Serializes commits: of two writers of one key, neither leaves orphaned content. */
+/** Runs commits one after the other: two concurrent writers of one key would leave content that no file uses. */
 function serialize<T>(work: () => Promise<T>): Promise<T> {
   const mine = lastWrite.then(work, work)
   lastWrite = mine
@@ -151,7 +150,7 @@ async function sweep(temporaryDir: string): Promise<void> {
   }
 }
 
-/** False if a file of that name exists. */
+/** Creates a hard link; false if a file with that name exists. */
 async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to)
@@ -162,7 +161,7 @@ async function linkIfAbsent(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Null if there is no such file. */
+/** Awaits `work`; null if it fails because the file does not exist. */
 async function ignoreMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work

@@ -1,4 +1,6 @@
-/** Rules for keys, types and file names, the same in every adapter: a store can move between them. */
+/**
+ * Rules for keys, types and file names. They are the same for all adapters, so that a store can switch between them.
+ */
 import { Refused } from '../errors.ts'
 
 /** How long an upload link is valid, in seconds. */
@@ -7,8 +9,8 @@ export const uploadSeconds = 15 * 60
 const longestDownload = 7 * 24 * 60 * 60
 
 /**
- * Refuses a key that is not plain segments joined by `/`. A segment does not begin with a dot (`..`, and our own
- * hidden files) and does not end like our metadata files.
+ * Refuses a key that is not plain segments joined by `/`. A segment must not begin with a dot, because of `..` and our
+ * own hidden files, and must not end like our metadata files.
  */
 export function checkKey(key: string): void {
   const segments = key.split('/')
@@ -23,7 +25,7 @@ export function checkKey(key: string): void {
   if (!segments.every(fits)) throw new Refused('invalid-key', 'The name of the file is not usable')
 }
 
-/** Refuses an invalid media type, which could otherwise add a header. */
+/** Refuses an invalid media type: a line break in it could add a header. */
 export function checkContentType(contentType: string): void {
   if (!/^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.+-]+)*$/.test(contentType) || contentType.length > 200) {
     throw new Refused('invalid-content-type', 'The type of the file is not a media type')
@@ -37,7 +39,7 @@ export function checkSize(size: number): void {
   }
 }
 
-/** Refuses a validity outside 1 second to 7 days: S3 signs for no longer. */
+/** Refuses a validity that is not between 1 second and 7 days, the longest that S3 signs for. */
 export function checkSeconds(seconds: number): void {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > longestDownload) {
     throw new Refused('invalid-expiry', 'A link lives for 1 second to 7 days')
@@ -49,7 +51,7 @@ export function keyPath(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/')
 }
 
-/** `Content-Disposition` that saves under the given name, or the last segment of the key (RFC 6266). */
+/** Builds a `Content-Disposition` (RFC 6266) that saves a file under `fileName`, or the last segment of its key. */
 export function attachment(key: string, fileName?: string): string {
   const cleaned = (fileName ?? '').toWellFormed().replace(/[/\\\x00-\x1f\x7f-\x9f]/g, '_')
   const name = cleaned.trim() === '' ? key.slice(key.lastIndexOf('/') + 1) : cleaned
@@ -62,7 +64,8 @@ export function attachment(key: string, fileName?: string): string {
 }
 
 /**
- * Whether an address is below another, however it is written: a browser reads `HTTPS://Host:443/` as `https://host/`.
+ * Whether an address is below another one. Both are normalized first: `HTTPS://Host:443/` is the same as
+ * `https://host/`.
  */
 export function isBelow(url: string, base: string): boolean {
   return URL.canParse(url) && URL.canParse(base) && new URL(url).href.startsWith(new URL(base).href)

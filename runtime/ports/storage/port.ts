@@ -4,17 +4,17 @@ import type { Precondition } from '../provider.ts'
 export type Visibility = 'public' | 'private'
 
 /**
- * Stores files by key. Public files have a permanent url; private ones (exports, uploads of people) are read through
- * `signDownload` only. Every method throws `Refused` (an invalid key, type or size) or `Unavailable` of
+ * Stores files by key. Public files have a permanent url. Private files (exports, uploads of people) are only read
+ * through links of `signDownload`. Every method may throw `Refused` (an invalid key, type or size) or `Unavailable` of
  * `runtime/ports/errors.ts`.
  */
 export interface StoragePort {
   /** Checks the preconditions of the storage; changes nothing. */
   check(): Promise<Precondition[]>
   /**
-   * A link that accepts one PUT of exactly this type and size (bytes), with `headers`, until `expiresAt`; a second one
-   * is refused, so that nobody replaces content that is already shown. `url` is the file's later address: readable by
-   * everybody if public.
+   * Creates a link that accepts one PUT with `headers` and exactly this type and size (bytes), until `expiresAt`. A
+   * second PUT is refused, so that nobody replaces content that is already shown. `url`: the address of the uploaded
+   * file, which everybody can read if the file is public.
    */
   signUpload(f: {
     key: string
@@ -22,20 +22,20 @@ export interface StoragePort {
     size: number
     visibility: Visibility
   }): Promise<{ uploadUrl: string; headers: Record<string, string>; url: string; expiresAt: Date }>
-  /** A link that reads a file for `seconds` (at most 7 days), saved by browsers as `fileName`. */
+  /** Creates a link that reads a file and is valid for `seconds` (at most 7 days). Browsers save it as `fileName`. */
   signDownload(key: string, seconds: number, fileName?: string): Promise<{ url: string }>
   head(key: string): Promise<{ contentType: string; size: number } | null>
   /**
-   * Stores the bytes, replacing the key's content, atomically. A stream that fails leaves the old content, and its own
-   * error is thrown.
+   * Stores the bytes; replaces the key's content atomically. If a stream fails, the old content remains, and the
+   * stream's error is thrown.
    */
   write(
     key: string,
     bytes: Uint8Array | Readable,
     f: { contentType: string; visibility: Visibility },
   ): Promise<{ url: string }>
-  /** Deleting a missing file succeeds. */
+  /** Deletes a file; succeeds if there is none. */
   delete(key: string): Promise<void>
-  /** Whether an address belongs to this storage, such as those of `signUpload` and `write`. */
+  /** Whether an address belongs to this storage, as those do that `signUpload` and `write` return. */
   owns(url: string): boolean
 }

@@ -1,6 +1,6 @@
 /**
- * Checks the preconditions of a bucket; nothing is written. Properties that the service does not report are listed as
- * well.
+ * Checks the preconditions of a bucket without writing anything. A property that the service does not report is also
+ * listed, as fine.
  */
 import type * as S3 from '@aws-sdk/client-s3'
 import { truncate } from '#runtime/values/truncate'
@@ -49,14 +49,17 @@ const formatStatus = (cause: unknown): string => {
   return status ? ` (${status})` : ''
 }
 
-/** The service does not report it: it does not know the request, or our credentials may not make it. */
+/**
+ * The result for a property that the service does not report: it has no such request, or our credentials may not make
+ * it.
+ */
 const notReported = (code: string, what: string, error: unknown): Precondition => ({
   code,
   isFine: true,
   message: `Not asked: the service does not tell us ${what} (${(error as Error).name}); look at it there`,
 })
 
-/** Browsers upload from every page of ours, with the signed headers. */
+/** Checks that the bucket's CORS rules let browsers upload from any page with the signed headers. */
 async function checkUploads({ client, sdk, bucket, once }: BucketOptions): Promise<Precondition> {
   const requiredHeaders = ['content-type', ...(once ? ['if-none-match'] : [])]
   const failed = (message: string): Precondition => ({

@@ -15,7 +15,7 @@ import { checkBucket } from './s3-check.ts'
 
 /** Failures after which nothing can have changed: the server was not reached. */
 const unreached = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
-/** 4xx that do not concern the file: credentials, bucket, rate. */
+/** 4xx statuses that do not concern the file but credentials, bucket or rate. */
 const otherStatuses = new Set([401, 403, 404, 408, 429])
 const wrongRegionErrors = new Set([
   'PermanentRedirect',
@@ -32,19 +32,20 @@ const accessDeniedErrors = new Set([
 ])
 
 /**
- * S3-compatible storage. `url` is `s3://ACCESS:SECRET@endpoint-host:port/bucket?region=eu-west-1`, the key and the
- * secret percent-encoded, and in its query:
+ * Opens S3-compatible storage. `url` is `s3://ACCESS:SECRET@endpoint-host:port/bucket?region=eu-west-1`, with
+ * percent-encoded access key and secret. The query may have:
  * - `region` (default `us-east-1`)
  * - `publicUrl`: the address of public files, such as a CDN (default: the bucket itself)
  * - `tls=off`: plain HTTP
  * - `once=off`: for a service without `If-None-Match`; a link then accepts several uploads until it expires
- * - `acl=on`: public files get `x-amz-acl: public-read`; by default the bucket's own policy decides what is public,
- * which is the only way if ACLs are off, as in AWS buckets since April 2023
- * - `sessionToken`: of temporary credentials, which expire with it; `credentials=machine` instead of key and secret
- * uses those of the machine (environment, web identity, container, instance), renewed by the SDK
+ * - `acl=on`: public files get `x-amz-acl: public-read`; by default the bucket's policy decides which files are public.
+ * AWS buckets since April 2023 have no ACLs and need such a policy
+ * - `sessionToken`: the token of temporary credentials, which expire with it
+ * - `credentials=machine`: uses the machine's credentials (environment, web identity, container, instance), which the SDK
+ * renews, instead of access key and secret
  * The credentials must be allowed to list the bucket: otherwise a service answers 403 for a missing file. The SDK is
- * loaded here, so that only its users pay for it. Throws an `Error` that names what is wrong in `url` without quoting
- * it. Timeouts in milliseconds.
+ * imported in this function, so that servers without S3 do not load it. Throws an `Error` that names what is wrong in
+ * `url` without quoting it. Timeouts are in milliseconds.
  */
 export async function s3Storage(options: {
   url: string
@@ -78,7 +79,7 @@ export async function s3Storage(options: {
   const granted = (visibility: Visibility) =>
     acl && visibility === 'public' ? ({ ACL: 'public-read' } as const) : {}
 
-  /** A HEAD has no body that would tell a missing file from a missing bucket. */
+  /** Throws if the bucket does not exist: the answer to a file's HEAD has no body, so it does not show that. */
   async function requireBucket(): Promise<void> {
     try {
       await client.send(new sdk.HeadBucketCommand({ Bucket: bucket }))
@@ -87,7 +88,7 @@ export async function s3Storage(options: {
     }
   }
 
-  /** A refused HEAD gives no reason, and never concerns a file's content: a request with a body gets the reason. */
+  /** Finds out why a HEAD was refused, since its answer has no body with the reason: lists the bucket instead. */
   async function headFailure(error: unknown): Promise<Refused | Unavailable> {
     const { $metadata } = (error ?? {}) as S3Failure
     const status = $metadata?.httpStatusCode ?? 0
@@ -122,7 +123,7 @@ export async function s3Storage(options: {
       const uploadUrl = await getSignedUrl(client, put, {
         expiresIn: uploadSeconds,
         signingDate,
-        // The presigner omits the type by default; it signs the length itself.
+        // The presigner signs the length by default, but not the type.
         signableHeaders: new Set(['content-type']),
       })
       return {
@@ -164,7 +165,7 @@ export async function s3Storage(options: {
       const upload = new Upload({
         client,
         params: { ...at(key), ...granted(visibility), ContentType: contentType, Body: bytes },
-        // At most two parts of 5 MiB are in memory at once.
+        // Two parts of 5 MiB are in memory at the same time.
         queueSize: 2,
       })
       try {
@@ -196,7 +197,7 @@ export async function s3Storage(options: {
 
 const queryNames = ['region', 'publicUrl', 'tls', 'acl', 'once', 'sessionToken', 'credentials']
 
-/** Lists all issues at once, and never a part of the url: it holds the secret. */
+/** Parses the url; an error lists all issues, and never quotes the url, which contains the secret. */
 export function parseS3Url(text: string) {
   const url = URL.parse(text)
   const issues: string[] = []
@@ -246,7 +247,7 @@ export function parseS3Url(text: string) {
     once: query.get('once') !== 'off',
     credentials: isOfMachine
       ? null
-      : // An unencoded + in a token is decoded as a blank; no token has one.
+      : // An unencoded `+` in a token was decoded as a blank, which no token contains: it is restored.
         {
           accessKeyId,
           secretAccessKey,

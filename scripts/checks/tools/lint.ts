@@ -1,4 +1,4 @@
-/** Lint and format. Rules look at one file at a time, so unchanged files that passed before are skipped. */
+/** Lints and checks the format. Each rule looks at one file, so unchanged files that passed before are skipped. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Result, run, tool } from './tool.ts'
 const name = 'lint and format'
 const biome = 'node_modules/@biomejs/biome'
 const cacheFile = 'node_modules/.cache/lint.json'
-/** For more files than this, naming them is not faster. */
+/** If more files than this have changed, checking everything is as fast as naming them. */
 const namedAtMost = 500
 
 interface LintCache {
@@ -17,7 +17,7 @@ interface LintCache {
   files: Record<string, string>
 }
 
-/** Checks all files if the changed ones are unknown. */
+/** Checks the changed files, or all files if it is unknown which have changed. */
 export async function lint(root: string): Promise<Result> {
   const there = await hashFiles(root)
   if (!there) return check(root, ['.'])
@@ -51,7 +51,7 @@ const check = (root: string, paths: string[]): Promise<Result> =>
     ...paths,
   ])
 
-/** Null without git or a repository. */
+/** Hashes the project's files; null without git or a repository. */
 async function hashFiles(root: string): Promise<Record<string, string> | null> {
   const { ok, output } = await run(root, 'git', [
     'ls-files',

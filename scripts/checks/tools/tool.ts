@@ -1,4 +1,4 @@
-/** Checks by external tools, each in its own process. */
+/** Runs external tools, each in its own process. */
 import { spawn } from 'node:child_process'
 
 export interface Result {
@@ -7,7 +7,7 @@ export interface Result {
   output: string
 }
 
-/** A tool that runs on Node. */
+/** Runs a tool that is a Node script. */
 export const tool = async (root: string, name: string, script: string, args: string[]): Promise<Result> => ({
   name,
   ...(await run(root, process.execPath, [script, ...args])),

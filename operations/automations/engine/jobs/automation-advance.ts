@@ -10,7 +10,7 @@ export default job(automationAdvance, {
   safeTwice:
     'An execution is claimed in the database before its message is sent, and is sent under its own key; its result is recorded once, by claim.',
   run: (ctx, work, { signal }) => advance(ctx, work, signal),
-  // The sweep finds messages that are still due, so the merchant is not notified.
+  // The merchant is not notified, because the sweep queues messages that are still due again.
   async failed(ctx, work, reason) {
     ctx.log.error({ work, reason }, 'automation run dead-lettered')
   },

@@ -6,7 +6,7 @@ export default job(automationScan, {
   description: 'Finds customers without an order for long, and those with a birthday',
   retry: { limit: 3, backoffSeconds: 30 },
   timeoutSeconds: 900,
-  // All zones share the quarters of an hour, but this server may start at any minute of one.
+  // Scans are due at full quarters of an hour. Checking every minute also finds them soon after a restart.
   every: {
     seconds: 60,
     stores: selectAutomationsToScan,
@@ -17,7 +17,7 @@ export default job(automationScan, {
   safeTwice:
     'A run starts once per customer and order or year; the cursor is saved with each page, in its transaction.',
   run: (ctx, { automationId }, { signal }) => scan(ctx, automationId, signal),
-  // Queued again every minute until the day is scanned.
+  // The merchant is not notified: the job is queued again every minute until the day is scanned.
   async failed(ctx, { automationId }, reason) {
     ctx.log.error({ automationId, reason }, 'automation scan dead-lettered')
   },

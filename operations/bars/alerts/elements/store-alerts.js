@@ -42,7 +42,7 @@ small { display: block; font-size: 12px; }
 }
 
 const feeds = new Map()
-/** Loads the feed once for all corners of a page, when the first alert is due. */
+/** Loads the feed when the first alert is due. All corners of a page share one request. */
 function readFeed(ask, productId) {
   const path = `/fomo-feed${productId ? `?productId=${encodeURIComponent(productId)}` : ''}`
   if (!feeds.has(path))
@@ -59,7 +59,7 @@ function readFeed(ask, productId) {
 function Alerts(props) {
   const { data, attribute, t } = props
   const [isQuiet, setQuiet] = useState(false)
-  // Pauses while a popup is open.
+  // Alerts pause while a popup is open.
   useEvent('storefront:popup', ({ state }) => setQuiet(state === 'open'))
   const placement = attribute('placement')
   const shown = data.filter((alert) => isFor(alert, props) && (!placement || alert.position === placement))
@@ -124,7 +124,7 @@ function Alert({ alert, item, onOver, t, tell }) {
     const timer = setTimeout(onOver, remainingMs.current)
     return () => {
       clearTimeout(timer)
-      // After a pause the alert stays for at least a second.
+      // Stores the remaining time, at least a second, so that the alert does not vanish right after a pause.
       remainingMs.current = Math.max(1000, remainingMs.current - (performance.now() - since))
     }
   }, [isPaused])

@@ -34,7 +34,8 @@ export default serverJob(handle('campaign-watchdog', object({})), {
       } else if (isOver({ status: dead.status as 'sent', is_deleted: dead.is_deleted }) || !isIdempotent) {
         await resolveDeadClaims(ctx, campaignId)
       } else if (dead.status !== 'paused') {
-        // Retries in a finished campaign. Claimed messages of a paused one are sent when it is resumed.
+        // Messages that were retried after the campaign had finished. A paused campaign sends its claimed messages when
+        // it is resumed.
         for (const messageId of dead.message_ids) {
           await ctx.queue(campaignMessageSend, { campaignId, messageId, hasPlace: false, troubleSince: null })
         }

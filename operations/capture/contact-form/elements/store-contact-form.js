@@ -1,4 +1,4 @@
-// The contact form: inline where a theme placed it, otherwise behind a button in a corner.
+// The contact form: inline if a theme placed it, otherwise opened by a button in a corner.
 
 import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, sendForm, Trap, useForm } from '../../../storefront/script/client/forms.js'
@@ -90,7 +90,7 @@ function Contact(props) {
   ]
 }
 
-/** The form's token: requested when the shopper starts to fill in the form, and again when it has expired. */
+/** Requests the form's token when the shopper starts to fill in the form, and again when the token has expired. */
 function useToken(ask) {
   const reading = useRef(null)
   const read = () => {
@@ -149,7 +149,7 @@ function Filled({ settings, ask, t }) {
         placeholder: placeholder ?? undefined,
         maxLength: lengths[type],
         autocomplete: autocompletes[key] ?? autocompletes[type],
-        // No option is selected until the shopper chooses one.
+        // The empty first option is selected until the shopper chooses another.
         options: options && ['', ...options],
         fault: faults[`values.${key}`],
       }),

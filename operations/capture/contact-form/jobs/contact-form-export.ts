@@ -19,7 +19,7 @@ export default defineExport(contactFormExport, {
   },
   more: {
     in: 'f.values',
-    /** All keys that occur in any submission. */
+    /** The names of the columns: all keys that occur in any exported submission. */
     async names(ctx, query) {
       const keys = await selectMatching(submissions, ctx, query)
         .select(sql<string>`jsonb_object_keys(f.values)`.as('key'))

@@ -12,8 +12,8 @@ export default job(mailproviderPull, {
   timeoutSeconds: 600,
   safeTwice: 'Unsubscribing is idempotent; the second run starts where the first one did.',
   async run(ctx, _payload, { signal }) {
-    // If the provider does not answer, the pending push handles it and notifies the merchant when its retries are used
-    // up.
+    // Queues nothing after a pull that did not reach the provider. A pending push then notifies the merchant once its
+    // retries are used up.
     if (await pullUnsubscribes(ctx, signal)) await queueDuePush(ctx)
   },
 })

@@ -1,4 +1,4 @@
-// Content of the popup: its form, and the result of a subscription.
+// Draws the content of the popup: its form, and the result of a subscription.
 
 import { CopyButton } from '../../../storefront/script/client/copying.js'
 import {
@@ -21,12 +21,13 @@ const fieldSpecs = [
 ]
 
 /**
- * `onSubscribed` gets the server's answer, which comes back as `answer`. `spinning`: stops the wheel while it turns.
+ * `onSubscribed` is called with the server's response; the caller passes the response back as `answer`. While the wheel
+ * turns, `spinning.current` is a function that stops it.
  */
 export function Content({ popup, isPreview, answer, onSubscribed, onClose, spinning, ...props }) {
   const { t, tell, shop } = props
   const { texts, design, roulette } = popup.settings
-  // If the popup was closed before the answer, nobody has seen the wheel turn.
+  // If the response arrived before this was drawn (the popup was closed and reopened), the wheel does not turn.
   const [isStill, setStill] = useState(answer !== null)
   const seen = useSeen(isPreview ? null : () => tell('impression', 'newsletter'))
   const isThanked = answer && (isStill || !roulette.enabled || !answer.prize)

@@ -1,24 +1,27 @@
-// When and to whom the popup is shown, and what is remembered about it.
+// Decides when and to whom the popup is shown, and remembers that it was shown.
 
 import { deepestFocus, isFor, msOf } from '../../../storefront/script/client/elements.js'
 
 export const getPreviewToken = () => new URLSearchParams(location.search).get('popup_preview')
 
-/** The whole popup with the form's token: requested only before it is shown. */
+/** Requests the whole popup with the form's token, just before it is shown. */
 export async function readPopup(ask) {
   const preview = getPreviewToken()
   const answer = await ask(`/newsletter${preview ? `?preview=${encodeURIComponent(preview)}` : ''}`)
   return { ...answer, readAt: performance.now() }
 }
 
-/** The display rules: from the page's data, or from the API for a preview, which is in no page's data. */
+/**
+ * Returns the display rules from the page's data. For a preview, requests them, because no page's data contains a
+ * preview.
+ */
 export async function readRules({ ask, widgets }) {
   if (!getPreviewToken()) return widgets.newsletterRules
   const { enabled, settings } = await readPopup(ask)
   return enabled ? { ...settings, teaser: null } : null
 }
 
-/** Whether the popup is for this shopper and page; frequency is checked separately. */
+/** Whether the popup is for this shopper and page. `isDue` checks the frequency separately. */
 export function isEligible(rules, { keep, device, page, isReturning }) {
   if (!rules) return false
   if (getPreviewToken()) return true
@@ -30,7 +33,7 @@ export function isEligible(rules, { keep, device, page, isReturning }) {
   return !(now < msOf(display.startsAt)) && !(now >= msOf(display.endsAt))
 }
 
-/** Whether the storage keeps what is written. */
+/** Whether the browser stores anything. */
 function canStore(store) {
   store.write('probe', '1')
   const isThere = store.read('probe') !== null
@@ -38,7 +41,7 @@ function canStore(store) {
   return isThere
 }
 
-/** Whether the last display is long enough ago; unknown if nothing can be stored. */
+/** Whether the last display is long enough ago. False if the browser stores nothing, because then it is unknown. */
 export function isDue({ frequency, frequencyDays }, { keep, session }) {
   if (frequency !== 'always' && !canStore(frequency === 'session' ? session : keep)) return false
   const last = Number(keep.read('popup') || 0)
@@ -54,8 +57,8 @@ export function rememberShown({ keep, session }) {
 }
 
 /**
- * Calls `show` once on the first trigger: the delay, the scroll position or the exit intent. Returns a function that
- * cancels it.
+ * Calls `show` once, at the first of the triggers: the delay, the scroll position, or the exit intent. Returns a
+ * function that cancels the triggers.
  */
 export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   const end = new AbortController()
@@ -66,7 +69,7 @@ export function whenDue({ delaySeconds, scrollPercent, exitIntent }, show) {
   addEventListener('input', () => (typedAt = msOf(new Date())), { signal, capture: true })
   const due = () => {
     if (signal.aborted) return
-    // Does not interrupt a shopper who is typing, in another dialog, or in another tab.
+    // Waits while the shopper is typing, is in another dialog, or is in another tab.
     const isBusy =
       document.hidden ||
       msOf(new Date()) - typedAt < 3000 ||

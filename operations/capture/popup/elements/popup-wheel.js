@@ -1,4 +1,4 @@
-// The wheel of a roulette. The server has drawn the prize; the wheel only turns to it.
+// The roulette's wheel. The server has already drawn the prize; the wheel only turns to it.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { h, useEffect } from '../../../storefront/script/client/elements.js'
@@ -39,7 +39,7 @@ export function Wheel({ prizes, prizeId, label, onStop }) {
   )
 }
 
-/** Degrees clockwise from the top. */
+/** The SVG coordinates of a point on a circle, in degrees clockwise from the top. */
 const at = (degrees, radius) => {
   const turn = ((degrees - 90) * Math.PI) / 180
   return `${(radius * Math.cos(turn)).toFixed(3)} ${(radius * Math.sin(turn)).toFixed(3)}`
@@ -73,7 +73,7 @@ function Sector({ label, color, from, angle }) {
   )
 }
 
-/** On two lines if the label is long and can be split. */
+/** Splits a long label into two lines, at the space nearest to its middle. */
 function splitLines(label) {
   const middle = label.length / 2
   const spaces = [...label.matchAll(/ /g)].map(({ index }) => index)

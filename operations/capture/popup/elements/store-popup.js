@@ -1,5 +1,5 @@
-// The popup that asks for an address: a modal, a slide-in, a bar, or full screen; and its teaser, which stays in a
-// corner until the popup is opened. It opens on `storefront:open-popup`.
+// The popup that asks for an email or phone, as a modal, a slide-in, a bar, or full screen, and its teaser, which stays
+// in a corner until the popup is opened. The event `storefront:open-popup` opens the popup.
 
 import {
   Dialog,
@@ -147,12 +147,15 @@ function Popup(props) {
   const isTeaser = attribute('placement') === 'teaser'
   return [
     isTeaser ? null : h(Shown, { ...props, rules }),
-    // A single element placed by the theme holds both the popup and the teaser.
+    // We place two elements, one for the popup and one for the teaser. A theme places one element, which shows both.
     rules.teaser && (isTeaser || !host.placed) ? h(Teaser, { host, ...rules.teaser }) : null,
   ]
 }
 
-/** In our own corner or edge; placed by a theme, or with a layout saved since, it positions itself. */
+/**
+ * Whether the element is in a corner or edge that we created. If not, because a theme placed it, the popup positions
+ * itself.
+ */
 const isKept = ({ parentElement }) => /^(corner|edge)-/.test(parentElement?.dataset.storeSpot ?? '')
 
 const tellAll = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }))
@@ -192,17 +195,18 @@ function Shown({ rules, ...props }) {
   const [answer, setAnswer] = useState(null)
   const isComing = useRef(false)
   const subscribed = useRef(false)
-  // A won prize is never lost: closing a turning wheel shows it, and a popup closed before the answer reopens.
+  // A won prize must be shown. Closing the popup while the wheel turns stops the wheel and shows the prize. A popup
+  // that was closed before the response reopens.
   const spinning = useRef(null)
   const sending = useRef(false)
   const show = async (isUnasked) => {
-    // Another tab may have shown it meanwhile, or subscribed.
+    // Another tab may have shown the popup meanwhile, or the shopper may have subscribed there.
     const isUnwanted = () => isUnasked && !(isEligible(rules, props) && isDue(rules.display, props))
     if (shown || isComing.current || isUnwanted()) return
     isComing.current = true
     try {
       const popup = await readPopup(ask)
-      // Turned off since the page was loaded.
+      // The popup may have been turned off since the page was loaded.
       if (!popup.enabled || isUnwanted()) return
       if (!isPreview) rememberShown(props)
       setShown({ popup, isUnasked })
@@ -225,7 +229,7 @@ function Shown({ rules, ...props }) {
   const onClose = () => {
     if (spinning.current) return spinning.current()
     setShown(null)
-    // A subscriber did not dismiss it.
+    // A shopper who subscribed did not dismiss the popup, so no `close` is counted.
     if (!isPreview && !subscribed.current && !sending.current) tell('close', 'newsletter')
     tellAll('storefront:popup', { state: subscribed.current ? 'subscribed' : 'closed' })
   }
@@ -248,7 +252,7 @@ function Shown({ rules, ...props }) {
       onClose,
       isBeside: layout === 'slide-in' || layout === 'bar',
       isUnasked: shown.isUnasked,
-      // Class names that merchants use in their CSS.
+      // Merchants use these class names in their CSS.
       class: `storefront-popup ${layout} ${position}${isWide ? ' wide' : ''}${isKept(host) ? '' : ' alone'}`,
       style: {
         background: design.backgroundColor,

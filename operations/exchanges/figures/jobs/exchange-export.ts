@@ -5,7 +5,7 @@ import { exchangeExport } from '../../handles.ts'
 import { requests } from '../../requests/requests.ts'
 import type { RequestFilters } from '../../requests/schema.ts'
 
-/** A row for each item. */
+/** Exports requests as CSV with one row per item. */
 export default defineExport(exchangeExport, {
   title: 'Exchanges and returns',
   description: 'Emails requests for exchanges and returns as CSV',
@@ -33,7 +33,7 @@ export default defineExport(exchangeExport, {
     currency: 'r.currency',
     exchange_for: sql`concat_ws(', ', i.exchange_for ->> 'name', nullif(i.exchange_for ->> 'variantName', ''))`,
     refund_method: 'r.refund_method',
-    // A value of the whole request is only in its first row, so that the column sums correctly.
+    // The refund belongs to the whole request. It is only in the request's first row, so that the column sums correctly.
     refund_amount: sql`case when i.position = 1 then r.refund_amount end`,
     tracking_code: 'r.tracking_code',
     completed_at: 'r.completed_at',

@@ -35,7 +35,7 @@ async function submitJson(ctx: Context, visit: Visit, settings: ExchangeContent)
   return jsonAnswer({ number, status, statusUrl: buildStatusUrl(ctx, token) }, 201)
 }
 
-/** Stores photos only after everything else is valid. */
+/** Submits the HTML form. The photos are stored only after everything else is valid. */
 async function submitForm(ctx: Context, visit: Visit, settings: ExchangeContent): Promise<Response> {
   const { submission, photos } = await parseRequestForm(ctx, visit)
   validateSubmission(ctx, settings, { ...submission, photoUrls: photos.map(() => 'photo') })

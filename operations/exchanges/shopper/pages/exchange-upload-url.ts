@@ -8,7 +8,7 @@ import { photoUploadBody } from '../schema.ts'
 import { requireSession } from '../session.ts'
 import { whileEnabled } from '../while-enabled.ts'
 
-/** Enough photos for several requests. */
+/** Rate limit per hour; enough for the photos of several requests. */
 const uploadsAnHour = 60
 
 export default storefrontPage({

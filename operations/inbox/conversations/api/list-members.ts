@@ -1,6 +1,6 @@
 import { operation, z } from '#runtime/operation'
 import { count, id, object, wholeListOf } from '#runtime/schema'
-import { listMembers } from '../members.ts'
+import { listMembers } from '../assignees.ts'
 
 export default operation({
   method: 'GET',

@@ -9,7 +9,7 @@ export default defineExport(inboxExport, {
   description: 'Emails the conversations as CSV',
   rows: (ctx, query: ConversationFilters) =>
     filterConversations(ctx, query).innerJoin('contacts as k', 'k.id', 'c.contact_id'),
-  // Ordered by id, unlike the list: a conversation that moves up during the export appears exactly once.
+  // Ordered by id, unlike the list, so that a conversation with a new message during the export appears exactly once.
   order: [['c.id', 'desc']],
   columns: {
     id: 'c.id',

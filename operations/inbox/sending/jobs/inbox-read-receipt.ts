@@ -9,7 +9,7 @@ export default job(inboxReadReceipt, {
   oneAtATimePer: ({ conversationId }) => conversationId,
   safeTwice: 'What is read stays read.',
   run: (ctx, { conversationId }) => sendReadReceipt(ctx, conversationId),
-  // A lost read receipt needs no notification.
+  // The merchant is not notified, because a missing read receipt does no harm.
   async failed(ctx, { conversationId }, reason) {
     ctx.log.info({ conversationId, reason }, 'read receipt failed')
   },

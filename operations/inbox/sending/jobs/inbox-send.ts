@@ -9,7 +9,7 @@ export default job(inboxSend, {
   oneAtATimePer: ({ conversationId }) => conversationId,
   safeTwice: 'A message is claimed in the database before it leaves, and leaves under a key of its own.',
   run: (ctx, { conversationId }, { signal }) => sendQueued(ctx, conversationId, signal),
-  // The watchdog requeues it; the merchant can do nothing about it.
+  // The merchant is not notified, because the watchdog queues the job again.
   async failed(ctx, { conversationId }, reason) {
     ctx.log.error({ conversationId, reason }, 'conversation send failed after all retries')
   },

@@ -116,7 +116,7 @@ const Icon = ({ size }) =>
     }),
   )
 
-/** The bubble that appears after a delay, until it is closed; then not again during this visit. */
+/** The bubble appears after a delay. Once closed, it does not appear again during this visit. */
 function Bubble({ words, session, tell, t, delay }) {
   const [isShown, setShown] = useState(false)
   useEffect(() => {

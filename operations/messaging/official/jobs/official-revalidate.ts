@@ -26,7 +26,7 @@ export default job(officialRevalidate, {
       // Disconnected meanwhile: nothing to revalidate.
       if (error instanceof ApiError && error.code === 'conflict') return
       if (!isUnavailable(error) || !isLast) throw error
-      // An outage of the provider does not concern the merchant: retried tomorrow.
+      // The merchant is not notified of an outage of the provider; the next daily run tries again.
       ctx.log.warn({ err: error }, 'official number revalidation failed')
     }
   },

@@ -1,4 +1,4 @@
-/** Checks each precondition of a connection to the Cloud API; changes nothing. */
+/** Checks each precondition of a connection to the Cloud API, without changing anything. */
 
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
@@ -9,7 +9,7 @@ import type { WhatsappCredentials } from './options.ts'
 import { isOnApp, type PhoneNumber, type PhoneNumbers, toHealth, toPhone, toState } from './phone-numbers.ts'
 
 const permissions = ['whatsapp_business_management', 'whatsapp_business_messaging']
-/** The webhook fields that the app must subscribe to: events of a missing one never arrive. */
+/** The webhook fields that the app must subscribe to: events of a field without a subscription never arrive. */
 export const webhookFields = [
   'messages',
   'message_template_status_update',
@@ -222,7 +222,7 @@ const toPrecondition = (code: string, isFine: boolean, message: string, remedy: 
   ...(isFine ? {} : { remedy }),
 })
 
-/** A failed check is reported as an unmet precondition too. */
+/** Runs a check. If the check itself fails, that is also reported as an unmet precondition. */
 async function runCheck(code: string, look: () => Promise<Precondition[]>): Promise<Precondition[]> {
   try {
     return await look()

@@ -1,6 +1,6 @@
 /**
- * Maps the Cloud API's errors by error code, as its documentation asks, not by HTTP status. Messages about access are
- * never passed on, as they can contain the token.
+ * Maps the Cloud API's errors by error code instead of HTTP status, as its documentation requires. Error messages about
+ * access are never passed on, because they can contain the token.
  */
 
 import {
@@ -27,7 +27,7 @@ export type TokenOwner = 'merchant' | 'operator'
 
 const isBetween = (code: number, from: number, to: number): boolean => code >= from && code <= to
 
-/** The token is invalid, or does not allow this (any more). */
+/** Whether the token is invalid, or does not allow this call (any more). */
 export const isAboutAccess = ({ code }: GraphError): boolean =>
   code === 0 || code === 3 || code === 10 || code === 190 || code === 131005 || isBetween(code, 200, 299)
 
@@ -112,7 +112,7 @@ const remedies: Readonly<Record<TokenOwner, string>> = {
   operator: 'Put a token that holds into MESSAGING_URL, of a system user who may use the number',
 }
 
-/** Nothing was done, and nothing will be until someone acts. */
+/** Builds the error of a call that failed for lack of access; calls keep failing until the token's owner acts. */
 function toAccessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
   const isToken = code === 190 || code === 0
   return isToken
@@ -120,7 +120,7 @@ function toAccessLost({ code }: GraphError, owner: TokenOwner): AccessLost {
     : new AccessLost('permission-missing', 'The provider does not allow our access this', remedies[owner])
 }
 
-/** One sentence, with token-like strings removed. */
+/** Returns an error message of the provider as one line, with token-like strings removed. */
 const redactTokens = (message: string): string =>
   truncate(
     message

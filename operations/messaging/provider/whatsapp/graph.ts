@@ -1,4 +1,4 @@
-/** Calls the Graph API: JSON both ways, a timeout per call, errors parsed. Never retries. */
+/** Calls the Graph API: sends and reads JSON, parses errors, and applies a timeout to each call. It never retries. */
 import { Unavailable } from '#runtime/ports/errors'
 import { type GraphError, type TokenOwner, toCallError, toSendError } from './errors.ts'
 import type { WhatsappOptions } from './options.ts'
@@ -20,7 +20,7 @@ export class GraphFailure extends Error {
   }
 }
 
-/** Errors before anything was sent: no connection, or an untrusted one. */
+/** Codes of errors that occur before anything is sent: no connection, or an untrusted certificate. */
 const notSentCodes = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -96,12 +96,12 @@ export class Graph {
     )
     const answer = parseJson(text)
     if (response.ok && answer !== undefined) return answer
-    // An intermediary answered, or the answer was truncated: the request may have been processed.
+    // A proxy responded, or the response was truncated: the provider may have processed the request.
     if (response.ok) throw new Unavailable('unknown', 'The provider answered what is not JSON')
     throw new GraphFailure(parseError(response, answer))
   }
 
-  /** Reads the whole answer within `ms`. If no connection was established, nothing was accepted. */
+  /** Reads the whole response within `ms`. The error says `accepted: 'no'` only if no connection was established. */
   async fetch(url: URL, init: RequestInit, ms = this.#callMs): Promise<{ response: Response; text: string }> {
     try {
       const response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ms) })
@@ -112,7 +112,7 @@ export class Graph {
   }
 }
 
-/** A network error, without the address, which can contain secrets. */
+/** Converts a network error, leaving out the address, which can contain secrets. */
 export function toNetworkError(error: unknown): Unavailable {
   const cause = (error as { cause?: { code?: string; syscall?: string } }).cause
   const isBefore = notSentCodes.has(cause?.code ?? '') || cause?.syscall === 'connect'

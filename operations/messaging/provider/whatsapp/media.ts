@@ -12,7 +12,7 @@ const mediaShape = z.object({
   file_size: z.union([z.string(), z.number()]),
 })
 
-/** Streams the file; its address is valid for minutes, and requires the token too. */
+/** Streams the file. Its address is valid for a few minutes, and the download requires the token too. */
 export async function fetchMedia(
   graph: Graph,
   token: string,
@@ -37,7 +37,7 @@ const mediaGone = (): Refused => new Refused('media-gone', 'There is no such fil
 const isGone = ({ code, status }: GraphError): boolean =>
   status === 404 || [33, 100, 803, 131052].includes(code)
 
-/** For example a temporarily blocked account: the file still exists. */
+/** Converts a refusal to a temporary error, because the file still exists, for example if the account is blocked. */
 const toTemporaryError = (error: unknown): unknown =>
   error instanceof Refused ? new Unavailable('no', error.message, { cause: error }) : error
 

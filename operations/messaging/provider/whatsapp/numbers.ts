@@ -62,7 +62,7 @@ export class WhatsappNumbers
     try {
       await this.#graph.ask({ method: 'DELETE', path: `${accountId}/subscribed_apps`, token: accessToken })
     } catch (error) {
-      // Without access there are no callbacks either.
+      // An error about access is ignored: a server without access gets no callbacks either.
       if (!(error instanceof GraphFailure)) throw error
       if (!isAboutAccess(error.graph) && error.graph.code !== 100) throw toCallError(error.graph)
     }
@@ -73,7 +73,7 @@ export class WhatsappNumbers
     return pin ? { numberId, pin } : null
   }
 
-  /** Can be requested once, within a day of the signup: contacts first, then messages. */
+  /** Requests contacts first, then messages. The provider allows this once, within a day of the signup. */
   requestHistory: NumberPort['requestHistory'] = async (store) => {
     const { accessToken, numberId, isOnApp } = readCredentials(store)
     if (!isOnApp) return
@@ -94,7 +94,7 @@ export class WhatsappNumbers
     return { numberId: shared.numberId, phone: toPhone(number), displayName: number.verified_name ?? '' }
   }
 
-  /** The provider stores nothing about a store. */
+  /** Does nothing, because the provider stores nothing about a store on the shared number. */
   leaveShared: NumberPort['leaveShared'] = async () => {}
 
   async #subscribeWhereLost(accessToken: string, accountId: string): Promise<void> {

@@ -7,7 +7,7 @@ export interface ServerNumber {
 }
 
 export interface WhatsappOptions {
-  /** With the version, without a trailing slash: `https://graph.facebook.com/v26.0`. */
+  /** Base URL with the version and without a trailing slash: `https://graph.facebook.com/v26.0`. */
   graphUrl: string
   /** The signup page: `https://www.facebook.com/v26.0/dialog/oauth`. */
   dialogUrl: string
@@ -15,7 +15,7 @@ export interface WhatsappOptions {
   appSecret: string
   /** The login configuration of the embedded signup. */
   configId: string
-  /** Version of the embedded signup, `v4`; null: the configuration decides. */
+  /** Version of the embedded signup, for example `v4`; null: the login configuration decides. */
   signupVersion: string | null
   /** The webhook address that `check` expects; null: not checked. */
   callbackUrl: string | null
@@ -23,29 +23,29 @@ export interface WhatsappOptions {
   shared: (ServerNumber & { template: { name: string; language: string } }) | null
   /** The number of the assistant. */
   assistant: (ServerNumber & { phone: string }) | null
-  /** Timeout of a send; other calls have more. */
+  /** Timeout of a send; other calls have a longer one. */
   sendTimeoutMs?: number
   callTimeoutMs?: number
 }
 
-/** Credentials of a store's official number, stored sealed. */
+/** Credentials of a store's official number, stored encrypted. */
 export interface WhatsappCredentials {
   accessToken: string
   numberId: string
   accountId: string
   /** PIN of the two-step verification; null for a number that the signup itself connected. */
   pin: string | null
-  /** Also used with the WhatsApp Business app. */
+  /** True if the number is also used with the WhatsApp Business app. */
   isOnApp?: boolean
 }
 
 const example = 'whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID'
 
 /**
- * Parses `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID`, for another version of the
- * embedded signup `&signup=v4`, and if the server has them `&shared=NUMBER_ID:TOKEN&sharedTemplate=NAME/LANGUAGE` and
- * `&assistant=NUMBER_ID:TOKEN&assistantPhone=+55…`, their texts URL-encoded. Throws an error that names the invalid
- * part.
+ * Parses `MESSAGING_URL`: `whatsapp://APP_ID@graph.facebook.com/v26.0?config=CONFIG_ID`. Optional parts, URL-encoded:
+ * `&signup=v4` for another version of the embedded signup; `&shared=NUMBER_ID:TOKEN&sharedTemplate=NAME/LANGUAGE` for
+ * the shared number; `&assistant=NUMBER_ID:TOKEN&assistantPhone=+55…` for the assistant's number. Throws an error that
+ * names the invalid part.
  */
 export function readWhatsappUrl(text: string, appSecret: string | null): WhatsappOptions {
   if (!URL.canParse(text)) throw new Error(`MESSAGING_URL: must be an address such as ${example}`)

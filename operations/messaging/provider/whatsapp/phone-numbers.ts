@@ -50,7 +50,7 @@ export type PhoneNumber = z.infer<typeof numberShape>
 
 export const toPhone = (number: PhoneNumber): string => `+${number.display_phone_number.replace(/\D/g, '')}`
 
-/** Also used with the WhatsApp Business app: connected by the signup itself, and with a lower rate. */
+/** Whether the WhatsApp Business app uses the number too: the signup connects it, and its rate is lower. */
 export const isOnApp = (number: PhoneNumber): boolean => number.is_on_biz_app === true
 
 /** Messages per second by throughput level; numbers shared with the app have a fixed rate. */
@@ -59,8 +59,8 @@ export const standardRate = ratesByThroughput.STANDARD!
 export const appRate = 20
 
 /**
- * Reads numbers with one token. A field that this version of the API does not know (any more) is left out from then on,
- * so that it does not make all others fail.
+ * Reads numbers. If the API rejects a field as unknown, later requests leave that field out: a single unknown field
+ * makes the whole request fail.
  */
 export class PhoneNumbers {
   readonly #graph: Graph
@@ -124,7 +124,7 @@ const pageShape = z.object({
 })
 type Page = z.infer<typeof pageShape>
 
-/** `(#100) Tried accessing nonexisting field (is_on_biz_app) on node type (…)`. */
+/** Parses the field's name from `(#100) Tried accessing nonexisting field (is_on_biz_app) on node type (…)`. */
 function parseUnknownField({ code, message }: GraphError): string | null {
   return code === 100 ? (/nonexisting field \((\w+)\)/i.exec(message)?.[1] ?? null) : null
 }

@@ -52,7 +52,7 @@ export async function sendMessage(
   return { providerMessageId: read.data.messages[0]!.id }
 }
 
-/** An id in `to` would be accepted like a phone, but the message dropped. */
+/** A provider's id belongs in `recipient`: in `to`, the API would accept the message and then drop it. */
 const toRecipient = (address: string): Content =>
   address.startsWith('+') ? { to: address.slice(1) } : { recipient: address }
 

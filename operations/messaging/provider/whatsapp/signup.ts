@@ -9,7 +9,7 @@ import { type Graph, GraphFailure } from './graph.ts'
 import type { WhatsappCredentials } from './options.ts'
 import { isOnApp, type PhoneNumber, type PhoneNumbers, toPhone, toState } from './phone-numbers.ts'
 
-/** The grant of a setup that waits for an answer. */
+/** The saved grant of a setup that waits for the merchant's answer. */
 interface Granted {
   accessToken: string
   accountIds: string[]
@@ -17,7 +17,7 @@ interface Granted {
 
 type ChosenNumber = PhoneNumber & { accountId: string }
 
-/** The number has another PIN for its two-step verification. */
+/** Error code: the number has another PIN for its two-step verification. */
 const pinMismatch = 133005
 const registerErrors: Readonly<Record<number, { code: string; message: string }>> = {
   133006: {
@@ -88,9 +88,9 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     }
   }
 
-  /** A code works once: its grant is saved while the setup continues. */
+  /** Exchanges the code for a grant, or returns the saved one. A code works only once, so its grant is saved at once. */
   async #granted(store: ProviderStore, { code, returnUrl, saveGrant }: OfficialSetup): Promise<Granted> {
-    // Without accounts these are the credentials of a number that is already connected.
+    // Without `accountIds`, these are the credentials of a connected number, not a saved grant.
     const saved = store.credentials as { accessToken: string; accountIds?: string[] | null } | null
     const before = saved?.accountIds === undefined ? null : saved
     const accessToken = before?.accessToken ?? (await this.#exchange(code, returnUrl))
@@ -115,7 +115,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     }
   }
 
-  /** The accounts that the merchant shared with us, by the token's permissions; unordered. */
+  /** Reads the accounts that the merchant shared with us from the token's permissions. Their order means nothing. */
   async #accountsOf(accessToken: string): Promise<string[]> {
     const { appId, appSecret } = this.#graph.options
     const answer = await this.#graph.call({
@@ -129,7 +129,10 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     return accounts
   }
 
-  /** The number that the merchant named, or the only one, or the only one of this setup; otherwise asks the merchant. */
+  /**
+   * Returns the number that the merchant named, otherwise the only number of the accounts, otherwise the only number that
+   * was added since the setup started. If none of these exists, asks the merchant with a `SetupQuestion`.
+   */
   async #chosen(granted: Granted, setup: OfficialSetup): Promise<ChosenNumber> {
     const { accessToken } = granted
     const { answers = {}, sharedAccounts = [], startedAt } = setup
@@ -155,7 +158,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     })
   }
 
-  /** The number's previous PIN here, otherwise a new one. */
+  /** Returns the PIN that the number had when it was last connected here, otherwise a new one. */
   async #pinFor({ id }: ChosenNumber, { findPin, savePin }: OfficialSetup): Promise<string> {
     const known = await findPin?.(id)
     if (known) return known
@@ -164,7 +167,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     return made
   }
 
-  /** Registers the number and answers its PIN. */
+  /** Registers the number and returns its PIN. */
   async #register(granted: Granted, number: ChosenNumber, setup: OfficialSetup): Promise<string> {
     const { answers = {} } = setup
     const pin = answers.pin ?? (await this.#pinFor(number, setup))

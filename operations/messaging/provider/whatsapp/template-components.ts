@@ -6,7 +6,7 @@ type Buttons = TemplateContent['buttons']
 
 const placeholder = /\{\{\d+\}\}/
 
-/** `handle`: the example file of a media header. */
+/** Converts a template to the API's components. `handle`: the uploaded example file of a media header. */
 export function toComponents(template: TemplateContent, handle: string | null): unknown[] {
   const { header, body, footer, buttons, examples } = template
   const headers = header ? [toHeaderComponent(header, examples.header, handle)] : []
@@ -34,7 +34,7 @@ function toHeaderComponent(
   return { type: 'HEADER', format: header.type.toUpperCase(), ...example }
 }
 
-/** Examples belong to the dynamic buttons, in order. */
+/** Converts buttons. `examples` has one value per button with a parameter, in the order of the buttons. */
 function toButtonComponents(buttons: Buttons, examples: readonly string[]): unknown[] {
   const left = [...examples]
   return buttons.map(({ type, text, url, phone }) => {
@@ -114,14 +114,14 @@ function toButton({ type, text, url, phone_number: phone }: z.infer<typeof butto
   const ours = buttonTypes[type] ?? type.toLowerCase().replaceAll('_', '-')
   return {
     type: ours,
-    // The network's own label, in the reader's language.
+    // The label of a coupon button is the network's own, in the reader's language.
     text: ours === 'coupon-code' ? null : (text ?? null),
     url: url ?? null,
     phone: phone ? `+${phone.replace(/\D/g, '')}` : null,
   }
 }
 
-/** The example value of an address's placeholder, or the code. */
+/** Returns a button's example: the value of the placeholder in its address, or its coupon code. Empty if it has none. */
 function toExample({ example }: z.infer<typeof buttonShape>, { type, url }: Buttons[number]): string[] {
   const text = Array.isArray(example) ? example[0] : example
   if (text === undefined || text === null) return []

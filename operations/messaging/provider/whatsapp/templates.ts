@@ -135,7 +135,7 @@ export class WhatsappTemplates implements TemplatePort {
     }
   }
 
-  /** Uploads the example of a header's file by the resumable upload. */
+  /** Uploads the example file of a media header with the API's resumable upload. Returns the file's handle. */
   async #upload(token: string, url: string): Promise<string> {
     const file = await this.#fetchFile(url)
     const { appId } = this.#graph.options
@@ -152,7 +152,7 @@ export class WhatsappTemplates implements TemplatePort {
       body: file.bytes,
     })
     const { status } = response
-    // Only an unused upload is left behind.
+    // The error says `no`: the template was not submitted, only an unused upload session remains.
     if (status >= 500 || status === 429) {
       throw new Unavailable('no', 'The provider did not take the file of the header')
     }
@@ -174,7 +174,7 @@ export class WhatsappTemplates implements TemplatePort {
   }
 }
 
-/** Null for a template that is being deleted or is malformed. */
+/** Parses a listed template. Null if the template is being deleted or is malformed. */
 function parseListed(given: unknown): ProviderTemplate | null {
   const read = listedShape.safeParse(given)
   if (!read.success || /DELET/.test(read.data.status)) return null

@@ -1,6 +1,6 @@
 /**
- * The WhatsApp Business Cloud API. It does not deduplicate: a send whose response was lost is not repeated; the webhook
- * that returns our message key shows whether it was accepted.
+ * Adapter for the WhatsApp Business Cloud API. The API does not deduplicate, so a send whose response was lost is not
+ * repeated; a webhook event that contains our message key shows whether the message was accepted.
  */
 
 import { minuteMs } from '#runtime/durations'
@@ -130,7 +130,7 @@ export class WhatsappMessaging implements MessagingPort {
   fetchMedia: MessagingPort['fetchMedia'] = async (store, { mediaId }) =>
     fetchMedia(this.#graph, findSender(this.#graph, store, 'official').accessToken, mediaId)
 
-  /** The Cloud API reports by callbacks only. */
+  /** Not supported: the Cloud API reports events by callbacks only. */
   async history(): Promise<{ supported: boolean; events: ProviderEvent[]; next: string | null }> {
     return { supported: false, events: [], next: null }
   }

@@ -49,7 +49,7 @@ export default page({
   },
 })
 
-/** The official number if connected, otherwise the selected one. */
+/** Returns the id of the official number if it is connected, otherwise of the selected number. */
 async function connectedNumber(ctx: SystemContext, storeId: string): Promise<string> {
   const connections = await ctx.root
     .selectFrom('messaging_connections as c')

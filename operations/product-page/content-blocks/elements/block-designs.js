@@ -1,4 +1,4 @@
-// Rendering of each type of content block inside its box.
+// Renders each type of content block inside its box.
 
 import { h, hideBroken, money, useState } from '../../../storefront/script/client/elements.js'
 import { Html } from '../../../storefront/script/client/html.js'
@@ -25,7 +25,10 @@ function Warranty({ design, ...context }) {
   )
 }
 
-/** Counts only answers that the shopper opens, not those open from the start. */
+/**
+ * Questions and answers. A click is counted for an answer that the shopper opens, not for one that is open from the
+ * start.
+ */
 function Faq({ design, onChosen }) {
   return design.items.map(({ question, answerHtml }, at) =>
     h(
@@ -126,7 +129,7 @@ const Features = ({ design: { items, columns } }) =>
     ),
   )
 
-/** A banner whose picture does not load shows nothing; its impression still counts. */
+/** A banner. If its picture does not load, it shows the alternative text instead. */
 function Banner({ design, t }) {
   const { imageUrl, mobileImageUrl, alt, linkUrl, openInNewTab } = design
   const [isBroken, setBroken] = useState(false)
@@ -152,7 +155,7 @@ function Banner({ design, t }) {
   )
 }
 
-/** Two overlaid pictures; a range input sets how much of the first is visible, by pointer or keyboard. */
+/** Two pictures, one over the other. With a slider the shopper sets how much of the first one is visible. */
 function BeforeAfter({ design, t, shop, onChosen }) {
   const { beforeImageUrl, afterImageUrl, beforeLabel: before, afterLabel: after, startPosition } = design
   const [at, setAt] = useState(startPosition)

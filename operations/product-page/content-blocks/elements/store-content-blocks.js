@@ -1,4 +1,4 @@
-// Content blocks: those of one `placement`, or all.
+// Shows the content blocks of one `placement`, or all of them.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, isFor, useEffect, useRef, useSeen } from '../../../storefront/script/client/elements.js'
@@ -181,7 +181,7 @@ function Block({ block, ...context }) {
   )
 }
 
-/** FAQ markup for search engines (schema.org), in the element's light DOM, which is not rendered. */
+/** Adds FAQ markup for search engines (schema.org) to the element's light DOM, which browsers do not display. */
 function useQuestions(host, blocks) {
   const made = useRef(null)
   useEffect(() => {
@@ -196,7 +196,8 @@ function useQuestions(host, blocks) {
       })),
     )
     const json = JSON.stringify({ '@context': 'https://schema.org', '@type': 'FAQPage', mainEntity })
-    // Parsed as HTML: a Content-Security-Policy may forbid script elements created by code, even data blocks.
+    // The script element is parsed from HTML, because a Content-Security-Policy may forbid script elements created by code,
+    // even if they contain only data.
     const text = `<p><script type="application/ld+json">${json.replaceAll('<', '\\u003c')}</script>`
     const script = parsed(text).querySelector('script')
     host.append(script)

@@ -1,6 +1,6 @@
-// The price of paying by another method, calculated like the server: in whole cents, half up.
+// Calculates the featured price with the same result as the server: in whole cents, rounded half up.
 
-/** `price`: the variant's; null if it shows none. */
+/** The featured price in cents for a variant's `price`; null if the variant shows none. */
 export function featuredCents({ discountPercentage, minAmount }, price) {
   const base = toCents(price)
   if (base === null || base < toCents(minAmount)) return null
@@ -9,7 +9,7 @@ export function featuredCents({ discountPercentage, minAmount }, price) {
   return (base * percentage * 2n + whole) / (whole * 2n)
 }
 
-/** Uses the decimal digits of a number, without its binary rounding error. */
+/** Converts an amount to cents. Rounds to two decimals as text first, because multiplying a float by 100 is inexact. */
 function toCents(amount) {
   const cents = Math.round(Number(Number(amount).toFixed(2)) * 100)
   return cents >= 0 ? BigInt(cents) : null

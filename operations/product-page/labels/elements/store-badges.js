@@ -1,4 +1,4 @@
-// Badges near a product's name, price or button: those of one `placement`, or all.
+// Shows badges near a product's name, price or button: those of one `placement`, or all of them.
 
 import { h } from '../../../storefront/script/client/elements.js'
 import { Icon } from '../../../storefront/script/client/icons.js'

@@ -1,4 +1,4 @@
-// A product's price with the payment method that the merchant prefers.
+// Shows a product's price with the payment method that the merchant prefers.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useProduct } from '../../../storefront/script/client/elements.js'

@@ -1,4 +1,4 @@
-// Looks: a picture with marks on the products in it, which can be bought in one step.
+// Looks: shows a picture with marks on its products, which a shopper can add to the cart together.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import { h, money, useRef, useSeen, useState } from '../../../storefront/script/client/elements.js'
@@ -73,7 +73,7 @@ function Looks({ data, ...others }) {
         'div',
         {
           class: `looks ${section.layout}`,
-          // A region that scrolls by touch must scroll by keyboard, too.
+          // Focusable, because a region that scrolls by touch must also scroll by keyboard.
           ...(section.layout === 'carousel'
             ? { tabIndex: 0, role: 'group', 'aria-label': section.title }
             : {}),
@@ -87,7 +87,7 @@ function Looks({ data, ...others }) {
 const toKey = ({ productId, variantId }) => `${productId} ${variantId ?? ''}`
 
 function Look({ look, settings, shop, t, tell, ask }) {
-  // The shopper chooses a variant of an item that allows any.
+  // For an item without a variant, the shopper chooses one.
   const open = look.items.filter(({ variantId, status }) => variantId === null && status === 'available')
   const { products } = useProducts(
     ask,
@@ -102,7 +102,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
     listVariants(item).find(({ variantId }) => variantId === variants[item.productId]) ??
     listVariants(item)[0]
   const getVariant = (item) => item.variantId ?? getChosen(item)?.variantId
-  // The server's price, until the variants are loaded.
+  // Until the variants are loaded, shows the price that the server gave for the item.
   const getUnitPrice = (item) => getChosen(item)?.price ?? item.unitPrice
   const seen = useSeen(() => tell('impression', 'look', { resourceId: look.id }))
   const canBuy = look.items.filter(({ status }) => status === 'available')
@@ -234,7 +234,7 @@ function Look({ look, settings, shop, t, tell, ask }) {
   )
 }
 
-/** Keeps its space, so that the layout does not shift. */
+/** Hides a picture that does not load but keeps its space, so that the layout does not shift. */
 const hide = ({ target }) => {
   target.style.visibility = 'hidden'
 }

@@ -1,4 +1,4 @@
-// Finds the size of a table that fits a person, from the merchant's own numbers: nothing else is known about a product.
+// Finds the size in a table that fits a person. Uses only the numbers that the merchant wrote into the table.
 
 const cell =
   /^\s*(\d+(?:[.,]\d+)?)(?:\s*(?:-|–|—|a|to|até|hasta)\s*(\d+(?:[.,]\d+)?))?\s*(?:cm|in|pol|pulg|"|″)?\.?\s*$/i
@@ -16,7 +16,10 @@ function parseRange(text) {
   return from <= to ? { from, to } : null
 }
 
-/** Columns whose cells are numbers or ranges and grow from row to row; the first column has the names of sizes. */
+/**
+ * Finds the columns with measurements: all cells are numbers or ranges and grow from row to row. The first column is
+ * never one: it has the names of the sizes.
+ */
 export function findMeasures({ columns, rows }) {
   if (rows.length < 2) return []
   return columns.flatMap((name, at) => {
@@ -28,8 +31,8 @@ export function findMeasures({ columns, rows }) {
 }
 
 /**
- * `given`: numbers by column. Each needs the first size that is large enough; the largest of these is the result.
- * `row`: null if no size fits.
+ * Finds the smallest size that is large enough in every measurement. `given` are the person's measurements by column. The
+ * result's `row` is null if no size fits.
  */
 export function findFit(table, given) {
   const needs = findMeasures(table).flatMap(({ name, at, ranges }) => {
@@ -44,6 +47,6 @@ export function findFit(table, given) {
   return { needs, row: isTooLarge ? null : Math.max(...needs.map(({ row }) => row)) }
 }
 
-/** Rounds like the server: one decimal. */
+/** Converts a value to the other unit, rounded to one decimal like on the server. */
 export const toOtherUnit = (value, from) =>
   Math.round((from === 'cm' ? value / 2.54 : value * 2.54) * 10) / 10

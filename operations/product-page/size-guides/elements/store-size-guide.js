@@ -1,4 +1,4 @@
-// A product's size guide: behind a button, in a drawer, or inline; with a calculator of the shopper's size.
+// Shows a product's size guide in a dialog, in a drawer, or inline, with a calculator of the shopper's size.
 
 import { Dialog, h, hideBroken, useState } from '../../../storefront/script/client/elements.js'
 import { Field } from '../../../storefront/script/client/forms.js'
@@ -131,7 +131,7 @@ function SizeGuide({ data, ...context }) {
   ]
 }
 
-/** Measurements are kept for the browser session, for other products too. */
+/** The measurements that the shopper entered in this browser session, also for other products. */
 const remembered = (session) => JSON.parse(session.read('measures') || '{}')
 
 function Guide({ data, keep, session, t, shop }) {
@@ -293,7 +293,7 @@ function Result({ fit: { row, needs }, table: { rows }, t }) {
   ]
 }
 
-/** Converts values that were typed in the other unit. */
+/** Returns the remembered measurements in a unit, converting those that were entered in the other unit. */
 function inUnit({ unit: from, values = {} }, unit, { locale }) {
   if (!from || from === unit) return values
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-// Videos of a product or of the home page: as a carousel, as stories, or floating in a corner.
+// Shows the videos of a product or of the home page as a carousel, as stories, or floating in a corner.
 
 import {
   Dialog,
@@ -180,11 +180,14 @@ function Carousel(props) {
   )
 }
 
-/** How far the list can scroll, and how far a button scrolls it; to the left in right-to-left text. */
+/**
+ * Whether the list can scroll to the next and previous videos, and a function that scrolls it. Supports right-to-left
+ * text.
+ */
 function useMoves(list, count) {
   const [canMove, setCanMove] = useState({ next: false, previous: false })
   const look = () => {
-    // There is no list if all videos turned out to be missing.
+    // The list is not rendered if none of its videos could be loaded.
     if (!list.current) return
     const { scrollLeft, clientWidth, scrollWidth } = list.current
     const at = Math.abs(scrollLeft)
@@ -203,7 +206,7 @@ function useMoves(list, count) {
   return { canMove, look, move }
 }
 
-/** Its title, and the product that it links to. */
+/** The title of a video, and the product that the video links to. */
 function Caption({ video: { title, product, ...video }, shop, onChosen }) {
   return [
     title ? h('p', { class: 'caption', part: 'caption' }, title) : null,

@@ -1,11 +1,11 @@
-// One video: it autoplays only muted, in view, and if the shopper does not prefer reduced motion.
+// A video. It plays by itself only while it is muted and in view, and only if the shopper does not prefer reduced motion.
 
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Icon } from '../../../storefront/script/client/icons.js'
 
 /**
- * `isChosen`: the shopper opened it, so it starts. `isPreview`: it invites to be opened, muted, with only a pause
- * control.
+ * `isChosen` is true if the shopper opened the video, so that it starts. `isPreview` is true for a small video that opens a
+ * large one when clicked; it is muted and has only a pause button.
  */
 export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken }) {
   const { videoUrl, posterUrl, name } = video
@@ -26,7 +26,7 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   }, [isBroken, hasPoster])
   const toggle = () =>
     (player.current.paused ? player.current.play() : player.current.pause())?.catch(() => {})
-  // Events arrive late: if the state has changed since, the event does not show who changed it.
+  // `play` and `pause` events arrive with a delay. An event that no longer matches the state of the video is ignored.
   const onPlay = ({ target: { dataset, paused } }) => {
     setPlaying(!paused)
     if (paused || dataset.asked === 'play') return
@@ -38,7 +38,7 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
     setPlaying(!paused)
     if (!paused || dataset.asked !== 'play') return
     dataset.asked = 'pause'
-    // A video that the shopper stopped does not start again by itself.
+    // Remembers that the shopper stopped the video, so that it does not start again by itself.
     if (!ended) dataset.stopped = ''
   }
   const tool = (icon, label, onClick) =>
@@ -88,11 +88,15 @@ export function Video({ video, data, t, isChosen, isPreview, onChosen, onBroken 
   )
 }
 
-/** Stores our last request: any other state comes from the shopper, by our buttons or the browser's. */
+/**
+ * Starts a video and records in `dataset.asked` what we asked for. If the video's state differs from that, the shopper has
+ * started or paused it, with our buttons or the browser's.
+ */
 function start(video) {
   if (!video.paused) return
   video.dataset.asked = 'play'
-  // A browser may block autoplay: the button remains. A video paused meanwhile has reported that itself.
+  // The browser has blocked autoplay; the shopper can use the play button. `AbortError` means that the video was paused
+  // meanwhile, which its own event reports.
   video.play()?.catch(({ name }) => {
     if (name !== 'AbortError') video.dataset.asked = 'pause'
   })

@@ -1,4 +1,4 @@
-// The heart of a product: in the corner of its picture, below its buy button, on every card of a list.
+// The heart button that adds a product to the list: in the corner of its picture, below its buy button, or on a card.
 
 import {
   Dialog,
@@ -74,7 +74,7 @@ function WishlistButton(props) {
   const { settings } = data
   const current = useProduct(attribute)
   const productId = attribute('product-id') ?? ofPage
-  // Themes give ids as numbers, too.
+  // Some themes give ids as numbers.
   const variantId =
     current.variantId && String(current.productId) === productId ? String(current.variantId) : undefined
   const isWished = useWishes(keep).some((each) => each.productId === productId)
@@ -83,7 +83,7 @@ function WishlistButton(props) {
   const seen = useSeen(() => tell('impression', 'wishlist', { productId }))
   const inCorner = attribute('placement') === 'corner'
   const heart = useRef(null)
-  // Other elements in the same corner are placed below it, at the same distance as it has from the edge.
+  // Other elements in the same corner are placed below the heart, 6 pixels away, as far as the heart is from the edge.
   useReportedHeight(props.host, inCorner && productId ? 'wish' : null, heart, 6)
   if (!productId) return null
   const words = isWished ? settings.addedText : settings.addText
@@ -149,7 +149,7 @@ function WishlistButton(props) {
   )
 }
 
-/** Asks for a contact once: after the wish if it is optional, before it if a contact is required. */
+/** Asks once for a contact: before the product is added if a contact is required, afterwards if it is optional. */
 function ContactDialog({ data: { settings }, t, tell, keep, onClose, onGiven }) {
   const [fault, setFault] = useState('')
   const send = (event) => {

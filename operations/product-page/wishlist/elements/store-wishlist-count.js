@@ -1,4 +1,4 @@
-// The number of products in the shopper's list, for a theme's header: placed by hand.
+// The number of products in the shopper's list. A merchant places it in the theme's header.
 
 import { h } from '../../../storefront/script/client/elements.js'
 import { useWishes } from './wishes.js'

@@ -1,4 +1,4 @@
-// The page of the shopper's list, or of a shared one.
+// Shows the shopper's list, or a list that another shopper has shared, as a page.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import { CopyButton } from '../../../storefront/script/client/copying.js'

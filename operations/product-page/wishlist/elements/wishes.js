@@ -1,10 +1,10 @@
-// The shopper's list, stored in the browser: shared by all elements of the page and by other tabs.
+// The shopper's list. It is stored in the browser and shared by all elements of the page and by other tabs.
 
 import { useEffect, useState } from '../../../storefront/script/client/elements.js'
 
 const atMost = 200
 const changed = 'storefront:wishlist'
-/** In memory only, if nothing can be stored. */
+/** The list if the browser stores nothing. */
 let inMemory = null
 
 export function wishesIn(keep) {
@@ -26,13 +26,13 @@ const tellChanged = (wishes) => document.dispatchEvent(new CustomEvent(changed, 
 
 export function add({ keep, tell }, { productId, variantId }) {
   const wishes = wishesIn(keep)
-  // Added in another tab meanwhile.
+  // Another tab may have added the product meanwhile.
   if (wishes.some((each) => each.productId === productId)) return tellChanged(wishes)
   write(keep, [{ productId, ...(variantId ? { variantId } : {}) }, ...wishes].slice(0, atMost))
   tell('wishlist-add', 'wishlist', { productId, ...(variantId ? { variantId } : {}) })
 }
 
-/** With the variant that was wished for, or without one. */
+/** Removes a product from the list, whichever variant of it was added. */
 export function remove({ keep, tell }, productId) {
   const wishes = wishesIn(keep)
   write(
@@ -48,7 +48,7 @@ export function useWishes(keep) {
     const look = () => setWishes(wishesIn(keep))
     document.addEventListener(changed, look)
     addEventListener('storage', look)
-    // A page restored from the back/forward cache has missed changes.
+    // A page that is restored from the back/forward cache has missed changes of other pages.
     const onShow = ({ persisted }) => persisted && look()
     addEventListener('pageshow', onShow)
     return () => {
@@ -60,5 +60,5 @@ export function useWishes(keep) {
   return wishes
 }
 
-/** Whether the shop knows its shopper: a theme reports it. If guests are allowed, everybody may have a list. */
+/** Whether the shopper may have a list. If guests may not, the theme must have reported a customer who is logged in. */
 export const mayWish = ({ allowGuests }) => allowGuests || Boolean(window.storefrontCustomer)

@@ -3,7 +3,7 @@ import { days, defineExport } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { wishlistExport } from '../../handles.ts'
 
-/** One row per contact, even if the contact came from several browsers. */
+/** Exports the contacts of wishlists: one row per contact, even if the contact used several browsers. */
 export default defineExport(wishlistExport, {
   title: 'Wishlist contacts',
   description: 'Emails the contacts of wishlists as CSV',
@@ -21,7 +21,7 @@ export default defineExport(wishlistExport, {
   },
 })
 
-/** Values of a contact's latest visitor take precedence. */
+/** Selects the contacts. If a contact has several visitors, the values of the latest one take precedence. */
 function visitors(ctx: Context, { startDate, endDate }: { startDate?: string; endDate?: string }) {
   const latest = (column: 'email' | 'phone' | 'name') =>
     sql<string | null>`(array_agg(${sql.ref(`v.${column}`)} order by v.updated_at desc, v.visitor_id)

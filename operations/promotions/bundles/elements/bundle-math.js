@@ -1,6 +1,6 @@
-// Computes the price of a bundle like the server: whole cents, rounded half up.
+// Computes the price of a bundle with the same result as the server: whole cents, rounded half up.
 
-/** Parses an amount by its decimals, not by its binary floating point value. */
+/** Converts an amount to cents. Uses its two decimals as text, because multiplying a float by 100 is inexact. */
 export const toCents = (amount) => BigInt(amount.toFixed(2).replace('.', ''))
 export const toAmount = (cents) => Number(cents) / 100
 

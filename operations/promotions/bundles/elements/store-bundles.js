@@ -1,4 +1,4 @@
-// Bundles: the price of the products separately and together, and a button that adds all of them to the cart.
+// Bundles: shows the price of the products bought separately and together, and a button that adds all of them to the cart.
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import {
@@ -145,7 +145,7 @@ function Bundle({ bundle, pageProduct, shop, t, tell, productId }) {
   )
 }
 
-/** The item's own variant, else the one chosen here or on the page, else the first available one. */
+/** The variant fixed by the bundle, else the variant chosen here or on the product page, else the first available one. */
 function findVariant({ productId, variantId, unitPrice, status, variants = [] }, chosen, pageProduct) {
   if (variantId !== null) return { variantId, price: unitPrice, isAvailable: status === 'available' }
   const requested =
@@ -154,7 +154,10 @@ function findVariant({ productId, variantId, unitPrice, status, variants = [] },
   return buyable.find((each) => each.variantId === String(requested)) ?? buyable[0] ?? null
 }
 
-/** Prices of the chosen variants; the server's prices when one is unknown. */
+/**
+ * Computes the bundle's prices for the chosen variants. Returns the server's prices if the price of a variant is
+ * unknown.
+ */
 function computePrices(bundle, items) {
   const { regularPrice, bundlePrice, discountAmount } = bundle
   if (items.some(({ variant }) => variant?.price == null)) {

@@ -1,4 +1,4 @@
-// Cart gifts: the missing amount for the next gift, and the gifts that the cart has earned.
+// Cart gifts: shows the amount missing for the next gift, and the gifts that the cart has earned.
 
 import { addToCart, removeFromCart } from '../../../storefront/script/client/cart.js'
 import {
@@ -55,9 +55,11 @@ p { margin: 0; }
 }
 
 /**
- * The state of a gift in this visit (in this page, if storage is off): `asked`: requested from the theme; `ours 2`: in the
- * cart, with that many units of its variant in total; `leaving 2`: being removed; `settled`: the platform added it by itself
- * or the shopper removed it.
+ * The state of each gift in this session, or on this page if the browser stores nothing:
+ * - `asked`: we have asked the theme to add it;
+ * - `ours 2`: we have added it, and the cart now has 2 units of its variant in total;
+ * - `leaving 2`: like `ours 2`, but we are removing it;
+ * - `settled`: the platform added it by itself, or the shopper removed it.
  */
 const states = new Map()
 const buildKey = ({ id }) => `gift.${id}`
@@ -77,12 +79,13 @@ function Gifts({ data, session, ...props }) {
   const live = items.filter(({ endsAt }) => endsAt === null || msOf(endsAt) > now)
   const amount = (item) => exact(computeAmount(item, cart, items, session))
   const given = cart ? findEarnedGifts(live, amount) : []
-  // A gift that is no longer earned must not be paid for: remove the units we added. Once earned again, it is added again.
+  // A shopper would have to pay for a gift that is no longer earned, so the units that we added are removed. If the gift is
+  // earned again, it is added again.
   useEffect(() => {
     for (const item of cart ? items : []) {
       const state = readState(session, item)
       if (state === null || given.includes(item)) continue
-      // With fewer units it was removed already: the rest was bought.
+      // If the cart has fewer units than before, the gift is already removed, and the remaining units were bought.
       if (!isOurs(state) || isTakenOut(item, cart, state)) note(session, item, null)
       else if (!state.startsWith('leaving')) {
         note(session, item, state.replace('ours', 'leaving'))
@@ -106,11 +109,14 @@ const countUnits = ({ gift }, { items = [] }) =>
   items.reduce((sum, line) => sum + (String(line.variantId) === gift.variantId ? (line.quantity ?? 1) : 0), 0)
 const isOurs = (state) => /^(ours|leaving) /.test(state)
 const isTakenOut = (item, cart, state) => countUnits(item, cart) < Number(state.split(' ')[1])
-/** The cart line of the gift that costs nothing. */
+/** Whether a cart line is the gift: its variant, at no cost. */
 const isGiftLine = ({ gift }, line) =>
   String(line.variantId) === gift.variantId && (line.isGift || line.total === 0)
 
-/** The amount that counts: excludes gifts in the cart, which have a price before discounts or once no longer earned. */
+/**
+ * The amount of the cart that counts towards a gift. Gifts in the cart do not count, although they have a price before
+ * discounts, and also after discounts when they are no longer earned.
+ */
 function computeAmount({ amountBasis }, cart, gifts, session) {
   const { total = 0, totalBeforeDiscounts = total, items: lines = [] } = cart
   const free = lines.filter((line) => gifts.some((gift) => isGiftLine(gift, line)))
@@ -130,7 +136,7 @@ function computeAmount({ amountBasis }, cart, gifts, session) {
   )
 }
 
-/** The earned gift with the highest amount; further ones only if all of them combine. */
+/** The earned gift with the highest minimum amount, and further earned gifts if all of them combine with gifts. */
 function findEarnedGifts(items, amount) {
   const given = []
   for (const item of [...items].sort((a, b) => b.minAmount - a.minAmount)) {
@@ -177,7 +183,7 @@ function Reached({ item, cart, shop, t, tell, session }) {
   const seen = useSeen(() => tell('impression', 'cart-gift', resource), [id])
   const [state, setState] = useState(null)
   const isBusy = useRef(false)
-  // The next cart event of the theme is authoritative.
+  // Our own state is dropped once the theme reports the cart.
   useEffect(() => setState(null), [cart])
   const isThere = (cart.items ?? []).some((line) => isGiftLine(item, line))
   const isIn = isThere || state === 'added'
@@ -195,7 +201,7 @@ function Reached({ item, cart, shop, t, tell, session }) {
     }
     isBusy.current = false
   }
-  // A gift that the shopper removed is not added again.
+  // Records whether the gift is in the cart, and adds it automatically, unless the shopper has removed it before.
   useEffect(() => {
     const last = readState(session, item)
     const known = last?.startsWith('leaving') && isTakenOut(item, cart, last) ? null : last

@@ -1,6 +1,6 @@
-// Computes installments like the server (`installments/math.ts`): whole cents, no floating point.
+// Computes installments with the same result as the server (`installments/math.ts`): whole cents, no floating point.
 
-/** Parses an amount by its decimals, not by its binary floating point value. */
+/** Converts an amount to cents. Uses its two decimals as text, because multiplying a float by 100 is inexact. */
 const toCents = (amount) => BigInt(Number(amount).toFixed(2).replace('.', ''))
 const toAmount = (cents) => Number(cents) / 100
 
@@ -15,7 +15,7 @@ export function findRule(amount, rules) {
   )
 }
 
-/** The options of an amount; without a rule, only a single payment. */
+/** The options of an amount. Without a rule, the only option is a single payment. */
 export function buildOptions(amount, rule) {
   const price = toCents(amount)
   const least = rule ? toCents(rule.minInstallmentAmount) : 0n
@@ -40,7 +40,10 @@ export function buildOptions(amount, rule) {
 
 const scale = 1_000_000n
 
-/** `P·i / (1 − (1 + i)^−n)` as an exact fraction, rounded half up once, never below the price over `n`. */
+/**
+ * The amount of one installment: `P·i / (1 − (1 + i)^−n)` as an exact fraction, rounded half up, at least the price /
+ * `n`.
+ */
 function withInterest(price, parts, ratePercent) {
   const rate = BigInt(ratePercent.toFixed(4).replace('.', ''))
   const a = (scale + rate) ** parts

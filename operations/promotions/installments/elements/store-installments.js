@@ -1,4 +1,4 @@
-// Installments of a product or of the cart: one line, and a table of all options.
+// Shows the installments of a product or of the cart: one line, and a table of all options.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useCart, useProduct } from '../../../storefront/script/client/elements.js'
@@ -94,21 +94,21 @@ function Installments(props) {
   )
 }
 
-/** The price of the cart, of the product on a card, or of the chosen variant. */
+/** The price to pay in installments: of the cart, of a card's product, or of the page's chosen variant. */
 function usePrice({ data, card, attribute, productId, shop }) {
   const cart = useCart(shop.currency)
   const pageProduct = useProduct(attribute, shop)
   const placement = attribute('placement')
   if (cart?.isForeign || pageProduct.isForeign) return null
   if (placement === 'cart') return cart?.total
-  // The card's own attribute is ignored: some themes write cents there.
+  // Uses the server's price: some themes write cents into the card's price attribute.
   if (placement === 'card') return card?.installments?.price
   const own = attribute('product-id') ?? productId
   const isOwn = String(pageProduct.productId ?? own) === own
   return (isOwn ? pageProduct.price : null) ?? data.simulation?.amount
 }
 
-/** The option named in the line; none for a single payment, interest-free or not. */
+/** The option shown in the line, or null if a single payment is the only option. */
 function chooseOption(options, display) {
   const all = options.filter(({ installments }) => installments > 1)
   const free = all.filter(({ isInterestFree }) => isInterestFree)

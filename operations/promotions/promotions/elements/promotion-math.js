@@ -1,4 +1,5 @@
-// Progress of a cart in a quantity promotion, counted like the checkout: sets of units, the cheapest of each discounted.
+// Computes the progress of a cart in a quantity promotion with the same result as the checkout. Units form sets, and the
+// cheapest units are discounted.
 
 const getKey = {
   any: () => '',
@@ -6,19 +7,20 @@ const getKey = {
   'same-variant': ({ variantId }) => String(variantId),
 }
 
-/** Parses an amount by its decimals: `1.005` stays exact. */
+/** Converts an amount to cents. Rounds to two decimals as text first, because multiplying a float by 100 is inexact. */
 const toCents = (amount) => Math.round(Number(amount.toFixed(2)) * 100)
 const getPrice = ({ unitPrice, total, quantity }) => toCents(unitPrice ?? total / quantity)
 
-/** Rounds half up; exact, since a percentage has at most four decimals. */
+/** A percentage of an amount, rounded half up. Exact, since a percentage has at most four decimals. */
 function computePercentage(cents, percentage) {
   const whole = 100_000_000n
   return Number((2n * BigInt(cents) * BigInt(Math.round(percentage * 1e6)) + whole) / (2n * whole))
 }
 
 /**
- * Progress of the matching lines: full sets, the amount they save, units of the fullest incomplete set (`begun`, 0: none)
- * and its missing units.
+ * Computes the progress of the cart lines that match the promotion: `sets` is the number of full sets, `saved` the
+ * amount that they save, `begun` the number of units in the fullest incomplete set (0 if there is none), and `missing`
+ * the number of units that this set lacks.
  */
 export function computeProgress(
   { buyQuantity, payQuantity, discountPercentage, mixing, maxSetsPerOrder },

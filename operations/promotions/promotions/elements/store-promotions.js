@@ -1,5 +1,5 @@
-// Quantity promotions: a label over the picture (`placement="label"`), texts next to the product, and the progress of the
-// cart (`placement="cart"`).
+// Quantity promotions: shows a label over the picture (`placement="label"`), texts next to the product, and the progress of
+// the cart (`placement="cart"`).
 
 import {
   filled,
@@ -43,7 +43,7 @@ ${overCss}
 
 const labelsAtMost = 3
 
-/** Sends one impression per promotion and page, however many cards show it. */
+/** Promotions whose impression was sent. A page sends one impression per promotion, even if several cards show it. */
 const tracked = new Set()
 function trackImpression(tell, { id }) {
   if (tracked.has(id)) return
@@ -51,7 +51,7 @@ function trackImpression(tell, { id }) {
   tell('impression', 'promotion', { resourceId: id })
 }
 
-/** The current time, to hide ended promotions. `isTicking`: updated every second. */
+/** The current time in milliseconds, to hide ended promotions. With `isTicking` it is updated every second. */
 function useNow(isTicking) {
   const [now, setNow] = useState(() => msOf(new Date()))
   useEffect(() => {
@@ -87,13 +87,13 @@ const buildTexts = (
   },
   discount: new Intl.NumberFormat(shop.locale, { maximumFractionDigits: 4 }).format(discountPercentage),
   timeLeft: formatTimeLeft(endsAt, now, shop.locale),
-  // Values that only a cart knows: here a full set is missing and nothing is saved yet.
+  // Outside the cart nothing is known about progress: all units of a set are missing, and nothing is saved.
   missing: String(buyQuantity),
   saved: money(0, shop),
   ...its,
 })
 
-/** Promotions of the card's product, or of the page's. */
+/** The promotions of a card's product, or of the page's product. */
 function listItems({ data: { settings, items }, card, page, attribute }) {
   if (card) return settings.showInProductList ? (card.promotions?.items ?? []) : []
   const isOfProduct = page === 'product' || attribute('product-id')
@@ -154,7 +154,7 @@ function Text({ item, settings, shop, now, tell }) {
   )
 }
 
-/** Screen readers announce it once, not every second. */
+/** A countdown with `aria-live` off, so that screen readers do not announce it every second. */
 function Countdown({ item, settings, shop, now }) {
   if (!settings.showCountdown || item.endsAt === null) return null
   return h(
@@ -194,7 +194,7 @@ function isIn({ id, scope, productIds, excludedProductIds }, productId, cards) {
   return scope === 'all' || productIds.includes(productId)
 }
 
-/** Fetches categories of products from the server, only if a promotion targets categories. */
+/** Fetches card data of the cart's products, which includes their categories. Only if a promotion targets categories. */
 function useCards(items, lines, ask) {
   const [cards, setCards] = useState({})
   const isNeeded = items.some(({ scope }) => scope === 'categories')
@@ -214,7 +214,10 @@ function useCards(items, lines, ask) {
   return cards
 }
 
-/** If the theme reports the checkout's discounts, they take precedence: another discount may have replaced this one. */
+/**
+ * Progress of a cart in a promotion. If the theme reports the discounts of the checkout, the saved amount is taken from
+ * them, because the checkout may have applied another discount instead.
+ */
 function progressIn(item, lines, { discounts }) {
   const reckoned = computeProgress(item, lines)
   if (!discounts) return reckoned

@@ -11,7 +11,7 @@ export default job(reviewDispatchSend, {
   safeTwice:
     'A message is claimed with its requests and its text before it leaves, under a key that is its own; what a dead worker held for ten minutes is taken up under the same key.',
   run: (ctx, _payload, { signal }) => sendRequests(ctx, signal),
-  // Requeued every minute until everything is sent.
+  // The merchant is not notified, because the job is queued again every minute while there are messages to send.
   async failed(ctx, _payload, reason) {
     ctx.log.error({ reason }, 'review request send failed after all retries')
   },

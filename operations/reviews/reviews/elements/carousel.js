@@ -1,4 +1,4 @@
-// Carousel, moved by buttons, keys, touch or a timer; and a lightbox for pictures.
+// A carousel that is moved by buttons, keys, touch or a timer, and a lightbox for pictures.
 
 import { Dialog, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 
@@ -27,8 +27,8 @@ export const lightboxCss = `
 `
 
 /**
- * `seconds`: interval of the automatic rotation, null for none. It pauses on hover and focus, and is off if the
- * visitor prefers reduced motion or stopped it.
+ * Shows items in a row. `seconds` is the interval of the automatic rotation, null for none. The rotation pauses on hover
+ * and focus. It is off if the visitor prefers reduced motion or has stopped it.
  */
 export function Carousel({ items, label, perView, seconds = null, t }) {
   const track = useRef(null)
@@ -42,7 +42,7 @@ export function Carousel({ items, label, perView, seconds = null, t }) {
     const at = Math.abs(scrollLeft)
     const last = scrollWidth - clientWidth
     const width = firstElementChild.getBoundingClientRect().width + 16
-    // Wraps around from the last item to the first.
+    // Moves from the last item to the first, and the other way round.
     const to = step > 0 && at >= last - 2 ? 0 : step < 0 && at <= 2 ? last : at + step * width
     // `scrollBy` instead of `scrollTo`: some shop libraries overwrite `scrollTo`.
     track.current.scrollBy({

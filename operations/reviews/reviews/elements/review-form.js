@@ -1,4 +1,4 @@
-// Review form: on a product page, or for an order by the token of its link.
+// The review form: for the product of the page, or for the order of a review request's link.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
@@ -260,10 +260,10 @@ function Fields({ form, order, data, token, preferredId, ask, t, onDone }) {
   )
 }
 
-/** Error texts for fields that the shared form texts do not cover. */
+/** Names of the error texts for fields that other forms do not have. */
 const ownErrors = { rating: 'ratingFault', imageUrls: 'picturesFault' }
 
-/** Text for an API error without a field. */
+/** The text for an API error that is not about a field of the form. */
 function describeError({ code, message }, t) {
   if (code === 'bad_request' && message.startsWith('token:')) return t('deadLink')
   if (code === 'conflict') return t('already')
@@ -379,7 +379,7 @@ function Pictures({ pictures, setPictures, atMost, fault, ask, t }) {
 }
 
 async function upload(file, key, ask) {
-  // Unique file names: the API deduplicates identical requests.
+  // File names must be unique, because the API deduplicates identical requests.
   const fileName = `${key}-${file.name}`.slice(-200).replace(/^[\udc00-\udfff]/, '')
   const picture = await stripMetadata(file)
   const { uploadUrl, method, headers, fileUrl } = await ask('/reviews/upload-url', {

@@ -1,4 +1,4 @@
-// Reviews of a product, and the form to write one.
+// Shows the reviews of a product, and a button for the form to write a review.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
 import { Dialog, dayOf, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'

@@ -1,4 +1,4 @@
-// Star rating of a product: below its title, and on its card in lists.
+// Shows the star rating of a product, below its title and on its card in lists.
 
 import { h, trusted, useEffect } from '../../../storefront/script/client/elements.js'
 import { findToken, formatCount, formatRating, ratingTexts, Stars } from './words.js'
@@ -27,7 +27,7 @@ function ProductStars({ data, card, attribute, host, page, productId, shop, t })
     if (!isPage) return
     const removeMarkup = summary?.total ? addRatingMarkup(summary) : null
     const isRequested = location.hash === anchor || findToken(attribute)
-    // The reviews element may be placed a moment later.
+    // Retries for 5 seconds, because the reviews element may not be on the page yet.
     let tries = isRequested ? 25 : 0
     const timer = setInterval(() => {
       if (tries-- <= 0 || scrollToReviews()) clearInterval(timer)
@@ -66,7 +66,7 @@ function ProductStars({ data, card, attribute, host, page, productId, shop, t })
     : h('span', { part: 'link' }, content)
 }
 
-/** False if the page has no reviews element. */
+/** Scrolls to the reviews element. Returns false if the page has none. */
 function scrollToReviews() {
   const reviews = document.querySelector('store-reviews')
   if (!reviews) return false
@@ -104,7 +104,7 @@ function addStructuredData(data) {
   try {
     script.text = trusted('createScript', JSON.stringify(data))
   } catch {
-    // The shop's Trusted Types policy forbids scripts, even data-only ones.
+    // The shop's Trusted Types policy forbids scripts, even scripts that contain only data.
     return () => {}
   }
   document.head.append(script)

@@ -1,14 +1,17 @@
-// Strips metadata (location, device, owner) from pictures before upload: a review's pictures are public. The
-// orientation is kept.
+// Removes metadata such as location, device and owner from pictures before they are uploaded, because a review's pictures
+// are public. Keeps the orientation.
 
-/** The picture without metadata; the file itself if it is not JPEG, PNG or WebP. */
+/** Returns the picture without metadata, or the file itself if it is not a JPEG, PNG or WebP. */
 export async function stripMetadata(file) {
   const bytes = new Uint8Array(await file.arrayBuffer())
   const parts = splitParts(bytes)
   return parts ? new Blob(parts, { type: file.type }) : file
 }
 
-/** Null for any other format. A truncated file keeps the part that browsers would show. */
+/**
+ * Returns the parts of a picture to keep, or null if it is not a JPEG, PNG or WebP. Of a truncated file it keeps what
+ * browsers would show.
+ */
 export function splitParts(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return splitJpeg(bytes)
   if (readText(bytes, 0, 8) === '\x89PNG\r\n\x1a\n') return splitPng(bytes)
@@ -19,14 +22,15 @@ const readText = (bytes, at, length) => String.fromCharCode(...bytes.subarray(at
 const toView = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /**
- * Keeps JFIF, the colour profile and Adobe's colour segment. Drops data after the end marker, such as a motion photo.
+ * Keeps the picture with the JFIF segment, the colour profile and Adobe's colour segment. Drops data after the end marker,
+ * such as the video of a motion photo.
  */
 function splitJpeg(bytes) {
   const parts = [bytes.subarray(0, 2)]
   let orientation = 1
   for (let at = 2; at + 4 <= bytes.length; ) {
     const marker = bytes[at + 1]
-    // Skips bytes outside segments, like browsers do.
+    // Skips bytes outside of segments, as browsers do.
     if (bytes[at] !== 0xff || marker === 0xff || hasNoLength(marker)) {
       at += 1
       continue
@@ -47,10 +51,13 @@ function splitJpeg(bytes) {
   return null
 }
 
-/** A marker without a length field. */
+/** Whether a marker is not followed by a length field. */
 const hasNoLength = (marker) => marker <= 1 || (marker >= 0xd0 && marker <= 0xd7)
 
-/** Position after the end marker, or the whole length: a progressive JPEG has several scans. */
+/**
+ * The position after the end marker; the length of the file if there is none. Walks over all scans, because a
+ * progressive JPEG has several.
+ */
 function findJpegEnd(bytes, from) {
   for (let at = from; at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at)) {
     const marker = bytes[at + 1]
@@ -107,7 +114,7 @@ function splitWebp(bytes) {
     at = end
   }
   const upright = orientation > 1 ? [buildChunk('EXIF', buildTiff(orientation))] : []
-  // The VP8X header has flags for the other chunks; the simple formats have only the picture.
+  // Only a file with a VP8X header may contain other chunks than the picture. The header's flags say which.
   const [first] = parts
   if (first && readText(first, 0, 4) === 'VP8X') first[8] = (first[8] & ~0x0c) | (upright.length > 0 ? 8 : 0)
   else upright.length = 0
@@ -132,7 +139,7 @@ function buildChunk(kind, content) {
   return chunk
 }
 
-/** Orientation (1 to 8) from the first TIFF directory of the Exif data; 1 by default. */
+/** Reads the orientation (1 to 8) from the first TIFF directory of the Exif data; 1 by default. */
 function readOrientation(given) {
   const tiff = readText(given, 0, 6) === 'Exif\0\0' ? given.subarray(6) : given
   const isLittle = readText(tiff, 0, 2) === 'II'
@@ -147,12 +154,12 @@ function readOrientation(given) {
       return value >= 1 && value <= 8 ? value : 1
     }
   } catch {
-    // Truncated Exif data: no orientation.
+    // The Exif data is truncated, so there is no orientation.
   }
   return 1
 }
 
-/** A TIFF directory with only the orientation. */
+/** Builds a TIFF directory that has only the orientation. */
 const buildTiff = (orientation) =>
   Uint8Array.of(
     ...[0x4d, 0x4d, 0, 0x2a, 0, 0, 0, 8, 0, 1],

@@ -23,7 +23,10 @@ export const ratingTexts = {
   },
 }
 
-/** Token of a request's link: from the theme's attribute, or from the page URL (`?review_token=`). */
+/**
+ * Finds the token of a review request's link: in the attribute that the theme sets, or in the page's URL
+ * (`?review_token=`).
+ */
 export const findToken = (attribute) =>
   attribute('token') || new URLSearchParams(location.search).get('review_token') || null
 
@@ -36,7 +39,7 @@ export const formatCount = (count, t, { locale }) =>
     count: new Intl.NumberFormat(locale).format(count),
   })
 
-/** Five stars with a label for screen readers. */
+/** Shows five stars, of which `rating` are filled, with a label for screen readers. */
 export function Stars({ rating, label, color, size = 16 }) {
   const share = `${Math.max(0, Math.min(100, (rating / 5) * 100))}%`
   return h(

@@ -6,7 +6,7 @@ import { jsonAnswer } from '#runtime/page'
 import { reviewImages } from '../../uploads.ts'
 import { requireSettings } from '../submit.ts'
 
-/** Enough for several reviews. */
+/** Uploads per hour and visitor: enough for several reviews. */
 const uploadsAnHour = 60
 
 export default storefrontPage({

@@ -20,7 +20,7 @@ export default storefrontPage({
     const body = isForm
       ? (parseInput(submitForm, await visit.fields(), 'body') as Submission)
       : await visit.body(submitBody)
-    // The honeypot field is filled: a bot gets the same answer as a person.
+    // A filled honeypot field shows a bot. It gets the same response as a person, but the review is not stored.
     if (body.website) return isForm ? renderSentPage(ctx) : jsonAnswer({ status: 'pending' }, 201)
     await visit.accepted()
     return ctx.transaction(async (tx) => {

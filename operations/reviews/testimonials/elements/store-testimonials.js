@@ -1,4 +1,4 @@
-// Testimonials of customers about the store.
+// Shows testimonials: quotes of customers about the store.
 
 import { h, isFor, Picture } from '../../../storefront/script/client/elements.js'
 import { Carousel, carouselCss, carouselTexts } from '../../reviews/elements/carousel.js'

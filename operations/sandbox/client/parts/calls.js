@@ -2,7 +2,7 @@
 const storageKey = 'sandbox-keys'
 const atMost = 100
 const listeners = []
-/** Requests of this page without quiet ones, newest first. */
+/** Requests of this page, newest first, except quiet ones (see `call`). */
 export const requests = []
 
 export const onRequest = (listener) => listeners.push(listener)
@@ -18,7 +18,7 @@ export function saveKey(store, key) {
   sessionStorage.setItem(storageKey, JSON.stringify(all))
 }
 
-/** Sends the key only to the API of this server. */
+/** Builds the headers of a request. The key is sent only to the API of this server. */
 const buildHeaders = ({ path, body, form }, key) => ({
   ...(key && path.startsWith('/v1/') ? { authorization: `Bearer ${key}` } : {}),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -38,7 +38,7 @@ export async function call(request, { key = null, quiet = false } = {}) {
     headers: buildHeaders(request, key),
     body: buildBody(request),
     cache: 'no-store',
-    // Does not follow the payer's redirect back to the store; browsers report it as status 0.
+    // The payer's redirect back to the store is not followed; browsers report such a response with status 0.
     redirect: 'manual',
   })
   const text = await response.text()
@@ -71,7 +71,7 @@ export const readError = (status, answer) => answer?.error?.message ?? `HTTP ${s
 
 const quoteShell = (text) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** The call as a curl command; `key` is written as given. */
+/** Returns the call as a curl command, with `key` as its API key. */
 export function toCurl(request, key) {
   const headers = Object.entries(buildHeaders(request, key)).map(
     ([name, value]) => `-H ${quoteShell(`${name}: ${value}`)}`,

@@ -1,4 +1,4 @@
-/** DOM helpers. Merchants and customers wrote the shown texts, so texts are never parsed as HTML. */
+/** DOM helpers. Texts are never parsed as HTML, because merchants and customers wrote them. */
 export const byId = (id) => document.getElementById(id)
 
 export function element(name, attributes, ...children) {
@@ -22,10 +22,10 @@ export function fill(id, items, none) {
   byId(id).replaceChildren(...(items.length > 0 ? items : [element('li', {}, none)]))
 }
 
-/** Only http and https links, so that no customer text becomes a script. */
+/** Whether the address is http or https. Others are not linked, because a `javascript:` address would run a script. */
 export const isWebAddress = (address) => /^https?:\/\//i.test(address)
 
-/** Text with clickable URLs. */
+/** Splits a text into nodes in which URLs are links. */
 export function linked(text) {
   const parts = text.split(/(https?:\/\/[^\s<>"]+)/)
   return parts.map((part, at) =>

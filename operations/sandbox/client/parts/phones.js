@@ -1,12 +1,12 @@
-/** Customers' phones with their chats with the store. */
+/** Shows the customers' phones, each with its chat with the store. */
 import { button, byId, element, isWebAddress, linked } from './dom.js'
 
 const shownPhones = 6
-/** Phones are kept while their chats are redrawn: somebody may be typing. */
+/** The shown phones by number. Their elements are kept while chats are redrawn, because somebody may be typing. */
 const phones = new Map()
 let shownStore = ''
 
-/** `write({ phone, type, text, refersTo })` sends a customer's message to the store. */
+/** Shows the newest phones. `write({ phone, type, text, refersTo })` sends a customer's message to the store. */
 export function showPhones(store, messages, write) {
   if (store !== shownStore) phones.clear()
   shownStore = store
@@ -96,7 +96,7 @@ function renderBubble(message, write) {
   )
 }
 
-/** Shows pictures of this server; other hosts are linked, since the page loads nothing from them. */
+/** Shows pictures of this server. Pictures of other hosts become links, because the page loads nothing from them. */
 function renderMedia({ type, url, fileName }) {
   const name = fileName ?? type
   if (

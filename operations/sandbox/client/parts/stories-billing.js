@@ -1,7 +1,7 @@
 /** Story of the store's subscription. */
 import { lastPart, linkTo, post, step, when } from './story-steps.js'
 
-/** The payer's step at the checkout; the link opens its page. */
+/** The step of the payer at the checkout; its link opens the checkout page. */
 const pay = (cardNumber, text, isDone) =>
   step(
     'customer',

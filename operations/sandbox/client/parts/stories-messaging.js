@@ -1,7 +1,7 @@
 /** Stories of the inbox and of a campaign. */
 import { aMinute, persistentStep, post, step, when, world } from './story-steps.js'
 
-/** The inbox and templates need an official number at the provider. */
+/** Steps that connect an official number, which the inbox and templates need. */
 const officialStatus = '/v1/officialapi/status'
 const officialNumber = [
   persistentStep(

@@ -6,7 +6,7 @@ const shop = '/storefront/{publicId}'
 const email = 'paula.{run}@example.com'
 const encodedEmail = email.replace('@', '%40')
 const paula = { name: 'Paula Prado', email }
-/** A query parameter from a link in the newest mail. */
+/** Returns a query parameter of a link in the newest email. */
 const findLinkParameter = (name, { data: [mail] }) =>
   decodeURIComponent(new RegExp(`[?&]${name}=([\\w.%-]+)`).exec(mail.text)[1])
 
@@ -38,7 +38,7 @@ const deliver = (text, done) =>
 
 const productPath = '/v1/ecomplatform/products?ids={productId}'
 const findStock = ({ data }, { variantId }) => data[0]?.variants.find(({ id }) => id === variantId)?.stock
-/** A product on sale; a new store without one gets a mug. */
+/** Finds a product on sale. A new store without one gets a mug. */
 const onSalePath = '/v1/ecomplatform/products?inStock=true&isPublished=true&limit=1'
 const findProductSteps = [
   persistentStep(

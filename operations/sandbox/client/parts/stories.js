@@ -1,9 +1,9 @@
 /**
- * Stories of the page, as data. A step has a list of calls. `extracts` picks values from an answer, which later paths
- * and bodies use as `{name}`. A step is done when `isDone` accepts the answer of `reads`, which is polled: the state
- * decides, not the click. An earlier step also counts as done once a later one is, unless it `isPersistent`.
- * `derives` picks values from the polled answer. `run` is a random four-digit number per run, since a shop asks
- * nobody twice; `store` is the store's slug, `publicId` its public id.
+ * Stories of the page, as data. A step has a list of calls. `extracts` picks values from a call's response; later paths
+ * and bodies use them as `{name}`. A step is done when `isDone` accepts the response of the polled path `reads`, not
+ * when its button was clicked. A step also counts as done once a later step is done, unless it `isPersistent`.
+ * `derives` picks values from the polled response. `{run}` is a random four-digit number per run: it makes emails
+ * unique, because a shop asks no customer twice. `{store}` is the store's slug, `{publicId}` its public id.
  */
 import { subscriptionStory } from './stories-billing.js'
 import { campaignStory, inboxStory } from './stories-messaging.js'

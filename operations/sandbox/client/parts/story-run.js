@@ -1,15 +1,15 @@
-/** Runs a story: fills placeholders, makes the calls and reads the progress from the API. Independent of the page. */
+/** Runs a story: fills placeholders, makes the calls and reads the progress from the API. Does not use the page. */
 
-/** `{name}`, but not a template's `{{1}}`. */
+/** Matches `{name}`, but not `{{1}}` of a message template. */
 const placeholder = /(?<!\{)\{([a-zA-Z]+)\}(?!\})/g
 
-/** Placeholder names in a path or body without a value. */
+/** Returns the names of placeholders in a path or body that have no value yet. */
 export function findMissing(value, values) {
   const names = [...JSON.stringify(value ?? null).matchAll(placeholder)].map(([, name]) => name)
   return [...new Set(names)].filter((name) => values[name] === undefined || values[name] === null)
 }
 
-/** Fills the placeholders of a path or body. A value that is only a placeholder keeps the type. */
+/** Fills the placeholders of a path or body. A text that is only a placeholder becomes the value with its own type. */
 export function fillPlaceholders(value, values, write = (each) => each) {
   if (typeof value === 'string') {
     const [whole, name] = /^\{([a-zA-Z]+)\}$/.exec(value) ?? []
@@ -25,7 +25,7 @@ export function fillPlaceholders(value, values, write = (each) => each) {
   )
 }
 
-/** A call with its known placeholders filled. */
+/** Returns a call with its known placeholders filled. */
 export function prepareCall({ method, path, body, form }, values) {
   return {
     method,
@@ -35,7 +35,7 @@ export function prepareCall({ method, path, body, form }, values) {
   }
 }
 
-/** Values that a call extracts. Throws a readable error if the answer has another form. */
+/** Returns the values that a call extracts from its response. Throws a readable error if the response has another form. */
 function extractValues({ extracts, method, path }, answer) {
   try {
     return extracts?.(answer) ?? {}
@@ -45,15 +45,15 @@ function extractValues({ extracts, method, path }, answer) {
 }
 
 /**
- * `call` makes a request and returns `{ status, answer }`; reads pass `{ quiet: true }`. `values` holds the results
- * of earlier steps; the caller stores it.
+ * One run of a story. `call` makes a request and returns `{ status, answer }`; polling passes `{ quiet: true }`. `values`
+ * contains the results of earlier steps, and is stored by the caller.
  */
 export class StoryRun {
   constructor(story, values, call) {
     this.story = story
     this.values = values
     this.done = story.steps.map(() => false)
-    /** Requests and answers of each step's last run. */
+    /** Requests and responses of each step's last run. */
     this.responses = story.steps.map(() => [])
     this.call = call
   }
@@ -62,15 +62,15 @@ export class StoryRun {
     return this.done.every(Boolean)
   }
 
-  /** Values that an earlier step must provide first. Only the first call counts: later ones use its result. */
+  /** Returns the missing values of the step's first call. Later calls are not checked, because they use its result. */
   findMissingValues({ calls: [{ path, body }] }) {
     return findMissing([path, body], this.values)
   }
 
   /**
-   * Reads the progress from the last step backwards: a step counts as done once a later one is, except persistent
-   * steps, which are read themselves. This saves requests of the key's rate limit. Derived values may unlock the next
-   * step, so it repeats until nothing changes.
+   * Reads the progress from the last step backwards. The steps before a finished step count as done without a request,
+   * which saves requests of the key's rate limit; only persistent steps are always read. Derived values may unlock the
+   * next step, so this repeats until nothing changes.
    */
   async refresh() {
     const answers = new Map()

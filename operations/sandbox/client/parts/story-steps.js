@@ -13,5 +13,5 @@ export const world = '/sandbox/api'
 export const aMinute = post(`${world}/clock`, { advanceSeconds: 60 })
 export const lastPart = (address) => new URL(address).pathname.split('/').at(-1)
 
-/** A step whose state must hold on its own, such as a setting or a connection. */
+/** A step that does not count as done just because a later step is done, such as a setting or a connection. */
 export const persistentStep = (...parts) => ({ ...step(...parts), isPersistent: true })

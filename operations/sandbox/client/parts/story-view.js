@@ -1,4 +1,4 @@
-/** Stories on the page: each step with its button, requests and answers. */
+/** Shows the stories on the page: each step with its button, requests and responses. */
 import { call, getKey, readError, toCurl } from './calls.js'
 import { button, byId, element } from './dom.js'
 import { stories } from './stories.js'
@@ -6,7 +6,7 @@ import { prepareCall, StoryRun } from './story-run.js'
 
 const storageKey = 'sandbox-stories'
 const answerAtMost = 4000
-/** Keeps polling below the key's rate limit of 120 requests a minute. */
+/** Polling interval, chosen to stay below the key's rate limit of 120 requests a minute. */
 const refreshIntervalMs = 4000
 let shop = null
 let views = []
@@ -15,7 +15,7 @@ let isStale = false
 const readSaved = () => JSON.parse(sessionStorage.getItem(storageKey) ?? '{}')
 const createValues = () => ({ run: String(1000 + (crypto.getRandomValues(new Uint16Array(1))[0] % 9000)) })
 
-/** `store`: `{ slug, publicId }` of the store whose key is known, or null. */
+/** Shows the stories of a store. `store`: `{ slug, publicId }` of the store whose key is known, or null. */
 export function showStories(store, say) {
   shop = store
   const open = views.find(({ shell }) => shell.open)?.run.story.id

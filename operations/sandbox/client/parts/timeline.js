@@ -1,4 +1,4 @@
-/** Timeline of this page's requests and the server's events. */
+/** Shows a timeline of this page's requests and the server's events. */
 import { requests } from './calls.js'
 import { byId, element, fill, time } from './dom.js'
 
@@ -21,7 +21,7 @@ export function beginTimeline() {
   )
 }
 
-/** Shifts the page's requests by the server's clock offset, so that they appear next to what they caused. */
+/** Shows the timeline. The page's requests are shifted by the server's clock offset, to appear next to their effects. */
 export function showTimeline(data, offsetSeconds) {
   const own = requests.map(({ id, method, path, status, at }) => ({
     id,

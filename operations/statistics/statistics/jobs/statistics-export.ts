@@ -19,7 +19,7 @@ const columns = {
 }
 const rows = { products: exportProducts, overview: exportOverview }
 
-/** Not `defineExport`: the rows are figures, in two variants. */
+/** Uses `exportJob`, not `defineExport`: the rows are computed figures, with other columns for each `type`. */
 export default exportJob<StatisticsQuery>(statisticsExport, {
   title: 'Statistics',
   description: 'Emails statistics as CSV',

@@ -1,4 +1,4 @@
-// The remaining units of the chosen variant; on a card, of all variants.
+// Shows how many units are left: of the chosen variant, or on a card of all variants.
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { h, useProduct } from '../../../storefront/script/client/elements.js'

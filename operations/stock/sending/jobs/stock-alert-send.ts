@@ -13,7 +13,7 @@ export default job(stockAlertSend, {
     const next = await sendClaim(ctx, work, signal)
     if (next) await ctx.queue(stockAlertSend, next.work, { at: next.at })
   },
-  // The reconciliation requeues the claim.
+  // The merchant is not notified, because the reconciliation requeues the claim.
   async failed(ctx, { claimId }, reason) {
     ctx.log.error({ claimId, reason }, 'stock alert claim dead-lettered')
   },

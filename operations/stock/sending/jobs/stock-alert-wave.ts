@@ -9,7 +9,7 @@ export default job(stockAlertWave, {
   oneAtATimePer: ({ variantId, isNext }) => `${variantId}${isNext ? ' next' : ''}`,
   safeTwice: "It locks the rollout's row while it claims, and a subscription leaves `waiting` once.",
   run: (ctx, { variantId }, { signal }) => runRollout(ctx, variantId, signal),
-  // The reconciliation queues it again, so the merchant is not notified.
+  // The merchant is not notified, because the reconciliation queues the rollout again.
   async failed(ctx, { variantId }, reason) {
     ctx.log.error({ variantId, reason }, 'stock alert rollout dead-lettered')
   },

@@ -11,7 +11,7 @@ import {
 } from '../../../storefront/script/client/elements.js'
 import { Field, Trap } from '../../../storefront/script/client/forms.js'
 
-// Texts that the merchant's settings also have are used if those are empty.
+// Built-in texts. A text that the merchant has set replaces the built-in text.
 const texts = {
   en: {
     notificationRequestMessage: 'Notify me when it is back',
@@ -83,10 +83,10 @@ function StockAlert({ data, card, host, attribute, productId, ask, t }) {
   const chosen = useProduct(attribute)
   const [isOpen, setOpen] = useState(false)
   const css = (isPage ? data.buttonInProductPageCSS : data.buttonInProductListCSS) ?? ''
-  // Whole rules apply to this element's content; plain declarations only to the button.
+  // The merchant's CSS is either whole rules, which apply to this element's content, or declarations for the button.
   useSheet(host, css.includes('{') ? css : '')
   const soldOut = isPage ? data.soldOutVariants : (card?.stockAlerts?.variants ?? [])
-  // If the theme reports the chosen variant, the button is for that one; otherwise the form asks.
+  // If the theme reports the chosen variant, the button subscribes to that variant; otherwise the form asks for one.
   const variantId =
     isPage && String(chosen.productId ?? wanted) === wanted ? chosen.variantId : attribute('variant-id')
   const variants = variantId ? soldOut.filter((each) => each.variantId === String(variantId)) : soldOut
@@ -123,7 +123,7 @@ function StockAlert({ data, card, host, attribute, productId, ask, t }) {
 
 const lengthOf = (text) => (/^\d+(\.\d+)?$/.test(text ?? '') ? `${text}px` : text || '')
 
-/** The merchant's own declarations come last. */
+/** The button's style. The merchant's declarations come last, so that they win. */
 const styleOf = (data, css) =>
   [
     `color:${data.buttonFontColor ?? ''}`,

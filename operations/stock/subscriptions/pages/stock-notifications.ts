@@ -19,7 +19,7 @@ export default storefrontPage({
     const waiter = await validateSubscription(ctx, input, settings)
     const { channel } = waiter.contact
     const thanks = jsonAnswer({ status: 'waiting', channel, message: settings.successMessage }, 201)
-    // The honeypot field was filled in: answer the bot like everybody else.
+    // A filled honeypot field shows a bot. It gets the same response as everybody else, but no subscription.
     if (input.website) return thanks
     await visit.accepted()
     return ctx.transaction(async (tx) => {

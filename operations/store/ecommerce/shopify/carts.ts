@@ -1,6 +1,6 @@
 /**
- * Carts: Shopify's abandoned checkouts, open and closed, in its own order. They exist once a shopper has entered an address
- * at the checkout. The resulting order is found by the checkout's token.
+ * Lists carts, which are Shopify's abandoned checkouts: first the open ones, then the closed ones, each in Shopify's order.
+ * A checkout exists once a shopper has entered an address. The order that it became is found by the checkout's token.
  */
 
 import { Refused } from '#runtime/ports/errors'
@@ -36,7 +36,7 @@ interface Address {
 
 const pageSize = 100
 
-/** The cursor's content: the status being listed, and Shopify's page. */
+/** The content of our cursor: the status being listed, and Shopify's `page_info`. */
 type Place = [status: 'open' | 'closed', pageInfo: string | null]
 
 export async function listCarts(
@@ -74,7 +74,10 @@ function readPlace(cursor: string): Place {
   throw new Refused('bad-cursor', 'cursor: is none of this platform')
 }
 
-/** The orders of completed checkouts, by token. Compares each token, because Shopify ignores unknown filters. */
+/**
+ * The order ids of completed checkouts, by checkout token. Compares the token of each found order, because Shopify ignores a
+ * filter that it does not know and then returns any order.
+ */
 async function findOrders(
   client: ShopifyClient,
   store: ProviderStore,

@@ -1,4 +1,4 @@
-/** Shopify's collections, custom and automatic, as categories. They have no parents and no order: sorted by name. */
+/** Lists Shopify's collections as categories, sorted by name, because collections have no parents and no order. */
 
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'

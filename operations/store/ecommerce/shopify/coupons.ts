@@ -1,4 +1,4 @@
-/** Coupons as discount codes, which are unique and case-insensitive at Shopify. */
+/** Creates coupons as Shopify discount codes, which are unique and case-insensitive. */
 
 import type { Clock } from '#runtime/clock'
 import { Unavailable } from '#runtime/ports/errors'
@@ -43,7 +43,7 @@ interface CouponNode {
   }
 }
 
-/** Null for a discount that our coupons cannot express, such as one for some products or with a minimum quantity. */
+/** Returns null for a discount that our coupons cannot express, such as one with a minimum quantity. */
 function toTerms({ codeDiscount: found }: CouponNode): CouponTerms | null {
   const { minimumRequirement: least } = found
   if (least && least.__typename !== 'DiscountMinimumSubtotal') return null
@@ -86,7 +86,7 @@ interface CreateAnswer {
   made: { codeDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
 
-/** Idempotent: an existing code stays unchanged, also one created by an earlier call without an answer. */
+/** Idempotent: an existing code stays unchanged, even if an earlier call that got no response created it. */
 export async function ensureCoupon(
   client: ShopifyClient,
   store: ProviderStore,
@@ -110,7 +110,7 @@ export async function ensureCoupon(
       const { code: _code, ...terms } = coupon
       return { id: plainId(made.codeDiscountNode.id), terms }
     }
-    // Created concurrently.
+    // `TAKEN`: another call created the code concurrently.
     const other = made.userErrors.some(({ code }) => code === 'TAKEN') ? await find() : null
     if (other) return other
     requireNoErrors(made.userErrors)
@@ -123,7 +123,7 @@ export async function ensureCoupon(
   }
 }
 
-/** Pure. A coupon combines with promotions that allow coupons, and with no other coupon. */
+/** Builds Shopify's input. A coupon combines with promotions that allow coupons, and with no other coupon. */
 function buildCouponInput(coupon: CouponSpec, now: Date) {
   const { code, type, value, minimumAmount, usageLimit, endsAt } = coupon
   return {

@@ -1,7 +1,7 @@
 /**
- * Customers in the order of their ids. REST returns the customer; GraphQL returns the birthday (Shopify's standard
- * metafield `facts.birth_date`) and the dates of the first and last order. Number of orders and amount spent are Shopify's
- * own figures, which include unpaid and cancelled orders.
+ * Lists customers in the order of their ids. REST returns the customer. GraphQL returns the birthday (Shopify's standard
+ * metafield `facts.birth_date`) and the dates of the first and last order. The number of orders and the amount spent are
+ * Shopify's own figures, which include unpaid and cancelled orders.
  */
 
 import { Refused } from '#runtime/ports/errors'
@@ -47,7 +47,7 @@ interface Facts {
   orders?: { nodes: { processedAt: string }[] }
 }
 
-/** With `birthdays` (`MM-DD`) a page may have fewer than `limit` customers, or none. */
+/** If `birthdays` (`MM-DD`) are given, a page may have fewer than `limit` customers, or none. */
 export async function listCustomers(
   client: ShopifyClient,
   store: ProviderStore,

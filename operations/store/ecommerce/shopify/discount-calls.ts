@@ -37,7 +37,10 @@ const findDocument = `query Discount($id: ID!, $itemsAtMost: Int!) {
   }
 }`
 
-/** Null if it was deleted. `maxItems`: length of its lists; one more than ours reveals an addition by somebody else. */
+/**
+ * Reads a discount; null if it was deleted. `maxItems`: how many products and collections to read. Pass one more than ours
+ * have, to see whether somebody else added one.
+ */
 export async function findDiscount(
   client: ShopifyClient,
   store: ProviderStore,
@@ -57,7 +60,7 @@ const newestDocument = `query NewestDiscounts {
   }
 }`
 
-/** The newest discounts that we may have created since then. */
+/** The newest discounts that we may have created since `since`. */
 export async function listNewestDiscounts(
   client: ShopifyClient,
   store: ProviderStore,
@@ -68,7 +71,7 @@ export async function listNewestDiscounts(
     newestDocument,
   )
   return discountNodes.nodes.flatMap(({ id, discount: it }) => {
-    // Tolerates clock skew.
+    // Tolerates 5 minutes of clock skew.
     const isNew = Date.parse(it.createdAt ?? '') >= Date.parse(since) - 5 * minuteMs
     return it.__typename === 'DiscountAutomaticBxgy' && isNew ? [{ id: plainId(id), title: it.title! }] : []
   })
@@ -94,7 +97,7 @@ interface Made {
   made: { automaticDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
 
-/** Returns its id. Throws `Refused` with Shopify's message. */
+/** Returns the id of the created discount. Throws `Refused` with Shopify's message. */
 export async function createDiscount(
   client: ShopifyClient,
   store: ProviderStore,
@@ -119,7 +122,7 @@ export async function updateDiscount(
   requireNoErrors(made.userErrors)
 }
 
-/** Succeeds if it is already deleted. */
+/** Also succeeds if the discount is already deleted. */
 export async function deleteDiscount(client: ShopifyClient, store: ProviderStore, id: string): Promise<void> {
   const { made } = await client.graph<Made>(store, deleteDocument, { id: toGid('DiscountAutomaticNode', id) })
   if (made.userErrors.length === 0) return

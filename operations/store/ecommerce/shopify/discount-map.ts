@@ -1,6 +1,7 @@
 /**
- * Maps our quantity promotions to Shopify's automatic "buy X, get Y" and back: pure. The shopper buys M of N units and gets
- * the N − M cheapest at the discount. Shopify cannot express our other discounts: see `requireExpressible`.
+ * Maps our quantity promotions to Shopify's automatic "buy X, get Y" discounts and back. For "take N, pay M", the shopper
+ * buys M units and gets the N − M cheapest at the discount. Shopify cannot express our other discounts: see
+ * `requireExpressible`.
  */
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
@@ -10,12 +11,12 @@ import { isPlainId, plainId, toGid } from './http/ids.ts'
 /** A normalized Shopify discount, to compare the desired and the actual one. */
 export interface DiscountContent {
   title: string
-  /** Null: immediately. */
+  /** Null: the discount starts immediately. */
   startsAt: string | null
   endsAt: string | null
   buys: number
   gets: number
-  /** Millionths. */
+  /** The discount in millionths: 500,000 is 50 %. */
   percentage: number
   usesPerOrder: number | null
   combines: { product: boolean; order: boolean; shipping: boolean }
@@ -23,10 +24,10 @@ export interface DiscountContent {
   gotItems: Items
 }
 
-/** `all`: only after a change by the merchant; ours never have it. */
+/** The products that a discount applies to. We never write `all`: it means that the merchant changed the discount. */
 export type Items = { type: 'all' | 'products' | 'collections'; ids: string[] }
 
-/** A discount in GraphQL. */
+/** A discount as GraphQL returns it. */
 export interface DiscountNode {
   id: string
   discount: {
@@ -52,7 +53,7 @@ interface NodeItems {
   collections?: { nodes: { id: string }[] }
 }
 
-/** Shopify's limit. */
+/** Shopify's limit on the products or collections of a discount. */
 const maxItems = 250
 
 const unsupported = (field: string, what: string) =>
@@ -119,7 +120,7 @@ export function toContent(spec: QuantityDiscount): DiscountContent {
   }
 }
 
-/** Null if it cannot be one of ours. */
+/** Normalizes Shopify's discount; null if it is of a kind that we never create. */
 export function parseContent({ discount: it }: DiscountNode): DiscountContent | null {
   if (it.__typename !== 'DiscountAutomaticBxgy' || !it.customerBuys || !it.customerGets) return null
   const limit = it.usesPerOrderLimit ?? null
@@ -148,7 +149,7 @@ function parseItems({ products, collections }: NodeItems): Items {
   return { type: 'all', ids: [] }
 }
 
-/** Shopify's instants have no milliseconds. */
+/** Removes milliseconds, because Shopify's instants have none. */
 const wholeSeconds = (instant: string | null): string | null =>
   instant === null ? null : new Date(Math.floor(Date.parse(instant) / 1000) * 1000).toISOString()
 
@@ -162,12 +163,12 @@ function isSame(desired: DiscountContent, actual: DiscountContent, now: Date): b
 
 const serialize = (content: DiscountContent): string => JSON.stringify(content)
 
-/** Identifies a discount whose creation got no answer: a hash of everything but its start. */
+/** A hash of everything but the start, which identifies a discount whose creation got no response. */
 export function fingerprint({ startsAt: _any, ...content }: DiscountContent): string {
   return createHash('sha256').update(JSON.stringify(content)).digest('hex')
 }
 
-/** The hash of our spec if Shopify's discount matches it; a different one if it was changed there. */
+/** Returns the hash of our spec if Shopify's discount matches it, otherwise a different hash. */
 export function hashDiscount(spec: QuantityDiscount, node: DiscountNode, now: Date): string {
   const actual = parseContent(node)
   if (actual && isSame(toContent(spec), actual, now)) return discountHash(spec)
@@ -176,7 +177,7 @@ export function hashDiscount(spec: QuantityDiscount, node: DiscountNode, now: Da
     .digest('hex')
 }
 
-/** Input of `discountAutomaticBxgyCreate`, and with the current content (`actual`) of `…Update`. */
+/** Builds the input of `discountAutomaticBxgyCreate`, or with `current` (Shopify's content) the input of `…Update`. */
 export function buildDiscountInput(desired: DiscountContent, current: DiscountContent | null, now: Date) {
   return {
     title: desired.title,
@@ -205,7 +206,7 @@ export function buildDiscountInput(desired: DiscountContent, current: DiscountCo
   }
 }
 
-/** Lists are updated by additions and removals; an unchanged list is left out. */
+/** Shopify updates lists by additions and removals. An unchanged list is left out. */
 function buildItemsInput(desired: Items, current: Items | null) {
   if (current && JSON.stringify(desired) === JSON.stringify(current)) return {}
   const products = diffItems('products', desired, current)

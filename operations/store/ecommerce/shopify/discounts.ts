@@ -1,7 +1,7 @@
 /**
- * Discounts: the desired state is written to the ledger first, then reconciled with Shopify. A writer that was overtaken
- * reconciles the newer entry, so the highest revision wins in whatever order calls arrive. Before a creation is repeated,
- * a discount whose creation got no answer is searched for.
+ * Writes discounts to Shopify. The desired state is first written to the ledger, then Shopify is reconciled with the ledger.
+ * A writer that finds a newer ledger entry reconciles that entry, so the highest revision wins in whatever order calls
+ * arrive. Before a creation is repeated, Shopify is searched for a discount whose creation got no response.
  */
 
 import type { Clock } from '#runtime/clock'
@@ -43,12 +43,12 @@ import {
   writeEntry,
 } from './ledger.ts'
 
-/** Shopify's limit per shop, including the merchant's discounts. */
+/** Shopify's limit on active automatic discounts per shop, including the merchant's. */
 const maxActive = 25
 const maxAttempts = 5
 const usageBatchSize = 100
 const maxItems = 250
-/** Longer than any call can take. */
+/** A creation without a response is searched for during this time, which is longer than any call can take. */
 const orphanWindowMs = dayMs
 
 const busy = () => new Unavailable('unknown', 'Others change this discount at Shopify at the same time')
@@ -69,7 +69,7 @@ export class ShopifyDiscounts {
     return { kinds: ['quantity'], maxLive: Math.max(0, maxActive - others) }
   }
 
-  /** Throws `Refused`, and changes nothing, if Shopify cannot express or rejects it. */
+  /** Throws `Refused`, and changes nothing, if Shopify cannot express the discount or rejects it. */
   async put(store: ProviderStore, spec: DiscountSpec): Promise<{ platformId: string }> {
     requireExpressible(spec)
     const platformId = await this.#write(store, spec.reference, spec.revision, spec)
@@ -89,7 +89,7 @@ export class ShopifyDiscounts {
     return live
   }
 
-  /** Shopify counts uses of existing discounts, but not the amounts. */
+  /** Returns only numbers of uses, because Shopify does not report the discounted amounts. */
   async usage(store: ProviderStore, references: readonly string[]): Promise<Record<string, DiscountUsage>> {
     const usage: Record<string, DiscountUsage> = {}
     for (let i = 0; i < references.length; i += usageBatchSize) {
@@ -105,7 +105,7 @@ export class ShopifyDiscounts {
     return usage
   }
 
-  /** Shopify's discount of an entry; null if there is none. */
+  /** Reads Shopify's discount for a ledger entry; null if there is none. */
   async #inspect(
     store: ProviderStore,
     entry: Entry,
@@ -116,7 +116,7 @@ export class ShopifyDiscounts {
       platformId === null ? null : await findDiscount(this.#client, store, platformId, countItems(spec) + 1)
     const platformDiscount = node ? platformId : orphans[0]
     if (!platformDiscount) return null
-    // An orphan or duplicate gets a differing hash, so that reconciliation repairs it.
+    // An orphan or a duplicate gets a hash that matches no spec, so that the caller writes the discount again.
     const isRight = node && spec && orphans.length === 0
     return {
       platformId: platformDiscount,
@@ -161,7 +161,7 @@ export class ShopifyDiscounts {
     return unheard && this.#clock.ms() - Date.parse(unheard.since) < orphanWindowMs ? unheard : null
   }
 
-  /** Reconciles Shopify's discount with the ledger, and again if the ledger changes meanwhile. */
+  /** Reconciles Shopify's discount with the ledger entry. Repeats this if the entry changes meanwhile. */
   async #reconcile(
     store: ProviderStore,
     shopId: string,
@@ -180,7 +180,10 @@ export class ShopifyDiscounts {
     throw busy()
   }
 
-  /** Records the discount's id. Returns a newer entry of another writer, which must be reconciled. */
+  /**
+   * Records the discount's id in the ledger. Returns null, or the newer entry of another writer, which the caller must
+   * reconcile.
+   */
   async #recordResult(
     store: ProviderStore,
     shopId: string,
@@ -195,7 +198,7 @@ export class ShopifyDiscounts {
       if (recordedId === platformId) return isOurs ? null : found
       if (!isOurs) {
         if (platformId === null) return found
-        // Duplicate creation, or the other writer removed it: delete ours.
+        // The other writer created a duplicate or removed the discount: delete ours.
         if (recordedId !== null || found.entry.spec === null) {
           await deleteDiscount(this.#client, store, platformId)
           return found
@@ -207,7 +210,7 @@ export class ShopifyDiscounts {
         unheard: confirmCreation(found.entry.unheard, entry.spec),
       }
       const written = await writeEntry(this.#client, store, shopId, updated, found.digest)
-      // Hands the created discount over to the newer entry.
+      // If the entry is newer, it now holds the id of the discount that this call created.
       if (written !== null) return isOurs ? null : { entry: updated, digest: written }
     }
     throw busy()
@@ -232,7 +235,10 @@ export class ShopifyDiscounts {
     return id
   }
 
-  /** Orphans: discounts we created without getting an answer. They have our content and belong to no other reference. */
+  /**
+   * Finds orphans: discounts that we created without getting a response. They have the content that we sent and belong to no
+   * other reference.
+   */
   async #findOrphans(
     store: ProviderStore,
     { reference, platformId }: Entry,
@@ -257,7 +263,7 @@ export class ShopifyDiscounts {
     return entries.some((entry) => entry.platformId === id && entry.reference !== reference)
   }
 
-  /** Shopify rejected it: restores the previous ledger entry, unless another writer has replaced it. */
+  /** Restores the previous ledger entry after Shopify rejected the discount, unless another writer has replaced the entry. */
   async #rollBack(
     store: ProviderStore,
     shopId: string,
@@ -290,7 +296,7 @@ const removePrint = (made: PendingCreations['made'], spec: QuantityDiscount): Pe
   return made.filter((each) => each.fingerprint !== print)
 }
 
-/** Removes a confirmed creation; others may still be pending. */
+/** Removes the creation of `spec` from the pending creations, because it got a response. */
 function confirmCreation(
   unheard: PendingCreations | null,
   spec: QuantityDiscount | null,

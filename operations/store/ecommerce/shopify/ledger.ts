@@ -1,7 +1,7 @@
 /**
- * The ledger of our discounts, stored at Shopify: one metafield of the shop per reference, in a namespace visible only to
- * this app. The entry of a removed discount stays as a tombstone, so that a late call with an older revision changes
- * nothing. Writes use an optimistic lock (`compareDigest`).
+ * Reads and writes the ledger of our discounts. It is stored at Shopify: one metafield of the shop per reference, in a
+ * namespace visible only to this app. The entry of a removed discount stays as a tombstone, so that a late call with an
+ * older revision changes nothing. Writes use an optimistic lock (`compareDigest`).
  */
 import { Unavailable } from '#runtime/ports/errors'
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
@@ -13,11 +13,11 @@ import type { ShopifyClient } from './http/client.ts'
 export interface Entry {
   reference: string
   revision: number
-  /** The desired discount; null: none. */
+  /** The desired discount; null: the discount is removed. */
   spec: QuantityDiscount | null
-  /** The discount's id, once known. */
+  /** Shopify's id of the discount; null until it is known. */
   platformId: string | null
-  /** Creations without a known id: an orphan is found by these if the answer was lost. */
+  /** Creations that got no response yet. If the response was lost, the created discount is found by their fingerprints. */
   unheard: PendingCreations | null
 }
 
@@ -34,7 +34,7 @@ export interface VersionedEntry {
 const namespace = '$app:discounts'
 const pageSize = 50
 
-/** Shopify allows no colons in keys. */
+/** The metafield's key: Shopify allows no colons in keys. */
 const toKey = (reference: string): string => reference.replaceAll(':', '_')
 
 const fields = 'value compareDigest'
@@ -52,7 +52,7 @@ const findDocument = `query LedgerEntry($key: String!) {
   shop { id metafield(namespace: "${namespace}", key: $key) { ${fields} } }
 }`
 
-/** The entry of a reference, or null, and the shop's own id. */
+/** Reads the entry of a reference, or null, and the id of the shop. */
 export async function findEntry(
   client: ShopifyClient,
   store: ProviderStore,
@@ -66,7 +66,7 @@ export async function findEntry(
   return { shopId: shop.id, found: shop.metafield && parseEntry(shop.metafield) }
 }
 
-/** The existing entries of these references. */
+/** Reads the entries of these references; references without an entry are left out. */
 export async function findEntries(
   client: ShopifyClient,
   store: ProviderStore,
@@ -122,10 +122,10 @@ interface Written {
   metafieldsSet: { metafields: { compareDigest: string }[] | null; userErrors: UserError[] }
 }
 
-/** Shopify does not document which of these the second writer of a new key gets. */
+/** Codes of a conflict. Shopify does not document which of them the second writer of a new key gets. */
 const staleCodes = ['STALE_OBJECT', 'INVALID_COMPARE_DIGEST', 'TAKEN']
 
-/** Replaces the version with this digest (null: none yet). Returns the new digest, or null on a conflict. */
+/** Replaces the entry that has this digest; null: the entry is new. Returns the new digest, or null on a conflict. */
 export async function writeEntry(
   client: ShopifyClient,
   store: ProviderStore,

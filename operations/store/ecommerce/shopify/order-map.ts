@@ -1,4 +1,4 @@
-/** Maps Shopify's orders to ours: pure. Amounts are in the shop's own currency. */
+/** Maps Shopify's orders to orders of the port. Amounts are in the shop's own currency. */
 import { atLeastZero, priceAfterDiscounts, toCents, toMoney } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { fullName } from './customers.ts'
@@ -32,7 +32,10 @@ interface Fulfillment {
   updated_at: string
 }
 
-/** Shopify may withhold any list or sum from an app; one incomplete order must not block all others. */
+/**
+ * An order as REST returns it. Shopify may withhold any list or sum from an app, so any may be missing: one incomplete order
+ * must not block all others.
+ */
 export interface RestOrder {
   id: number
   name: string
@@ -47,9 +50,9 @@ export interface RestOrder {
   total_line_items_price: string
   total_discounts: string
   total_shipping_price_set: { shop_money: { amount: string } } | null
-  /** Includes items added by edits, but not removals. */
+  /** Includes items that edits added, and still includes items that edits removed. */
   total_price: string
-  /** After edits, returns and refunds. */
+  /** The total after edits, returns and refunds. */
   current_total_price?: string | null
   taxes_included: boolean
   discount_codes: { code: string }[]
@@ -83,7 +86,7 @@ export interface OrderFacts {
   transactions: { kind: string; status: string; processedAt: string | null }[]
   fulfillments: { deliveredAt: string | null }[]
   paymentCollectionDetails: { additionalPaymentCollectionUrl: string | null } | null
-  /** In the shop's currency; transactions have amounts in the currency of the payment. */
+  /** Used instead of the transactions, whose amounts are in the currency of the payment, not of the shop. */
   totalRefundedSet: { shopMoney: { amount: string } }
 }
 
@@ -98,7 +101,7 @@ const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
   expired: 'voided',
 }
 
-/** The click parameter of an alert's link, found in the landing page's URL or the cart's attributes. */
+/** The URL parameter with the click token of a message's link. It is in the landing page's URL or the cart's attributes. */
 const clickParameter = 'mk'
 
 export function toOrder(order: RestOrder, facts: OrderFacts): PlatformOrder {
@@ -147,20 +150,21 @@ const orEmpty = <T>(given: readonly T[] | null | undefined): readonly T[] => giv
 const money = (amount: string | null | undefined) => toMoney(toCents(amount ?? '0'))
 
 /**
- * The total with items added by edits, and without items that edits removed unpaid. Refunds are reported separately.
+ * The total of an order, including items that edits added, without items that edits removed before they were paid. Refunds
+ * are not subtracted: they are reported separately.
  */
 function computeTotal(
   { total_price, current_total_price: current, cancelled_at }: RestOrder,
   refunded: bigint,
 ): bigint {
   const total = toCents(total_price ?? '0')
-  // The current total of a cancelled order is 0: use the original one.
+  // The current total of a cancelled order is 0, so the original total is used.
   if (!current || cancelled_at) return total
   const takenOff = total - toCents(current)
   return takenOff < 0n ? total - takenOff : total - atLeastZero(takenOff - refunded)
 }
 
-/** `#1001` becomes `1001`. */
+/** Turns `#1001` into `1001`. */
 export const parseNumber = (name: string): string => name.replace(/^#/, '')
 
 function findFulfillmentStatus(
@@ -173,7 +177,7 @@ function findFulfillmentStatus(
   return isDelivered ? 'delivered' : 'shipped'
 }
 
-/** When the last parcel arrived. */
+/** When the last parcel was delivered. */
 function findDeliveredAt(sent: readonly Fulfillment[], facts: OrderFacts): string | null {
   const delivered = facts.fulfillments.flatMap(({ deliveredAt }) => deliveredAt ?? [])
   const instants = delivered.length > 0 ? delivered : sent.map(({ updated_at }) => updated_at)
@@ -219,7 +223,7 @@ function toItem(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
   }
 }
 
-/** A line of an order or a cart, without refunds. Shopify returns no image for it. */
+/** Maps a line of an order or a cart, without refunds. Shopify returns no image of a line. */
 export function toLine(item: RestLineItem): PlatformOrderItem {
   const quantity = item.quantity ?? 0
   const price = item.price ?? '0'
@@ -239,7 +243,7 @@ export function toLine(item: RestLineItem): PlatformOrderItem {
   }
 }
 
-/** Rounds a price of three decimals to the cent; down if rounding up would exceed the line's total. */
+/** Rounds a price with three decimals to the cent. Rounds down if the rounded price would exceed the line's total. */
 function unitCents(price: string, quantity: number): bigint {
   const cents = toCents(price)
   return cents * BigInt(quantity) > priceAfterDiscounts(price, quantity, []) ? cents - 1n : cents
@@ -248,7 +252,7 @@ function unitCents(price: string, quantity: number): bigint {
 function findClickToken({ note_attributes, landing_site }: RestOrder): string | null {
   const noted = orEmpty(note_attributes).find(({ name }) => name === clickParameter)?.value
   if (noted) return noted
-  // A path without a host; an invalid URL has no token.
+  // `landing_site` is a path without a host. An invalid URL has no token.
   const url = landing_site ? URL.parse(landing_site, 'https://shop.invalid') : null
   return url?.searchParams.get(clickParameter) || null
 }

@@ -1,6 +1,6 @@
 /**
- * Orders, oldest change first: GraphQL returns their order and payment dates, REST the rest. Without the permission
- * `read_all_orders` Shopify returns only the last 60 days. Test orders are skipped.
+ * Lists orders, oldest change first. GraphQL returns their order of change and the payment dates, REST everything else.
+ * Without the permission `read_all_orders`, Shopify returns only orders of the last 60 days. Test orders are skipped.
  */
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
@@ -9,9 +9,9 @@ import type { ShopifyClient } from './http/client.ts'
 import { isPlainId, plainId, toGid, toInstant, writeCursor } from './http/ids.ts'
 import { type OrderFacts, parseNumber, type RestOrder, toOrder } from './order-map.ts'
 
-/** Keeps the query below Shopify's limit of 1,000 cost points. */
+/** Orders per page: few enough to keep the query below Shopify's limit of 1,000 cost points. */
 const pageSize = 40
-/** Shopify pages through at most 25,000 objects: before that the cursor restarts from the last change. */
+/** Shopify pages through at most 25,000 objects, so after 20,000 the cursor starts again at the last change. */
 const maxWalked = 20_000
 
 const facts = `
@@ -37,7 +37,7 @@ interface Changes {
   orders: { nodes: Node[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
 }
 
-/** The cursor's content: start of the changes, Shopify's cursor, and number of orders so far. */
+/** The content of our cursor: start of the changes, Shopify's cursor, and the number of orders read since that start. */
 type CursorState = [since: string, after: string | null, walked: number]
 
 export async function listOrders(

@@ -1,4 +1,4 @@
-/** Maps Shopify's products to ours: pure. */
+/** Maps Shopify's products to products of the port. Pure functions. */
 import type { Product, ProductVariant } from '../port.ts'
 import { plainId, toInstant } from './http/ids.ts'
 
@@ -34,7 +34,7 @@ export interface RestVariant {
   option3: string | null
 }
 
-/** A variant in GraphQL. */
+/** A variant as GraphQL returns it. */
 export interface GraphVariant {
   id: string
   title: string
@@ -56,7 +56,7 @@ export interface ProductFacts {
   variants?: ProductVariant[]
 }
 
-/** Placeholder of products without options. */
+/** The variant title that Shopify gives to products without options. */
 const noTitle = 'Default Title'
 
 export function toProduct(product: RestProduct, facts: ProductFacts): Product {
@@ -93,7 +93,7 @@ export const findCheapest = (variants: readonly ProductVariant[]): ProductVarian
     undefined,
   )
 
-/** The sum of all variants; null if one is not tracked. */
+/** The stock of all variants together; null if any of them is not tracked. */
 export const sumStock = (variants: readonly { stock: number | null }[]): number | null =>
   variants.reduce<number | null>((sum, { stock }) => (sum === null || stock === null ? null : sum + stock), 0)
 
@@ -138,7 +138,7 @@ interface VariantParts {
   compareAtPrice: string | null
   /** Null: not tracked. */
   quantity: number | null
-  /** Sold even if out of stock. */
+  /** Whether the variant can be sold even if it is out of stock. */
   sellsWithout: boolean
   options: { name: string; value: string }[]
   imageUrl: string | null

@@ -1,4 +1,4 @@
-/** Products by id: content from REST, in batches of 50, and collections from GraphQL, which REST does not return. */
+/** Reads products by id: the content from REST, in batches of 50, and the collections, which REST lacks, from GraphQL. */
 
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
@@ -29,7 +29,7 @@ const factsDocument = `query ProductFacts($ids: [ID!]!) {
   }
 }`
 
-/** In the order of `ids`; missing products are left out. */
+/** Returns products in the order of `ids`; products that do not exist are left out. */
 export async function getProducts(
   client: ShopifyClient,
   store: ProviderStore,
@@ -69,7 +69,7 @@ async function getProductBatch(
   return made
 }
 
-/** At most 250 ids. `fields`: the only fields to fetch. */
+/** Reads products with one REST call, for at most 250 ids. `fields`: the only fields to fetch. */
 export async function fetchProducts(
   client: ShopifyClient,
   store: ProviderStore,
@@ -125,7 +125,7 @@ const variantsDocument = `query Variants($query: String!, $after: String) {
   }
 }`
 
-/** All variants of a product that has more than REST returns. */
+/** Reads all variants of a product from GraphQL, for products with more variants than REST returns. */
 export async function listVariants(
   client: ShopifyClient,
   store: ProviderStore,

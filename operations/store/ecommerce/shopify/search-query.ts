@@ -1,4 +1,4 @@
-/** Builds a query in Shopify's search syntax: pure. */
+/** Builds a query in Shopify's search syntax. */
 import type { ProductQuery } from '../port.ts'
 import { isPlainId } from './http/ids.ts'
 
@@ -6,13 +6,13 @@ const fields = ['title', 'sku', 'tag', 'vendor']
 
 const removeAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '')
 
-/** Escapes characters of the syntax; drops those that cannot be escaped. */
+/** Escapes special characters of the search syntax; drops those that cannot be escaped. */
 const escapeWord = (word: string): string =>
   word.replace(/^['<>=-]+|["*]/g, '').replace(/[\\:()]/g, (sign) => `\\${sign}`)
 
 /**
- * Each word must be a prefix of a word in the name, an SKU, a tag or the brand, with or without accents. Null if there is
- * no word.
+ * Builds the terms of a text search: each word must be a prefix of a word in the name, an SKU, a tag or the brand, with or
+ * without accents. Null if the text has no word.
  */
 function buildWords(search: string): string[] | null {
   const words = search.split(/\s+/).filter((word) => escapeWord(word) !== '')
@@ -23,7 +23,7 @@ function buildWords(search: string): string[] | null {
   })
 }
 
-/** Null if nothing can match. */
+/** Returns null if no product can match. */
 export function buildSearchQuery(query: Omit<ProductQuery, 'sort' | 'page' | 'limit'>): string | null {
   const { search, ids, categoryId, isPublished } = query
   const parts: string[] = []

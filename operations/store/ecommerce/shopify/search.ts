@@ -1,7 +1,7 @@
 /**
- * Product search. Shopify finds, counts and sorts products by title or by change. It can neither sort by price nor filter
- * by stock, since untracked products have no stock there. For these, prices and stock of all results are read and compared
- * here, up to `maxCompared` products.
+ * Searches products. Shopify finds and counts products and sorts them by title or by last change. It can neither sort by
+ * price nor filter by stock, because untracked products have no stock at Shopify. To sort by price or filter by stock,
+ * prices and stock of all results are read and compared here, up to `maxCompared` products.
  */
 
 import { Refused } from '#runtime/ports/errors'
@@ -17,7 +17,7 @@ import { buildSearchQuery } from './search-query.ts'
 
 const maxCompared = 5000
 const idsPerPage = 250
-/** Shopify's paging limit. */
+/** Shopify pages through at most this many products. */
 const maxPaged = 25_000
 
 const document = `query Products($first: Int!, $after: String, $query: String, $sortKey: ProductSortKeys!, $reverse: Boolean!) {
@@ -38,7 +38,7 @@ interface Found {
   total: number
 }
 
-/** Caches the cursors of pages, since Shopify has no page numbers: reading page after page needs no rescan. */
+/** Caches the cursor of each page, because Shopify has no page numbers. The next page then needs no paging from the start. */
 export class CursorCache {
   readonly #cursors = new Map<string, string>()
   readonly #atMost = 2000
@@ -95,7 +95,7 @@ async function findPage(
   const ask = (first: number, after: string | null): Promise<Answer> =>
     client.graph(store, document, { ...search.variables, first, after })
   let after = places.find(search.key, offset)
-  // Without a cached cursor, page forward to the offset.
+  // Without a cached cursor, page from the start to the offset.
   for (let at = after === null ? 0 : offset; at < offset; ) {
     const step = Math.min(idsPerPage, offset - at)
     const { products, productsCount } = await ask(step, after)
@@ -146,7 +146,7 @@ const tooMany = (isStock: boolean) =>
     `${isStock ? 'inStock' : 'sort'}: Shopify cannot ${isStock ? 'filter by stock' : 'sort by price'}, and more than ${maxCompared} products are too many to compare: narrow the search`,
   )
 
-/** Prices and stock, in the order of the ids. */
+/** Reads prices and stock of products, in the order of the ids. */
 async function loadCompared(
   client: ShopifyClient,
   store: ProviderStore,

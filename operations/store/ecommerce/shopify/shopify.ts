@@ -74,7 +74,7 @@ export class ShopifyEcommerce implements EcommercePort {
       const { id, name, domain, country_code: country, currency, iana_timezone: timezone } = body.shop
       return { platformStoreId: String(id), name, domain, country, currency, timezone }
     } catch (error) {
-      // Reports the reason to the person who connects.
+      // `Refused` becomes a `bad_request`, so the person who connects the shop sees the reason.
       if (error instanceof BadCredentials) throw new Refused('invalid-credentials', error.message)
       throw error
     }

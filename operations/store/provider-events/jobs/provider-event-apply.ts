@@ -2,7 +2,7 @@ import { serverJob } from '#runtime/job'
 import { providerEventApply } from '../../handles.ts'
 import { applyDueEvents } from '../apply.ts'
 
-/** The queue uses the database's clock: a job that is slightly early would find nothing due. */
+/** Delays the next job: the queue uses the database's clock, and a job that starts too early finds nothing due. */
 const marginMs = 250
 
 export default serverJob(providerEventApply, {

@@ -14,7 +14,7 @@ const body = object({
     .optional(),
 })
 
-/** Tolerance for `now`: a request takes a moment to arrive. */
+/** An instant within a minute of the real time counts as the present, because a request takes a moment to arrive. */
 const presentMs = minuteMs
 const isPresent = (instant: number, { clock }: SystemContext): boolean =>
   Math.abs(instant - (clock.ms() - clock.offset)) <= presentMs

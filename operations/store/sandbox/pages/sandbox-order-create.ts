@@ -17,7 +17,7 @@ const body = object({
   shipping: moneyFromZero.optional(),
   couponCode: z.string().max(60).nullish(),
   clickToken: z.string().max(200).nullish(),
-  /** Price it like the checkout: with the platform's discounts, and the gifts the shopper chose. */
+  /** If set, the order is priced like at the checkout: with the platform's discounts and the gifts that the shopper chose. */
   checkout: object({ giftVariantIds: z.array(z.string().max(64)).max(50) }).optional(),
   /** The cart that this order completes. */
   cartId: z.string().max(64).nullish(),

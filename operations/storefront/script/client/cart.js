@@ -1,12 +1,12 @@
-// Changes of the shop's cart: requested from its theme, or made directly on a known platform.
+// Changes the shop's cart: through the theme, or with direct requests to the platform if the theme does not respond.
 
-/** Adds to the shop's cart: the theme is asked first, then the known platform. */
+/** Adds items to the shop's cart. */
 export const addToCart = (items, origin) =>
   changeCart('storefront:add-to-cart', items, origin, () =>
     onShopify('add.js', { items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })) }),
   )
 
-/** Removes items that we added to the cart. */
+/** Removes items that we added to the cart. Of several lines with the variant, a free one is reduced first. */
 export const removeFromCart = (items, origin) =>
   changeCart('storefront:remove-from-cart', items, origin, async () => {
     const { items: lines } = await onShopify('../cart.js')

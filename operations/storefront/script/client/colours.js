@@ -1,6 +1,6 @@
-// Readable text colours. Loaded on demand.
+// Chooses text colours that are readable on their background. Loaded on demand.
 
-/** Black or white, whichever has more contrast with a colour (by luminance, WCAG). */
+/** Returns black or white, whichever has more contrast with a colour (by luminance, as WCAG defines it). */
 export function inkOn(colour) {
   const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16))
   return isLight(parts) ? '#000000' : '#ffffff'
@@ -14,7 +14,10 @@ function isLight(parts) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179
 }
 
-/** Whether the theme's text is light here: then its background is dark, whatever it consists of. */
+/**
+ * Whether the theme's text is light at this element. Then the background must be dark, even if it is a picture or
+ * gradient.
+ */
 function isOnDark(host) {
   const { color } = getComputedStyle(host)
   const parts = color.match(/[\d.]+/g)?.map(Number) ?? []
@@ -23,8 +26,9 @@ function isOnDark(host) {
 }
 
 /**
- * Text colour on the theme's own background. `usual`: the default, made for light backgrounds; on a dark one it is
- * replaced by the theme's colour, or keeps a tint (`isTinted`). A colour chosen by the merchant stays.
+ * Text colour on the theme's own background. `usual` is the default colour, made for light backgrounds. On a dark
+ * background the theme's text colour replaces it, mixed with `usual` if `isTinted`. A colour chosen by the merchant
+ * stays.
  */
 export function inkHere(host, colour, usual, isTinted) {
   if (colour.toLowerCase() !== usual || !isOnDark(host)) return colour

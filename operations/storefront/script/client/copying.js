@@ -2,7 +2,7 @@
 
 import { h, useState } from './elements.js'
 
-/** Copies the text and reports it; if the browser refuses, the text can be selected by hand. */
+/** Copies the text when clicked, and calls `onCopied`. If the browser refuses, the shopper can select the text by hand. */
 export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
@@ -11,7 +11,7 @@ export function CopyButton({ text, copyText, copiedText, onCopied, ...props }) {
       setCopied(true)
       onCopied?.()
     } catch {
-      // Without https there is no clipboard.
+      // The browser refused, for example because there is no clipboard without https.
     }
   }
   return h(

@@ -1,5 +1,5 @@
-// Base of all elements: a module provides `{ css, texts, places, view }`, and this draws it into a shadow root, so that
-// the styles of the shop and ours do not affect each other.
+// Base of all elements: draws an element's module `{ css, texts, places, view }` into a shadow root, so that the styles of
+// the shop and ours do not affect each other.
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { Component, h, options, render } from './preact.js'
@@ -32,7 +32,7 @@ dialog { border: 0; padding: 24px; max-width: min(480px, calc(100vw - 16px)); ma
 
 const canShare = 'adoptedStyleSheets' in (globalThis.document ?? {})
 const sheets = new Map()
-/** Constructable style sheets are allowed by every policy for inline styles; elements with the same text share one. */
+/** The shared style sheet with this text. It is constructable, so a policy that forbids inline styles still allows it. */
 function findSheet(text) {
   if (!sheets.has(text)) {
     const sheet = new CSSStyleSheet()
@@ -42,7 +42,7 @@ function findSheet(text) {
   return sheets.get(text)
 }
 
-/** Attaches a sheet; browsers without shared sheets get a style element after the content. */
+/** Attaches a style sheet. In browsers without constructable sheets, appends a `<style>` element instead. */
 function attachSheet(root, text) {
   if (canShare) {
     const others = root.adoptedStyleSheets.filter((each) => each !== findSheet(text))
@@ -55,17 +55,17 @@ function attachSheet(root, text) {
 }
 
 const controls = 'button, input, select, textarea, dialog'
-/** Elements with a default action, which must not be prevented; a link around them leaves them to it. */
+/** Controls with a default action of their own. A browser does not follow a surrounding link when they are clicked. */
 const interactive =
   'a, label, summary, button:not([type=button]), input:is([type=checkbox], [type=radio], [type=file])'
 
-/** A theme's card may be one link, which browsers follow on a click anywhere inside: not on our controls. */
+/** Opens the shadow root. A click on our controls does not follow a link around the element, such as a product card. */
 function openRoot(host) {
   const root = host.attachShadow({ mode: 'open' })
   root.addEventListener('click', (event) => {
     if (!host.closest('a, [data-product-id]') || !event.target.closest(controls)) return
     if (!event.target.closest(interactive)) event.preventDefault()
-    // A card whose link is a click handler must not see the event either.
+    // A card may have a click handler instead of a link: it must not get the event.
     event.stopPropagation()
   })
   return root
@@ -86,7 +86,7 @@ export function mount(host, widget, context) {
   return () => render(null, root)
 }
 
-/** Isolates errors of an element: an effect that throws would otherwise stop the effects of all others. */
+/** Error boundary of an element. Without it, an effect that throws would stop the effects of all other elements. */
 class Guard extends Component {
   componentDidCatch(error) {
     console.warn(`storefront: ${this.props.host.localName}:`, error)
@@ -97,7 +97,7 @@ class Guard extends Component {
   }
 }
 
-/** The DOM nodes that we rendered into an element. Preact's `__k`: children; `__e`: their nodes; `__`: the parent. */
+/** The DOM nodes that Preact rendered into an element. Internal fields: `__k` children, `__e` DOM node, `__` parent. */
 const drawnIn = ({ __k }) =>
   (__k ?? []).flatMap((each) =>
     each ? (typeof each.type === 'function' ? drawnIn(each) : (each.__e ?? [])) : [],
@@ -115,7 +115,7 @@ options.diffed = (vnode) => {
   due.add(each)
 }
 
-/** Page translators replace our text nodes with their own: removes those whose text has changed. */
+/** Page translators replace our text nodes with their own. Removes their nodes where our text has changed since. */
 function undoTranslations() {
   for (const vnode of due) {
     const { __e: element } = vnode
@@ -139,13 +139,11 @@ const pickTexts = (texts, locale) => ({
   ...(texts[locale] ?? texts[Object.keys(texts).find((each) => each.split('-')[0] === locale.split('-')[0])]),
 })
 
-/** `{{name}}`, or `{{name|text if it is missing}}`. */
+/** Fills in variables: `{{name}}`, or `{{name|fallback text}}`. */
 export const filled = (text, values = {}) =>
   text.replace(/\{\{\s*(\w+)\s*(?:\|([^}]*))?\}\}/g, (_all, name, other) => values[name] ?? other ?? '')
 
-/**
- * An amount in the shopper's format. Formats are cached: creating one takes longer on a slow phone than drawing a card.
- */
+/** Cached number formats: creating one takes longer on a slow phone than drawing a product card. */
 const formats = new Map()
 export function money(amount, { locale, currency }) {
   const key = `${locale} ${currency}`
@@ -153,7 +151,7 @@ export function money(amount, { locale, currency }) {
   return formats.get(key).format(amount)
 }
 
-/** In milliseconds; NaN without an instant. Not `Date.parse` or `Date.now`, which libraries of shops replace. */
+/** An instant in milliseconds; NaN without one. Avoids `Date.parse` and `Date.now`, which libraries of shops replace. */
 export const msOf = (instant) => new Date(instant ?? Number.NaN).getTime()
 
 export const dayOf = (instant, { locale }) =>
@@ -172,7 +170,7 @@ export function trusted(kind, text) {
   return policy[kind](text)
 }
 
-/** Reports once that half of it, or of a window of it, was visible for a second, or a click. `ref`: the element. */
+/** Calls `tellSeen` once: after half of the element was visible for a second, or at a click. Returns the element's ref. */
 export function useSeen(tellSeen, keys = []) {
   const ref = useRef(null)
   useEffect(() => {
@@ -191,7 +189,7 @@ export function useSeen(tellSeen, keys = []) {
     const watch = new IntersectionObserver(
       (entries) => {
         const { intersectionRatio, intersectionRect, rootBounds } = entries.at(-1)
-        // For content taller than the window, half a window is enough.
+        // An element taller than the window counts when it fills half of the window.
         const isSeen =
           intersectionRatio >= 0.5 || intersectionRect.height >= (rootBounds?.height ?? innerHeight) / 2
         if (!isSeen) {
@@ -211,13 +209,14 @@ export function useSeen(tellSeen, keys = []) {
 }
 
 /**
- * A native dialog: focus goes in, stays, and returns; Escape and a click outside close it. `isBeside`: not modal, the
- * page stays usable; `isUnasked`: it does not take the focus from another element either.
+ * A native dialog. It takes the focus, keeps it, and returns it on close; Escape and a click outside close it. With
+ * `isBeside` it is not modal, so the page stays usable. `isUnasked` marks a dialog that opens by itself: a non-modal one
+ * then leaves the focus where it is.
  */
 export function Dialog({ label, onClose, closeText, isBeside, isUnasked, children, ...props }) {
   const box = useRef(null)
   const isPressedBeside = useRef(false)
-  // Focus moves with the rendering, not a frame later.
+  // A layout effect moves the focus while rendering, a plain effect only a frame later.
   useLayoutEffect(() => {
     const dialog = box.current
     let opener = null
@@ -227,7 +226,7 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       else if (isUnasked) dialog.open = true
       else dialog.show()
     }
-    // An unrequested dialog opens in a separate task after rendering, to keep both short.
+    // A dialog that opens by itself does so in a separate task after rendering, so that both tasks stay short.
     const timer = isUnasked ? setTimeout(open) : open()
     // A modal dialog inside a hidden parent would block the page without a way to close it.
     const watch = new ResizeObserver(() => {
@@ -238,7 +237,7 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
       watch.disconnect()
       clearTimeout(timer)
       const isAsked = !isUnasked || !isBeside || deepestFocus() === document.body
-      // While it is open, nothing outside can have the focus.
+      // Close before focusing: while a modal dialog is open, nothing outside can have the focus.
       dialog.close()
       if (isAsked) opener?.focus?.({ preventScroll: true })
     }
@@ -264,7 +263,7 @@ export function Dialog({ label, onClose, closeText, isBeside, isUnasked, childre
         event.preventDefault()
         onClose()
       },
-      // A text selection with the mouse may end outside the dialog.
+      // Only a click that also starts outside closes the dialog: a text selection with the mouse may end outside.
       onMouseDown(event) {
         isPressedBeside.current = isBesideBox(event, box.current)
       },
@@ -293,7 +292,7 @@ export function deepestFocus() {
   return found
 }
 
-/** `*` matches any characters. */
+/** Whether a path matches a pattern, in which `*` stands for any characters. */
 const matches = (pattern, path) =>
   new RegExp(
     `^${pattern
@@ -302,7 +301,7 @@ const matches = (pattern, path) =>
       .join('.*')}$`,
   ).test(path)
 
-/** Whether settings allow it on this device, page and path. */
+/** Whether the settings allow showing a widget on this device, page and path. */
 export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
   if (devices && devices !== 'all' && devices !== device) return false
   if (pages && !pages.includes('all') && !pages.includes(page)) return false
@@ -319,18 +318,19 @@ export function useEvent(name, onEvent) {
   })
 }
 
-/** The theme's last value: set before the element was drawn, since then, or between rendering and subscribing. */
+/** The theme's last value, from `window[name]` and then from events. */
 function useThemeState(event, name) {
   const [state, setState] = useState(window[name])
   useEvent(event, setState)
   useEffect(() => {
+    // The value may have changed between rendering and subscribing.
     if (window[name]) setState(window[name])
   }, [])
   return state
 }
 
 const toAmount = (value) => (value == null || Number.isNaN(Number(value)) ? undefined : Number(value))
-/** Themes give ids as numbers and prices as texts, too. */
+/** Converts an id to text: some themes give numbers. */
 const toId = (value) => (value == null ? undefined : String(value))
 const named = ({ productId, variantId, ...rest }) => ({
   ...rest,
@@ -338,13 +338,13 @@ const named = ({ productId, variantId, ...rest }) => ({
   variantId: toId(variantId),
 })
 
-/** Removes binary rounding errors from sums, with the precision of any currency, so that thresholds are met exactly. */
+/** Removes binary rounding errors from a sum, so that it meets a threshold exactly. No currency has over four decimals. */
 export const exact = (amount) => Math.round(amount * 10_000) / 10_000
 
 /**
  * The theme's last cart: `{ total, totalBeforeDiscounts?, items: [{ productId, variantId, quantity, total, unitPrice?
- * }], discounts? }`. `unitPrice` is before discounts and gives the total before them if the theme does not.
- * `isForeign`: in a currency other than `currency`, so its amounts cannot be used.
+ * }], discounts? }`. If the theme gives no `totalBeforeDiscounts`, it is computed from `unitPrice`, which is before
+ * discounts. `isForeign` is true if the cart is not in `currency`, so that its amounts cannot be used.
  */
 export function useCart(currency) {
   const state = useThemeState('storefront:cart', 'storefrontCart')
@@ -363,14 +363,14 @@ export function useCart(currency) {
 }
 
 /**
- * The theme's last product, once a variant is chosen: `{ productId, variantId, price, currency? }`. `isForeign`: its
- * price, or everything that the shopper sees, is in a currency other than the shop's.
+ * The last product that the theme reported, with the chosen variant: `{ productId, variantId, price, currency? }`.
+ * `isForeign` is true if the price is not in the shop's currency; a price without a currency is in the cart's currency.
  */
 export function useProduct(attribute, shop) {
   const cart = useThemeState('storefront:cart', 'storefrontCart')
   const given = { productId: attribute('product-id'), variantId: attribute('variant-id') }
   const state = named(useThemeState('storefront:product', 'storefrontProduct') ?? {})
-  // The theme's value is for one product and says nothing about others.
+  // The theme reports one product: ignored if this element is for another one.
   const isOfIt = !given.productId || state.productId === undefined || state.productId === given.productId
   const product = isOfIt ? { ...state, price: toAmount(state.price) } : {}
   const currency = state.currency ?? cart?.currency
@@ -388,7 +388,7 @@ export function Picture({ src, alt = '', ...props }) {
   return h('img', { ...props, src, alt, onError: () => setLost(src) })
 }
 
-/** Attaches a sheet that became known after the element was drawn. */
+/** Attaches a style sheet whose text becomes known only after the element was drawn. */
 export function useSheet(host, css) {
   useEffect(() => {
     if (css) attachSheet(host.shadowRoot, css)

@@ -2,7 +2,7 @@
 
 import { h, useState } from './elements.js'
 
-/** A field with its label and its message; `wrap`: extra markup around both. */
+/** A field with its label and error message. `wrap` adds markup around the field. */
 export function Field({ label, fault, type = 'text', options, wrap, ...props }) {
   const id = `field-${props.name}`
   const said = fault ? { 'aria-invalid': 'true', 'aria-describedby': `${id}-fault` } : {}
@@ -53,9 +53,10 @@ const findIssue = ({ type, validity }, t) =>
     : t(type === 'email' ? 'badEmail' : type === 'tel' ? 'badPhone' : 'badField')
 
 /**
- * A form with `noValidate` that shows issues at their fields, in the shopper's language: the browser's own first, then
- * the server's (`email: must be…`, `imageUrls.0: must be…`). `send` may return a promise. `troubleOf`: the message by
- * error if no field is to blame; `wordsOf`: the form's own message for a field.
+ * State of a form with `noValidate` that shows issues at their fields, in the shopper's language. Sends the form only
+ * if the browser's validation finds no issue, then shows issues that the server reports (`email: must be…`,
+ * `imageUrls.0: must be…`). `send` may return a promise. `troubleOf` returns the message for an error that concerns no
+ * field, `wordsOf` the form's own message for a field.
  */
 export function useForm({ t, troubleOf, wordsOf, send }) {
   const [state, setState] = useState({ faults: {} })
@@ -89,8 +90,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 const humanMs = 1600
 
 /**
- * Sends a form with its token. A shopper faster than the bot limit waits; an expired token is renewed. `read`: requests
- * the form, at least `{ token }`.
+ * Sends a form with its token. A shopper who is faster than the server's bot limit waits for the rest of that time. An
+ * expired token is renewed. `read` requests the form's data, at least `{ token }`.
  */
 export async function sendForm(ask, { read, ...form }, path, body) {
   const send = async ({ token, readAt }) => {

@@ -1,10 +1,10 @@
-// The merchant's own HTML under any Content-Security-Policy. Loaded on demand.
+// Shows the merchant's own HTML, whatever Content-Security-Policy the shop has. Loaded on demand.
 
 import { h, hideBroken, trusted, useEffect, useRef } from './elements.js'
 
 /**
- * HTML that the server has sanitized. It is parsed, never assigned, to satisfy Trusted Types; its styles are set one by
- * one, which no policy for inline styles forbids.
+ * Shows HTML that the server has sanitized. `style` attributes are set by script, because a policy may forbid inline
+ * styles. For Trusted Types the text is parsed with `DOMParser` instead of being assigned to `innerHTML`.
  */
 export function Html({ html, ...props }) {
   const box = useRef(null)
@@ -14,7 +14,7 @@ export function Html({ html, ...props }) {
     try {
       body = parsed(text)
     } catch {
-      // A Trusted Types policy forbids parsing HTML: shows the text alone.
+      // The shop's Trusted Types policy forbids parsing HTML, so only the text is shown.
       box.current.textContent = html.replace(/<[^>]*>/g, ' ')
       return
     }
@@ -28,5 +28,5 @@ export function Html({ html, ...props }) {
   return h('div', { ...props, ref: box })
 }
 
-/** The body of a parsed HTML text, whose scripts never run. */
+/** Parses HTML and returns its body. Scripts in it never run. */
 export const parsed = (html) => new DOMParser().parseFromString(trusted('createHTML', html), 'text/html').body

@@ -2,7 +2,7 @@
 
 import { h } from './elements.js'
 
-/** Each in a box of 24 by 24, as lines only. */
+/** SVG paths by icon name, drawn as lines in a box of 24 by 24. */
 const lines = {
   truck: 'M2 6h12v10H2zM14 9h4l4 4v3h-8M6 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM18 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4z',
   leaf: 'M4 20C4 10 10 4 20 4c0 10-6 16-14 14M4 20c3-5 6-7 10-9',
@@ -31,7 +31,7 @@ const lines = {
   'arrow-up': 'M12 20V5M5 12l7-7 7 7',
 }
 
-/** Hidden from screen readers: the text next to it names it. */
+/** An icon. It is hidden from screen readers, because the text next to it says the same. */
 export const Icon = ({ name, size = 24 }) =>
   h(
     'svg',

@@ -1,12 +1,12 @@
-// The first script of a shop's pages, after `visitor.js`: makes one request for all data and loads the modules of the
-// elements in use. `modules.ts` puts both into a function that knows `base` (the store's storefront on our server),
-// `modules` (their URL), `shop` (locale, currency and name) and `elements`.
+// The loader: requests the data of all widgets and loads the modules of the elements in use. `modules.ts` joins
+// `visitor.js` and this file into one function with the variables `base` (URL of the store's storefront on our server),
+// `modules` (base URL of the modules), `shop` (locale, currency and name) and `elements`.
 
 import { createVisitor } from './visitor.js'
 
 /* global base, modules, shop, elements */
 
-// A module script, or one inserted by another script, has no `currentScript`.
+// `currentScript` is null for a module script and for one that another script inserted.
 const script = document.currentScript ?? document.querySelector(`script[src^="${base}/loader.js"]`)
 const said = (name, by = script) => by?.getAttribute(`data-${name}`) || null
 
@@ -15,8 +15,8 @@ const { ask, clickToken, consent, device, isReturning, keep, session, tell, visi
   said,
 )
 
-// The order brings the token back through the cart's form. A field may have the name of a form method, so methods are
-// taken from the prototype.
+// Adds the click token to the cart's form, so that the order contains it. Uses methods of the prototype, because a field
+// named like a method would replace it.
 function carryClickToken() {
   if (!clickToken) return
   for (const form of document.querySelectorAll('form[action*="/cart"]')) {
@@ -34,11 +34,11 @@ const paths = [
   ['category', /^\/([a-z]{2}(-[a-z]{2})?\/)?(categor(y|ies)|collections?|categorias?)\b/i],
 ]
 
-// A tag's attributes describe the page that it came with. If another body replaces the first (Turbo and similar), it
-// brings a tag, or the page describes itself.
+// Script tags by path. A tag's attributes describe the page that it came with. When Turbo or a similar library replaces the
+// body, the new page has a tag of its own, or is described by `window.storefrontPage` or its meta tags.
 const tags = { [location.pathname]: script }
 let soon
-/** The first body. */
+/** The body of the first page. */
 let body = null
 
 function currentPage() {
@@ -51,7 +51,7 @@ function currentPage() {
   }
 }
 
-/** Data of a product that is not the page's, for elements placed by hand; each is requested once. */
+/** Responses of `/widgets` by path, so that each is requested once. Elements placed by hand may be for other products. */
 const answers = new Map()
 function requestWidgets(query) {
   const path = `/widgets?${new URLSearchParams(Object.entries(query).filter(([, value]) => value))}`
@@ -67,8 +67,9 @@ function requestWidgets(query) {
   return answers.get(path)
 }
 
-// Reserves the space that elements took up on the last page of this kind (`places.js` measures it) before the page is
-// painted, so that nothing shifts. The first rule is for the page's edges, where a closed element leaves no gap.
+// Before the page is painted, reserves the space that elements took up on the last page of this kind, so that nothing
+// shifts. `roomCss` in `places.js` measures the space. Its first line is for the page's edges and is dropped after five
+// seconds (`from` 1), so that a closed element leaves no gap.
 let room, roomTaken
 const roomKey = (page) => `room.${page}.${device}`
 
@@ -80,7 +81,7 @@ function leaveRoom(page, from = 0) {
     room.replaceSync(text.split('\n').slice(from).join(''))
     document.adoptedStyleSheets = [...document.adoptedStyleSheets.filter((each) => each !== room), room]
   } catch {
-    // The browser has no shared sheets.
+    // The browser does not support constructable style sheets.
   }
 }
 
@@ -90,7 +91,7 @@ addEventListener('pagehide', keepRoom)
 let now = null
 /** Resolves once the page is known and its data is loaded or has failed; replaced by each `refresh`. */
 let ready = null
-/** Number of the current pass over the page: a pass that ends late sees that a newer one has begun. */
+/** Number of the current `refresh`. One that ends late sees that a newer one has begun, and stops. */
 let turn = 0
 
 for (const each of elements) each.file ??= `${each.tag}.js`
@@ -98,17 +99,20 @@ const byTag = new Map(elements.map((each) => [each.tag, each]))
 const quiet = (error) => console.warn('storefront:', error?.message || error)
 const bring = (file) => import(modules + file)
 
-/** Draws elements one by one, each in its own task, so that scrolling and tapping stay responsive. */
+/** Queue that draws elements one by one, each in its own task, so that scrolling and tapping stay responsive. */
 let drawn = Promise.resolve()
 const inTurn = (draw) => {
   const pause = () => globalThis.scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve))
   drawn = drawn.then(pause).then(draw).catch(quiet)
 }
 
-/** Whether the page previews unsaved settings: then the element is shown even if it is off. */
+/** Whether the page previews unsaved settings. If so, the element is shown even if its widget is off. */
 const isPreviewed = (name) => name && new URLSearchParams(location.search).has(name)
 
-/** A module is loaded once its element is near the viewport; floating elements have no position. */
+/**
+ * Shows an element, and so loads its module, once it is near the viewport. Not for floating elements: they have no
+ * position.
+ */
 const near = new IntersectionObserver(
   (entries) => {
     for (const { target, isIntersecting } of entries) {
@@ -121,11 +125,11 @@ const near = new IntersectionObserver(
 )
 
 class StorefrontElement extends HTMLElement {
-  // Not `hide`: libraries of shops add a method of that name to all elements.
+  // Methods must not be named `hide`, because libraries of shops add a method of that name to all elements.
   #unmount
   static observedAttributes = ['product-id', 'variant-id', 'placement']
   connectedCallback() {
-    // An element that was near and is moved may have no box to observe.
+    // An element that was shown before and is moved is shown at once: it may have no box that could be observed.
     if (this.isNear || byTag.get(this.localName).floats) this.show().catch(quiet)
     else near.observe(this)
   }
@@ -148,7 +152,7 @@ class StorefrontElement extends HTMLElement {
     await ready
     if (!now) return
     const productId = this.getAttribute('product-id')
-    // For a listed product, everything that cards show is known, including that there is nothing.
+    // The data of all listed products is already loaded. A listed product without data has nothing to show on its card.
     const card = cards && now.listed.includes(productId) ? (now.widgets.cards?.[productId] ?? {}) : null
     const isHere = !productId || productId === now.productId || card
     if (!isHere && this.placed) return
@@ -159,7 +163,7 @@ class StorefrontElement extends HTMLElement {
     const [{ mount }, module] = await Promise.all([bring('elements.js'), bring(file), bring('preact.js')])
     inTurn(() => {
       if (!this.isConnected || this.turn !== mine) return
-      // Keeps what a shopper is doing in it as long as the product stays the same.
+      // Redraws without clearing as long as the product stays the same, so that the shopper's inputs are kept.
       const about = productId ?? now.productId
       if (this.about !== about) this.clear()
       this.about = about
@@ -168,7 +172,7 @@ class StorefrontElement extends HTMLElement {
   }
 }
 
-/** Places elements that a theme did not place at the page's spots, in the order of `elements`. */
+/** Places the elements that the theme did not place. They go to the page's spots, in the order of `elements`. */
 async function placeAll() {
   const { page, widgets } = now
   const wanted = elements.filter(
@@ -207,7 +211,7 @@ async function load(mine) {
   for (let at = 0; at === 0 || at < listed.length; at += cardsAtOnce)
     parts.push(requestWidgets({ page, productId, cards: listed.slice(at, at + cardsAtOnce).join(',') }))
   const [first, ...more] = parts
-  // A failed part of the list does not affect the rest.
+  // If the request for some of the cards fails, the others are still shown.
   const answered = [await first, ...(await Promise.all(more.map((each) => each.catch(() => ({})))))]
   if (mine !== turn) return
   const widgets = { ...answered[0], cards: Object.assign({}, ...answered.map(({ cards }) => cards)) }
@@ -217,13 +221,13 @@ async function load(mine) {
   Object.assign(api, now)
 }
 
-/** For shops that change pages without loading them: reads page, product and data again. */
+/** Reads page, product and data. Runs again in shops that change pages without loading them. */
 async function refresh() {
   const mine = ++turn
   answers.clear()
   keepRoom()
   leaveRoom(currentPage().page)
-  // Keeps what is shown if nothing new arrived.
+  // If the request fails, everything shown stays.
   ready = load(mine).catch(quiet)
   await ready
   if (mine !== turn || !now) return ready
@@ -238,7 +242,7 @@ async function refresh() {
   setTimeout(() => mine === turn && leaveRoom(now.page, 1), 5000)
 }
 
-/** The script ran again: its tag may have changed. */
+/** Called when the page runs the script again. If the new tag describes another page, refreshes. */
 function again(tag) {
   const known = tags[location.pathname]
   if (!(said('page', tag) || said('product-id', tag)) || known?.isEqualNode(tag)) return
@@ -254,8 +258,8 @@ function lookSoon() {
 const api = { base, shop, visitorId, device, isReturning, keep, session, tell, ask, refresh, consent, again }
 window.storefront = api
 
-// In its own task either way, so that the page stays responsive. A prerendered page counts nothing and runs no timers
-// until it is opened.
+// The first `refresh` runs in a task of its own, so that the page stays responsive. On a prerendered page it waits
+// until the shopper opens the page, so that nothing is counted before.
 ready = new Promise((resolve) => {
   const look = () => {
     if (document.prerendering) return document.addEventListener('prerenderingchange', look, { once: true })
@@ -275,7 +279,7 @@ ready = new Promise((resolve) => {
 })
 
 for (const { tag } of elements) {
-  // A class can be registered for only one element. Keeps a definition by the browser or another script.
+  // A tag that the browser or another script has defined is left alone. Each tag needs its own class.
   if (customElements.get(tag)) continue
   customElements.define(tag, class extends StorefrontElement {})
 }

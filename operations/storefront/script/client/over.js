@@ -1,4 +1,4 @@
-// Elements over a product's picture: finds the picture, and shares its corners among several elements.
+// Places elements over a product's picture: finds the picture, and shares its corners among several elements.
 
 import { h, useEffect, useRef } from './elements.js'
 
@@ -16,7 +16,7 @@ export const overCss = `
 .beyond.bottom-right { padding-block-end: calc(6px + var(--storefront-stickers-bottom-right, 0px)); }
 `
 
-/** A corner of the picture. `tells`: the name under which its height is reported to elements placed `beyond` it. */
+/** A corner of the picture. With `tells` it reports its height, and corners without `tells` are placed beyond it. */
 export function Corner({ host, corner, tells, children }) {
   const box = useRef(null)
   useReportedHeight(host, tells ? `stickers-${corner}` : null, box)
@@ -24,8 +24,8 @@ export function Corner({ host, corner, tells, children }) {
 }
 
 /**
- * Reports the height of `box` plus `more` pixels to elements next to the host, which are placed beyond it. Without a
- * name nothing is reported.
+ * Reports the height of `box` plus `more` pixels to the elements next to the host, as the CSS variable
+ * `--storefront-<name>`. They use it to be placed beyond `box`. Without a name nothing is reported.
  */
 export function useReportedHeight(host, name, box, more = 0) {
   useEffect(() => {
@@ -35,7 +35,7 @@ export function useReportedHeight(host, name, box, more = 0) {
     const watch = new ResizeObserver(([{ target }]) =>
       around.style.setProperty(told, `${target.offsetHeight + more}px`),
     )
-    // Including its padding, which holds the heights reported by others.
+    // Includes the padding, because it depends on the heights that others report.
     watch.observe(box.current, { box: 'border-box' })
     return () => {
       watch.disconnect()
@@ -44,7 +44,7 @@ export function useReportedHeight(host, name, box, more = 0) {
   }, [host, name])
 }
 
-/** Keeps `over` on the picture that precedes the element, whatever layout the page has. */
+/** Keeps the node `over` exactly over the picture that precedes the host, in every page layout. */
 export function useOver(over, host, isWanted) {
   useEffect(() => {
     const picture = isWanted ? pictureBefore(host) : null
@@ -57,7 +57,10 @@ export function useOver(over, host, isWanted) {
 
 const due = new Map()
 
-/** Batched in the next frame: measuring each after another has moved would force a layout every time. */
+/**
+ * Moves nodes in the next frame: first measures all, then moves all. Measuring one after another was moved would force a
+ * layout each time.
+ */
 function scheduleMove(over, picture) {
   if (!over) return
   if (due.size === 0) {
@@ -75,7 +78,10 @@ function scheduleMove(over, picture) {
   due.set(over, picture)
 }
 
-/** Moves it by the measured offset, whatever contains it. */
+/**
+ * The position at which `over` covers the picture. Uses the measured offset of both, so the containing block is
+ * irrelevant.
+ */
 function measureOffset(over, picture) {
   const [its, own] = [picture.getBoundingClientRect(), over.getBoundingClientRect()]
   return {
@@ -88,7 +94,7 @@ function measureOffset(over, picture) {
 
 const find = (root) => Element.prototype.querySelectorAll.call(root, 'img, picture, video')
 
-/** The picture before the host, or before one of its ancestors; or the only picture inside. */
+/** The picture before the host or before one of its ancestors; otherwise the only picture inside an ancestor. */
 function pictureBefore(host) {
   for (let each = host; each && each !== document.body; each = each.parentElement) {
     for (let one = each.previousElementSibling; one; one = one.previousElementSibling) {

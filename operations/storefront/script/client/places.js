@@ -1,7 +1,8 @@
-// Places for elements that a theme did not place: at its marks (`data-store-spot`), or at spots of known themes.
+// Places the elements that a theme did not place: at the theme's marks (`data-store-spot`), or at spots of known themes.
 
 /**
- * Each spot: selectors, the theme's own mark first, and the side of the found node on which the element is inserted.
+ * Spots of known themes. `in` are selectors, tried in order; a mark of the theme for the spot takes precedence. `side` is
+ * where the element is inserted, relative to the found node.
  */
 const spots = {
   floating: { in: ['body'], side: 'append' },
@@ -48,14 +49,14 @@ const root = document.documentElement
 const heightVariable = (name) => `var(--storefront-${name}, 0px)`
 const gap = 12
 const margin = 16
-/** A phone, also in landscape; and a window as low as one. `store-alerts.js` has the same query. */
+/** A phone in either orientation, or a window as narrow or low as one. `store-alerts.js` has the same query. */
 const isNarrow = matchMedia('(max-width: 767px), (max-height: 479px)').matches
 
 const strips = new Map()
 
 /**
- * Publishes the height of a strip, beyond which others are placed. Sticky strips together get a third of the window,
- * the lower one first.
+ * Publishes the height of a strip as a CSS variable, so that others are placed beyond it. Sticky strips together may take a
+ * third of the window, the bottom one first; a strip that does not fit is not sticky.
  */
 function measure(strip, name) {
   for (const [each] of strips) if (!each.isConnected) strips.delete(each)
@@ -89,8 +90,9 @@ addEventListener('resize', () => {
 })
 
 /**
- * The parent of strips and corners: the body, unless it would lay out a strip as a column, or contains fixed elements
- * (`transform`). Next to the body they keep its font, colour and direction.
+ * The parent of strips and corners. Usually the body; the root if the body would lay out a strip as a column, or if fixed
+ * elements would be positioned relative to the body (because of `transform` and the like). In the root, `made` gets the
+ * body's font, colour and direction.
  */
 function findHolder(made) {
   const { body } = document
@@ -112,10 +114,11 @@ function findHolder(made) {
 }
 
 /**
- * Fixed elements share one column per corner and one strip per edge, so that none covers its neighbour. A `fixed` strip
- * covers the page and moves nothing in it. `offset`: `{ x, y }` of a corner, in pixels. `isPassing`: it appears
- * temporarily. On a phone, lasting elements of a corner form a row; two corners share a row if there is room, otherwise
- * they stack, with temporary elements beyond lasting ones.
+ * Finds or creates the place of an element outside the page's content. Elements share one column per corner and one
+ * strip per edge, so that none covers its neighbour. A `fixed` strip covers the page and moves nothing in it.
+ * `asked.offset` is the corner's `{ x, y }` in pixels; `asked.isPassing` is true for an element that appears only
+ * temporarily. On a phone, the lasting elements of a corner form a row. Two corners share a row if there is room;
+ * otherwise they stack. Temporary elements are placed beyond lasting ones.
  */
 function createFixedPlace(name, asked) {
   const [kind, ...sides] = name.split('-')
@@ -131,7 +134,7 @@ function createFixedPlace(name, asked) {
   const isFixed = how === 'fixed'
   const from = isFixed ? heightVariable(`${block}-sticky`) : 0
   Object.assign(made.style, { ...bare, [block]: from, position: how, zIndex: isFixed ? 9600 : 9000 })
-  // A flex column body could shrink it to its content.
+  // A body that is a flex column could shrink the strip to the width of its content.
   made.style.alignSelf = 'stretch'
   if (isFixed) made.style.insetInline = 0
   const holder = findHolder(made)
@@ -144,7 +147,8 @@ function createFixedPlace(name, asked) {
 }
 
 /**
- * Keeps targets of keyboard focus and links clear of the strip. Set on the root, because a page may replace its body.
+ * Sets `scroll-padding`, so that the strip does not cover an element that the browser scrolls to for keyboard focus or a
+ * link. Set on the root, because a page may replace its body.
  */
 function scrollBeside(block) {
   const name = `scroll-padding-${block}`
@@ -157,13 +161,13 @@ function scrollBeside(block) {
 }
 
 const corners = new Map()
-/** Cancels the theme's styles for all boxes of its page. */
+/** Cancels styles that the theme has for all boxes, such as `div { … }`. */
 const bare = { all: 'unset', display: 'block' }
 
 function cornerFor(block, inline, asked) {
   const isPassing = Boolean(isNarrow && asked.isPassing)
   const name = `${block}-${inline}${isPassing ? '-passing' : ''}`
-  // A shop that changes pages without loading them may have removed the body with its corners.
+  // Forgets removed corners: a shop that changes pages without loading them may have replaced the body.
   for (const [each] of corners) if (!each.isConnected) corners.delete(each)
   let [corner] = [...corners].find(([, each]) => each.name === name) ?? []
   if (!corner) {
@@ -179,7 +183,7 @@ function cornerFor(block, inline, asked) {
       zIndex: 9500,
       display: 'flex',
       flexFlow: isRow ? `row ${wrap}` : column,
-      // By sides of the window, not of the writing direction.
+      // `left` and `right` are sides of the window, independent of the writing direction.
       justifyContent: isRow ? inline : '',
       gap: `${gap}px`,
       maxWidth: 'calc(100vw - 32px)',
@@ -205,24 +209,24 @@ function cornerFor(block, inline, asked) {
 const sides = ['right', 'left', 'center']
 const getRank = ({ inline, isLasting }) => sides.indexOf(inline) + (isLasting ? 0 : sides.length)
 
-/** Lays out one edge: the order of its corners, and the maximum height of temporary elements. */
+/** Lays out the corners of one edge: their positions, and the maximum height of temporary elements. */
 function layOutEdge(block) {
   const isRtl = getComputedStyle(document.body).direction === 'rtl'
   const all = [...corners].filter(([, each]) => each.block === block)
   const edge = `${heightVariable(`${block}-sticky`)} + ${heightVariable(`${block}-fixed`)}`
-  // Corners in one row: their height, and the remaining width of the window.
+  // The current row of corners: height of the rows below, its own height, and the remaining width of the window.
   let row = { below: 0, height: 0, left: 0 }
   for (const [{ style }, each] of all.sort(([, one], [, other]) => getRank(one) - getRank(other))) {
     const { size, offset, inline, isPassing } = each
     const isBeside = !isNarrow || (size.width <= row.left && !isPassing && inline !== 'center')
     if (!isBeside) row = { below: row.below + row.height, height: 0, left: innerWidth - margin }
     const room = `${offset.y + row.below}px + ${edge}`
-    // A translate does not count as a layout shift of the page.
+    // Moved with `translate`, because browsers do not count that as a layout shift of the page.
     style.translate = `0 calc(${block === 'top' ? '' : '-1 * '}(${room}))`
     style.maxHeight = `calc(100dvh - 16px - (${room}))`
-    // With lasting elements of both edges, temporary ones cover at most three fifths of a phone.
+    // On a phone, temporary elements together with the lasting elements of both edges cover at most three fifths.
     const passing = `calc(60dvh - (${room} + ${heightVariable(`${block === 'top' ? 'bottom' : 'top'}-sticky`)}))`
-    // Hidden if there is no room for a whole one.
+    // Zero if there is no room for a whole temporary element (88 px).
     const whole = `clamp(0px, (${passing} - 88px) * 9999, max(0px, ${passing}))`
     style.setProperty('--storefront-passing', isPassing ? whole : 'none')
     if (inline !== 'center') style[inline] = `${offset.x}px`
@@ -246,15 +250,16 @@ const findFirst = (root, name, selectors) => {
   return null
 }
 
-/** Whether a page has places: marks, product cards, or a page of a known kind. */
+/** Whether elements can be placed on a page: it is of a known kind, or has marks or product cards. */
 export const spotsOn = (page) =>
   page !== 'other' || find(root, '[data-store-spot], [data-product-id]') !== null
 
 const isInFlow = (each) => !/absolute|fixed/.test(getComputedStyle(each).position)
 
 /**
- * A sheet that reserves the space that elements take up now: at marks, and at the top of the page if the theme has
- * none. Elements over the page take up no space.
+ * Returns CSS that reserves the space that elements take up now: at the theme's marks, and at the top of a page without
+ * a mark there. Elements over the page take up no space. The first line is for the edges, the second for all other
+ * spots.
  */
 export function roomCss() {
   const heights = new Map()
@@ -282,7 +287,10 @@ export function roomCss() {
 
 const ranks = new WeakMap()
 
-/** Neighbours are sorted by `rank`, whichever was placed first. */
+/**
+ * Inserts an element. Elements at the same place are sorted by `rank`, regardless of the order in which they are
+ * placed.
+ */
 function put(tag, at, side, attributes, rank) {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) if (value != null) made.setAttribute(name, value)
@@ -303,9 +311,9 @@ function put(tag, at, side, attributes, rank) {
 }
 
 /**
- * `wanted`: `{ spot, attributes?, offset?, isPassing? }` of the page, or `{ card, attributes? }` of each product card.
- * Nothing is placed if the theme or an earlier pass has placed one already. `rank`: of the element among all;
- * `productId`: of the page.
+ * Places an element. An entry of `wanted` is `{ spot, attributes?, offset?, isPassing? }` for a spot of the page, or
+ * `{ card, attributes? }` for a spot of each product card. Nothing is placed where the theme or an earlier pass has already
+ * placed the element. `rank` is the element's position among all elements, `productId` the product of the page.
  */
 export function place(tag, wanted, rank, productId) {
   for (const { spot, card, attributes = {}, ...asked } of wanted) {
@@ -314,13 +322,13 @@ export function place(tag, wanted, rank, productId) {
   }
 }
 
-/** An element without a placement shows those of all. */
+/** Selector of elements that show the same. An element without a placement shows the content of every placement. */
 const sameAs = (tag, { placement }) =>
   `${tag}:not([placement])${placement ? `, ${tag}[placement="${placement}"]` : ''}`
 
 /**
- * Makes the picture's parent a positioned container, which a theme may not need itself. An inline link is no container
- * for a corner; an element that the theme has positioned, even if only once it is visible, stays unchanged.
+ * Makes the picture's nearest block container a positioned element, for an element in the picture's corner. An inline link
+ * cannot be such a container. A container that the theme itself positions, now or once it is visible, stays unchanged.
  */
 function holdCorner(made, within) {
   if (made.getAttribute('placement') !== 'corner') return
@@ -335,7 +343,7 @@ function holdCorner(made, within) {
 function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const same = sameAs(tag, attributes)
   const there = [...document.querySelectorAll(same)]
-  // The page's own product may be in an element with its id: that is not a card.
+  // An element with the id of the page's own product is not a card.
   const findCard = (each) => each.closest('[data-product-id]')
   if (there.some((each) => [undefined, productId].includes(findCard(each)?.dataset.productId))) return
   const kept = createFixedPlace(name, asked)
@@ -345,7 +353,7 @@ function placeOnPage(tag, name, attributes, asked, rank, productId) {
   const found = findFirst(root, name, spot.in)
   if (!found) return
   const made = put(tag, found.at, found.side ?? spot.side, attributes, rank)
-  // A gallery may load its pictures later.
+  // Searches only within the gallery, which may load its pictures later.
   holdCorner(made, made.closest(spots.gallery.in.join()) ?? document.body)
 }
 

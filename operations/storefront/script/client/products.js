@@ -1,10 +1,10 @@
-// Products by id, for elements that show other products than the page's. Loaded on demand.
+// Loads products by id, for elements that show other products than the page's own. Loaded on demand.
 
 import { useEffect, useState } from './elements.js'
 
 const productsAtOnce = 50
 
-/** Requests each product once. `products`: by id, without products that are gone or not loaded yet. */
+/** Requests each product once. `products` is a map by id; it lacks products that are gone or not loaded yet. */
 export function useProducts(ask, ids) {
   const [products, setProducts] = useState(new Map())
   const [isFailed, setFailed] = useState(false)

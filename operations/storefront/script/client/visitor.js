@@ -1,8 +1,9 @@
-// First part of the loader, which `modules.ts` puts before it: the visitor, requests to the server, and events.
+// First part of the loader: the visitor's identity, requests to the server, and events. `modules.ts` puts this file before
+// `loader.js`.
 
-/** `base`: the store's storefront on our server; `said`: reads attributes of the script tag. */
+/** `base` is the URL of the store's storefront on our server. `said` reads a `data-` attribute of the script tag. */
 export function createVisitor(base, said) {
-  /** Storage may be disabled or full: then nothing is remembered. Without session storage, a session is one page. */
+  /** Opens a storage. If the browser's storage is disabled or full, nothing is remembered, and a session lasts one page. */
   const openStorage = (name) => ({
     read(key) {
       try {
@@ -37,17 +38,17 @@ export function createVisitor(base, said) {
   const session = openStorage('sessionStorage')
   isAllowed = (keep.read('consent') ?? (said('consent') === 'ask' ? '0' : '1')) === '1'
 
-  // A first-time visitor stays new until the visit ends.
+  // A first-time visitor counts as new on all pages of the session.
   const isReturning = keep.read('visitor') !== null && session.read('new') === null
   if (!isReturning) session.write('new', '1')
   const visitorId = keep.read('visitor') || uuid()
   keep.write('visitor', visitorId)
-  // A phone in landscape is still a phone.
+  // A phone in landscape is wide but low.
   const device = matchMedia('(max-width: 767px), (max-height: 479px) and (pointer: coarse)').matches
     ? 'mobile'
     : 'desktop'
 
-  // Not crypto.randomUUID: shops without https do not have it.
+  // `crypto.randomUUID` does not exist on pages without https.
   function uuid() {
     const bytes = crypto.getRandomValues(new Uint8Array(16))
     bytes[6] = (bytes[6] & 0x0f) | 0x40
@@ -56,7 +57,7 @@ export function createVisitor(base, said) {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 
-  // One key per filling of a form: a form sent twice is processed once and gets the same answer.
+  // One idempotency key for each request body: a form sent twice is processed once and gets the same response.
   const keys = new Map()
 
   async function ask(path, body, again = 1) {
@@ -85,13 +86,13 @@ export function createVisitor(base, said) {
     return answer
   }
 
-  // Events are sent in batches, a moment after the first one and when the page is hidden. They wait here until the
-  // server has accepted them; unsent ones are sent from the next page. The server counts each once, by its id.
+  // Events are sent in batches, two seconds after the first event and when the page is hidden. They wait here until the
+  // server has accepted them; the next page sends those that are left. The server counts each event once, by its id.
   let waiting = unsent()
   let leaving = new Set()
   let timer = waiting.length > 0 ? setTimeout(sendEvents, 2000) : null
 
-  /** Another script of the shop may have written to the same key. */
+  /** Events that the last page has not sent. Ignores anything else, because other scripts may write to the same key. */
   function unsent() {
     try {
       return JSON.parse(keep.read('events')).filter((each) => each?.id && each.type)
@@ -132,7 +133,7 @@ export function createVisitor(base, said) {
       })
       isTaken = status < 500 && status !== 429
     } catch {
-      // Keeps them for the next try.
+      // The events stay in `waiting` for the next attempt.
     }
     leaving = new Set([...leaving].filter((each) => !events.includes(each)))
     if (isTaken) waiting = waiting.filter((each) => !events.includes(each))
@@ -144,7 +145,7 @@ export function createVisitor(base, said) {
     if (document.visibilityState === 'hidden') sendEvents()
   })
 
-  // A link in a message carries a click token; the following order brings it back.
+  // A link in a message has a click token as `mk`. An order that contains the token is attributed to the message.
   const clickToken = new URLSearchParams(location.search).get('mk') || keep.read('click')
   if (clickToken) keep.write('click', clickToken)
 

@@ -10,7 +10,7 @@ export default job(storefrontScriptPublish, {
   safeTwice: 'The platform keeps one script for each address.',
   run: (ctx, { isEmbedded }) => (isEmbedded ? removeScript(ctx) : install(ctx)),
   async failed(ctx, { isEmbedded }) {
-    // Idempotent: a page that loads the script twice runs it once.
+    // A script tag that could not be removed does no harm: a page that loads the script twice runs it once.
     if (!isEmbedded) await markFailed(ctx)
   },
 })

@@ -13,7 +13,7 @@ export default page({
     const { release, files } = buildModules(system.services.extensions)
     const file = files.get(request.params.file!)
     if (!file) throw refuse('not_found', 'There is no such module')
-    // A page opened before a deploy asks for the old release: it gets the current one, uncached.
+    // A page opened before a deploy requests the old release. It gets the current one with `no-store`.
     const isOurs = request.params.release === release
     const control = isOurs ? 'public, max-age=31536000, immutable' : 'no-store'
     return answerCompressed(file, request, { 'cache-control': control })

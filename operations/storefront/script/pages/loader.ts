@@ -4,7 +4,7 @@ import { storefrontPage } from '../../visits/storefront-page.ts'
 import { buildLoader, buildModules } from '../modules.ts'
 import { recordSighting } from '../sightings.ts'
 
-/** Other parameters belong to the theme. */
+/** `via` marks the embed block. Other query parameters, which a theme may add, are ignored. */
 const query = z.object({ via: z.string().optional() })
 
 export default storefrontPage({

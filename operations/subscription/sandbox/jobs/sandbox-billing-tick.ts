@@ -16,7 +16,7 @@ export default serverJob(sandboxBillingTick, {
   async run(ctx) {
     const made = await getSandboxBilling(ctx.adapters.billing).runDue()
     await deliverSandboxHooks(ctx)
-    // One step at a time, so that its effects are applied before the next: a test clock may jump over several.
+    // One step at a time: a test clock may jump over several steps, and the effects of each must be applied before the next.
     if (made > 0) await ctx.queue(sandboxBillingTick, {})
   },
 })

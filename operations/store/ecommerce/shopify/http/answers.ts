@@ -1,4 +1,4 @@
-/** Maps Shopify's failures to port errors. Messages never contain a token. */
+/** Maps Shopify's failures to errors of the port. Messages never contain a token. */
 
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import { truncate } from '#runtime/values/truncate'
@@ -10,7 +10,7 @@ export interface Answer {
   text: string
 }
 
-/** Without an answer a write may have taken effect. */
+/** Whether a call without a usable response had an effect: a read never has one; a write may have. */
 const accepted = (isRead: boolean): 'no' | 'unknown' => (isRead ? 'no' : 'unknown')
 
 const noPermission = (why: string) =>
@@ -47,7 +47,10 @@ const closedShops: Readonly<Record<number, { code: string; message: string; reme
 
 const isPermissionError = (words: string): boolean => /scope|approval|permission|access denied/i.test(words)
 
-/** The error of a non-2xx answer. `names`: the call names an object that may not exist; otherwise a 404 means the shop. */
+/**
+ * The error for a non-2xx response. `names`: whether the call names an object that may not exist; if not, a 404 means that
+ * the shop does not exist.
+ */
 export function toError({ status, headers, text }: Answer, isRead: boolean, names = true): Error {
   if (status === 401) {
     return new BadCredentials('Shopify does not take the access token of the store: connect it again')
@@ -78,7 +81,7 @@ interface GraphAnswer {
   }
 }
 
-/** The data of a GraphQL answer. Throws its errors; input errors of a mutation are part of the data. */
+/** Returns the data of a GraphQL response. Throws its errors; input errors of a mutation are part of the data instead. */
 export function parseGraphData(text: string, isRead: boolean): unknown {
   const { data, errors, extensions } = parseJson(text, isRead) as GraphAnswer
   if (!errors || errors.length === 0) {
@@ -93,7 +96,7 @@ export function parseGraphData(text: string, isRead: boolean): unknown {
   if (codes.includes('THROTTLED')) return throttled(extensions?.cost)
   if (codes.includes('ACCESS_DENIED')) throw noPermission(inBrackets(words))
   if (codes.includes('INTERNAL_SERVER_ERROR')) throw new Unavailable(accepted(isRead), 'Shopify failed')
-  // A closed shop, or a query that this version no longer supports: nothing was done.
+  // The shop is closed, or this API version no longer supports the query. The call had no effect.
   throw new Unavailable('no', `Shopify does not answer this: ${words}`)
 }
 
@@ -115,7 +118,7 @@ export function requireNoErrors(errors: readonly UserError[]): void {
   if (errors.length > 0) throw refusal(oneLine(errors.map(({ message }) => message).join('; ')))
 }
 
-/** Parses seconds such as `2.0`; 1 second if the header is missing or invalid. */
+/** Converts a header in seconds, such as `2.0`; 1 second if it is missing or invalid. */
 function retryAfterMs(header: string | null): number {
   const seconds = Number(header)
   return header !== null && Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds * 1000) : 1000

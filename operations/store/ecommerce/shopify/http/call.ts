@@ -1,10 +1,10 @@
-/** One call of either API. */
+/** One call of Shopify's REST or GraphQL API. */
 export interface Call {
   shop: string
   method: string
   path: string
   headers?: Record<string, string>
   body?: unknown
-  /** Has no side effects, so it can be retried. */
+  /** True if the call has no side effects, so it can be retried. */
   isRead: boolean
 }

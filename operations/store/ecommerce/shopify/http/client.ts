@@ -16,14 +16,14 @@ import { Tokens } from './tokens.ts'
 
 export interface RestRequest {
   method?: 'GET' | 'POST' | 'DELETE'
-  /** Below `/admin/api/<version>/`: `orders.json`. */
+  /** The path below `/admin/api/<version>/`, such as `orders.json`. */
   path: string
   query?: Record<string, string | number>
   body?: unknown
 }
 
 const retries = 2
-/** Connection errors after which nothing can have changed. */
+/** Codes of connection errors after which the request certainly did not reach Shopify. */
 const unreachedCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])
 /** The REST bucket of the smallest plan leaks two calls per second. */
 const oneCallMs = 500
@@ -59,8 +59,8 @@ export class ShopifyClient {
   }
 
   /**
-   * Returns the JSON, and the `page_info` of the next page or null. Throws `Refused`, `Throttled`, `Unavailable`. Retries a
-   * write only if it certainly had no effect.
+   * Calls the REST API. Returns the JSON, and the `page_info` of the next page or null. Throws `Refused`, `Throttled`,
+   * `Unavailable`. Retries a write only if the failed attempt certainly had no effect.
    */
   async rest<T>(store: ProviderStore, request: RestRequest): Promise<{ body: T; next: string | null }> {
     const { method = 'GET', path, query = {}, body } = request
@@ -76,7 +76,7 @@ export class ShopifyClient {
     return { body: (text === '' ? {} : parseJson(text, isRead)) as T, next: nextPage(headers.get('link')) }
   }
 
-  /** Returns the data of a query or a mutation. Throws as `rest`; the caller checks `userErrors`. */
+  /** Returns the data of a GraphQL query or mutation. Throws like `rest`. The caller must check `userErrors`. */
   async graph<T>(
     store: ProviderStore,
     document: string,
@@ -92,7 +92,7 @@ export class ShopifyClient {
     return data as T
   }
 
-  /** Sends with the store's access token; renews a rejected token once. */
+  /** Sends a call with the store's access token. If Shopify rejects the token, renews it and tries once more. */
   async #authorized(
     store: ProviderStore,
     bucket: 'rest' | 'graph',
@@ -111,7 +111,7 @@ export class ShopifyClient {
     try {
       return await ask(null)
     } catch (error) {
-      // Without a token the call was never sent.
+      // With an empty token the error comes from requesting the token: the call was never sent.
       if (!(error instanceof BadCredentials) || token === '' || !this.#tokens.canRenew(store)) throw error
       return ask(token)
     }
@@ -175,16 +175,19 @@ function wasUnreached(error: unknown): boolean {
   return typeof cause?.code === 'string' && unreachedCodes.has(cause.code)
 }
 
-/** Paths below `/admin/api/<version>/`: true for `script_tags/1.json`, false for `shop.json` and `graphql.json`. */
+/**
+ * Whether a path names an object. Below `/admin/api/<version>/`: true for `script_tags/1.json`, false for `shop.json` and
+ * `graphql.json`.
+ */
 const namesAnObject = (path: string): boolean => path.startsWith('/admin/api/') && path.split('/').length > 5
 
-/** Parses `39/40`: if the bucket is full, the next call must wait. */
+/** Parses the bucket's fill level, such as `39/40`. If the bucket is full, the next call must wait. */
 function isFull(limit: string | null): boolean {
   const [used, all] = (limit ?? '').split('/').map(Number)
   return used !== undefined && all !== undefined && used >= all
 }
 
-/** The `page_info` of `<…?page_info=…&limit=250>; rel="next"`. */
+/** Extracts the `page_info` from a `link` header such as `<…?page_info=…&limit=250>; rel="next"`. */
 export function nextPage(link: string | null): string | null {
   const next = (link ?? '').split(',').find((part) => /rel="?next"?/.test(part))
   const address = /<([^<>]+)>/.exec(next ?? '')?.[1]

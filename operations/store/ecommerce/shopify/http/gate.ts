@@ -1,9 +1,9 @@
-/** Rate limit gate: calls of an exhausted bucket wait until it has capacity again. */
+/** A gate for rate limits: calls of an exhausted bucket wait until the bucket has capacity again. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Throttled } from '#runtime/ports/errors'
 
 export class Gate {
-  /** By bucket, in `performance.now()` time. */
+  /** When each bucket opens again, in `performance.now()` time. */
   readonly #closedUntil = new Map<string, number>()
 
   /** Blocks calls of this bucket for a time. */

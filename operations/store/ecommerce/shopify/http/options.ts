@@ -3,7 +3,7 @@ import type { Clock } from '#runtime/clock'
 import { AccessLost } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
 
-/** The API version in use; Shopify supports each for a year. */
+/** The API version in use. Shopify supports each version for a year. */
 export const apiVersion = '2026-10'
 
 export interface ShopifyOptions {
@@ -15,9 +15,9 @@ export interface ShopifyOptions {
   /** The base URL of a shop such as `aurora.myshopify.com`. Default: HTTPS to that host. */
   endpoint?: (shop: string) => string
   timeoutMs?: number
-  /** Delay of the first retry; doubles each time. */
+  /** Delay before the first retry; doubles with each retry. */
   retryDelayMs?: number
-  /** The longest rate limit pause to wait for. */
+  /** How long a call waits at most for the rate limit; a longer pause throws `Throttled`. */
   maxPauseMs?: number
 }
 
@@ -27,9 +27,9 @@ export interface ShopifyApp {
 }
 
 /**
- * Sealed credentials of a connection. A custom app has an `accessToken`. An app of the developer dashboard has a `clientId`
- * instead, with which it requests tokens valid for a day. A shop that installed the server's app has the result of the
- * installation and uses the server's secret. In all cases `clientSecret` signs the webhooks.
+ * The decrypted credentials of a connection. `token`: a custom app with an `accessToken`. `client`: an app of the developer
+ * dashboard, which requests tokens valid for a day with its `clientId`. `installed`: a shop that installed the server's app;
+ * the credentials are the result of the installation and the server's secret. `clientSecret` always signs the webhooks.
  */
 export type ShopifyCredentials = { shop: string; clientSecret: string } & (
   | { kind: 'token'; accessToken: string }
@@ -37,14 +37,14 @@ export type ShopifyCredentials = { shop: string; clientSecret: string } & (
   | ({ kind: 'installed' } & Installed)
 )
 
-/** The result of an installation. A token that does not expire has neither instant. */
+/** The result of an installation. If the token does not expire, `expiresAt` and `refreshUntil` are null. */
 export interface Installed {
   clientId: string
   accessToken: string
-  /** Instant. */
+  /** ISO 8601. */
   expiresAt: string | null
   refreshToken: string | null
-  /** Instant after which the merchant has to connect again. */
+  /** When the refresh token expires (ISO 8601). After that the merchant has to connect again. */
   refreshUntil: string | null
   scopes: string[]
 }
@@ -64,7 +64,7 @@ const credentials = z.union([
   }),
 ])
 
-/** The store's credentials are missing or rejected. The message has the remedy. */
+/** Thrown if the store's credentials are missing or rejected. The message says what to do. */
 export class BadCredentials extends AccessLost {
   constructor(message: string, options?: { cause?: unknown }) {
     super(
@@ -76,7 +76,10 @@ export class BadCredentials extends AccessLost {
   }
 }
 
-/** Parses `shopify://myshopify.com`, or with the server's app `shopify://CLIENT_ID:CLIENT_SECRET@…`. Throws if it is invalid. */
+/**
+ * Parses `ECOMMERCE_URL`: `shopify://myshopify.com`, or with the server's app `shopify://CLIENT_ID:CLIENT_SECRET@…`. Throws
+ * if it is invalid.
+ */
 export function readShopifyUrl(text: string): Pick<ShopifyOptions, 'domain' | 'app'> {
   const url = URL.parse(text)
   const hasHalf = Boolean(url?.username) !== Boolean(url?.password)
@@ -91,7 +94,7 @@ export function readShopifyUrl(text: string): Pick<ShopifyOptions, 'domain' | 'a
   return { domain: url.host, app }
 }
 
-/** Throws `BadCredentials` if they are malformed, or if the shop is not at Shopify. */
+/** Parses credentials. Throws `BadCredentials` if they are malformed or the shop is not at Shopify. */
 export function readCredentials(
   given: unknown,
   domain: string,
@@ -114,7 +117,10 @@ export function readCredentials(
   return 'accessToken' in data ? { kind: 'token', ...data, shop } : { kind: 'client', ...data, shop }
 }
 
-/** `my-shop.myshopify.com`. Throws `BadCredentials` for any other host, so that requests only go to Shopify. */
+/**
+ * Normalizes a shop's host, such as `my-shop.myshopify.com`. Throws `BadCredentials` for any other host, so that requests
+ * only go to Shopify.
+ */
 export function readShop(given: string, domain: string): string {
   const shop = given.trim().toLowerCase()
   const name = shop.endsWith(`.${domain}`) ? shop.slice(0, -domain.length - 1) : ''

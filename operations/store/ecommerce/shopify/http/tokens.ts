@@ -1,6 +1,7 @@
 /**
- * Access tokens: permanent tokens of the connection; or requested with the app's credentials and cached until they expire;
- * or of an installation, which expire after an hour and are renewed once for all processes.
+ * Provides access tokens. A custom app has a permanent token. An app of the developer dashboard requests tokens with its
+ * credentials; they are cached until they expire. The token of an installation expires after an hour and is renewed once
+ * for all processes.
  */
 
 import type { Clock } from '#runtime/clock'
@@ -18,10 +19,10 @@ interface CachedToken {
 type ClientCredentials = ShopifyCredentials & { kind: 'client' }
 type InstalledCredentials = ShopifyCredentials & { kind: 'installed' }
 
-/** A token is not used shortly before its expiry. */
+/** A token is no longer used in the last 5 minutes before its expiry. */
 const expiryMarginMs = 5 * minuteMs
 
-/** Shopify's answer to a code or a refresh token. */
+/** Shopify's response when a code or a refresh token is exchanged. */
 interface TokenAnswer {
   access_token?: string
   scope?: string
@@ -46,7 +47,10 @@ export class Tokens {
     this.#clock = clock
   }
 
-  /** `refused`: a token that Shopify rejected, so return another. Throws `AccessLost` if there is none. */
+  /**
+   * Returns an access token. `refused`: the token that Shopify rejected, which is not returned again. Throws `AccessLost` if
+   * there is no other token.
+   */
   async get(store: ProviderStore, refused: string | null = null): Promise<string> {
     const credentials = this.#read(store)
     if (credentials.kind === 'token') return credentials.accessToken
@@ -58,7 +62,7 @@ export class Tokens {
       if (value !== refused && this.#clock.ms() < until) return value
     }
     const known = this.#cache.get(key)
-    // A concurrent call is already requesting a new one.
+    // A concurrent call is already requesting a new token.
     if (known && known !== cached) return (await known.token).value
     const token = this.#exchange(credentials)
     this.#cache.set(key, { token })
@@ -95,7 +99,7 @@ export class Tokens {
     }
     const renewedCredentials = await renew(async (now) => {
       const current = this.#read({ ...store, credentials: now })
-      // Renewed by another process, or the store was reconnected.
+      // Another process has renewed the token, or the store was reconnected.
       if (current.kind !== 'installed' || this.#isValid(current, refused)) return now
       return this.#refresh(current)
     })
@@ -111,7 +115,7 @@ export class Tokens {
     )
   }
 
-  /** Replaces both tokens; the old refresh token stays valid until the new one is used. */
+  /** Replaces the access token and the refresh token. The old refresh token stays valid until the new one is used. */
   async #refresh({ shop, clientId, clientSecret, refreshToken }: InstalledCredentials): Promise<unknown> {
     const askedAt = this.#clock.ms()
     const { text } = await this.#ask({
@@ -156,7 +160,7 @@ export class Tokens {
   }
 }
 
-/** Counts as a read: requesting a second token is harmless. */
+/** A call that requests a token. It counts as a read, because requesting a second token is harmless. */
 const tokenCall = (shop: string) => ({
   shop,
   method: 'POST',

@@ -1,4 +1,4 @@
-/** Diagnoses the connection of a shop: permissions, webhooks, loader. Changes nothing. */
+/** Diagnoses the connection of a shop: permissions, webhooks and storefront loader. Changes nothing. */
 import type { Clock } from '#runtime/clock'
 import { AccessLost, Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
@@ -30,7 +30,7 @@ const missing = (code: string, message: string, remedy: string): Precondition =>
   remedy,
 })
 
-/** `url`: the webhook endpoint; null skips that check. */
+/** `url`: the webhook endpoint; null skips the check of the webhooks. */
 export async function diagnose(
   client: ShopifyClient,
   store: ProviderStore,
@@ -76,7 +76,7 @@ function checkScopes(granted: readonly string[]): Precondition[] {
     : [fine('scopes', 'The app may do all it needs'), ...wished]
 }
 
-/** Shopify hides names, emails and phones from apps without its approval. */
+/** Checks whether the app sees customers: Shopify hides names, emails and phones from apps that it has not approved. */
 async function checkCustomerData(client: ShopifyClient, store: ProviderStore): Promise<Precondition[]> {
   try {
     await client.graph(store, 'query ProtectedData { customers(first: 1) { nodes { id firstName } } }')

@@ -1,5 +1,5 @@
 /**
- * Installation of the server's app by any shop with OAuth's authorization code grant: its owner follows a link to Shopify,
+ * Lets any shop install the server's app, with OAuth's authorization code grant. The shop's owner follows a link to Shopify,
  * consents there and is redirected back with a code, which is exchanged for an expiring offline token.
  */
 
@@ -12,15 +12,15 @@ import type { ShopifyClient } from '../http/client.ts'
 import { BadCredentials, readShop, type ShopifyApp } from '../http/options.ts'
 import { parseDelivery, parseShopId } from './webhooks.ts'
 
-/** Permissions without which something does not work. */
+/** Permissions that the app must have; without any of them some function fails. */
 export const requiredScopes = ['read_products', 'read_customers', 'read_orders', 'write_discounts'] as const
-/** Orders older than 60 days; needs Shopify's approval of the app. */
+/** Permission for orders older than 60 days; Shopify must approve the app for it. */
 export const optionalScopes = ['read_all_orders'] as const
 
-/** Older redirects are rejected. */
+/** A redirect is rejected if its timestamp is older than 10 minutes. */
 const answerTtlMs = 10 * minuteMs
 
-/** Permissions that are not granted; write includes read. */
+/** Lists the needed permissions that are not granted. A write permission includes the read permission. */
 export const missingScopes = (
   granted: readonly string[],
   needed: readonly string[] = requiredScopes,
@@ -78,7 +78,7 @@ function requireShop(given: string, domain: string): string {
   }
 }
 
-/** The signature covers all other parameters, sorted and URL-encoded. */
+/** Whether the redirect is signed by Shopify. The signature covers all other parameters, sorted and URL-encoded. */
 function isSigned(query: URLSearchParams, secret: string): boolean {
   const signed = new URLSearchParams(
     [...query]

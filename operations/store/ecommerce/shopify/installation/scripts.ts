@@ -1,7 +1,8 @@
 /**
- * The loader on the shop's pages: an app embed block of our theme app extension (../app), which the shop's owner activates
- * in the theme editor. It reads the loader's URL from a metafield of the app installation. Script tags, used before,
- * cannot be created since October 2026: existing ones load until March 2027, and are removed once the block works.
+ * Installs the storefront loader on the shop's pages. The loader is an app embed block of our theme app extension (../app),
+ * which the shop's owner activates in the theme editor. The block reads the loader's URL from a metafield of the app
+ * installation. Before, the loader was a script tag. Since October 2026 Shopify accepts no new script tags, and it loads
+ * existing ones until March 2027. We remove them once the block works.
  */
 import { Refused } from '#runtime/ports/errors'
 import { readPages } from '#runtime/ports/pagination'
@@ -21,7 +22,7 @@ export const scriptTagsEndAt = Date.parse('2027-03-01T00:00:00Z')
 
 /** File name of the app embed block, without extension. */
 export const embedBlock = 'loader'
-/** The block reads it as `app.metafields.storefront.loader`. */
+/** The metafield with the loader's URL; the block reads it as `app.metafields.storefront.loader`. */
 export const loaderMetafield = { namespace: 'storefront', key: 'loader' } as const
 
 const installationDocument = `query Installation {
@@ -44,7 +45,7 @@ async function readInstallation(client: ShopifyClient, store: ProviderStore) {
   return currentAppInstallation
 }
 
-/** Script tags that Shopify still loads; none if the app lacks the permission, and none after their end. */
+/** Script tags that Shopify still loads; none if the app lacks the permission, and none after `scriptTagsEndAt`. */
 export async function listScripts(
   client: ShopifyClient,
   store: ProviderStore,
@@ -72,7 +73,7 @@ async function listTags(client: ShopifyClient, store: ProviderStore): Promise<Re
   return scripts
 }
 
-/** Writes the loader's URL for the block. Returns the id of a script tag that still loads it, or null. */
+/** Writes the loader's URL to the metafield. Returns the id of a script tag that still loads this URL, or null. */
 export async function setLoaderUrl(
   client: ShopifyClient,
   store: ProviderStore,
@@ -97,7 +98,7 @@ export async function setLoaderUrl(
   return { id: scripts.find((script) => script.src === src)?.id ?? null }
 }
 
-/** Removes script tags with this URL, once the block replaces them. */
+/** Removes the script tags with this URL. Called once the block works. */
 export async function removeTags(
   client: ShopifyClient,
   store: ProviderStore,
@@ -105,13 +106,13 @@ export async function removeTags(
 ): Promise<void> {
   for (const { id } of (await listTags(client, store)).filter((script) => script.src === src)) {
     await client.rest(store, { method: 'DELETE', path: `script_tags/${id}.json` }).catch((error: unknown) => {
-      // Already removed concurrently.
+      // Another call has removed the script tag already.
       if (!(error instanceof Refused && error.code === 'not-found')) throw error
     })
   }
 }
 
-/** Opens the theme editor with the block activated; the owner only has to save. */
+/** A link that opens the theme editor with the block activated; the owner only has to save. */
 export async function activationLink(client: ShopifyClient, store: ProviderStore): Promise<string> {
   const credentials = client.parseCredentials(store)
   const key =

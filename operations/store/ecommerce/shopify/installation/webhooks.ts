@@ -1,4 +1,4 @@
-/** Shopify's webhooks: registration by topic and URL, signature check and parsing. */
+/** Registers Shopify's webhooks by topic and URL, checks their signatures and parses them. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderEvent, ProviderStore } from '#runtime/ports/provider'
@@ -7,7 +7,10 @@ import type { WebhookTopic } from '../../port.ts'
 import type { ShopifyClient } from '../http/client.ts'
 import { toInstant } from '../http/ids.ts'
 
-/** Shopify's topics by our kinds. A product update also covers stock; orders include deletions and uninstallation. */
+/**
+ * Shopify's topics by our topics. `products/update` also reports changes of the stock. `order.updated` also registers the
+ * topics for deleted orders and for the uninstallation of the app.
+ */
 const topicsByKind: Record<WebhookTopic, readonly string[]> = {
   'order.updated': ['orders/create', 'orders/updated', 'orders/delete', 'app/uninstalled'],
   'cart.updated': ['checkouts/create', 'checkouts/update'],
@@ -15,10 +18,10 @@ const topicsByKind: Record<WebhookTopic, readonly string[]> = {
   'stock.updated': ['variants/in_stock', 'variants/out_of_stock'],
 }
 
-/** All topics that are registered. */
+/** All of Shopify's topics for which webhooks are registered. */
 export const shopifyTopics: readonly string[] = Object.values(topicsByKind).flat()
 
-/** Topics that do not refer to an object to re-read. */
+/** The event kinds of Shopify's topics that name no object to re-read. */
 const specialKinds: Readonly<Record<string, string>> = {
   'orders/delete': 'order.deleted',
   'app/uninstalled': 'app.uninstalled',
@@ -39,7 +42,7 @@ interface RestWebhook {
   address: string
 }
 
-/** The id joins the ids of all of Shopify's webhooks for the topic. */
+/** `webhookId` joins the ids of all of Shopify's webhooks for the topic. */
 export async function registerWebhook(
   client: ShopifyClient,
   store: ProviderStore,
@@ -62,7 +65,7 @@ export async function registerWebhook(
   return { webhookId: ids.join(','), created }
 }
 
-/** Ids of the webhooks with this URL, by topic. */
+/** The ids of the registered webhooks with this URL, by Shopify's topic. */
 export async function registeredTopics(
   client: ShopifyClient,
   store: ProviderStore,
@@ -98,8 +101,9 @@ async function createWebhook(
 }
 
 /**
- * Parses the events of a delivery. Shopify may deliver twice, with the same id, and out of order: an event only names the
- * changed object, which handlers re-read. Throws `Refused` on a missing or wrong signature, and on an invalid body.
+ * Parses the events of a delivery. Shopify may deliver the same id twice, and deliveries out of order. That is harmless,
+ * because an event only names the changed object and handlers re-read it. Throws `Refused` on a missing or wrong signature,
+ * and on an invalid body.
  */
 export function parseDelivery(
   headers: Headers,
@@ -118,7 +122,7 @@ export function parseDelivery(
     headers.get('x-shopify-webhook-id') ??
     createHash('sha256').update(`${shop} ${topic} `).update(rawBody).digest('hex')
   const triggeredAt = headers.get('x-shopify-triggered-at')
-  // `updated_at` is the shop's, not the time of the uninstallation.
+  // For an uninstallation, `updated_at` is when the shop was changed, not when the app was uninstalled.
   const updatedAt = topic === 'app/uninstalled' ? triggeredAt : (object.updated_at ?? triggeredAt)
   const isInstant = updatedAt !== null && isPlausible(Date.parse(updatedAt))
   return findKinds(topic).map((kind) => ({
@@ -146,7 +150,7 @@ interface Body {
   orders_to_redact?: number[]
 }
 
-/** The data subject of a privacy request; empty for other topics. */
+/** The person of a privacy request; empty for other topics. */
 function toDataSubject({ customer, orders_requested, orders_to_redact }: Body) {
   const orders = orders_to_redact ?? orders_requested
   if (!orders) return {}

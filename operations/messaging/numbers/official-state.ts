@@ -33,7 +33,7 @@ export function getOfficialState(row: OfficialRow, now: Date): OfficialState {
   const { started_at: startedAt, expires_at: expiresAt } = row
   const status = row.status as OfficialStatus
   const issue = row.issue_code as OfficialIssue | null
-  // A connected number needs no setup, whatever became of the last one.
+  // A connected number needs no setup, so the result of the last setup does not matter.
   if (status === 'connected' || !startedAt || !expiresAt || row.ended_at)
     return { status, issue, setup: null }
   if (now < expiresAt) return { status: 'setup-pending', issue, setup: { startedAt, expiresAt } }

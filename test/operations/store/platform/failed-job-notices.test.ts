@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { notifyJobFailure } from '#operations/store/files/job-notices'
+import { notifyJobFailure } from '#operations/store/platform/failed-job-notices'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'

@@ -1,8 +1,8 @@
 import { notify } from '#operations/notifications/index'
 import type { Context } from '#runtime/context'
-import * as exports from './exports.ts'
+import * as exports from '../files/exports.ts'
 
-/** Notifies the merchant of a job in the dead letter queue, unless the job's own `failed` does. */
+/** Notifies the merchant that a job has failed for good, unless the job has its own `failed` function. */
 export async function notifyJobFailure(
   ctx: Context,
   jobName: string,

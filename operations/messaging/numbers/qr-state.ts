@@ -26,11 +26,11 @@ export interface SessionState {
   status: QrStatus
   endedAt: Date | null
   endReason: EndReason | null
-  /** The current code, if any: which of the six, and its expiry. */
+  /** The current code, if any: its number from 1 to 6, and its expiry. */
   code: { sequence: number; expiresAt: Date } | null
 }
 
-/** Correct even if the job that records the end runs late. */
+/** Returns the state at `now`. It is correct even if the job that records the end of the session runs late. */
 export function getSessionState(row: SessionRow, now: Date): SessionState {
   const { status, session_started_at: startedAt } = row
   if (status !== 'awaiting-scan' || startedAt === null) {
@@ -46,6 +46,6 @@ export function getSessionState(row: SessionRow, now: Date): SessionState {
 /** When the last code of an unscanned session expires. */
 export const getSessionEnd = (startedAt: Date): Date => new Date(startedAt.getTime() + qrSessionMs)
 
-/** The statuses that can be disconnected. */
+/** Whether a session with this status can be disconnected. */
 export const isLive = (status: string): boolean =>
   ['awaiting-scan', 'connecting', 'connected', 'reconnecting'].includes(status)

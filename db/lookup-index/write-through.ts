@@ -1,7 +1,7 @@
 /**
  * Maintains the lookup index on a cluster: every write to an indexed table updates its entries in the same transaction.
- * Implemented below Kysely, so that no statement can bypass it. On one PostgreSQL the index is a view, and connections are
- * passed on unwrapped.
+ * Implemented below Kysely, so that no statement can bypass it. On one PostgreSQL the index is a view, and connections
+ * are passed on unwrapped.
  */
 import {
   AliasNode,
@@ -124,7 +124,7 @@ class LookupIndexConnection extends WrappedConnection {
     const added = buildRows(table, lines, there)
     const current = new Set(added.map(serializeRow))
     const removed = buildRows(table, lines, gone).filter((line) => !current.has(serializeRow(line)))
-    // Deleting a store cascades to all of its rows, which this statement does not see.
+    // Deleting a store cascades to rows that this statement does not return, so all entries of the store are removed.
     if (table === 'stores' && node.kind === 'DeleteQueryNode') await this.#run(forgetText, removed)
     else if (removed.length > 0) await this.#run(removeText, removed)
     if (added.length > 0) await this.#run(addText, added)
@@ -135,7 +135,7 @@ class LookupIndexConnection extends WrappedConnection {
     }
   }
 
-  /** Locks and reads the rows that an update will change: nothing else returns their old values. */
+  /** Locks and reads the rows that an update will change, since the update itself does not return their old values. */
   async #lockRows(table: string, node: UpdateQueryNode, columns: readonly string[]): Promise<Keys[]> {
     if (node.from || node.with || !node.table) {
       throw new Error(`${table} is listed in the directory: update it by values alone, without FROM and WITH`)
@@ -151,7 +151,7 @@ class LookupIndexConnection extends WrappedConnection {
     return rows.map((row) => pickColumns(row, columns))
   }
 
-  /** Another row of the same store may still have the value. */
+  /** Adds a removed entry again if another row of the same store still has the value. */
   async #restoreShared(
     table: string,
     lines: readonly IndexDefinition[],
@@ -202,11 +202,11 @@ const hiddenName = (column: string): string => `listed ${column}`
 interface IndexedWrite {
   table: string
   node: Write
-  /** Why the index cannot be maintained for it. */
+  /** Why the index cannot be maintained for this write; the write is then refused. */
   refusal?: string
 }
 
-/** A write that may change index entries; null for any other statement. */
+/** Finds the write in a statement that may change index entries; null if there is none. */
 function findWrite(node: RootOperationNode): IndexedWrite | null {
   for (const { expression } of ('with' in node && node.with?.expressions) || []) {
     const write = findWrite(expression as RootOperationNode)

@@ -1,11 +1,11 @@
-/** Pending messages after a change of their automation. */
+/** Releases pending messages after their automation was changed. */
 import type { Context } from '#runtime/context'
 import type { Hold } from '../deciding/holds.ts'
 import { queueAdvance } from '../engine/schedule.ts'
 
 /**
- * Makes held messages due now if the change may have ended their hold (another template, other quiet hours), in the
- * caller's transaction.
+ * Makes the messages held for `reason` due now, in the caller's transaction. Call it after a change that may have ended
+ * such holds, for example another template or other quiet hours.
  */
 export async function releasePending(
   ctx: Context,

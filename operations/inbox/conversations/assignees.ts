@@ -29,7 +29,7 @@ const all = prepared((db) => {
     )
 })
 
-/** Members by name, each with the number of open conversations assigned to them. */
+/** Lists the members by name, with the number of open conversations that are assigned to each. */
 export async function listMembers(ctx: Context): Promise<JsonText> {
   const [row] = await all(ctx, {})
   return new JsonText(row!.text)
