@@ -16,7 +16,7 @@ test.runIf(isServer)('unknown and differing zones are found', async () => {
     expect(differences.missing).not.toContain(zone)
   }
   expect(await compareZones(db, now, ['Europe/Lisbon', 'Moon/Tranquility'])).toEqual({
-    apart: [],
+    differing: [],
     missing: ['Moon/Tranquility'],
   })
 })
@@ -24,5 +24,5 @@ test.runIf(isServer)('unknown and differing zones are found', async () => {
 test.runIf(isServer)('a difference in one season only is found', async () => {
   const withoutSummer = () => 0
   const differences = await compareZones(db, app.clock.now(), ['Europe/Lisbon', 'UTC'], withoutSummer)
-  expect(differences).toEqual({ apart: ['Europe/Lisbon'], missing: [] })
+  expect(differences).toEqual({ differing: ['Europe/Lisbon'], missing: [] })
 })
