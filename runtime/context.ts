@@ -92,9 +92,7 @@ export interface Actor {
   claim?: ClaimHandle | null
   /** Runs inside the first transaction that commits, at its beginning; an error aborts the transaction. */
   guard?: ((tx: Context) => Promise<void>) | null
-  /**
-   * The access that was looked up for the request, used by `checkAccess`; null for a job or without a key.
-   */
+  /** The access that was looked up for the request, used by `checkAccess`; null for a job or without a key. */
   access: Access | null
 }
 
@@ -273,9 +271,7 @@ export class Context {
     return new Context(this.services, this.store, { ...this.actor, guard }, this.log)
   }
 
-  /**
-   * The same context without guard and claim, for data that does not belong to the request, such as the catalog cache.
-   */
+  /** The same context without guard and claim, for data outside the request, such as the catalog cache. */
   detached(): Context {
     if (this.#transaction) return this
     return new Context(this.services, this.store, { ...this.actor, claim: null, guard: null }, this.log)

@@ -93,7 +93,7 @@ const getFolder = ({ file }: LoadedOperation): string => dirname(dirname(file)).
 
 const listFolders = (registry: Registry): string[] => [...new Set(registry.operations.map(getFolder))].sort()
 
-/** The folder of most of the operations whose path begins with most of the same parts. */
+/** Finds the folder with the most operations among those that share the longest path prefix. */
 function findFolder(registry: Registry, path: string): string {
   const parts = path.split('/')
   const countShared = ({ spec }: LoadedOperation): number => {
@@ -102,6 +102,7 @@ function findFolder(registry: Registry, path: string): string {
     return end === -1 ? parts.length : end
   }
   const most = Math.max(...registry.operations.map(countShared))
+  // The empty part before the first slash is always shared.
   if (most < 2) {
     throw new Error(
       `No operation has a path like ${path}: name its folder with --in, one of ${listFolders(registry).join(', ')}`,

@@ -6,18 +6,18 @@ import { failedQueue } from './boss.ts'
 import { handle } from './handle.ts'
 import type { FetchedJob } from './rows.ts'
 
-/** The worker runs this job for every entry of `failedQueue`. */
+/** Options of the job that the worker runs for each entry of `failedQueue`, with the handler below instead of `run`. */
 export const deadLetterJob: Job = serverJob(handle(failedQueue, z.unknown()), {
-  description: 'Reports a job that failed for good',
+  description: 'Reports a job whose retries are used up',
   retry: { limit: 5, backoffSeconds: 10 },
   timeoutSeconds: 300,
-  safeTwice: "A job's `failed` may be called again where it failed itself.",
+  safeTwice: "A job's `failed` is called again only if it threw.",
   run: async () => {},
 })
 
 /**
- * Returns a function that calls the job's `failed` hook and the `jobFailed` extensions; null if there is nothing to
- * call.
+ * Returns a function that calls the job's `failed` hook and the `jobFailed` extensions. Null if this release does not
+ * have the job, or its store was deleted.
  */
 export async function findDeadLetterHandler(
   jobs: ReadonlyMap<string, Job>,

@@ -76,7 +76,7 @@ export class Worker {
   #mayBeDue = new Set<QueueName>(queueNames)
   readonly #running = new Set<Running>()
   #loop: Promise<void> | null = null
-  #beat: NodeJS.Timeout | null = null
+  #heartbeatTimer: NodeJS.Timeout | null = null
   #stopping = false
   /** Aborted when the time for stopping is over. */
   readonly #stopDeadline = new AbortController()
@@ -102,7 +102,7 @@ export class Worker {
   /** Begins to poll. With the embedded database there is no other worker, so running jobs belong to a dead one. */
   async start(): Promise<void> {
     if (this.#services.database.pglite) await this.#services.queue.requeueAll()
-    this.#beat = setInterval(() => void this.#heartbeat(), this.#times.heartbeatMs)
+    this.#heartbeatTimer = setInterval(() => void this.#heartbeat(), this.#times.heartbeatMs)
     this.#loop = this.#run()
   }
 
@@ -116,7 +116,7 @@ export class Worker {
       } catch (error) {
         this.#services.log.error({ err: error }, 'polling for jobs failed')
       }
-      await this.#rest()
+      await this.#waitForWork()
     }
   }
 
@@ -129,7 +129,7 @@ export class Worker {
   }
   #movesOldAt = 0
 
-  async #rest(): Promise<void> {
+  async #waitForWork(): Promise<void> {
     if (this.#stopping) return
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve
@@ -154,9 +154,9 @@ export class Worker {
     for (const [name, { spec }] of this.#jobs) {
       if (!spec.everySeconds) continue
       const next = new Date(now.getTime() + spec.everySeconds * 1000)
-      const mayBeDue = this.#nextAt.get(name) ?? 0
-      // If `mayBeDue` is further ahead than the interval, it was set before the clock was moved back: it is ignored.
-      if (now.getTime() < mayBeDue && mayBeDue <= next.getTime()) continue
+      const nextDueAt = this.#nextAt.get(name) ?? 0
+      // If `nextDueAt` is further ahead than the interval, it was set before the clock was moved back: it is ignored.
+      if (now.getTime() < nextDueAt && nextDueAt <= next.getTime()) continue
       due.push({ name, next_at: next })
     }
     if (due.length === 0) return
@@ -202,39 +202,39 @@ export class Worker {
   #claimed: Promise<unknown> = Promise.resolve()
 
   async #claimNow(): Promise<number> {
-    let begun = 0
+    let started = 0
     for (const [queue, atMost] of this.#slots.claimOrder) {
       if (!this.#mayBeDue.has(queue)) continue
       const running = [...this.#running].map(({ fetched }) => fetched.queue)
       // A drain waits for `maintenance` jobs too, so they may use all slots then.
-      const isAwaited = queue === 'maintenance' && !this.#loop
-      const room = isAwaited ? this.#atOnce - running.length : this.#slots.countFree(queue, atMost, running)
-      if (room > 0 && !this.#stopping) begun += await this.#take(queue, room)
+      const isDrained = queue === 'maintenance' && !this.#loop
+      const free = isDrained ? this.#atOnce - running.length : this.#slots.countFree(queue, atMost, running)
+      if (free > 0 && !this.#stopping) started += await this.#claimFrom(queue, free)
     }
-    return begun
+    return started
   }
 
-  async #take(from: QueueName, room: number): Promise<number> {
+  async #claimFrom(from: QueueName, free: number): Promise<number> {
     const { queue } = this.#services
     this.#mayBeDue.delete(from)
     const isLimited = limitedByStore.has(from)
-    const fetched = await queue.fetch(from, room, isLimited ? this.#atOnce / 2 : undefined)
-    if (fetched.length === room || (isLimited && fetched.length > 0)) this.#mayBeDue.add(from)
+    const fetched = await queue.fetch(from, free, isLimited ? this.#atOnce / 2 : undefined)
+    if (fetched.length === free || (isLimited && fetched.length > 0)) this.#mayBeDue.add(from)
     if (this.#stopping) {
       // The worker was stopped while the claim was pending: nothing may start any more.
       await Promise.all(fetched.map((job) => queue.requeue(job, 0)))
       return 0
     }
-    const behind = queue.findBlocked(fetched)
-    behind.catch(() => undefined) // each of the jobs awaits it
+    const blocked = queue.findBlocked(fetched)
+    blocked.catch(() => undefined) // each of the jobs awaits it
     if (fetched.length > 0) this.#slots.recordClaim(from)
     for (const each of fetched) {
-      this.#begin(from === failedQueue ? deadLetterJob : (this.#jobs.get(each.name) ?? null), each, behind)
+      this.#begin(from === failedQueue ? deadLetterJob : (this.#jobs.get(each.name) ?? null), each, blocked)
     }
     return fetched.length
   }
 
-  #begin(job: Job | null, fetched: FetchedJob, behind: Promise<Set<string>>): void {
+  #begin(job: Job | null, fetched: FetchedJob, blocked: Promise<Set<string>>): void {
     const running: Running = {
       job,
       fetched,
@@ -244,7 +244,7 @@ export class Worker {
     }
     this.#running.add(running)
     const { trace = null } = fetched.data
-    running.done = runWithTrace(trace, () => this.#execute(running, behind)).finally(() => {
+    running.done = runWithTrace(trace, () => this.#execute(running, blocked)).finally(() => {
       this.#running.delete(running)
       // Other jobs of the same store may have been skipped because of the limit per store.
       if (limitedByStore.has(fetched.queue)) this.#mayBeDue.add(fetched.queue)
@@ -253,7 +253,7 @@ export class Worker {
   }
 
   /** Runs a job and records its result; heartbeats continue until then. */
-  async #execute(running: Running, behind: Promise<Set<string>>): Promise<void> {
+  async #execute(running: Running, blocked: Promise<Set<string>>): Promise<void> {
     const { job, fetched } = running
     const startedAt = performance.now()
     const { requestId } = fetched.data
@@ -261,7 +261,7 @@ export class Worker {
     const log = this.#services.log.child({ job: name, jobId: fetched.jobId, requestId })
     if (!job) log.warn('unknown job, requeued')
     const unknown: Outcome = { kind: 'requeued', ms: unknownSeconds * 1000 }
-    const outcome = job ? await this.#runJob(job, running, behind, log) : unknown
+    const outcome = job ? await this.#runJob(job, running, blocked, log) : unknown
     if (outcome.kind === 'completed') this.ran += 1
     if (outcome.kind === 'failed') this.failed += 1
     if (outcome.kind !== 'requeued' && outcome.kind !== 'lost') {
@@ -275,7 +275,7 @@ export class Worker {
     )
   }
 
-  async #runJob(job: Job, running: Running, behind: Promise<Set<string>>, log: Logger): Promise<Outcome> {
+  async #runJob(job: Job, running: Running, blocked: Promise<Set<string>>, log: Logger): Promise<Outcome> {
     const { fetched, abort, leaseLost } = running
     const isLast = fetched.retryCount >= fetched.retryLimit
     const attempt: JobAttempt = {
@@ -285,18 +285,21 @@ export class Worker {
       signal: abort.signal,
     }
     const { storeId, userId, requestId, payload } = fetched.data
-    const itsLog = log.child({})
+    const jobLog = log.child({})
     // Silences the job's log once the lease is lost: its later errors only say that its calls were refused.
     leaseLost.signal.addEventListener('abort', () => {
-      itsLog.level = 'silent'
+      jobLog.level = 'silent'
     })
     const leased = scopeServices(this.#services, abort.signal, leaseLost.signal)
-    const system = new SystemContext(leased, itsLog, requestId)
-    const aWhile: Outcome = { kind: 'requeued', ms: this.#loop ? requeueDelayMs : requeueDelayInDrainMs }
+    const system = new SystemContext(leased, jobLog, requestId)
+    const requeuedSoon: Outcome = {
+      kind: 'requeued',
+      ms: this.#loop ? requeueDelayMs : requeueDelayInDrainMs,
+    }
     const completed: Outcome = { kind: 'completed' }
-    let isBegun = false
+    let isStarted = false
     const run = async (): Promise<Outcome> => {
-      if ((await behind).has(fetched.id)) return aWhile
+      if ((await blocked).has(fetched.id)) return requeuedSoon
       const ctx = job.store ? await system.forStore(storeId ?? '', userId) : system
       // The store was deleted.
       if (!ctx) return completed
@@ -309,7 +312,7 @@ export class Worker {
           ? await findDeadLetterHandler(this.#jobs, fetched, system)
           : () => runOnAllNodes(ctx, job.spec, (of) => job.spec.run(of as never, payload as never, attempt))
       for (const { signal } of [leaseLost, abort]) signal.throwIfAborted()
-      isBegun = true
+      isStarted = true
       await work?.()
       return completed
     }
@@ -321,9 +324,9 @@ export class Worker {
         return { kind: 'lost' }
       }
       if (this.#stopping && abort.signal.aborted) return { kind: 'requeued', ms: 0 }
-      if (!isBegun && !isPermanent(error)) {
+      if (!isStarted && !isPermanent(error)) {
         log.warn({ err: error }, 'job could not start, requeued')
-        return isNodeGone(error) ? { kind: 'requeued', ms: nodeGoneMs } : aWhile
+        return isNodeGone(error) ? { kind: 'requeued', ms: nodeGoneMs } : requeuedSoon
       }
       const ms = getRetryDelay(error, this.#services.clock.ms())
       if (ms !== null) {
@@ -393,6 +396,6 @@ export class Worker {
     // If the database hangs, jobs may stay unrecorded: pg-boss later requeues jobs without heartbeats.
     await Promise.race([all, pause(requeueWaitMs, stopped.signal)])
     stopped.abort()
-    if (this.#beat) clearInterval(this.#beat)
+    if (this.#heartbeatTimer) clearInterval(this.#heartbeatTimer)
   }
 }

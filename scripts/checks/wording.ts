@@ -1,14 +1,14 @@
-/** Checks the wording of comments, test titles and names: plain English with standard terms (docs/glossary.md). */
+/** Finds banned words and sentence openings in comments, test titles and declared names (docs/glossary.md). */
 import { basename } from 'node:path'
 import type { Issue } from '#runtime/registry/checks'
-import { readCode, typescriptFiles } from './files.ts'
+import { codeFiles, readCode } from './files.ts'
 
 /** Sentence openings that stand for a noun: name the noun, or begin with "If" or "When". */
 const bannedOpenings =
   /^(?:Of|Where|Who|Whom|Whose|Whoever|What|Whatever|Wherever|To whom|By which|In which)\b(?!.*\?$)/
 /** Literary words, and phrases with a standard term. */
 const bannedPhrases =
-  /\b(?:anew|hasten(?:s|ed)?|reckon(?:s|ed)?|amid|beside|thereof|whosoever|wherefore|goes by|go by|is told|are told|tells of|tell of|hears of|hear of|is heard|are heard|whose turn|wait for each other|waits for each other)\b/i
+  /\b(?:anew|hasten(?:s|ed)?|reckon(?:s|ed)?|amid|beside|thereof|whoever|whosoever|wherefore|goes by|go by|is told|are told|tells of|tell of|hears of|hear of|is heard|are heard|whose turn|wait for each other|waits for each other)\b/i
 /** Words in names that have a standard term. */
 const bannedInNames = new Set(
   'anew door fate gathered heard hears letters mendable sought standing surroundings told wall wired wiring'.split(
@@ -30,12 +30,12 @@ export interface WordingIssue {
 }
 
 export async function findWordingIssues(root: string): Promise<Issue[]> {
-  const faults: Issue[] = []
+  const issues: Issue[] = []
   for (const folder of ['db', 'runtime', 'operations', 'scripts', 'test']) {
-    for (const file of await typescriptFiles(root, folder)) {
+    for (const file of await codeFiles(root, folder)) {
       if (file === ownTest) continue
       for (const { line, text, why } of checkWording(file, readCode(root, file))) {
-        faults.push({
+        issues.push({
           file: `${file}:${line}`,
           wrong: `${why}: ${text}`,
           remedy: 'write it as docs/glossary.md says',
@@ -43,7 +43,7 @@ export async function findWordingIssues(root: string): Promise<Issue[]> {
       }
     }
   }
-  return faults
+  return issues
 }
 
 export function checkWording(file: string, code: string): WordingIssue[] {

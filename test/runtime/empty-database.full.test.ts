@@ -8,7 +8,7 @@ const compared = {
   versions: `select version(), pg_control_version, catalog_version_no from pg_control_system()`,
   databases: `select datname, datcollate, datctype, encoding, datlocprovider from pg_database order by 1`,
   roles: `select rolname, rolsuper, rolcanlogin, rolpassword is null as open from pg_authid order by 1`,
-  // Time zones and the size of the buffers are set at each start, whoever created the database.
+  // Each start sets the time zone and the buffer size, independent of the program that created the database.
   settings: `select name, setting from pg_settings
     where source = 'configuration file' and name !~* 'timezone|shared_buffers' order by 1`,
   collations: `select collname, collprovider, collencoding from pg_collation order by 1, 3`,

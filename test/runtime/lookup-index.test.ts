@@ -1,4 +1,4 @@
-/** The lookup index matches its tables, whoever writes them: a view, and a table on a cluster. */
+/** The lookup index (a view; a table on a cluster) matches its source tables after every kind of write. */
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { indexDefinitions } from '#db/lookup-index/definitions'

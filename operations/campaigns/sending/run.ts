@@ -42,11 +42,11 @@ const maxBackoffMs = 5 * minuteMs
 
 /** The next action of the run. Every action except `send` ends the run. */
 type Action =
-  | { kind: 'send'; run: Run; options: ClaimOptions }
+  | { kind: 'send'; run: BatchContext; options: ClaimOptions }
   | { kind: 'end' }
   | { kind: 'finish' }
   | { kind: 'stop'; reason: StopReason }
-  | { kind: 'wait'; run: Run; at: Date; places?: number }
+  | { kind: 'wait'; run: BatchContext; at: Date; places?: number }
   | { kind: 'next-run'; places: number }
 
 export async function sendCampaign(ctx: Context, work: SendWork, signal: AbortSignal): Promise<void> {
@@ -92,7 +92,7 @@ async function nextAction(
   if (isUnmet(sendContext)) return { kind: 'stop', reason: sendContext.reason }
 
   const perSecond = await sending.readRatePerSecond(ctx, sendContext.connection)
-  const run: Run = { campaign, sendContext, perSecond }
+  const run: BatchContext = { campaign, sendContext, perSecond }
   const { send_window: window } = campaign
   if (window && !isOpen(window, ctx.store.timezone, ctx.now())) {
     return { kind: 'wait', run, at: findNextOpening(window, ctx.store.timezone, ctx.now()) }
@@ -114,7 +114,7 @@ async function nextAction(
 }
 
 /** Claims and sends one batch. Returns the action that ends the run, or null if the run continues. */
-async function sendNextBatch(ctx: Context, run: Run, options: ClaimOptions): Promise<Action | null> {
+async function sendNextBatch(ctx: Context, run: BatchContext, options: ClaimOptions): Promise<Action | null> {
   const claim = await claimMessages(ctx, run.campaign.id, options)
   if (!claim) return { kind: 'end' }
   if (claim.messages.length === 0) return null
@@ -137,13 +137,18 @@ async function isStale(ctx: Context, campaignId: string): Promise<boolean> {
 }
 
 /** The campaign's data that a batch needs. */
-interface Run {
+interface BatchContext {
   campaign: RunningCampaign
   sendContext: SendContext
   perSecond: number
 }
 
-const estimateRunFinish = (ctx: Context, { campaign, perSecond }: Run, pending: number, from: Date): Date =>
+const estimateRunFinish = (
+  ctx: Context,
+  { campaign, perSecond }: BatchContext,
+  pending: number,
+  from: Date,
+): Date =>
   estimateFinish(
     pending,
     perSecond * outbox.campaignRateShare,
@@ -163,7 +168,7 @@ interface Progress {
 
 async function sendBatch(
   ctx: Context,
-  run: Run,
+  run: BatchContext,
   claim: Claim,
   { which, isIdempotent }: ClaimOptions,
 ): Promise<{ stoppedBy: outbox.RequeueReason | null; progress: Progress }> {
@@ -203,7 +208,7 @@ async function sendBatch(
  * Ends this run and queues the next one for `at`. `places` is the number of rate slots that are reserved for the next
  * run.
  */
-async function continueAt(ctx: Context, run: Run, at: Date, places = 0): Promise<void> {
+async function continueAt(ctx: Context, run: BatchContext, at: Date, places = 0): Promise<void> {
   const { campaign } = run
   await ctx.transaction(async (tx) => {
     const shown = await tx.db
@@ -228,7 +233,7 @@ async function continueAt(ctx: Context, run: Run, at: Date, places = 0): Promise
  */
 function afterStop(
   ctx: Context,
-  run: Run,
+  run: BatchContext,
   stoppedBy: outbox.RequeueReason,
   { trouble_since: since }: Progress,
 ): Action {
@@ -238,8 +243,7 @@ function afterStop(
   if (stoppedBy.reason === 'number-limit') return { kind: 'stop', reason: stoppedBy.reason }
   const lastedMs = since ? now - since.getTime() : 0
   if (lastedMs >= giveUpAfterMs) return { kind: 'stop', reason: 'provider-unavailable' }
-  // Exponential backoff: the waits are 15, 30, 60… seconds, because the provider has been unavailable for 0, 15, 45…
-  // seconds when they begin.
+  // Exponential backoff of 15, 30, 60… seconds: each wait is the outage so far plus 15 seconds.
   return { kind: 'wait', run, at: new Date(now + Math.min(lastedMs + firstBackoffMs, maxBackoffMs)) }
 }
 

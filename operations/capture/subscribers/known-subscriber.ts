@@ -36,8 +36,8 @@ export async function findKnown(ctx: Context, { email, phoneKey }: Person): Prom
 }
 
 /**
- * Whether the capture resubscribes a person who unsubscribed. It must have the email that unsubscribed, because whoever
- * types a phone need not own that email.
+ * Whether the capture resubscribes a person who unsubscribed. It must have the email that unsubscribed, because the
+ * person who types a phone need not own that email.
  */
 export const comesBack = ({ status, email }: KnownSubscriber, person: Person): boolean =>
   status === 'unsubscribed' && (email === null || isSameEmail(email, person.email))

@@ -8,7 +8,7 @@ import { phoneKey } from '#runtime/values/phone'
 import { hasRoom } from '../numbers/limit.ts'
 import { type Route, routeOrReason } from '../numbers/route.ts'
 import { isOptedOut } from '../opt-outs/match.ts'
-import { type Template, get as templateOf } from '../templates/read.ts'
+import { get as getTemplate, type Template } from '../templates/read.ts'
 import type { PreconditionCode } from './codes.ts'
 import { type Content, checkContent } from './deliver.ts'
 
@@ -55,7 +55,7 @@ export async function check(
   const route = await checkRoute(ctx, message.via)
   if ('code' in route) return route
   const { content } = message
-  const template = content.kind === 'template' ? await templateOf(ctx, content.templateId) : null
+  const template = content.kind === 'template' ? await getTemplate(ctx, content.templateId) : null
   const unfit = checkContent(route.connection.type, content, template)
   return unfit ?? (message.isAnswer ? null : checkRecipient(ctx, route, template, message))
 }

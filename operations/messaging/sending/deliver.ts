@@ -27,7 +27,7 @@ import {
 } from '../numbers/route.ts'
 import type { StatusFailure } from '../provider/hook-body.ts'
 import type { Accepted, ConnectionType, Media, TemplateSend } from '../provider/port.ts'
-import { type Template, get as templateOf } from '../templates/read.ts'
+import { get as getTemplate, type Template } from '../templates/read.ts'
 import { type ProviderErrorCode, toProviderErrorCode } from './codes.ts'
 import { memoize } from './memoize.ts'
 import { buildSharedText } from './shared-text.ts'
@@ -99,7 +99,7 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
   const { type } = route.connection
   const template =
     content.kind === 'template'
-      ? await memoize(ctx, `template ${content.templateId}`, () => templateOf(ctx, content.templateId))
+      ? await memoize(ctx, `template ${content.templateId}`, () => getTemplate(ctx, content.templateId))
       : null
   const unfit = checkContent(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }

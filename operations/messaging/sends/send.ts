@@ -15,7 +15,7 @@ import type { Route } from '../numbers/route.ts'
 import { deadAfterMs } from '../outbox/outbox-source.ts'
 import { checkRecipient, checkRoute, type FailedPrecondition } from '../sending/check.ts'
 import { type Content, checkContent } from '../sending/deliver.ts'
-import { fitParameters, render, type Template, get as templateOf } from '../templates/read.ts'
+import { fitParameters, get as getTemplate, render, type Template } from '../templates/read.ts'
 import { parseContent } from './content.ts'
 import { dispatchSend } from './outbox-source.ts'
 import { readSend } from './rows.ts'
@@ -105,7 +105,7 @@ async function requireSendable(
 }
 
 async function requireTemplate(ctx: Context, id: number): Promise<Template> {
-  const template = await templateOf(ctx, id)
+  const template = await getTemplate(ctx, id)
   if (!template) throw refuse('not_found', `officialapiTemplateId: there is no template ${id}`)
   if (template.status === 'approved') return template
   throw refuse(

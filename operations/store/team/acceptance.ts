@@ -1,4 +1,4 @@
-/** Accepts an invitation: whoever has the link with the token joins the team. */
+/** Accepts an invitation: the token in its link lets a person join the team. */
 
 import { sql } from 'kysely'
 import { findStoreIds, isInStores } from '#db/lookup-index/find'

@@ -17,7 +17,7 @@
       return part.startsWith('**') ? make('strong', part.slice(2, -2)) : part
     })
 
-  function told(api, operation) {
+  function describe(api, operation) {
     const at = (each) =>
       each?.$ref
         ? each.$ref
@@ -76,7 +76,7 @@
     const reference = document.getElementById('reference')
     const drawn = () => [...reference.querySelectorAll('section[id]')]
     if (!operation || drawn().length > 0) return
-    const early = make('article', ...told(api, operation))
+    const early = make('article', ...describe(api, operation))
     early.id = 'early'
     reference.before(early)
     const leave = () => {

@@ -9,8 +9,8 @@ export async function stripMetadata(file) {
 }
 
 /**
- * Returns the parts of a picture to keep, or null if it is not a JPEG, PNG or WebP. Of a truncated file it keeps what
- * browsers would show.
+ * Returns the parts of a picture to keep, or null if it is not a JPEG, PNG or WebP. A truncated file keeps the part
+ * that browsers show.
  */
 export function splitParts(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return splitJpeg(bytes)

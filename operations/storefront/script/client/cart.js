@@ -6,7 +6,7 @@ export const addToCart = (items, origin) =>
     onShopify('add.js', { items: items.map(({ variantId, quantity = 1 }) => ({ id: variantId, quantity })) }),
   )
 
-/** Removes items that we added to the cart. Of several lines with the variant, a free one is reduced first. */
+/** Removes items that we added to the cart. If several lines have the variant, a free one is reduced first. */
 export const removeFromCart = (items, origin) =>
   changeCart('storefront:remove-from-cart', items, origin, async () => {
     const { items: lines } = await onShopify('../cart.js')

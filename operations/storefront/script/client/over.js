@@ -31,15 +31,15 @@ export function useReportedHeight(host, name, box, more = 0) {
   useEffect(() => {
     const { parentElement: around } = host
     if (!name || !around) return
-    const told = `--storefront-${name}`
+    const property = `--storefront-${name}`
     const watch = new ResizeObserver(([{ target }]) =>
-      around.style.setProperty(told, `${target.offsetHeight + more}px`),
+      around.style.setProperty(property, `${target.offsetHeight + more}px`),
     )
     // Includes the padding, because it depends on the heights that others report.
     watch.observe(box.current, { box: 'border-box' })
     return () => {
       watch.disconnect()
-      around.style.removeProperty(told)
+      around.style.removeProperty(property)
     }
   }, [host, name])
 }

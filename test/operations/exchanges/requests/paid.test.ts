@@ -1,10 +1,7 @@
 /** Promises for an order never exceed its payment, its currency and the stock. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  computeRemainingMoney,
-  computeLineRemaining as leftOf,
-} from '#operations/exchanges/requests/remaining'
+import { computeLineRemaining, computeRemainingMoney } from '#operations/exchanges/requests/remaining'
 import { type ExchangeShop, exchangeShop } from '#test/operations/exchanges/shopper'
 import { approve, confirm, read, received, reject, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
@@ -85,20 +82,26 @@ test('a refund without units is not promised again', async () => {
   expect((await read(shop, id)).body.amount).toBe(140)
 })
 
-const lineLeft = (...[line, holds]: Parameters<typeof leftOf>) => {
-  const left = leftOf(line, holds)
+const lineLeft = (...[line, holds]: Parameters<typeof computeLineRemaining>) => {
+  const left = computeLineRemaining(line, holds)
   return { ...left, places: left.places(line.quantity) }
 }
 
-test('a line of millions of units is computed as fast as any', () => {
+test('the remaining units of a line of two billion units are computed without listing them', () => {
   const line = { quantity: 2_000_000_000, refundedQuantity: 1, total: '2000000000.00', refundedTotal: '1.00' }
   const hold = { isCompleted: false, units: [3], back: 1, refundedBefore: 0 }
-  const { places, ...left } = leftOf(line, [hold])
+  const { places, ...left } = computeLineRemaining(line, [hold])
   expect(left).toEqual({ takenQuantity: 1, countedOnce: 0, moneyLeft: '1999999998.00' })
   expect([places(0), places(4)]).toEqual([[], [1, 2, 4, 5]])
-  const refunded = leftOf({ ...line, refundedQuantity: 2_000_000_000, refundedTotal: line.total }, [hold])
+  const refunded = computeLineRemaining(
+    { ...line, refundedQuantity: 2_000_000_000, refundedTotal: line.total },
+    [hold],
+  )
   expect([refunded.places(5), refunded.moneyLeft]).toEqual([[], '0.00'])
-  const half = leftOf({ ...line, refundedQuantity: 1_000_000_000, refundedTotal: '1000000000.00' }, [hold])
+  const half = computeLineRemaining(
+    { ...line, refundedQuantity: 1_000_000_000, refundedTotal: '1000000000.00' },
+    [hold],
+  )
   expect(half.places(2)).toEqual([1_000_000_001, 1_000_000_002])
 })
 
@@ -110,7 +113,7 @@ test('the remaining units equal those of a naive list of all units', () => {
       const hold = { isCompleted: false, units: taken, back: 0, refundedBefore: 0 }
       const line = { quantity, refundedQuantity: refunded, total: '10.00', refundedTotal: '0.00' }
       const free = Array.from({ length: quantity }, (_none, at) => at).filter((at) => !taken.includes(at))
-      expect(leftOf(line, [hold]).places(most)).toEqual(free.slice(refunded, refunded + most))
+      expect(computeLineRemaining(line, [hold]).places(most)).toEqual(free.slice(refunded, refunded + most))
     }),
   )
 })

@@ -262,7 +262,7 @@ describe('pictures of other hosts', () => {
     })
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const { port } = server.address() as AddressInfo
-    // A local server stands in for the internet.
+    // A local server replaces the internet.
     const local = ((url: URL, options: object, answer: never) =>
       get(`http://127.0.0.1:${port}${url.pathname}`, options, answer)) as unknown as typeof https.get
     const fetch = (path: string) =>
