@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('stories in a browser', () => {
     const session = await shop.request('POST', '/messaging/session', { body: {} })
     expect(session.body.qr.code).not.toBeNull()
     const { page, done, press, clean } = await openSandbox(shop)
-    await page.getByText('A QR code is ready').waitFor()
+    await page.locator('#scan-code', { hasText: 'A QR code is ready' }).waitFor()
     await page.getByRole('button', { name: 'Scan the code' }).click()
     await done('Scan: done')
     await press('Run due jobs')
