@@ -308,6 +308,13 @@ export const wholeListOf = <T extends z.ZodTypeAny>(item: T) => object({ data: z
 export const queued = <T extends z.ZodRawShape>(shape: T) =>
   object({ jobId: z.string(), status: z.literal('queued'), ...shape })
 
+/** Parameters that every export takes. */
+export const exportOptions = {
+  forExcel: queryFlag
+    .optional()
+    .describe('true: phones and long numbers are written as `="+55…"`, which Excel does not change'),
+}
+
 /** The answer of an export. */
 export const exportQueued = named(
   'ExportQueued',

@@ -52,6 +52,7 @@ interface ListImportsRow {
   unchanged: Generated<number>
   invalid: Generated<number>
   excluded: Generated<number>
+  foreign_phones: Generated<number>
   errors: DefaultJson
   failure_reason: string | null
   user_id: string | null

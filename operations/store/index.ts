@@ -37,11 +37,12 @@ export {
   mentionsSubject,
   redactSubject,
 } from './erasure.ts'
-export { byteOrderMark, toCsv } from './files/csv.ts'
+export { byteOrderMark, readCell, toCsv } from './files/csv.ts'
 export { defineExport, exportJob, exportSource } from './files/export-job.ts'
 export * as exports from './files/exports.ts'
 export * as files from './files/files.ts'
 export * as health from './health/health.ts'
+export * as headers from './imports/headers.ts'
 export * as imports from './imports/imports.ts'
 export * as childKeys from './keys/child-keys.ts'
 export * as orders from './orders/orders.ts'

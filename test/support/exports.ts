@@ -33,8 +33,9 @@ export interface World {
 
 /** Some at the same instant, some a microsecond apart, on three days. */
 const makeInstant = (n: number): string => `2026-11-${20 - (n % 3)} 12:00:00.00000${n % 2}+00`
-/** A searchable text, whatever the row. */
-const named = (n: number): string => `Ana ${n % 2 === 0 ? 'even' : 'odd'} ${n}`
+/** A searchable text, whatever the row; some contain what CSV must quote. */
+const named = (n: number): string =>
+  `Ana ${n % 2 === 0 ? 'even' : 'odd'} ${n}${['', '\n"Bia"; Reis', ', \r\t=1', ''][n % 4]}`
 const makePhone = (n: number): string => `+551198888${String(1000 + n)}`
 const makeEmail = (n: number): string => `shopper-${n}@example.com`
 
@@ -111,7 +112,7 @@ export const worlds: Readonly<Record<string, World>> = {
   'contacts-export': {
     exportPath: '/campaigns/lists/:id/contacts/export',
     lists: '/campaigns/lists/:id/contacts',
-    header: 'phone,name,email,source,opted_out,created_at,constructor,source',
+    header: 'phone,name,email,source,opted_out,created_at,constructor,customFields.source',
     begin: (shop) =>
       insert(shop, 'contact_lists', { name: 'All', custom_field_names: ['constructor', 'source'] }),
     async make(shop, n, list) {

@@ -1,32 +1,43 @@
 /** Assigns the columns of a CSV to contact fields (rule 7). */
+import { headers } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
-import { maxCustomFields, reservedFields } from '../lists/contact-schema.ts'
-import type { CsvInput } from './csv-schema.ts'
+import { customFieldName, maxCustomFields, reservedFields } from '../lists/contact-schema.ts'
+import { contactNames, exportedColumns, programs, readOnlyColumns } from './csv-names.ts'
+import type { Cell, CsvInput } from './csv-schema.ts'
 
 /** The positions of the columns in a row. `width` is the number of columns. */
 export interface CsvLayout {
   width: number
   phone: number
+  /** Further columns with phones, for rows whose `phone` is blank. */
+  otherPhones?: number[]
   name: number | null
+  /** First, middle and last names, for rows whose `name` is blank. */
+  nameParts?: number[]
   email: number | null
   customFields: Record<string, number>
 }
 
-const knownNames = {
-  phone: ['phone', 'telefone', 'celular', 'whatsapp', 'mobile', 'telefono'],
-  name: ['name', 'nome', 'nombre'],
-  email: ['email', 'e-mail', 'correo'],
+interface Csv extends Pick<CsvInput, 'columns' | 'mapping'> {
+  rows?: readonly (readonly Cell[])[]
 }
 
 /**
  * Finds the columns' positions. Refuses duplicate column names, a mapping to an unknown column, and a CSV without a
- * phone column.
+ * phone column. `known`: the custom fields of the list, which columns of the same name fill.
  */
-export function resolveLayout({ columns, mapping }: Pick<CsvInput, 'columns' | 'mapping'>): CsvLayout {
+export function resolveLayout(csv: Csv, known: readonly string[] = []): CsvLayout {
+  const columns = dropTrailingBlanks(csv.columns)
+  const blank = columns.indexOf('')
+  if (blank >= 0) throw refuse('bad_request', `columns.${blank}: must not be empty`)
   const twin = columns.find((name, at) => columns.indexOf(name) !== at)
   if (twin !== undefined) throw refuse('bad_request', `columns: "${twin}" is there twice`)
-  return mapping ? layoutFromMapping(columns, mapping) : layoutFromNames(columns)
+  if (csv.mapping) return layoutFromMapping(columns, csv.mapping)
+  return isOwnExport(columns) ? layoutOfOwnExport(columns) : layoutFromNames(columns, csv.rows ?? [], known)
 }
+
+const dropTrailingBlanks = (columns: readonly string[]): string[] =>
+  columns.slice(0, columns.findLastIndex((name) => name !== '') + 1)
 
 function layoutFromMapping(columns: string[], mapping: NonNullable<CsvInput['mapping']>): CsvLayout {
   const at = (field: string, column: string): number => {
@@ -46,27 +57,87 @@ function layoutFromMapping(columns: string[], mapping: NonNullable<CsvInput['map
   }
 }
 
-function layoutFromNames(columns: string[]): CsvLayout {
-  const plain = columns.map((name) => stripAccents(name).toLowerCase())
-  const find = (names: string[]): number | null => {
-    const position = plain.findIndex((name) => names.includes(name))
-    return position < 0 ? null : position
+const isOwnExport = (columns: readonly string[]): boolean =>
+  exportedColumns.every((name) => columns.includes(name))
+
+function layoutOfOwnExport(columns: string[]): CsvLayout {
+  const others = columns.filter((name) => !(exportedColumns as readonly string[]).includes(name))
+  const at = (name: string): number => columns.indexOf(name)
+  const customFields: Record<string, number> = {}
+  for (const column of others) {
+    customFields[parseOwnName(column) ?? pickFieldName(column, at(column), customFields)] = at(column)
   }
-  const [phone, name, email] = [find(knownNames.phone), find(knownNames.name), find(knownNames.email)]
-  if (phone === null) {
-    const names = knownNames.phone.join(', ')
+  return { width: columns.length, phone: at('phone'), name: at('name'), email: at('email'), customFields }
+}
+
+/** Returns the custom field that a column is headed by, as our export writes it: `cupom`, or `customFields.source`. */
+function parseOwnName(column: string): string | null {
+  const { success, data } = customFieldName.safeParse(column.replace(/^customFields\./, ''))
+  return success ? data : null
+}
+
+function layoutFromNames(
+  columns: string[],
+  rows: readonly (readonly Cell[])[],
+  known: readonly string[],
+): CsvLayout {
+  const found = headers.findColumns(columns, contactNames)
+  const [phone, ...otherPhones] = [...found.phone, ...found.otherPhone]
+  if (phone === undefined) {
+    const names = contactNames.phone[0].join(', ')
     throw refuse('bad_request', `columns: none is a phone (${names}): say in mapping.phone which one is`)
   }
-  const others = columns.flatMap((_name, at) => (at === phone || at === name || at === email ? [] : [at]))
-  if (others.length > maxCustomFields) {
-    throw refuse(
-      'bad_request',
-      `columns: ${others.length} would become custom fields and a contact has at most ${maxCustomFields}: say in mapping which ones to take`,
-    )
+  const [full = null] = found.name
+  const [first, last] = [found.firstName[0], found.lastName[0]]
+  // `nome` beside `sobrenome` is a first name.
+  const begins = first ?? (last === undefined ? undefined : (full ?? undefined))
+  const name = begins === full ? null : full
+  const nameParts = [begins, found.middleName[0], last, found.secondLastName[0]].filter(
+    (at) => at !== undefined,
+  )
+  const [email = null] = found.email
+  const { ignored } = headers.findColumns(columns, { ignored: readOnlyColumns })
+  const taken = new Set([phone, ...found.otherPhone, full, email, ...nameParts, ...ignored])
+  const isTechnical = findTechnicalColumns(columns)
+  const open = [...columns.keys()].filter((at) => !taken.has(at))
+  let others = open.filter((at) => known.includes(columns[at]!) || !isTechnical(at))
+  // Other programs write a column for everything that they could know.
+  if (others.length > maxCustomFields && others.length < open.length) {
+    others = others.filter((at) => rows.some((cells) => String(cells[at] ?? '').trim() !== ''))
   }
+  refuseTooManyFields(others.length)
   const customFields: Record<string, number> = {}
-  for (const at of others) customFields[pickFieldName(columns[at]!, at, customFields)] = at
-  return { width: columns.length, phone, name, email, customFields }
+  for (const at of others) {
+    const column = columns[at]!
+    const own = known.includes(column) || column.startsWith('customFields.') ? parseOwnName(column) : null
+    customFields[own ?? pickFieldName(column, at, customFields)] = at
+  }
+  return {
+    width: columns.length,
+    phone,
+    ...(otherPhones.length > 0 ? { otherPhones } : {}),
+    name,
+    ...(nameParts.length > 0 ? { nameParts } : {}),
+    email,
+    customFields,
+  }
+}
+
+/** Tells which columns the program that wrote the file keeps for itself. */
+function findTechnicalColumns(columns: readonly string[]): (at: number) => boolean {
+  const folded = columns.map(headers.foldHeader)
+  const patterns = programs
+    .filter(({ markers }) => markers.some((name) => folded.includes(headers.foldHeader(name))))
+    .flatMap(({ technical }) => technical)
+  return (at) => patterns.some((pattern) => pattern.test(folded[at]!))
+}
+
+function refuseTooManyFields(count: number): void {
+  if (count <= maxCustomFields) return
+  throw refuse(
+    'bad_request',
+    `columns: ${count} would become custom fields and a contact has at most ${maxCustomFields}: say in mapping which ones to take`,
+  )
 }
 
 const stripAccents = (text: string): string => text.normalize('NFKD').replace(/\p{M}+/gu, '')

@@ -2,7 +2,7 @@
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
-import { maxCustomValueLength } from '../lists/contact-schema.ts'
+import { maxCustomFields, maxCustomValueLength } from '../lists/contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import type { Cell } from './csv-schema.ts'
 import type { Entry } from './entries.ts'
@@ -15,37 +15,57 @@ const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 const toText = (cell: Cell | undefined): string => (cell == null ? '' : String(cell).trim())
 const toOneLine = (text: string): string => text.replace(/\s+/g, ' ')
 
+type Field = [field: string, at: number]
+
 /** Lists the columns to read, with their positions. Other columns are ignored. */
-const listFields = ({ phone, name, email, customFields }: CsvLayout): [field: string, at: number][] => [
-  ['phone', phone],
-  ...(name === null ? [] : [['name', name] as [string, number]]),
-  ...(email === null ? [] : [['email', email] as [string, number]]),
-  ...Object.entries(customFields),
+const listFields = (layout: CsvLayout): Field[] => [
+  ...[layout.phone, ...(layout.otherPhones ?? [])].map((at): Field => ['phone', at]),
+  ...[layout.name, ...(layout.nameParts ?? [])].flatMap((at): Field[] => (at === null ? [] : [['name', at]])),
+  ...(layout.email === null ? [] : [['email', layout.email] as Field]),
+  ...Object.entries(layout.customFields),
 ]
 
 /** Whether a row has no text. An import ignores such rows. */
 export const isBlank = (cells: readonly Cell[]): boolean => cells.every((cell) => toText(cell) === '')
 
+/** Google Contacts writes several phones or addresses of one label into one cell. */
+const firstValue = (text: string): string => text.split(' ::: ')[0]!.trim()
+
+/** Reads the name, or joins its parts. A part that the others end with already is not repeated. */
+function readName(cells: readonly Cell[], { name, nameParts = [] }: CsvLayout): string {
+  const whole = name === null ? '' : toOneLine(toText(cells[name]))
+  if (whole !== '') return whole
+  return nameParts
+    .map((at) => toOneLine(toText(cells[at])))
+    .reduce((joined, part) => (` ${joined}`.endsWith(` ${part}`) ? joined : `${joined} ${part}`.trim()), '')
+}
+
 /** Parses a row into a contact or its first error. `country` is the country of phones without an international prefix. */
 export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout, country: string): Entry {
   const bad = (reason: string): Entry => ({ line, reason })
-  if (cells.length > layout.width) return bad('row: has more cells than columns')
+  if (!isBlank(cells.slice(layout.width))) return bad('row: has more cells than columns')
   for (const [field, at] of listFields(layout)) {
     const issue = findTextIssue(toText(cells[at]))
     if (issue) return bad(`${field}: ${issue}`)
   }
-  const written = toText(cells[layout.phone])
-  if (written === '') return bad('phone: is missing')
-  if (scientific.test(written)) {
+  const written = [layout.phone, ...(layout.otherPhones ?? [])]
+    .map((at) => firstValue(toText(cells[at])))
+    .filter((text) => text !== '')
+  if (written.length === 0) return bad('phone: is missing')
+  const phone = written
+    .map((text) => (scientific.test(text) ? null : parsePhone(text, country)))
+    .find(Boolean)
+  if (!phone) {
+    const [first] = written as [string]
     return bad(
-      `phone: was turned into a number by the spreadsheet (${written.slice(0, 40)}); format the column as text`,
+      scientific.test(first)
+        ? `phone: was turned into a number by the spreadsheet (${first.slice(0, 40)}); format the column as text`
+        : 'phone: is not a phone number',
     )
   }
-  const phone = parsePhone(written, country)
-  if (!phone) return bad('phone: is not a phone number')
-  const name = layout.name === null ? '' : toOneLine(toText(cells[layout.name]))
+  const name = readName(cells, layout)
   if (name.length > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)
-  const address = layout.email === null ? '' : toText(cells[layout.email])
+  const address = layout.email === null ? '' : firstValue(toText(cells[layout.email]))
   if (address.length > emailAtMost) return bad(`email: has more than ${emailAtMost} characters`)
   const email = address === '' ? null : readEmail(address)
   if (address !== '' && email === null) return bad('email: is not an email address')
@@ -56,5 +76,7 @@ export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout
       return bad(`${field}: has more than ${maxCustomValueLength} characters`)
     if (value !== '') customFields[field] = value
   }
+  if (Object.keys(customFields).length > maxCustomFields)
+    return bad(`row: has more than ${maxCustomFields} custom fields`)
   return { line, phone, name: name || null, email, customFields, platformCustomerId: null }
 }

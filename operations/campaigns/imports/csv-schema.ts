@@ -4,6 +4,8 @@ import { listName } from '../lists/schema.ts'
 
 const maxCells = 1000
 const maxRows = 100_000
+/** Outlook exports more than 90. */
+const maxColumns = 200
 
 const cell = z.union([z.string(), z.number(), z.null()])
 export type Cell = z.infer<typeof cell>
@@ -43,7 +45,11 @@ function findIssue(rows: unknown): { path: number[]; message: string } | null {
 const column = z.string().trim().min(1).max(80)
 
 const csvShape = {
-  columns: z.array(column).min(1).max(50).describe('Names of the columns, all different'),
+  columns: z
+    .array(z.string().trim().max(80))
+    .min(1)
+    .max(maxColumns)
+    .describe('Names of the columns, all different; blank ones at the end are ignored'),
   rows: fileContent(
     new Rows(z.array(z.array(cell).max(maxCells)).min(1).max(maxRows)._def).describe(
       'At most 100,000; cells in the order of the columns',
@@ -60,7 +66,7 @@ const csvShape = {
       .describe('Custom field: column'),
   })
     .optional()
-    .describe('Which column is what; left out, columns are found by name'),
+    .describe('Which column is what; left out, columns are found by name (campaigns, rule 7)'),
   onDuplicate: z.enum(['update', 'skip']).default('update').describe('What a phone of the list gets'),
 }
 

@@ -122,9 +122,13 @@ const toContactRecord = (contact: KnownContact): ContactRecord => ({
   platformCustomerId: null,
 })
 
-/** Replaces the contact's values by those that the person has. Returns the same object if nothing changes. */
+/**
+ * Replaces the contact's values by those that the person has. Returns the same object if nothing changes. Blanks within
+ * a name are no change, because imports reduce them.
+ */
 function mergeContact(contact: ContactRecord, person: Person): ContactRecord {
-  const name = person.name ?? contact.name
+  const isSameName = person.name === (contact.name?.replace(/\s+/g, ' ').trim() ?? null)
+  const name = isSameName ? contact.name : (person.name ?? contact.name)
   const email = person.email ?? contact.email
   const fields = Object.entries(person.customFields)
   const isSame =

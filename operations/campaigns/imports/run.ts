@@ -6,17 +6,20 @@ import { phoneKey } from '#runtime/values/phone'
 import { changeSize } from '../lists/contacts.ts'
 import { type LockedList, lockList, maxContacts } from '../lists/lists.ts'
 import { type Counts, mergeEntries } from './entries.ts'
+import { countForeignPhones } from './foreign-phones.ts'
 import { type ImportPage, type ListImport, readPage } from './pages.ts'
 import { deleteStagedRows, findContactsByPhone, findExcludedPhones, writeContacts } from './writes.ts'
 
 const maxErrors = 100
 
-export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts, LockedList> = {
+type Count = keyof Counts | 'foreign_phones'
+
+export const listImports: imports.Importer<ListImport, ImportPage, Count, LockedList> = {
   name: 'list-import',
   table: 'list_imports',
   rowsTable: 'list_import_rows',
   columns: ['list_id', 'options', 'started_at'],
-  counts: ['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded'],
+  counts: ['processed', 'added', 'updated', 'unchanged', 'invalid', 'excluded', 'foreign_phones'],
   columnsOnStart: (now) => ({ started_at: sql`coalesce(started_at, ${now}::timestamptz)` }),
   page: readPage,
   // Locks the list before the import's row (rule 10).
@@ -34,14 +37,20 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
     await changeSize(tx, list, counts.added, [...fields])
     if (options.kind === 'csv' && next !== null) await deleteStagedRows(tx, id, Number(next))
     return {
-      counts,
+      counts: { ...counts, foreign_phones: countForeignPhones(entries, tx.store.country) },
       set: {
         ...(errors.length > 0 ? { errors: appendErrors(JSON.stringify(errors)) } : {}),
         ...(next === null ? { total: sql`processed + ${counts.processed}::int` } : {}),
       },
     }
   },
-  async completed(tx, { list_id: listId, options }, counted, _page, list) {
+  async completed(
+    tx,
+    { list_id: listId, options },
+    { foreign_phones: foreignPhones, ...counted },
+    _page,
+    list,
+  ) {
     if (options.kind === 'ecomplatform') {
       const now = tx.now()
       await tx.db
@@ -53,8 +62,8 @@ export const listImports: imports.Importer<ListImport, ImportPage, keyof Counts,
     return {
       level: counted.invalid > 0 ? 'warning' : 'success',
       title: `Import into ${list.name} completed`,
-      message: `Of ${counted.processed}: ${counted.added} added, ${counted.updated} updated, ${counted.unchanged} unchanged, ${counted.invalid} invalid, ${counted.excluded} left out.`,
-      data: { listId, ...counted },
+      message: `Of ${counted.processed}: ${counted.added} added, ${counted.updated} updated, ${counted.unchanged} unchanged, ${counted.invalid} invalid, ${counted.excluded} left out.${foreignPhones > 0 ? ` ${foreignPhones} phones are of another country: check that they were read correctly.` : ''}`,
+      data: { listId, ...counted, foreignPhones },
     }
   },
   async failed(tx, { list_id: listId, added }) {

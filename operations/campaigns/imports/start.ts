@@ -1,6 +1,6 @@
 /** Starts imports, which the job `list-import` then runs. A list has at most one import at a time. */
 
-import { connections, imports } from '#operations/store/index'
+import { connections, imports, readCell } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuseDuplicate, requireRow } from '#runtime/database/rows'
 import { hourMs } from '#runtime/durations'
@@ -115,15 +115,15 @@ export async function importCsv(
 
 /** Adds CSV rows to a list of any source. Refuses invalid columns, an invalid mapping and a concurrent import. */
 export async function importCsvInto(ctx: Context, listId: string, csv: CsvInput): Promise<ImportQueued> {
-  const layout = resolveLayout(csv)
-  await lockExistingList(ctx, listId)
-  return stageCsv(ctx, listId, csv, layout)
+  const { custom_field_names: known } = await lockExistingList(ctx, listId)
+  return stageCsv(ctx, listId, csv, resolveLayout(csv, known))
 }
 
 const countLineEnds = (cells: readonly Cell[]): number =>
   cells.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? countLineEndsIn(cell) : 0), 0)
 const countLineEndsIn = (text: string): number => text.match(/\r\n?|\n/g)?.length ?? 0
-const sanitizeText = (cell: Cell): Cell => (typeof cell === 'string' ? sanitizeCell(cell) : cell)
+const cleanCell = (cell: Cell): Cell =>
+  typeof cell === 'string' ? sanitizeCell(readCell(cell.trim())) : cell
 
 /**
  * Stores the rows of a CSV with their line numbers, and starts the import. Counts lines as an editor shows them: the
@@ -140,7 +140,7 @@ async function stageCsv(
     line += 1
     const first = line
     line += countLineEnds(cells)
-    return isBlank(cells) ? [] : [[first, cells.map(sanitizeText)] as const]
+    return isBlank(cells) ? [] : [[first, cells.map(cleanCell)] as const]
   })
   const options = { kind: 'csv', layout, updates: csv.onDuplicate === 'update' } as const
   const started = await startImport(ctx, listId, options, rows.length)

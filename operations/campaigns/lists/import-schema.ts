@@ -16,6 +16,9 @@ export const listImport = named(
     unchanged: count,
     invalid: count,
     excluded: count.describe('Removed from the list by hand: a sync leaves them out'),
+    foreignPhones: count.describe(
+      "Phones of another country than the store's: check them, they may have been misread",
+    ),
     errors: z
       .array(object({ line: z.number().int().nullable(), reason: z.string() }))
       .describe('The first 100; the header is line 1'),

@@ -23,6 +23,7 @@ const importJson = jsonObject({
   unchanged: 'i.unchanged',
   invalid: 'i.invalid',
   excluded: 'i.excluded',
+  foreignPhones: 'i.foreign_phones',
   errors: 'i.errors',
   failureReason: 'i.failure_reason',
   startedAt: isoInstant('i.started_at'),

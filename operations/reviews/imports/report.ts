@@ -6,6 +6,7 @@ import { importReports } from '../uploads.ts'
 
 const linkSeconds = 7 * 24 * 3600
 const atOnce = 1000
+const reportColumns: readonly string[] = ['line', 'column', 'problem']
 
 /** Writes the file and returns a signed link, valid for 7 days; null if no row was refused. */
 export async function writeReport(ctx: Context, importId: string, header: string[]): Promise<string | null> {
@@ -30,7 +31,10 @@ export async function writeReport(ctx: Context, importId: string, header: string
 
 async function* streamReport(ctx: Context, importId: string, header: string[]): AsyncGenerator<Buffer> {
   const { timezone } = ctx.store
-  yield Buffer.from(byteOrderMark + toCsv([['line', 'column', 'problem', ...header]], timezone))
+  // The file may be an earlier report that was corrected: its own columns of a report are replaced.
+  const kept = [...header.keys()].filter((at) => !reportColumns.includes(header[at]!.trim()))
+  const names = kept.map((at) => header[at]!)
+  yield Buffer.from(byteOrderMark + toCsv([[...reportColumns, ...names]], timezone))
   for (let after = 0; ; ) {
     const rows = await ctx.db
       .selectFrom('review_import_rows')
@@ -45,7 +49,12 @@ async function* streamReport(ctx: Context, importId: string, header: string[]): 
     if (!last) return
     yield Buffer.from(
       toCsv(
-        rows.map((row) => [row.line, row.fault_column, row.fault, ...(row.cells as string[])]),
+        rows.map((row) => [
+          row.line,
+          row.fault_column,
+          row.fault,
+          ...kept.map((at) => (row.cells as string[])[at] ?? ''),
+        ]),
         timezone,
       ),
     )

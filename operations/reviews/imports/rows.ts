@@ -1,11 +1,13 @@
 /** Parses rows of a review file into reviews or issues (rule 10). No database. */
 import { DateTime } from 'luxon'
+import { headers } from '#operations/store/index'
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { fileDatePattern, isInYears, isOffset, yearsMessage } from '#runtime/values/days'
 import { sha256 } from '#runtime/values/ids'
 import { truncate } from '#runtime/values/truncate'
-import { type Column, type Columns, productColumns } from './columns.ts'
+import { type Column, statusWords, verifiedWords } from './column-names.ts'
+import { type Columns, productColumns } from './columns.ts'
 
 const atMost = { reviewer_name: 80, title: 150, text: 5000, reply: 2000 } as const
 const picturesAtMost = 10
@@ -18,8 +20,8 @@ export interface RowIssue {
 
 export interface ImportedReview {
   line: number
-  /** The column that identifies the product, and its value. */
-  product: { column: (typeof productColumns)[number]; value: string }
+  /** What may identify the product, in the order in which it is looked up. */
+  products: { column: (typeof productColumns)[number]; value: string }[]
   rating: number
   name: string
   email: string | null
@@ -46,8 +48,8 @@ export interface ParseContext {
 }
 
 class RowError extends Error {
-  readonly column: string
-  constructor(column: string, message: string) {
+  readonly column: Column
+  constructor(column: Column, message: string) {
     super(message)
     this.column = column
   }
@@ -59,30 +61,37 @@ export function parseRow(
   cells: readonly string[],
   context: ParseContext,
 ): ImportedReview | RowIssue {
-  const cell = (column: Column): string => {
-    const at = context.columns[column]
-    const text = at === undefined ? '' : (cells[at] ?? '').trim()
-    const wrong = findTextIssue(text)
-    if (wrong) throw new RowError(column, wrong)
-    return text
-  }
+  const { at } = context.columns
+  /** The values of a field's columns that are not blank, the preferred one first. */
+  const values = (column: Column): string[] =>
+    at[column].flatMap((position) => {
+      const text = (cells[position] ?? '').trim()
+      const wrong = findTextIssue(text)
+      if (wrong) throw new RowError(column, wrong)
+      return text === '' ? [] : text
+    })
   try {
-    return parseReview(line, cell, context)
+    return parseReview(line, values, context)
   } catch (error) {
     if (error instanceof RowError) return { line, column: error.column, message: error.message }
     throw error
   }
 }
 
-function parseReview(line: number, cell: (column: Column) => string, context: ParseContext): ImportedReview {
-  const text = parseText('text', cell('text') || cell('body'))
+function parseReview(
+  line: number,
+  values: (column: Column) => string[],
+  context: ParseContext,
+): ImportedReview {
+  const cell = (column: Column): string => values(column)[0] ?? ''
+  const text = parseText('text', cell('text'))
   const dateText = cell('review_date')
   const reviewedAt = parseDate('review_date', dateText, context) ?? context.now
   const name = parseText('reviewer_name', cell('reviewer_name').replace(/\s+/g, ' '))
   if (name === null) throw new RowError('reviewer_name', 'is missing')
   return {
     line,
-    product: parseProduct(cell),
+    products: parseProducts(values),
     rating: parseRating(cell('rating')),
     name,
     email: parseEmail(cell('reviewer_email')),
@@ -90,24 +99,38 @@ function parseReview(line: number, cell: (column: Column) => string, context: Pa
     text,
     dateText,
     reviewedAt,
-    pictures: parseImageUrls(cell('picture_urls'), context),
+    pictures: parseImageUrls(values('picture_urls').join(' '), context),
     reply: parseText('reply', cell('reply')),
     repliedAt: parseDate('reply_date', cell('reply_date'), context) ?? context.now,
-    verified: ['true', 'yes', '1'].includes(cell('verified').toLowerCase()),
-    status: parseStatus(cell('status').toLowerCase()),
+    verified: verifiedWords.includes(headers.foldHeader(cell('verified'))),
+    status: parseStatus(values('status'), values('hidden')),
   }
 }
 
-function parseProduct(cell: (column: Column) => string): ImportedReview['product'] {
-  for (const column of productColumns) {
-    const value = cell(column)
-    if (value !== '') return { column, value }
-  }
-  throw new RowError('product_id', 'names no product')
+function parseProducts(values: (column: Column) => string[]): ImportedReview['products'] {
+  const products = productColumns.flatMap((column) =>
+    values(column).map((value) => ({ column, value: parseProductValue(value) })),
+  )
+  if (products.length === 0) throw new RowError('product_id', 'names no product')
+  return products
+}
+
+/** Reads the id in `gid://shopify/Product/1`, the handle in a product's address, and a number that a spreadsheet wrote. */
+function parseProductValue(text: string): string {
+  const number = /^'?(\d+)(?:\.0+)?$/.exec(text)?.[1]
+  if (number !== undefined) return number
+  if (!/^[a-z]+:\/\//i.test(text)) return text
+  return text
+    .replace(/[?#].*$/, '')
+    .replace(/\/+$/, '')
+    .split('/')
+    .at(-1)!
 }
 
 function parseRating(text: string): number {
-  if (!/^[1-5](\.0+)?$/.test(text)) throw new RowError('rating', 'must be a whole number from 1 to 5')
+  if (!/^[1-5](?:[.,]0+)?(?:\s?\/\s?5)?$/.test(text)) {
+    throw new RowError('rating', 'must be a whole number from 1 to 5')
+  }
   return Number.parseInt(text, 10)
 }
 
@@ -137,8 +160,19 @@ function parseDate(column: Column, text: string, { timezone, now }: ParseContext
   return date.toJSDate()
 }
 
+/** Splits before the next address, because an address may contain commas (Cloudinary) or semicolons. */
+const addressSeparator = /\s+|[,;|]+(?=https?:)/
+
 function parseImageUrls(text: string, { isUploadedHere }: ParseContext): string[] {
-  const urls = [...new Set(text.split(/[\s,;]+/).filter(Boolean))]
+  const urls = [
+    ...new Set(
+      text.split(addressSeparator).flatMap((part) => {
+        const url = part.replace(/^[\s,;|["']+|[\s,;|\]"']+$/g, '')
+        if (url === '') return []
+        return isUploadedHere(url) ? url : url.replace(/^http:/, 'https:')
+      }),
+    ),
+  ]
   if (urls.length > picturesAtMost) {
     throw new RowError('picture_urls', `has more than ${picturesAtMost} addresses`)
   }
@@ -150,9 +184,17 @@ function parseImageUrls(text: string, { isUploadedHere }: ParseContext): string[
   return urls
 }
 
-const statuses = ['approved', 'pending', 'rejected'] as const
-/** Parses the status. An unknown status, for example of another app, is ignored. */
-const parseStatus = (text: string): ImportedReview['status'] => statuses.find((each) => each === text) ?? null
+/**
+ * Parses the status. Null means the default of the import. A review that another program hides, holds back, or gives a
+ * status of its own is never published here.
+ */
+function parseStatus(statuses: readonly string[], hidden: readonly string[]): ImportedReview['status'] {
+  const found = statuses.map((text) => statusWords[headers.foldHeader(text)] ?? 'pending')
+  const isHidden = hidden.some((text) => statusWords[headers.foldHeader(text)] !== 'rejected')
+  if (isHidden || found.includes('rejected')) return 'rejected'
+  if (found.includes('pending')) return 'pending'
+  return found.includes('approved') ? 'approved' : null
+}
 
 /** Builds the key by which reviews are deduplicated, so that importing the same file twice adds nothing. */
 export function buildImportKey(productId: string, review: ImportedReview): string {

@@ -1,8 +1,9 @@
 /** Runs the job `review-import` in pages of 200 rows, and notifies the merchant at the end. */
 import { imports, isAmong, recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
+import { isId } from '#runtime/values/ids'
 import { truncate } from '#runtime/values/truncate'
-import { parseHeader } from './columns.ts'
+import { type Columns, parseHeader } from './columns.ts'
 import { insertImported, type PlacedReview } from './imported-reviews.ts'
 import { writeReport } from './report.ts'
 import { buildImportKey, type ImportedReview, type ParseContext, parseRow, type RowIssue } from './rows.ts'
@@ -19,6 +20,8 @@ interface ReviewImport {
 
 interface Page extends imports.ImportPage {
   placed: PlacedReview[]
+  /** Rows with the id of a review that the store has. */
+  known: number
   faults: RowIssue[]
   /** A link to the report of refused rows; null except on the last page. */
   rejectedRowsUrl: string | null
@@ -31,10 +34,10 @@ export const reviewImports: imports.Importer<ReviewImport, Page, 'imported' | 'd
   columns: ['columns', 'default_status'],
   counts: ['imported', 'duplicates', 'failed'],
   page: readPage,
-  async write(tx, { id, default_status: status }, { placed, faults, next }) {
+  async write(tx, { id, default_status: status }, { placed, known, faults, next }) {
     const imported = await insertImported(tx, placed, status)
     if (next !== null) await recordResults(tx, id, Number(next), faults)
-    return { counts: { imported, duplicates: placed.length - imported, failed: faults.length } }
+    return { counts: { imported, duplicates: known + placed.length - imported, failed: faults.length } }
   },
   async completed(tx, { id }, counted, { rejectedRowsUrl }) {
     const errors = await tx.db
@@ -72,7 +75,13 @@ async function readPage(
   const rows = await imports.listStagedRows(ctx, 'review_import_rows', id, cursor, rowsAtOnce)
   const last = rows.at(-1)
   if (!last) {
-    return { placed: [], faults: [], rejectedRowsUrl: await writeReport(ctx, id, header), next: null }
+    return {
+      placed: [],
+      known: 0,
+      faults: [],
+      rejectedRowsUrl: await writeReport(ctx, id, header),
+      next: null,
+    }
   }
   const context: ParseContext = {
     columns: parseHeader(header),
@@ -80,8 +89,32 @@ async function readPage(
     now: ctx.now(),
     isUploadedHere: (url) => ctx.adapters.storage.owns(url),
   }
-  const read = rows.map(({ line, cells }) => parseRow(line, cells as string[], context))
-  return { ...(await matchProducts(ctx, read)), rejectedRowsUrl: null, next: last.line }
+  const found = await findKnown(ctx, context.columns, rows)
+  const others = rows.filter((row) => !found.has(row))
+  const read = others.map(({ line, cells }) => parseRow(line, cells as string[], context))
+  return { ...(await matchProducts(ctx, read)), known: found.size, rejectedRowsUrl: null, next: last.line }
+}
+
+/** Finds the rows of our own export whose reviews the store still has: they stay as they are. */
+async function findKnown<Row extends { cells: unknown }>(
+  ctx: Context,
+  { id }: Columns,
+  rows: readonly Row[],
+): Promise<Set<Row>> {
+  const ids = new Map(
+    rows.flatMap((row) => {
+      const value = id === null ? '' : ((row.cells as string[])[id] ?? '').trim()
+      return isId(value) ? [[row, value.toLowerCase()] as const] : []
+    }),
+  )
+  if (ids.size === 0) return new Set()
+  const known = await ctx.db
+    .selectFrom('product_reviews')
+    .select('id')
+    .where(isAmong('id', [...ids.values()], 'uuid'))
+    .execute()
+  const stored = new Set(known.map((row) => row.id))
+  return new Set([...ids].flatMap(([row, value]) => (stored.has(value) ? row : [])))
 }
 
 /** Matches the reviews to products in the catalog cache. A row whose product is not found becomes an issue. */
@@ -89,9 +122,13 @@ async function matchProducts(
   ctx: Context,
   read: readonly (ImportedReview | RowIssue)[],
 ): Promise<{ placed: PlacedReview[]; faults: RowIssue[] }> {
-  const reviews = read.filter((each): each is ImportedReview => 'product' in each)
-  const valuesOf = (column: string): string[] => [
-    ...new Set(reviews.flatMap(({ product }) => (product.column === column ? product.value : []))),
+  const reviews = read.filter((each): each is ImportedReview => 'products' in each)
+  const valuesOf = (wanted: string): string[] => [
+    ...new Set(
+      reviews.flatMap(({ products }) =>
+        products.flatMap(({ column, value }) => (column === wanted ? value : [])),
+      ),
+    ),
   ]
   const products = ctx.db
     .selectFrom('product_snapshots as p')
@@ -126,13 +163,19 @@ async function matchProducts(
   for (const row of byId) note('product_id', row.product_id, row)
   for (const row of byHandle) note('product_handle', row.handle, row)
   for (const row of bySku) note('sku', row.sku!, row, row)
-  const faults = read.filter((each): each is RowIssue => !('product' in each))
+  const faults = read.filter((each): each is RowIssue => !('products' in each))
   const placed: PlacedReview[] = []
   for (const review of reviews) {
-    const { column, value } = review.product
-    const product = found.get(`${column}\n${value}`)
+    const product = review.products.map(({ column, value }) => found.get(`${column}\n${value}`)).find(Boolean)
     if (product) placed.push({ ...product, review, key: buildImportKey(product.productId, review) })
-    else faults.push({ line: review.line, column, message: `there is no product ${truncate(value, 100)}` })
+    else {
+      const names = review.products.map(({ value }) => truncate(value, 100)).join(', ')
+      faults.push({
+        line: review.line,
+        column: review.products[0]!.column,
+        message: `there is no product ${names}`,
+      })
+    }
   }
   return { placed, faults }
 }

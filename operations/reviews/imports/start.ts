@@ -6,6 +6,7 @@ import { refuse } from '#runtime/errors'
 import { reviewImport } from '../handles.ts'
 import { parseHeader } from './columns.ts'
 import { readCsv } from './csv.ts'
+import { rewriteNumericDates } from './numeric-dates.ts'
 
 const bytesAtMost = 10 * 1024 * 1024
 
@@ -19,7 +20,8 @@ export async function importReviews(
 ): Promise<Queued & { rows: number }> {
   if (Buffer.byteLength(csv) > bytesAtMost) throw refuse('bad_request', 'csv: must have at most 10 MB')
   const { header, rows } = await readCsv(csv)
-  parseHeader(header)
+  const { at } = parseHeader(header)
+  rewriteNumericDates(rows, [...at.review_date, ...at.reply_date])
   return ctx.transaction(async (tx) => {
     const importId = tx.newId()
     const now = tx.now()

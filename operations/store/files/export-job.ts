@@ -2,6 +2,7 @@
 import { type AliasableExpression, type SelectQueryBuilder, type StringReference, sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { type Job, job } from '#runtime/job'
+import { foldHeader } from '../imports/headers.ts'
 import { type Cell, type ExportHandle, type ExportSource, run } from './exports.ts'
 import { isAfter, type Order } from './keyset.ts'
 
@@ -26,8 +27,11 @@ interface Description<Query, Rows extends AnySelect> {
   order: Order | ((query: Query) => Order)
   /** The columns, by their names in the header. */
   columns: Readonly<Record<string, ColumnOf<Rows>>>
-  /** Further columns that differ between stores: `names` are keys of the JSON object `in`. */
-  more?: { in: ColumnOf<Rows>; names(ctx: Context, query: Query): Promise<string[]> }
+  /**
+   * Further columns that differ between stores: `names` are keys of the JSON object `in`. A key that equals one of the
+   * other columns is headed `<as>.<key>`, because the names in a header must differ.
+   */
+  more?: { in: ColumnOf<Rows>; as: string; names(ctx: Context, query: Query): Promise<string[]> }
 }
 
 /** Defines the job file of an export. */
@@ -61,13 +65,21 @@ export function exportSource<Query, Rows extends AnySelect>({
   more,
 }: Description<Query, Rows>): ExportSource<Query> {
   const own = Object.entries(columns)
+  const taken = new Set(own.map(([name]) => foldHeader(name)))
+  const prefix = `${more?.as}.`
+  const toHeading = (key: string): string => (taken.has(foldHeader(key)) ? prefix + key : key)
   return {
     title,
     check: (ctx, query) => void rows(ctx, query),
-    columns: async (ctx, query) => [...own.map(([name]) => name), ...((await more?.names(ctx, query)) ?? [])],
+    columns: async (ctx, query) => [
+      ...own.map(([name]) => name),
+      ...((await more?.names(ctx, query)) ?? []).map(toHeading),
+    ],
     async *rows(ctx, query, header, atOnce = exportBatchSize) {
       const keys = typeof order === 'function' ? order(query) : order
-      const others = header.slice(own.length)
+      const others = header
+        .slice(own.length)
+        .map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name))
       const cells: [string, ColumnOf<AnySelect>][] = own.map(([, cell], at) => [`c${at}`, cell])
       if (more) cells.push(['more', more.in])
       const selected = (rows(ctx, query) as AnySelect).select([

@@ -48,9 +48,10 @@ const staleAfterMs = 6 * hourMs
 export async function start(
   ctx: Context,
   job: ExportHandle,
-  query: Record<string, unknown>,
+  query: Record<string, unknown> & { forExcel?: boolean | undefined },
 ): Promise<{ jobId: string; status: 'queued'; email: string }> {
-  requireSource(ctx, job.name).check?.(ctx, query)
+  const { forExcel: _forExcel, ...filters } = query
+  requireSource(ctx, job.name).check?.(ctx, filters)
   const given = Object.entries(query).filter(([, value]) => value !== undefined)
   const text = JSON.stringify(Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))))
   const now = ctx.now()
@@ -210,14 +211,15 @@ async function* csv(
   signal: AbortSignal,
 ): AsyncGenerator<{ text: string; rows: number }> {
   const source = requireSource(ctx, row.name)
-  const query = row.query as Record<string, unknown>
+  const { forExcel, ...query } = row.query as { forExcel?: boolean }
+  const format = { forExcel: forExcel === true }
   const { timezone } = ctx.store
   const columns = await source.columns(ctx, query)
   signal.throwIfAborted()
   yield { text: byteOrderMark + toCsv([columns], timezone), rows: 0 }
   for await (const batch of source.rows(ctx, query, columns)) {
     signal.throwIfAborted()
-    if (batch.length > 0) yield { text: toCsv(batch, timezone), rows: batch.length }
+    if (batch.length > 0) yield { text: toCsv(batch, timezone, format), rows: batch.length }
   }
 }
 

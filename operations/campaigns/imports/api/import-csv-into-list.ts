@@ -8,7 +8,7 @@ export default operation({
   path: '/campaigns/lists/:id/import/csv',
   description: 'Add the rows of a CSV to a contact list.',
   details:
-    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added.',
+    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added. Without a mapping the columns are found by name: exports of Google Contacts, Outlook, Mailchimp, Klaviyo, Brevo, Shopify, Nuvemshop and Tiendanube, and our own export, go in as they are.',
   words: 'upload more phone numbers into a list, excel',
   scopes: ['platform:write'],
   readOnly: false,

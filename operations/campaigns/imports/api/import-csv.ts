@@ -8,7 +8,7 @@ export default operation({
   path: '/campaigns/lists/import/csv',
   description: 'Create a contact list of the rows of a CSV.',
   details:
-    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added.',
+    'Rows that cannot be imported are listed, with their line, in `import.errors` of the list; the others are added. Without a mapping the columns are found by name: exports of Google Contacts, Outlook, Mailchimp, Klaviyo, Brevo, Shopify, Nuvemshop and Tiendanube, and our own export, go in as they are.',
   words: 'upload phone numbers from a spreadsheet, excel, csv',
   scopes: ['platform:write'],
   readOnly: false,

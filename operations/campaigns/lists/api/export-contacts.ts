@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued, object, queryFlag } from '#runtime/schema'
+import { exportOptions, exportQueued, object, queryFlag } from '#runtime/schema'
 import { contactsExport } from '../../handles.ts'
 import { contactSearch } from '../contact-schema.ts'
 import { requireList } from '../contacts.ts'
@@ -9,11 +9,12 @@ export default operation({
   method: 'GET',
   path: '/campaigns/lists/:id/contacts/export',
   description: 'Email the contacts of a list as a CSV file to the member whose key asks.',
+  details: 'The file can be imported again without change.',
   words: 'contacts of a list as a spreadsheet',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',
-  input: { query: object({ search: contactSearch, optedOut: queryFlag.optional() }) },
+  input: { query: object({ search: contactSearch, optedOut: queryFlag.optional(), ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
   refuses: { not_found: 'No such list' },
   async handler(ctx, { params, query }) {

@@ -21,6 +21,7 @@ export default defineExport(contactsExport, {
   },
   more: {
     in: 'c.custom_fields',
+    as: 'customFields',
     async names(ctx, { listId }) {
       const lists = ctx.db.selectFrom('contact_lists').select('custom_field_names')
       const list = await requireRow(lists, listId, 'The list was deleted meanwhile')

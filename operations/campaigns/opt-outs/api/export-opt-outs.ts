@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued, object } from '#runtime/schema'
+import { exportOptions, exportQueued, object } from '#runtime/schema'
 import { optOutsExport } from '../handles.ts'
 import { optOutFilters } from '../schema.ts'
 
@@ -12,7 +12,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'messaging',
-  input: { query: object(optOutFilters) },
+  input: { query: object({ ...optOutFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, optOutsExport, query),
 })

@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued, object } from '#runtime/schema'
+import { exportOptions, exportQueued, object } from '#runtime/schema'
 import { contactFormExport } from '../../handles.ts'
 import { submissionFilters } from '../submission-schema.ts'
 
@@ -12,7 +12,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'contact-form',
-  input: { query: object(submissionFilters) },
+  input: { query: object({ ...submissionFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, contactFormExport, query),
 })

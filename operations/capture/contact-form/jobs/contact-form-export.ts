@@ -19,6 +19,7 @@ export default defineExport(contactFormExport, {
   },
   more: {
     in: 'f.values',
+    as: 'values',
     /** The names of the columns: all keys that occur in any exported submission. */
     async names(ctx, query) {
       const keys = await selectMatching(submissions, ctx, query)

@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued, object } from '#runtime/schema'
+import { exportOptions, exportQueued, object } from '#runtime/schema'
 import { newsletterExport } from '../../handles.ts'
 import { subscriberFilters } from '../schema.ts'
 
@@ -12,7 +12,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'newsletter',
-  input: { query: object(subscriberFilters) },
+  input: { query: object({ ...subscriberFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, newsletterExport, query),
 })

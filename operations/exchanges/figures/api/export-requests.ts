@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued } from '#runtime/schema'
+import { exportOptions, exportQueued } from '#runtime/schema'
 import { exchangeExport } from '../../handles.ts'
 import { requestExportQuery } from '../../requests/schema.ts'
 
@@ -14,7 +14,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'exchanges',
-  input: { query: requestExportQuery },
+  input: { query: requestExportQuery.extend(exportOptions) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, exchangeExport, query),
 })

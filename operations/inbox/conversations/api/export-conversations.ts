@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued, object } from '#runtime/schema'
+import { exportOptions, exportQueued, object } from '#runtime/schema'
 import { inboxExport } from '../../handles.ts'
 import { conversationFilters } from '../list-schema.ts'
 
@@ -13,7 +13,7 @@ export default operation({
   readOnly: false,
   minimumRole: 'member',
   feature: 'inbox',
-  input: { query: object(conversationFilters) },
+  input: { query: object({ ...conversationFilters, ...exportOptions }) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, inboxExport, query),
 })

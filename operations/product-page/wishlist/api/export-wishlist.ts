@@ -1,6 +1,6 @@
 import { days, exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { day, exportQueued, object } from '#runtime/schema'
+import { day, exportOptions, exportQueued, object } from '#runtime/schema'
 import { wishlistExport } from '../../handles.ts'
 
 export default operation({
@@ -17,11 +17,13 @@ export default operation({
     query: object({
       startDate: day.optional().describe('Default: 29 days before endDate, where that is given'),
       endDate: day.optional().describe('Default: today, where startDate is given'),
+      ...exportOptions,
     }),
   },
   answer: { status: 202, body: exportQueued },
   handler(ctx, { query }) {
     const isWhole = query.startDate === undefined && query.endDate === undefined
-    return exports.start(ctx, wishlistExport, isWhole ? {} : { ...days.parseDayRange(ctx, query, 365) })
+    const range = isWhole ? {} : days.parseDayRange(ctx, query, 365)
+    return exports.start(ctx, wishlistExport, { ...range, forExcel: query.forExcel })
   },
 })

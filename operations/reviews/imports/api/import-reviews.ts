@@ -8,7 +8,7 @@ export default operation({
   description:
     'Import reviews from a CSV file; the good rows go in, each bad one is named in a notification.',
   details:
-    'UTF-8, comma or semicolon, at most 50,000 rows. Columns: one of product_id, product_handle, sku; rating; reviewer_name; and, where you have them, reviewer_email, title, text (or body), review_date, picture_urls, reply, reply_date, verified, status. Other columns are passed over. The same file again adds nothing. Nobody gets an email about imported reviews.',
+    'At most 50,000 rows; comma, semicolon or tab, which a first line `sep=;` may name. Columns: one of product_id, product_handle, sku; rating; reviewer_name; and, where you have them, reviewer_email, title, text (or body), review_date, picture_urls, reply, reply_date, verified, status. Other columns are passed over. Exports of Judge.me, Loox, Yotpo, Shopify Product Reviews, Stamped and Okendo, our own export and corrected files of rejected rows go in as they are. A review that was hidden there is rejected here, one with an unknown status waits. The same file again adds nothing. Nobody gets an email about imported reviews.',
   words: 'bring opinions from another shop, csv',
   scopes: ['platform:write'],
   readOnly: false,

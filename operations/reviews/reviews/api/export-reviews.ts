@@ -1,6 +1,6 @@
 import { exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { exportQueued } from '#runtime/schema'
+import { exportOptions, exportQueued } from '#runtime/schema'
 import { reviewExport } from '../../handles.ts'
 import { reviewExportQuery } from '../schema.ts'
 
@@ -13,7 +13,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',
-  input: { query: reviewExportQuery },
+  input: { query: reviewExportQuery.extend(exportOptions) },
   answer: { status: 202, body: exportQueued },
   handler: (ctx, { query }) => exports.start(ctx, reviewExport, query),
 })

@@ -1,6 +1,6 @@
 import { days, exports } from '#operations/store/index'
 import { operation } from '#runtime/operation'
-import { currency, exportQueued, object } from '#runtime/schema'
+import { currency, exportOptions, exportQueued, object } from '#runtime/schema'
 import { conversionsExport } from '../../handles.ts'
 import { range, sourceType, statusFilter } from '../../schema.ts'
 
@@ -18,6 +18,7 @@ export default operation({
       ...range,
       status: statusFilter,
       currency: currency.optional(),
+      ...exportOptions,
     }),
   },
   answer: { status: 202, body: exportQueued },

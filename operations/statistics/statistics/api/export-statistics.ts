@@ -1,6 +1,6 @@
 import { days, exports } from '#operations/store/index'
 import { operation, z } from '#runtime/operation'
-import { exportQueued, object } from '#runtime/schema'
+import { exportOptions, exportQueued, object } from '#runtime/schema'
 import { statisticsExport } from '../../handles.ts'
 import { currencyFilter, range } from '../../schema.ts'
 
@@ -18,6 +18,7 @@ export default operation({
       ...range,
       currency: currencyFilter,
       type: z.enum(['overview', 'products']).default('overview'),
+      ...exportOptions,
     }),
   },
   answer: { status: 202, body: exportQueued },
@@ -26,5 +27,6 @@ export default operation({
       ...days.parseDayRange(ctx, query, 365),
       currency: query.currency ?? ctx.store.currency,
       type: query.type,
+      forExcel: query.forExcel,
     }),
 })

@@ -233,6 +233,7 @@ describe('columns', () => {
     ).toEqual({
       width: 7,
       phone: 0,
+      otherPhones: [6],
       name: 1,
       email: 2,
       customFields: { dataDeNascimento: 3, cpf: 4, lastOrder: 5, phone2: 6 },
@@ -244,7 +245,6 @@ describe('columns', () => {
       cidade2: 2,
       column4: 3,
       column2nd: 4,
-      firstName2: 5,
       nome: 7,
     })
     expect(camelCase('Ação da FEIRA 2026')).toBe('acaoDaFEIRA2026')
@@ -286,7 +286,11 @@ describe('columns', () => {
       [{ columns: ['phone'], rows: [['1', true]] }, 'rows.0.1: must be text, a number or null'],
       [{ columns: ['phone'] }, 'rows: is required'],
       [{ columns: ['phone'], rows, onDuplicate: 'replace' }, 'onDuplicate: must be one of update, skip'],
-      [{ columns: Array.from({ length: 51 }, (_none, n) => `c${n}`), rows }, 'columns: must have at most 50'],
+      [
+        { columns: Array.from({ length: 201 }, (_none, n) => `c${n}`), rows },
+        'columns: must have at most 200',
+      ],
+      [{ columns: ['phone', '', 'a'], rows }, 'columns.1: must not be empty'],
     ] as const) {
       const answer = await shop.call(importCsvIntoList, { params: { id }, body })
       expect([answer.status, answer.body.error.message.slice(0, message.length)]).toEqual([400, message])

@@ -1,0 +1,10 @@
+/** Counts phones of other countries: a file that has many may have been misread. */
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import type { Entry } from './entries.ts'
+
+/** Countries that share a calling code, such as the United States and Canada, are told apart by the number's area. */
+export const countForeignPhones = (entries: readonly Entry[], country: string): number =>
+  entries.filter((entry) => {
+    const found = 'phone' in entry ? parsePhoneNumberFromString(entry.phone)?.country : undefined
+    return found !== undefined && found !== country
+  }).length
