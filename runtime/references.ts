@@ -30,32 +30,43 @@ export interface Reference {
 }
 
 /** Finds all references in a value by the marks of its schema, in the order of the value. */
-export function findReferences(schema: z.ZodTypeAny, value: unknown, field = ''): Reference[] {
+export const findReferences = (schema: z.ZodTypeAny, value: unknown): Reference[] =>
+  findMarked(schema, value, getReferenceKind)
+
+/** Finds the texts and numbers in a value whose schema has a kind. */
+export function findMarked(
+  schema: z.ZodTypeAny,
+  value: unknown,
+  getKind: (schema: z.ZodTypeAny) => string | undefined,
+  field = '',
+): Reference[] {
   if (value === null || value === undefined) return []
-  const kind = getReferenceKind(schema)
+  const kind = getKind(schema)
   if (kind !== undefined && (typeof value === 'string' || typeof value === 'number')) {
     return [{ kind, field, value }]
   }
   const inner = unwrapSchema(schema)
-  if (inner) return findReferences(inner, value, field)
+  if (inner) return findMarked(inner, value, getKind, field)
   const at = (name: string | number): string => (field === '' ? String(name) : `${field}.${name}`)
   if (Array.isArray(value)) {
     if (!(schema instanceof z.ZodArray)) return []
     const { element } = schema
     return value.flatMap((each, index) =>
-      findReferences(element, each, typeof each === 'object' ? at(index) : field),
+      findMarked(element, each, getKind, typeof each === 'object' ? at(index) : field),
     )
   }
   if (typeof value !== 'object') return []
   const fields = value as Record<string, unknown>
   if (schema instanceof z.ZodObject) {
     const shape = schema.shape as z.ZodRawShape
-    return Object.entries(shape).flatMap(([name, of]) => findReferences(of, fields[name], at(name)))
+    return Object.entries(shape).flatMap(([name, of]) => findMarked(of, fields[name], getKind, at(name)))
   }
   if (schema instanceof z.ZodRecord) {
-    return Object.entries(fields).flatMap(([name, each]) => findReferences(schema.element, each, at(name)))
+    return Object.entries(fields).flatMap(([name, each]) =>
+      findMarked(schema.element, each, getKind, at(name)),
+    )
   }
-  return matchingOptions(schema, fields).flatMap((option) => findReferences(option, value, field))
+  return matchingOptions(schema, fields).flatMap((option) => findMarked(option, value, getKind, field))
 }
 
 /** The members of a union that fit the value: at most one. */

@@ -123,16 +123,34 @@ export const decimals = (most: keyof typeof decimalWords): [(value: number) => b
   (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
   `must have at most ${decimalWords[most]} decimals`,
 ]
-const amount = (bounded: z.ZodNumber) =>
+const most = 999_999_999_999.99
+const decimalAmount = (bounded: z.ZodNumber) =>
   bounded
-    .max(999_999_999_999.99)
     .refine(...decimals(2))
-    .describe('Whole currency units, at most two decimals')
-export const money = named('Money', amount(z.number().min(-999_999_999_999.99)))
+    .describe('Whole currency units, at most two decimals; none in a currency without, such as CLP')
+const ofStore = new WeakSet<z.ZodTypeAny>()
+const amount = (bounded: z.ZodNumber) => {
+  const number = bounded.max(most)
+  ofStore.add(number)
+  return decimalAmount(number)
+}
+/** Whether a schema, as it is inside its wrappers, is an amount in the store's currency. */
+export const isStoreAmount = (schema: z.ZodTypeAny): boolean => ofStore.has(schema)
+/**
+ * An amount in the currency of something else, such as an order, or a number that may also be per cent: the operation
+ * itself refuses decimals that the currency has not (`findAmountIssue`).
+ */
+export const otherAmount = (bounded = z.number().min(-most)) => decimalAmount(bounded.max(most))
+export const money = named('Money', amount(z.number().min(-most)))
 /** Amounts with a bound. The bound is not a refinement, so that the documents show it. */
 export const moneyAtLeast0 = (refusal: string) => amount(z.number().min(0, refusal))
 export const moneyOver0 = (refusal: string) => amount(z.number().gt(0, refusal))
 export const moneyFromZero = moneyAtLeast0('must not be negative')
+/** An amount in a query. */
+export const queryMoneyOver0 = z.preprocess(
+  (value) => (typeof value === 'string' && /^\d{1,12}(\.\d{1,2})?$/.test(value) ? Number(value) : value),
+  amount(z.number({ invalid_type_error: 'must be an amount such as 199.90' }).gt(0)),
+)
 /** ISO 4217 without metals and units of account. At the end: recently withdrawn currencies, which old orders use. */
 const currencies = new Set(
   (

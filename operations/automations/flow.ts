@@ -16,7 +16,7 @@ export const isSameFlow = (one: Flow | null, other: Flow | null): boolean =>
   toCanonicalJson(one) === toCanonicalJson(other)
 
 /** Parses a step and fills in its defaults. Refuses an invalid message or coupon. */
-export function parseStep(input: StepInput): Step {
+export function parseStep(input: StepInput, currency: string): Step {
   const { id } = input
   const field = `flow: the step ${id}, `
   switch (input.type) {
@@ -34,7 +34,7 @@ export function parseStep(input: StepInput): Step {
       return {
         id,
         type: 'coupon',
-        coupon: mergeCoupon(null, input.coupon, `${field}coupon`),
+        coupon: mergeCoupon(null, input.coupon, `${field}coupon`, currency),
         next: input.next ?? null,
       }
     case 'message':

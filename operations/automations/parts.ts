@@ -3,6 +3,7 @@ import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
+import { findAmountIssue } from '#runtime/values/money'
 import type { couponInput, messageInput } from './schema.ts'
 import type { AutomationMessage, CouponSpec } from './types.ts'
 
@@ -70,16 +71,22 @@ export function mergeCoupon(
   before: CouponSpec | null,
   change: z.infer<typeof couponInput>,
   field: string,
+  currency: string,
 ): CouponSpec {
   const { type, value, ...others } = { ...couponDefaults, ...before, ...omitUndefined(change) }
   if (type === undefined) throw refuse('bad_request', `${field}.type: is required`)
   // A change to free shipping drops the value of the previous type, because free shipping has none.
   const newValue = type === 'free-shipping' && change.value === undefined ? null : (value ?? null)
-  refuseCouponValue(type, newValue, `${field}.value`)
+  refuseCouponValue(type, newValue, `${field}.value`, currency)
   return { ...others, type, value: newValue }
 }
 
-function refuseCouponValue(type: CouponSpec['type'], value: number | null, field: string): void {
+function refuseCouponValue(
+  type: CouponSpec['type'],
+  value: number | null,
+  field: string,
+  currency: string,
+): void {
   if (type === 'free-shipping') {
     if (value !== null) throw refuse('bad_request', `${field}: must be null for free-shipping`)
     return
@@ -89,4 +96,6 @@ function refuseCouponValue(type: CouponSpec['type'], value: number | null, field
   if (type === 'percentage' && value > 100) {
     throw refuse('bad_request', `${field}: must be at most 100, a percentage`)
   }
+  const issue = type === 'amount' ? findAmountIssue(value, currency) : null
+  if (issue) throw refuse('bad_request', `${field}: ${issue}`)
 }

@@ -4,13 +4,14 @@ import {
   count,
   currency,
   day,
-  decimals,
   id,
   instant,
   line,
   money,
+  moneyFromZero,
   named,
   object,
+  otherAmount,
   setOf,
   text,
   z,
@@ -22,11 +23,7 @@ const int4 = 2_147_483_647
 
 export const automationType = z.enum(automationTypes)
 
-const amount = z
-  .number()
-  .min(0, 'must not be negative')
-  .max(999_999_999_999.99)
-  .refine(...decimals(2))
+const amount = moneyFromZero
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00')
 const couponPrefix = z.string().regex(/^[A-Z0-9]{1,10}$/, 'must be 1 to 10 capital letters and digits')
 
@@ -61,7 +58,9 @@ const couponSpec = named(
   'AutomationCoupon',
   object({
     type: z.enum(['percentage', 'amount', 'free-shipping']),
-    value: amount.nullable().describe('Over 0, of a percentage at most 100; null for free-shipping'),
+    value: otherAmount(z.number().min(0, 'must not be negative'))
+      .nullable()
+      .describe('Over 0, of a percentage at most 100; null for free-shipping'),
     prefix: couponPrefix.describe('What its codes begin with'),
     minimumAmount: amount.nullable(),
     validDays: z.number().int().min(1).max(365),
@@ -71,8 +70,10 @@ export const couponInput = named('AutomationCouponInput', couponSpec.partial())
 
 const ids = (kind: 'product' | 'category') => setOf(reference(kind, z.string().min(1).max(64)), 200)
 export const conditions = object({
-  minAmount: amount.nullable(),
-  maxAmount: amount.nullable(),
+  minAmount: amount
+    .nullable()
+    .describe("In the store's currency: an order or cart in another one does not meet it"),
+  maxAmount: amount.nullable().describe('Likewise'),
   productIds: ids('product').describe('Any line has one of them'),
   excludedProductIds: ids('product').describe('No line has one of them'),
   categoryIds: ids('category').describe('Any line has one of them'),

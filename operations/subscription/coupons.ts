@@ -1,9 +1,9 @@
 /** Coupons (rule 10): defined at the provider, usable once per store, redeemed when a payment is approved. */
 
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import {
+  amounts,
   type BillingCycle,
   computeDiscount,
   type HeldCoupon,

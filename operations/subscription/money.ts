@@ -1,10 +1,19 @@
 /** Computes prices, coupon discounts and proration in whole cents, never in floating point. */
 
-import { amounts, getPlan, type PlanCurrency, paidPlans, planCurrency } from '#operations/store/index'
+import {
+  getPlan,
+  amounts as money,
+  type PlanCurrency,
+  paidPlans,
+  planCurrency,
+} from '#operations/store/index'
 
 export type PaidPlan = (typeof paidPlans)[number]
 export type BillingCycle = 'monthly' | 'yearly'
 export { paidPlans, planCurrency }
+
+/** Amounts of plans, whose prices are in BRL or USD (rule 14): both have two decimals. */
+export const amounts = { ...money, ...money.inCurrency('BRL' satisfies PlanCurrency) }
 
 /** A coupon that a subscription holds, or gets with its next payment. */
 export interface HeldCoupon {

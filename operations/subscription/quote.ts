@@ -1,6 +1,7 @@
 /** Quotes fix the amounts when an offer is made, and determine the change of the row once it is paid (rules 7 and 9). */
-import { amounts, periods } from '#operations/store/index'
+import { periods } from '#operations/store/index'
 import {
+  amounts,
   type BillingCycle,
   computeDiscount,
   consumeCoupon,

@@ -4,9 +4,10 @@
  */
 
 import type { Row } from '#db/tables'
-import { amounts, pauseLimitMs, periods } from '#operations/store/index'
+import { pauseLimitMs, periods } from '#operations/store/index'
 import { dayMs, weekMs } from '#runtime/durations'
 import {
+  amounts,
   type BillingCycle,
   computeDiscount,
   computeShare,

@@ -6,7 +6,7 @@
  * is meant, and `npm run check` allows PostgreSQL's functions nowhere else.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { amountAtMost } from '../values/money.ts'
+import { amountAtMost, wholeCurrencies } from '../values/money.ts'
 
 const list = (values: readonly unknown[]): RawBuilder<unknown> =>
   sql.join(values.map((value) => sql`${value}`))
@@ -23,15 +23,20 @@ export const greatestKnown = <T>(...values: readonly unknown[]): RawBuilder<T> =
   sql<T>`greatest(${list(values)})`
 
 /**
- * Rounds money of an SQL expression to cents: halves away from zero, as `runtime/values/money.ts` does. A larger value
+ * Rounds sums and differences of stored money to hundredths: halves away from zero, as `runtime/values/money.ts` does. A larger value
  * than the largest amount becomes the largest amount instead of failing.
  */
 export const roundToCents = <T = string>(amount: unknown): RawBuilder<T> =>
   sql<T>`(sign(${amount}) * least(abs(${amount}), ${sql.raw(amountAtMost)}))::numeric(14,2)`
 
+const whole = sql.join([...wholeCurrencies].map((code) => sql.lit(code)))
+/** Rounds what was divided to the decimals of its currency, which is SQL too: halves away from zero. */
+export const roundInCurrency = <T = string>(amount: unknown, currency: unknown): RawBuilder<T> =>
+  roundToCents<T>(sql`round(${amount}, case when ${currency} in (${whole}) then 0 else 2 end)`)
+
 /** A percentage of an amount of money. Multiplied by 0.01, which is exact: dividing by 100 would round first. */
-export const takePercentage = (amount: unknown, percentage: unknown): RawBuilder<string> =>
-  roundToCents(sql`(${amount}) * (${percentage}) * 0.01`)
+export const takePercentage = (amount: unknown, percentage: unknown, currency: unknown): RawBuilder<string> =>
+  roundInCurrency(sql`(${amount}) * (${percentage}) * 0.01`, currency)
 
 /** Whether a column has the instant of a Date, which has only milliseconds: the column's microseconds are ignored. */
 export const isSameInstant = (column: string, at: Date): RawBuilder<boolean> =>

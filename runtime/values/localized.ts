@@ -3,6 +3,8 @@
  * some thirty times, so formatters are cached: enough for stores of all locales and currencies.
  */
 
+import { decimalsOf } from './money.ts'
+
 type Maker<Options, Formatter> = new (locale: string, options: Options) => Formatter
 
 const cachedAtMost = 1000
@@ -21,6 +23,26 @@ function memoizeFormatter<Options, Formatter>(Made: Maker<Options, Formatter>) {
 }
 
 const numbers = memoizeFormatter<Intl.NumberFormatOptions, Intl.NumberFormat>(Intl.NumberFormat)
+
+/** `Intl` rounds amounts of some currencies to whole units, such as COP: their decimals are shown where an amount has any. */
+class MoneyFormat {
+  readonly #usual: Intl.NumberFormat
+  readonly #exact: Intl.NumberFormat
+  constructor(locale: string, currency: string) {
+    const usual = numbers(locale, { style: 'currency', currency })
+    const decimals = decimalsOf(currency)
+    const isRounded = usual.resolvedOptions().maximumFractionDigits! < decimals
+    this.#usual = usual
+    this.#exact = isRounded
+      ? numbers(locale, { style: 'currency', currency, minimumFractionDigits: decimals })
+      : usual
+  }
+  format(amount: number): string {
+    return (Number.isInteger(amount) ? this.#usual : this.#exact).format(amount)
+  }
+}
+
+const prices = memoizeFormatter(MoneyFormat)
 const instants = memoizeFormatter<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(Intl.DateTimeFormat)
 const spans = memoizeFormatter<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(
   Intl.RelativeTimeFormat,
@@ -28,7 +50,7 @@ const spans = memoizeFormatter<Intl.RelativeTimeFormatOptions, Intl.RelativeTime
 
 /** Formats money for a page: `R$ 1.234,50`, with the non-breaking spaces of the locale. */
 export const formatMoneyForPage = (amount: number | string, currency: string, locale: string): string =>
-  numbers(locale, { style: 'currency', currency }).format(Number(amount))
+  prices(locale, currency).format(Number(amount))
 
 /** Like `formatMoneyForPage`, but with plain spaces: a phone can break lines there, and a search finds typed text. */
 export const formatMoney = (amount: number | string, currency: string, locale: string): string =>

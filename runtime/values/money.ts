@@ -1,31 +1,84 @@
 /**
- * Money as whole cents in bigint, and all code that divides an amount. Rounding neither loses nor adds a cent: the
- * parts of an amount sum to the amount, and each part is between 0 and the amount.
+ * Money as whole cents in bigint, and all code that divides an amount. A cent is the smallest unit of the currency: 0.01
+ * real, but 1 yen. Rounding neither loses nor adds a cent: the parts of an amount sum to the amount, and each part is
+ * between 0 and the amount.
  */
 
-/** Converts an amount to cents: `12.5` → 1250n. Fractions of a cent are rounded half away from zero. */
-export function toCents(amount: string | number): bigint {
-  // biome-ignore lint/plugin/cents: the only file that rounds amounts
-  const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
-  const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
-  if (!found) throw new RangeError(`${text} is no amount`)
-  const [, sign, whole, decimals = ''] = found as unknown as [string, string, string, string?]
-  const cents = BigInt(whole || '0') * 100n + BigInt(decimals.slice(0, 2).padEnd(2, '0'))
-  const rounded = (decimals[2] ?? '0') >= '5' ? cents + 1n : cents
-  return sign === '-' ? -rounded : rounded
-}
+/**
+ * The currencies without decimals, by ISO 4217. `Intl` has others, and they change with its version. Amounts of all other
+ * currencies are kept with two decimals, since columns hold no more.
+ */
+export const wholeCurrencies: ReadonlySet<string> = new Set(
+  'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
+)
+export const decimalsOf = (currency: string): 0 | 2 => (wholeCurrencies.has(currency) ? 0 : 2)
 
-/** 1250n → `12.50`. */
-export function toMoney(cents: bigint): string {
-  const positive = cents < 0n ? -cents : cents
-  return `${cents < 0n ? '-' : ''}${positive / 100n}.${String(positive % 100n).padStart(2, '0')}`
-}
+/** Describes a caller's amount with decimals that its currency has not, as a clause after the field's name; else null. */
+export const findAmountIssue = (amount: number, currency: string): string | null =>
+  decimalsOf(currency) === 0 && !Number.isInteger(amount)
+    ? `must be a whole number: ${currency} has no decimals`
+    : null
 
-/** The price of some units minus discounts, in cents. Rounded only once, even if the price has three decimals. */
-export function priceAfterDiscounts(price: string, units: number, off: readonly string[]): bigint {
-  const left = toMillionths(price) * BigInt(units) - sumCents(off.map(toMillionths))
-  return left > 0n ? divideHalfUp(left, 10_000n) : 0n
+/** Converts between amounts of a currency, which are text or numbers in whole units, and cents. */
+function buildConverter(decimals: number) {
+  const unit = 10n ** BigInt(decimals)
+  /** The largest amount that can be stored. */
+  const centsAtMost = unit * 10n ** 12n - 1n
+
+  /** In BRL `12.5` → 1250n. Fractions of a cent are rounded half away from zero. */
+  const toCents = (amount: string | number): bigint => {
+    // biome-ignore lint/plugin/cents: the only file that rounds amounts
+    const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
+    const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
+    if (!found) throw new RangeError(`${text} is no amount`)
+    const [, sign, whole = '', fraction = ''] = found
+    const cents = BigInt(`0${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`)
+    const rounded = (fraction[decimals] ?? '0') >= '5' ? cents + 1n : cents
+    return sign === '-' ? -rounded : rounded
+  }
+
+  /** In BRL 1250n → `12.50`, in JPY `1250.00`: always with the two decimals of a column. */
+  const toMoney = (cents: bigint): string => {
+    const positive = cents < 0n ? -cents : cents
+    const fraction = String(positive % unit).padStart(2, '0')
+    return `${cents < 0n ? '-' : ''}${positive / unit}.${fraction}`
+  }
+
+  return {
+    toCents,
+    toMoney,
+    /** In BRL 12.5 → `12.50`. */
+    formatAmount: (amount: number): string => toMoney(toCents(amount)),
+    /** In BRL 1250n → 12.5, for JSON. */
+    toNumber: (cents: bigint): number => Number(cents) / Number(unit),
+    /** The price of some units minus discounts. Rounded only once, even if the price has three decimals. */
+    priceAfterDiscounts(price: string, units: number, off: readonly string[]): bigint {
+      const left = toMillionths(price) * BigInt(units) - sumCents(off.map(toMillionths))
+      return left > 0n ? divideHalfUp(left, 1_000_000n / unit) : 0n
+    },
+    /**
+     * Makes a provider's amount storable: rounds it to the cent and clamps it to the largest amount. An absurd price
+     * that means "not for sale", or the total of a million items, must not make the rest of a batch fail.
+     */
+    clampAmount(amount: string | number): string {
+      const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
+      const cents = isBeyond ? (amount > 0 ? centsAtMost : -centsAtMost) : toCents(amount)
+      return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
+    },
+  }
 }
+type Converter = ReturnType<typeof buildConverter>
+const wholeUnits = buildConverter(0)
+/** Converts stored amounts of any currency. For sums, differences and comparisons, which round nothing. */
+export const hundredths = buildConverter(2)
+
+/** The converter of a currency: an amount that is divided or rounded needs it. */
+export const inCurrency = (currency: string): Converter =>
+  decimalsOf(currency) === 0 ? wholeUnits : hundredths
+
+/** The value of a discount as decimal text: per cent, or an amount of the currency. */
+export const formatDiscountValue = (type: string, value: number, currency: string): string =>
+  (type === 'percentage' ? hundredths : inCurrency(currency)).formatAmount(value)
 
 function toMillionths(amount: string): bigint {
   const [whole = '', decimals = ''] = amount.trim().split('.')
@@ -34,28 +87,11 @@ function toMillionths(amount: string): bigint {
 
 /** The largest amount that can be stored, in whole currency units; `countAtMost` is the largest count. */
 export const amountAtMost = '999999999999.99'
-const centsAtMost = toCents(amountAtMost)
 const countAtMost = 2 ** 31 - 1
-
-/**
- * Makes a provider's amount storable: rounds it to the cent and clamps it to the largest amount. An absurd price that
- * means "not for sale", or the total of a million items, must not make the rest of a batch fail.
- */
-export function clampAmount(amount: string | number): string {
-  const isBeyond = typeof amount === 'number' && Math.abs(amount) > Number(amountAtMost)
-  const cents = isBeyond ? (amount > 0 ? centsAtMost : -centsAtMost) : toCents(amount)
-  return toMoney(cents > centsAtMost ? centsAtMost : cents < -centsAtMost ? -centsAtMost : cents)
-}
 
 /** Makes a provider's count storable: truncates and clamps it. */
 export const clampCount = (count: number): number =>
   Math.max(-countAtMost, Math.min(Math.trunc(count), countAtMost))
-
-/** 12.5 → `12.50`. */
-export const formatAmount = (amount: number): string => toMoney(toCents(amount))
-
-/** 1250n → 12.5, for JSON. */
-export const toNumber = (cents: bigint): number => Number(cents) / 100
 
 export const minCents = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 export const atLeastZero = (cents: bigint): bigint => (cents > 0n ? cents : 0n)

@@ -126,7 +126,10 @@ function issueCoupon(run: PlannedRun, version: number | null, given: Given, rand
     .versions.at(-1)
     ?.flow.steps.find(({ id }) => id === 'c1')
   const spec = isCashback
-    ? buildCashbackCoupon(settings, calculateCashback(toOrderFacts(run.order!), settings))
+    ? buildCashbackCoupon(
+        settings,
+        calculateCashback(run.order!.currency, toOrderFacts(run.order!), settings),
+      )
     : (step as { coupon: CouponSpec }).coupon
   return {
     stepId: isCashback ? '' : 'c1',

@@ -123,7 +123,7 @@ function requestRow(
     units: Array.from({ length: item.quantity }, (_none, place) => place),
     exchangeUnitPrice: wanted?.unitPrice ?? null,
   }))
-  const amount = computeAmount(lines, order.total)
+  const amount = computeAmount(lines, order.total, order.currency)
   const [createdAt, approvedAt, completedAt] = [steps[0]!.at, at('approved'), at('completed')]
   const isSent = at('shipped') !== null
   const isReturn = type === 'return'
@@ -145,7 +145,7 @@ function requestRow(
     photo_count: each.photos,
     comment: each.comment,
     amount,
-    price_difference: isReturn ? null : computePriceDifference(lines, amount),
+    price_difference: isReturn ? null : computePriceDifference(lines, amount, order.currency),
     currency: order.currency,
     outside_window: each.outsideWindow,
     return_method: each.returnMethod,
@@ -181,7 +181,7 @@ function requestRow(
 function itemRows(
   id: string,
   { reasons }: ExchangeContent,
-  { items, reason, steps }: PlannedRequest,
+  { items, order, reason, steps }: PlannedRequest,
   variantNames: ReadonlyMap<string, string>,
 ): SeedRow<'exchange_items'>[] {
   const createdAt = steps[0]!.at
@@ -202,7 +202,7 @@ function itemRows(
     received_quantity: has('received') ? item.quantity : null,
     line_total: item.total,
     line_quantity: item.quantity,
-    unit_price: computeUnitPrice(item.total, item.quantity),
+    unit_price: computeUnitPrice(item.total, item.quantity, order.currency),
     reason,
     reason_label: reasons.find(({ key }) => key === reason)!.label,
     exchange_for: wanted && {

@@ -11,7 +11,8 @@ export async function publishDiscounts(ctx: Context): Promise<void> {
   for (const row of rows) {
     const saved = toSaved(row)
     const { kind, id, revision } = saved
-    if (saved.syncStatus === 'synced') await putDiscount(shop, getKind(kind).spec(id, revision, saved))
+    if (saved.syncStatus === 'synced')
+      await putDiscount(shop, getKind(kind).spec(id, revision, saved, ctx.store.currency))
     if (row.usage_count === 0) continue
     const used = { orders: row.usage_count, total: row.discount_total, currency: row.currency }
     await recordUsage(shop, buildReference(kind, id), used)

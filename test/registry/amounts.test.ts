@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
-import { roundToCents, takePercentage } from '#runtime/database/sql'
+import { roundInCurrency, roundToCents, takePercentage } from '#runtime/database/sql'
 import * as money from '#runtime/values/money'
 import { freshDatabase } from '#test/support/app'
+import { currencies } from '#test/support/currencies'
 import { runs } from '#test/support/suite'
 
 const { database } = await freshDatabase()
@@ -17,19 +18,21 @@ test('SQL and the engine round to the same cents', async () => {
     maxLength: 400,
   })
   await fc.assert(
-    fc.asyncProperty(cases, async (all) => {
+    fc.asyncProperty(cases, currencies, async (all, currency) => {
+      const { toMoney } = money.inCurrency(currency)
       const given = sql.join(
-        all.map(
-          ([amount, millionths]) => sql`(${money.toMoney(amount)}::numeric, ${millionths / 1e4}::numeric)`,
-        ),
+        all.map(([amount, millionths]) => sql`(${toMoney(amount)}::numeric, ${millionths / 1e4}::numeric)`),
       )
-      const { rows } = await sql<{ part: string; whole: string }>`
-        select ${takePercentage(sql`amount`, sql`percent`)}::text as part, ${roundToCents(sql`amount`)}::text as whole
+      const its = sql`${currency}::text`
+      const { rows } = await sql<{ part: string; mean: string; whole: string }>`
+        select ${takePercentage(sql`amount`, sql`percent`, its)}::text as part,
+          ${roundInCurrency(sql`amount / 3`, its)}::text as mean, ${roundToCents(sql`amount`)}::text as whole
         from (values ${given}) as v(amount, percent)`.execute(database.root)
       for (const [i, [amount, millionths]] of all.entries()) {
         expect(rows[i]).toEqual({
-          part: money.toMoney(money.applyPercentage(amount, millionths / 1e4)),
-          whole: money.toMoney(amount),
+          part: toMoney(money.applyPercentage(amount, millionths / 1e4)),
+          mean: toMoney(money.divideHalfUp(amount, 3n)),
+          whole: toMoney(amount),
         })
       }
     }),

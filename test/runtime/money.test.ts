@@ -2,6 +2,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { calculateCashback } from '#operations/automations/deciding/coupon-codes'
+import {
+  computeAmount,
+  computePriceDifference,
+  computeUnitPrice,
+} from '#operations/exchanges/requests/amounts'
 import { calculateFeaturedCents } from '#operations/product-page/labels/featured-price'
 import { buildOptions } from '#operations/promotions/installments/math'
 import { spreadRefund } from '#operations/store/conversions/refunds'
@@ -13,23 +18,31 @@ import {
   type Unit,
 } from '#operations/store/ecommerce/quote-rules'
 import { computeCouponDiscount } from '#operations/store/ecommerce/sandbox-coupons'
+import { formatMoney } from '#runtime/values/localized'
 import {
   applyPercentage,
-  clampAmount,
   clampCount,
+  decimalsOf,
+  findAmountIssue,
   firstUnitsShare,
+  formatDiscountValue,
+  inCurrency,
   minCents,
-  priceAfterDiscounts,
   singleUnitShare,
   splitBy,
   splitEvenly,
   sumCents,
-  toCents,
-  toMoney,
-  toNumber,
   unitsShare,
+  wholeCurrencies,
 } from '#runtime/values/money'
+import { currencies } from '#test/support/currencies'
 import { runs } from '#test/support/suite'
+
+const { toMoney } = inCurrency('BRL')
+
+/** Expects an amount, as text or number, that exists in the currency. */
+const expectAmount = (amount: string | number, currency: string): void =>
+  expect(findAmountIssue(Number(amount), currency), String(amount)).toBeNull()
 
 const cents = fc.bigInt({ min: 0n, max: 99_999_999_999_999n })
 const small = fc.bigInt({ min: 0n, max: 300_00n })
@@ -41,21 +54,35 @@ const expectProperty = <T extends [unknown, ...unknown[]]>(
 ): void => fc.assert(fc.property(...values, check), runs(300))
 
 describe('amounts', () => {
-  test('convert to cents and back, from text and from JSON', () =>
-    expectProperty([fc.bigInt({ min: -99_999_999_999n, max: 99_999_999_999n })], (amount) => {
-      expect(toCents(toMoney(amount))).toBe(amount)
-      expect(toCents(toNumber(amount))).toBe(amount)
-    }))
+  test('convert to cents and back, from text and from JSON, in every currency', () =>
+    expectProperty(
+      [fc.bigInt({ min: -99_999_999_999n, max: 99_999_999_999n }), currencies],
+      (amount, currency) => {
+        const { toCents, toMoney, toNumber } = inCurrency(currency)
+        expect(toMoney(amount)).toMatch(/^-?\d+[.]\d\d$/)
+        expect(toCents(toMoney(amount))).toBe(amount)
+        expect(toCents(toNumber(amount))).toBe(amount)
+        expectAmount(toMoney(amount), currency)
+      },
+    ))
+
+  test('are written with the decimals of their currency', () => {
+    // `Intl` writes all of them without decimals, and some others too.
+    for (const currency of wholeCurrencies) {
+      expect(formatMoney(1234, currency, 'en')).toMatch(/1,234$/)
+    }
+    expect(formatMoney(1234.5, 'JPY', 'ja')).toMatch(/1,235$/)
+    expect(formatMoney('33333.33', 'COP', 'es-CO').replace(/\s/g, ' ')).toMatch(/33[.]333,33$/)
+    expect(formatMoney(33333, 'COP', 'es-CO')).toMatch(/33[.]333$/)
+    expect(formatMoney(1.5, 'KWD', 'en')).toMatch(/1[.]500$/)
+  })
 
   test('fractions of a cent are rounded, invalid amounts refused', () => {
-    expect(['0.005', '0.0049', '-0.005', '.5', '7.', '12.5'].map(toCents)).toEqual([
-      1n,
-      0n,
-      -1n,
-      50n,
-      700n,
-      1250n,
-    ])
+    const { toCents } = inCurrency('BRL')
+    const given = ['0.005', '0.0049', '-0.005', '.5', '7.', '12.5']
+    expect(given.map(toCents)).toEqual([1n, 0n, -1n, 50n, 700n, 1250n])
+    // Stored before the store's currency was known to have no decimals.
+    expect(given.map(inCurrency('JPY').toCents)).toEqual([0n, 0n, 0n, 1n, 7n, 13n])
     for (const wrong of ['abc', '1,5', '1e3', '--1']) expect(() => toCents(wrong)).toThrow(RangeError)
   })
 })
@@ -63,22 +90,28 @@ describe('amounts', () => {
 describe('amounts of a platform', () => {
   test('prices with three decimals are rounded once per line', () =>
     expectProperty(
-      [fc.nat(999_999_999), fc.nat(1_000_000), fc.array(fc.nat(99_999), { maxLength: 3 })],
-      (price, units, off) => {
+      [fc.nat(999_999_999), fc.nat(1_000_000), fc.array(fc.nat(99_999), { maxLength: 3 }), currencies],
+      (price, units, off, currency) => {
+        const { priceAfterDiscounts } = inCurrency(currency)
         const text = (thousandths: number) =>
           `${Math.floor(thousandths / 1000)}.${String(thousandths % 1000).padStart(3, '0')}`
         const exactly = BigInt(price) * BigInt(units) - off.reduce((sum, each) => sum + BigInt(each), 0n)
         const found = priceAfterDiscounts(text(price), units, off.map(text))
         // Thousandths to cents: half up.
-        expect(found).toBe(exactly > 0n ? (exactly + 5n) / 10n : 0n)
+        const scale = decimalsOf(currency) === 0 ? 1000n : 10n
+        expect(found).toBe(exactly > 0n ? (exactly + scale / 2n) / scale : 0n)
       },
     ))
 
   test('are rounded to the cent and clamped to the bound', () => {
     const most = '999999999999.99'
     const said = ['1.005', most, '999999999999.995', '1000000000000', '-10000000000000', 1e12, -1e21, 19.999]
-    expect(said.map(clampAmount)).toEqual([
+    expect(said.map(inCurrency('BRL').clampAmount)).toEqual([
       ...['1.01', most, most, most, `-${most}`, most, `-${most}`, '20.00'],
+    ])
+    const whole = '999999999999.00'
+    expect(said.map(inCurrency('CLP').clampAmount)).toEqual([
+      ...['1.00', whole, whole, whole, `-${whole}`, whole, `-${whole}`, '20.00'],
     ])
     expect([3, 2_999_999_997, -5e12, 1.9].map(clampCount)).toEqual([3, 2_147_483_647, -2_147_483_647, 1])
   })
@@ -153,15 +186,21 @@ describe('uses of the divisions', () => {
       [
         fc.array(fc.tuple(small, fc.bigInt({ min: 0n, max: 400_00n })), { minLength: 1, maxLength: 8 }),
         small,
+        currencies,
       ],
-      (lines, unnamed) => {
+      (lines, unnamed, currency) => {
+        const { toCents, toMoney } = inCurrency(currency)
         const named = sumCents(lines.map(([, refunded]) => refunded))
         const whole = sumCents(lines.map(([total]) => total))
         const within = lines.every(([total, refunded]) => refunded <= total)
         const parts = spreadRefund(
           lines.map(([total, refunded]) => ({ total: toMoney(total), refundedTotal: toMoney(refunded) })),
           toMoney(named + unnamed),
-        ).map(toCents)
+          currency,
+        ).map((part) => {
+          expectAmount(part, currency)
+          return toCents(part)
+        })
         for (const [at, part] of parts.entries()) {
           const [total, refunded] = lines[at]!
           expect(part <= total).toBe(true)
@@ -178,8 +217,10 @@ describe('uses of the divisions', () => {
         fc.integer({ min: 1, max: 24 }),
         fc.integer({ min: 0, max: 24 }),
         fc.integer({ min: 1, max: 200_000 }),
+        currencies,
       ],
-      (price, most, free, rate) => {
+      (price, most, free, rate, currency) => {
+        const { toCents, toMoney } = inCurrency(currency)
         const rule = {
           id: 'r',
           minAmount: '0.00',
@@ -189,7 +230,10 @@ describe('uses of the divisions', () => {
           monthlyInterestRate: (rate / 10_000).toFixed(4),
           minInstallmentAmount: '0.00',
         }
-        for (const { installments, ...option } of buildOptions(toMoney(price), rule)) {
+        for (const { installments, ...option } of buildOptions(toMoney(price), rule, currency)) {
+          for (const amount of [option.amount, option.firstAmount, option.total, option.interestTotal]) {
+            expectAmount(amount, currency)
+          }
           const [first, other, total] = [option.firstAmount, option.amount, option.total].map(toCents) as [
             bigint,
             bigint,
@@ -205,16 +249,22 @@ describe('uses of the divisions', () => {
 
   test('cashback is never more than the price of kept goods', () =>
     expectProperty(
-      [small, small, small, percentage, fc.option(small)],
-      (total, shipping, refunded, percent, most) => {
+      [small, small, small, percentage, fc.option(small), currencies],
+      (total, shipping, refunded, percent, most, currency) => {
+        const { toCents, toMoney, toNumber } = inCurrency(currency)
         const order = {
+          currency,
           total: toMoney(total),
           shipping: toMoney(shipping),
           refunded_total: toMoney(refunded),
         }
-        const amount = toCents(
-          calculateCashback(order, { percent, maxAmount: most === null ? null : toNumber(most) }),
-        )
+        const terms = { percent, maxAmount: most === null ? null : toNumber(most) }
+        const announced = calculateCashback(currency, order, terms)
+        expectAmount(announced, currency)
+        // The coupon takes off what was announced.
+        expect(Number(formatDiscountValue('amount', announced, currency))).toBe(announced)
+        expect(calculateCashback(currency === 'BRL' ? 'USD' : 'BRL', order, terms)).toBe(0)
+        const amount = toCents(announced)
         const kept = total - shipping - refunded
         expect(amount >= 0n && amount <= (kept > 0n ? kept : 0n)).toBe(true)
         if (most !== null) expect(amount <= most).toBe(true)
@@ -222,7 +272,8 @@ describe('uses of the divisions', () => {
     ))
 
   test('a featured price is between nothing and the price', () =>
-    expectProperty([cents, percentage], (price, discountPercentage) => {
+    expectProperty([cents, percentage, currencies], (price, discountPercentage, currency) => {
+      const { toMoney, toNumber } = inCurrency(currency)
       const settings = {
         isEnabled: true,
         excludedProductIds: [],
@@ -230,26 +281,49 @@ describe('uses of the divisions', () => {
         minAmount: 0,
         discountPercentage,
       } as unknown as Parameters<typeof calculateFeaturedCents>[0]
-      const product = { exists: true, productId: 'p', price: toMoney(price), variants: [] }
+      const product = { exists: true, productId: 'p', price: toMoney(price), variants: [], currency }
       const featured = calculateFeaturedCents(
         settings,
         product as unknown as Parameters<typeof calculateFeaturedCents>[1],
+        currency,
       )
       expect(featured !== null && featured >= 0n && featured <= price).toBe(true)
+      expectAmount(toNumber(featured!), currency)
     }))
 
   test('a coupon never exceeds the amount', () =>
     expectProperty(
-      [cents, cents, percentage, fc.constantFrom('percentage', 'amount', 'free-shipping')],
-      (amount, value, percent, type) => {
+      [cents, cents, percentage, fc.constantFrom('percentage', 'amount', 'free-shipping'), currencies],
+      (amount, value, percent, type, currency) => {
+        const { toMoney } = inCurrency(currency)
         const off = computeCouponDiscount(
           { type, value: type === 'percentage' ? percent.toFixed(4) : toMoney(value) },
           amount,
+          currency,
         )
         expect(off >= 0n && off <= amount).toBe(true)
       },
     ))
 })
+
+test('values of exchanges are amounts of the order, and its units sum to its lines', () =>
+  expectProperty(
+    [small, fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }), currencies],
+    (total, ordered, asked, currency) => {
+      const { toMoney, toCents } = inCurrency(currency)
+      const all = Array.from({ length: ordered }, (_none, unit) => unit)
+      const line = (units: readonly number[]) => ({
+        ...{ lineTotal: toMoney(total), ordered, units, exchangeUnitPrice: toMoney(total) },
+      })
+      const [some, rest] = [all.slice(0, asked), all.slice(asked)]
+      const worth = [some, rest].map((units) => computeAmount([line(units)], toMoney(total), currency))
+      for (const amount of [...worth, computeUnitPrice(toMoney(total), ordered, currency)]) {
+        expectAmount(amount, currency)
+      }
+      expect(sumCents(worth.map(toCents))).toBe(total)
+      expectAmount(computePriceDifference([line(some)], worth[0]!, currency), currency)
+    },
+  ))
 
 describe('discounts of a cart', () => {
   const common = {
@@ -310,8 +384,9 @@ describe('discounts of a cart', () => {
 
   test("a bundle's discount is distributed over its units, to the cent", () =>
     expectProperty(
-      [prices, small, percentage, fc.constantFrom('percentage', 'fixed', 'price')],
-      (given, value, percent, discountType) => {
+      [prices, small, percentage, fc.constantFrom('percentage', 'fixed', 'price'), currencies],
+      (given, value, percent, discountType, currency) => {
+        const { toMoney } = inCurrency(currency)
         const units = unitsOf(given)
         const spec: BundleDiscount = {
           ...common,
@@ -324,8 +399,9 @@ describe('discounts of a cart', () => {
           value: discountType === 'percentage' ? percent.toFixed(4) : toMoney(value),
           maxPerOrder: 1,
         }
-        const applied = applyBundle(spec, units)
+        const applied = applyBundle(spec, units, currency)
         if (!applied) return
+        expect(offOf(applied.off) > 0n).toBe(true)
         refuseTooMuch(units, applied.off)
         const regular = sumCents([...applied.units].map((unit) => unit.cents))
         const due =

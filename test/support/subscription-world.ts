@@ -29,11 +29,13 @@ import { type Context, SystemContext } from '#runtime/context'
 import { hourMs } from '#runtime/durations'
 import type { Operation } from '#runtime/operation'
 import { deriveKey } from '#runtime/secrets'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { TestApp } from './app.ts'
 import type { Answer } from './store.ts'
 import { type Billed, billed, type CardName, cards } from './subscriber.ts'
 import { checkReadings } from './subscription-readings.ts'
+
+const { toCents, toMoney } = hundredths
 
 export type Plan = 'starter' | 'growth' | 'scale'
 type Cycle = 'monthly' | 'yearly'

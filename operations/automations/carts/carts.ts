@@ -9,7 +9,7 @@ import { greatest } from '#runtime/database/sql'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { trimVisible } from '#runtime/values/confusables'
 import { cleanEmail } from '#runtime/values/email'
-import { clampAmount } from '#runtime/values/money'
+import { inCurrency } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { readCacheProgress } from '../engine/cache-progress.ts'
 import { releaseAfterSync } from '../engine/release-holds.ts'
@@ -38,7 +38,7 @@ export function toCartRow(cart: Cart, country: string) {
       unitPrice,
       total,
     })),
-    total: clampAmount(cart.total),
+    total: inCurrency(cart.currency).clampAmount(cart.total),
     currency: cart.currency,
     url: cart.url,
     order_id: cart.orderId,

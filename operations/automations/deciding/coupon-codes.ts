@@ -1,6 +1,6 @@
 /** Calculates codes, expiry and amounts of automations' coupons (rule 9). No database, no clock. */
 import { randomInt } from 'node:crypto'
-import { applyPercentage, atLeastZero, minCents, toCents, toNumber } from '#runtime/values/money'
+import { applyPercentage, atLeastZero, inCurrency, minCents } from '#runtime/values/money'
 import type { CashbackSettings } from '../kinds.ts'
 import type { CouponSpec } from '../types.ts'
 import { addDays, getEndOfDay, localDay } from './clock-times.ts'
@@ -18,23 +18,20 @@ export const getCouponEnd = (validDays: number, now: Date, zone: string): Date =
 
 /**
  * The cashback of an order: `percent` of the total without shipping and refunds, rounded half up to cents, at most
- * `maxAmount`, never below 0. The order's amounts are decimal text.
+ * `maxAmount`, never below 0. It is 0 if the order is not in `currency`, the currency of the store's coupons. The order's
+ * amounts are decimal text.
  */
 export function calculateCashback(
-  order: { total: string; shipping: string; refunded_total: string },
+  currency: string,
+  order: { total: string; shipping: string; refunded_total: string; currency: string },
   { percent, maxAmount }: Pick<CashbackSettings, 'percent' | 'maxAmount'>,
 ): number {
+  if (order.currency !== currency) return 0
+  const { toCents, toNumber } = inCurrency(currency)
   const base = toCents(order.total) - toCents(order.shipping) - toCents(order.refunded_total)
   const amount = applyPercentage(atLeastZero(base), percent)
   return toNumber(maxAmount === null ? amount : minCents(amount, toCents(maxAmount)))
 }
-
-/** The cashback, or 0 if the order is not in `currency`, the currency of the store's coupons. */
-export const calculateCashbackIn = (
-  currency: string,
-  order: Parameters<typeof calculateCashback>[0] & { currency: string },
-  settings: Parameters<typeof calculateCashback>[1],
-): number => (order.currency === currency ? calculateCashback(order, settings) : 0)
 
 /** The coupon that pays out a cashback. */
 export const buildCashbackCoupon = (settings: CashbackSettings, amount: number): CouponSpec => ({

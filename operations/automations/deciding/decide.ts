@@ -10,7 +10,7 @@ import { describeReason, type OwnReason, type ReasonCode } from '../reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
 import { type CacheProgress, holdWhileStale } from './cache-freshness.ts'
 import { findQuietEnd } from './clock-times.ts'
-import { buildCashbackCoupon, calculateCashbackIn } from './coupon-codes.ts'
+import { buildCashbackCoupon, calculateCashback } from './coupon-codes.ts'
 import { isCartEligible, isOrderEligible } from './eligibility.ts'
 import type { IssuedCoupon } from './facts.ts'
 import {
@@ -299,7 +299,7 @@ const getCashback = (
   { currency }: Pick<StoreFacts, 'currency'>,
 ): number =>
   type === 'cashback' && order
-    ? calculateCashbackIn(currency, order, settings as unknown as CashbackSettings)
+    ? calculateCashback(currency, order, settings as unknown as CashbackSettings)
     : 0
 
 /** The coupon to issue before the first message; null if there is none. */

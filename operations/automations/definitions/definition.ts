@@ -29,9 +29,13 @@ export const buildDefaultDefinition = (type: AutomationType, locale: string): De
 
 /**
  * Merges a change into a definition, deeply: omitted fields keep their value, lists are replaced. `publicUrl` is the
- * base of this server's own files. Refuses an invalid definition and names the field or step.
+ * base of this server's own files, `currency` the store's. Refuses an invalid definition and names the field or step.
  */
-export function mergeDefinition(before: Definition, change: AutomationChange, publicUrl: string): Definition {
+export function mergeDefinition(
+  before: Definition,
+  change: AutomationChange,
+  { publicUrl, currency }: { publicUrl: string; currency: string },
+): Definition {
   if (change.type !== undefined && change.type !== before.type) {
     throw refuse('bad_request', `type: cannot be changed, it is ${before.type}`)
   }
@@ -41,12 +45,12 @@ export function mergeDefinition(before: Definition, change: AutomationChange, pu
     isActive: change.isActive ?? before.isActive,
     delayMinutes: change.delayMinutes ?? before.delayMinutes,
     message: change.message ? mergeMessage(before.message, change.message, 'message') : before.message,
-    coupon: change.coupon ? mergeCoupon(before.coupon, change.coupon, 'coupon') : before.coupon,
+    coupon: change.coupon ? mergeCoupon(before.coupon, change.coupon, 'coupon', currency) : before.coupon,
     conditions: { ...before.conditions, ...omitUndefined(change.conditions ?? {}) },
     skipIfPurchased: change.skipIfPurchased ?? before.skipIfPurchased,
     quietHours: { ...before.quietHours, ...omitUndefined(change.quietHours ?? {}) },
     settings: { ...before.settings, ...omitUndefined(change.settings ?? {}) },
-    flow: change.flow ? mergeFlow(before.flow, change.flow) : before.flow,
+    flow: change.flow ? mergeFlow(before.flow, change.flow, currency) : before.flow,
   }
   if (change.coupon === null) after.coupon = null
   if (change.flow === null) after.flow = null
@@ -56,9 +60,13 @@ export function mergeDefinition(before: Definition, change: AutomationChange, pu
   return after
 }
 
-function mergeFlow(before: Flow | null, change: NonNullable<AutomationChange['flow']>): Flow {
+function mergeFlow(
+  before: Flow | null,
+  change: NonNullable<AutomationChange['flow']>,
+  currency: string,
+): Flow {
   const start = change.start ?? before?.start
-  const steps = change.steps?.map(parseStep) ?? before?.steps
+  const steps = change.steps?.map((step) => parseStep(step, currency)) ?? before?.steps
   if (start === undefined) throw refuse('bad_request', 'flow.start: is required')
   if (steps === undefined) throw refuse('bad_request', 'flow.steps: is required')
   if (steps.length === 0)

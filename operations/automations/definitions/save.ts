@@ -24,6 +24,11 @@ import {
 import { releasePending } from './release-held.ts'
 import { addVersion } from './versions.ts'
 
+const getPlace = ({ settings, store }: Context) => ({
+  publicUrl: settings.publicUrl,
+  currency: store.currency,
+})
+
 const maxAutomations = 50
 
 /**
@@ -35,7 +40,7 @@ export async function createAutomation(
   input: AutomationChange & { type: AutomationType },
 ): Promise<string> {
   const before = { ...buildDefaultDefinition(input.type, ctx.store.locale), flow: null }
-  const definition = mergeDefinition(before, input, ctx.settings.publicUrl)
+  const definition = mergeDefinition(before, input, getPlace(ctx))
   await requireTemplates(ctx, null, definition)
   await ctx.lockStore()
   const names = await readNames(ctx)
@@ -84,7 +89,7 @@ export async function createFirst(ctx: Context): Promise<void> {
 export async function updateAutomation(ctx: Context, id: string, change: AutomationChange): Promise<void> {
   const row = await lockAutomation(ctx, id)
   const before = toAutomation(row)
-  const after = mergeDefinition(before, change, ctx.settings.publicUrl)
+  const after = mergeDefinition(before, change, getPlace(ctx))
   if (isSameDefinition(toDefinition(row), after)) return
   await requireTemplates(ctx, before, after)
   const now = ctx.now()

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { connections, coupons } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import { formatAmount } from '#runtime/values/money'
+import { formatDiscountValue, inCurrency } from '#runtime/values/money'
 import { generateCouponCode, getCouponEnd } from '../deciding/coupon-codes.ts'
 import { type Decision, getHoldState } from '../deciding/decide.ts'
 import { extendHold, failureCodeByHold } from '../deciding/holds.ts'
@@ -81,6 +81,7 @@ export async function makeCoupons(ctx: Context, pending: readonly PendingCoupon[
 
 async function makeCoupon(ctx: Context, coupon: PendingCoupon): Promise<void> {
   const { row, stepId, code, spec, endsAt } = coupon
+  const { currency } = ctx.store
   const platform = await connections.findEcommerce(ctx)
   if (!platform) {
     return fail(
@@ -94,8 +95,9 @@ async function makeCoupon(ctx: Context, coupon: PendingCoupon): Promise<void> {
     await coupons.guaranteeCoupon(platform, {
       code,
       type: spec.type,
-      value: toAmountText(spec.value),
-      minimumAmount: toAmountText(spec.minimumAmount),
+      value: spec.value === null ? null : formatDiscountValue(spec.type, spec.value, currency),
+      minimumAmount:
+        spec.minimumAmount === null ? null : inCurrency(currency).formatAmount(spec.minimumAmount),
       usageLimit: 1,
       endsAt: endsAt.toISOString(),
     })
@@ -111,8 +113,6 @@ async function makeCoupon(ctx: Context, coupon: PendingCoupon): Promise<void> {
     .where('step_id', '=', stepId)
     .execute()
 }
-
-const toAmountText = (amount: number | null): string | null => (amount === null ? null : formatAmount(amount))
 
 const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: string): Promise<void> => {
   await ctx.transaction((tx) =>

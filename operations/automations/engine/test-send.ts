@@ -7,7 +7,7 @@ import { parsePhone } from '#runtime/values/phone'
 import { automationNotFound, getAutomation } from '../automations.ts'
 import {
   buildCashbackCoupon,
-  calculateCashbackIn,
+  calculateCashback,
   generateCouponCode,
   getCouponEnd,
 } from '../deciding/coupon-codes.ts'
@@ -105,7 +105,7 @@ function findCoupon(
 ): CouponSpec {
   if (type === 'cashback') {
     const cashback = settings as unknown as CashbackSettings
-    return buildCashbackCoupon(cashback, order ? calculateCashbackIn(ctx.store.currency, order, cashback) : 0)
+    return buildCashbackCoupon(cashback, order ? calculateCashback(ctx.store.currency, order, cashback) : 0)
   }
   const step = flow?.steps.find((each) => each.type === 'coupon')
   return coupon ?? step?.coupon ?? sampleCoupon

@@ -178,7 +178,7 @@ async function* readCartPages(ctx: Context, automation: AutomationRow): AsyncGen
     )
     const categories = await findCategories(ctx, [automation], carts)
     const entries = new Map(
-      carts.map((cart) => [cart.id, toCartEntry(automation, cart, categories)] as const),
+      carts.map((cart) => [cart.id, toCartEntry(automation, cart, categories, ctx.store)] as const),
     )
     yield rows.flatMap((row) => entries.get(row.id) ?? [])
     place = rows.at(-1) ?? null

@@ -1,10 +1,13 @@
 /** Checks the conditions of an automation (rule 1). No database, no clock. */
-import { toCents } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { Conditions } from '../types.ts'
+
+const { toCents } = hundredths
 
 export interface ConditionFacts {
   /** Decimal text. */
   total: string
+  currency: string
   /** The products of the order's or cart's lines. */
   productIds: readonly string[]
   categoryIds: ReadonlySet<string>
@@ -30,9 +33,11 @@ export function parsePaymentMethod(text: string | null): (typeof paymentMethods)
   return paymentMethods.find((each) => each === folded) ?? 'other'
 }
 
-export function meetsConditions(conditions: Conditions, facts: ConditionFacts): boolean {
+/** `currency`: the store's, in which the conditions' amounts are. A total in another currency is within no bounds. */
+export function meetsConditions(conditions: Conditions, facts: ConditionFacts, currency: string): boolean {
   const total = toCents(facts.total)
   const { minAmount, maxAmount, customers } = conditions
+  if ((minAmount !== null || maxAmount !== null) && facts.currency !== currency) return false
   if (minAmount !== null && total < toCents(minAmount)) return false
   if (maxAmount !== null && total > toCents(maxAmount)) return false
   const bought = new Set(facts.productIds)

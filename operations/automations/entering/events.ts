@@ -72,7 +72,7 @@ export async function applyEvents(ctx: Context, changed: ChangedEntities): Promi
     for (const automation of automations) {
       const entries =
         automation.type === 'abandoned-cart'
-          ? carts.map((cart) => toCartEntry(automation, cart, categories))
+          ? carts.map((cart) => toCartEntry(automation, cart, categories, tx.store))
           : orders.map((order) => toOrderEntry(automation, order, categories, tx.store))
       const fresh = entries.filter(
         (entry): entry is Entry => entry !== null && isTimely(automation, entry, tx.now()),

@@ -4,7 +4,7 @@ import type { StoreFacts } from '#db/access'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { emailKeySql } from '#runtime/values/email'
-import { calculateCashbackIn } from '../deciding/coupon-codes.ts'
+import { calculateCashback } from '../deciding/coupon-codes.ts'
 import { isCartEligible, isOrderEligible } from '../deciding/eligibility.ts'
 import type { Line } from '../deciding/facts.ts'
 import { type CashbackSettings, entryKeys, kinds } from '../kinds.ts'
@@ -20,6 +20,7 @@ interface SubjectRow {
   customer_phone: string | null
   phone_key: string | null
   total: string
+  currency: string
   items: Line[]
   has_earlier: boolean
 }
@@ -27,7 +28,6 @@ interface SubjectRow {
 export interface OrderSubject extends SubjectRow {
   status: string
   payment_status: string
-  currency: string
   shipping: string
   refunded_total: string
   payment_method: string | null
@@ -111,6 +111,7 @@ const findCarts = prepared<{ ids: readonly string[] }, CartSubject>((db, values)
       'c.customer_phone',
       'c.phone_key',
       'c.total',
+      'c.currency',
       'c.items',
       'c.order_id',
       'c.last_activity_at',
@@ -149,10 +150,10 @@ export function toOrderEntry(
   const occurredAt = getOccurredAt(type, order)
   if (!occurredAt) return null
   const cashback =
-    type === 'cashback' ? calculateCashbackIn(currency, order, settings as unknown as CashbackSettings) : 0
+    type === 'cashback' ? calculateCashback(currency, order, settings as unknown as CashbackSettings) : 0
   if (!isOrderEligible(type, order, cashback)) return null
   const facts = toConditionFacts(order, order.payment_method ?? '', categories)
-  if (!meetsConditions(conditions, facts)) return null
+  if (!meetsConditions(conditions, facts, currency)) return null
   return {
     key: entryKeys.order(order.id),
     entityId: order.id,
@@ -176,9 +177,11 @@ export function toCartEntry(
   automation: AutomationRow,
   cart: CartSubject,
   categories: Categories,
+  { currency }: Pick<StoreFacts, 'currency'>,
 ): Entry | null {
   if (cart.phone_key === null || !isCartEligible(cart)) return null
-  if (!meetsConditions(automation.conditions, toConditionFacts(cart, null, categories))) return null
+  const facts = toConditionFacts(cart, null, categories)
+  if (!meetsConditions(automation.conditions, facts, currency)) return null
   return {
     key: entryKeys.cart(cart.id),
     entityId: cart.id,
@@ -205,6 +208,7 @@ function toConditionFacts(
   const productIds = subject.items.flatMap((item) => item.productId ?? [])
   return {
     total: subject.total,
+    currency: subject.currency,
     productIds,
     categoryIds: new Set(productIds.flatMap((id) => categories.get(id) ?? [])),
     paymentMethod,

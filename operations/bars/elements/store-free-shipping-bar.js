@@ -28,9 +28,9 @@ function FreeShipping({ data, t, ...others }) {
   const words = counted === 0 ? data.initialText : percent < 100 ? data.progressText : data.successText
   if (cart.isForeign) return null
   const text = filled(words, {
-    threshold: money(data.threshold, data),
-    remaining: money(Math.max(0, exact(data.threshold - counted)), data),
-    total: money(counted, data),
+    threshold: money(data.threshold, others.shop),
+    remaining: money(Math.max(0, exact(data.threshold - counted)), others.shop),
+    total: money(counted, others.shop),
     percent: String(percent),
   })
   return h(

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { days, isCountedOrder } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
-import { roundToCents } from '#runtime/database/sql'
+import { roundInCurrency } from '#runtime/database/sql'
 import { count, currency, money, named, object, z } from '#runtime/schema'
 import { defaultFreeShipping, thresholdAtMost } from './schema.ts'
 
@@ -84,8 +84,12 @@ const figures = prepared<{ startDate: string; endDate: string; timezone: string;
       .leftJoin('bar_settings as b', (join) => join.on('b.bar', '=', 'free-shipping'))
       .select((eb) => [
         'w.n as orders',
-        sql<number | null>`${roundToCents(sql`w.median`)}::float8`.as('median'),
-        sql<number | null>`${roundToCents(sql`w.average`)}::float8`.as('average'),
+        sql<number | null>`${roundInCurrency(sql`w.median`, sql`${values.currency}::text`)}::float8`.as(
+          'median',
+        ),
+        sql<number | null>`${roundInCurrency(sql`w.average`, sql`${values.currency}::text`)}::float8`.as(
+          'average',
+        ),
         sql<number | null>`w.suggestion::float8`.as('suggestion'),
         sql<number | null>`(${eb
           .selectFrom('amounts')

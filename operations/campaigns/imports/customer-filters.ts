@@ -4,7 +4,7 @@
  */
 import { DateTime } from 'luxon'
 import type { PlatformCustomer } from '#operations/store/index'
-import { toCents } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { CustomerFilters } from '../lists/import-schema.ts'
 
 /** Whether a customer matches all filters. Filters such as `orderedWithinDays` count back from `now`. */
@@ -14,7 +14,7 @@ export function matchesFilters(
   now: Date,
   timezone: string,
 ): boolean {
-  const spent = toCents(customer.totalSpent)
+  const spent = hundredths.toCents(customer.totalSpent)
   const first = toDay(customer.firstOrderAt, timezone)
   const last = toDay(customer.lastOrderAt, timezone)
   const daysAgo = (days: number): string =>
@@ -32,7 +32,7 @@ export function matchesFilters(
 }
 
 const toCentsOrUndefined = (amount: number | undefined): bigint | undefined =>
-  amount === undefined ? undefined : toCents(amount)
+  amount === undefined ? undefined : hundredths.toCents(amount)
 
 const toDay = (instant: string | null, timezone: string): string | null =>
   instant === null ? null : DateTime.fromISO(instant, { zone: timezone }).toFormat('yyyy-MM-dd')

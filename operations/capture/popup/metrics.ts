@@ -148,7 +148,7 @@ export async function readMetrics(
     ...counted,
     conversionRate: toRate(counted),
     couponsIssued: coupons,
-    attributed: { orders, revenue: amounts.toNumber(amounts.toCents(revenue)), currency },
+    attributed: { orders, revenue: Number(revenue), currency },
     prizes: await listPrizes(ctx, won),
     series,
     previous: { ...previous, conversionRate: toRate(previous) },

@@ -8,7 +8,7 @@ import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { isHttpsAddress } from '#runtime/values/https'
-import { formatAmount } from '#runtime/values/money'
+import { formatDiscountValue, inCurrency } from '#runtime/values/money'
 import { mailingList } from '../mailing-list/connection.ts'
 import { listEnabledCoupons } from './rules.ts'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
@@ -74,7 +74,7 @@ export async function preparePopup(ctx: Context, before: PopupSettings, after: P
     try {
       await coupons.guaranteeCoupon(
         platform,
-        toCouponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }),
+        toCouponSpec(coupon, coupon.code, { usageLimit: null, endsAt: null }, ctx.store.currency),
         until,
       )
     } catch (error) {
@@ -90,11 +90,12 @@ export const toCouponSpec = (
   { type, value, minimumAmount }: PopupCoupon,
   code: string,
   { usageLimit, endsAt }: Pick<CouponSpec, 'usageLimit' | 'endsAt'>,
+  currency: string,
 ): CouponSpec => ({
   code,
   type,
-  value: value === null ? null : formatAmount(value),
-  minimumAmount: minimumAmount === null ? null : formatAmount(minimumAmount),
+  value: value === null ? null : formatDiscountValue(type, value, currency),
+  minimumAmount: minimumAmount === null ? null : inCurrency(currency).formatAmount(minimumAmount),
   usageLimit,
   endsAt,
 })

@@ -1,12 +1,14 @@
 /** Validates popup settings as a whole (rule 1), in every part that is on. No database access. */
 import { refuse } from '#runtime/errors'
+import { findAmountIssue } from '#runtime/values/money'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
 /** The first five issues as one error message; null if there are none. */
-function findPopupIssues(settings: PopupSettings): string | null {
+function findPopupIssues(settings: PopupSettings, currency: string): string | null {
   const faults = [
     ...(settings.coupon.enabled ? findCouponIssues('coupon', settings.coupon) : []),
     ...(settings.roulette.enabled ? findRouletteIssues(settings.roulette.prizes) : []),
+    ...findFractions(settings, currency),
     ...findSharedCodeIssues(settings),
     ...(settings.isEnabled ? findDisplayIssues(settings) : []),
   ]
@@ -14,8 +16,8 @@ function findPopupIssues(settings: PopupSettings): string | null {
 }
 
 /** Refuses invalid settings (400). */
-export function refuseInvalidPopup(settings: PopupSettings): void {
-  const faults = findPopupIssues(settings)
+export function refuseInvalidPopup(settings: PopupSettings, currency: string): void {
+  const faults = findPopupIssues(settings, currency)
   if (faults) throw refuse('bad_request', faults)
 }
 
@@ -30,6 +32,22 @@ function findCouponIssues(field: string, { mode, code, type, value }: PopupCoupo
     faults.push(`${field}.value: must be at most 100 for a percentage`)
   }
   return faults
+}
+
+/** Amounts with decimals that the currency has not, also in parts that are off. */
+function findFractions({ coupon, roulette }: PopupSettings, currency: string): string[] {
+  const coupons: [field: string, coupon: PopupCoupon | null][] = [
+    ['coupon', coupon],
+    ...roulette.prizes.map((prize, i): [string, PopupCoupon | null] => [
+      `roulette.prizes.${i}.coupon`,
+      prize.coupon,
+    ]),
+  ]
+  return coupons.flatMap(([field, given]) => {
+    const isAmount = given?.type === 'amount' && given.value !== null
+    const issue = isAmount ? findAmountIssue(given.value!, currency) : null
+    return issue ? [`${field}.value: ${issue}`] : []
+  })
 }
 
 function findRouletteIssues(prizes: PopupSettings['roulette']['prizes']): string[] {

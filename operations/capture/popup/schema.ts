@@ -6,10 +6,10 @@ import {
   decimals,
   id,
   instant,
-  money,
   moneyFromZero,
   named,
   object,
+  otherAmount,
   setOf,
   text,
   writeBody,
@@ -38,7 +38,7 @@ const couponShape = {
     .nullable()
     .describe('Prefix of unique codes; null: POP'),
   type: couponType,
-  value: money.nullable().describe('Percent, or units of the currency; null for free shipping'),
+  value: otherAmount().nullable().describe('Percent, or units of the currency; null for free shipping'),
   minimumAmount: moneyFromZero.nullable(),
   validDays: days.nullable().describe('How long a code holds from the subscription on'),
 }

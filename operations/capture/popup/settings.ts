@@ -20,7 +20,7 @@ const countWon = prepared<object, { id: string; won: number }>((db) =>
 
 /** Refuses invalid settings, foreign images and an unknown contact list. */
 export async function checkPopup(ctx: Context, after: PopupSettings, before: PopupSettings): Promise<void> {
-  refuseInvalidPopup(after)
+  refuseInvalidPopup(after, ctx.store.currency)
   refuseForeignImages(ctx, before, after)
   await requireList(ctx, 'contactListId', after, before)
 }

@@ -51,7 +51,7 @@ async function makeCoupon(ctx: Context, { code, coupon }: Pending): Promise<void
   const platform = await connections.requireEcommerce(ctx)
   await coupons.guaranteeCoupon(
     platform,
-    toCouponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }),
+    toCouponSpec(coupon, code, { usageLimit: 1, endsAt: coupon.expiresAt }, ctx.store.currency),
   )
 }
 

@@ -1,4 +1,4 @@
-/** Computes the value of a request in whole cents (rule 3). Pure; money is decimal text. */
+/** Computes the value of a request in whole cents of the order's currency (rule 3). Pure; money is decimal text. */
 import { amounts } from '#operations/store/index'
 
 export interface AmountLine {
@@ -13,26 +13,34 @@ export interface AmountLine {
 }
 
 /** The price paid for one unit of an order line, to the cent. */
-export const computeUnitPrice = (lineTotal: string, ordered: number): string =>
-  amounts.toMoney(amounts.firstUnitsShare(amounts.toCents(lineTotal), 1, ordered))
+export function computeUnitPrice(lineTotal: string, ordered: number, currency: string): string {
+  const { toCents, toMoney } = amounts.inCurrency(currency)
+  return toMoney(amounts.firstUnitsShare(toCents(lineTotal), 1, ordered))
+}
 
 /**
  * The value of the units. The share of a unit depends on its index within the line, so that the units of all requests sum
  * to the line. `atMost` is the part of the payment that is neither refunded nor promised.
  */
-export function computeAmount(lines: readonly AmountLine[], atMost: string): string {
+export function computeAmount(lines: readonly AmountLine[], atMost: string, currency: string): string {
+  const { toCents, toMoney } = amounts.inCurrency(currency)
   const worth = amounts.sumCents(
     lines.map(({ lineTotal, units, ordered }) =>
-      amounts.unitsShare(amounts.toCents(lineTotal), units, Math.max(1, ordered)),
+      amounts.unitsShare(toCents(lineTotal), units, Math.max(1, ordered)),
     ),
   )
-  return amounts.toMoney(amounts.minCents(worth, amounts.atLeastZero(amounts.toCents(atMost))))
+  return toMoney(amounts.minCents(worth, amounts.atLeastZero(toCents(atMost))))
 }
 
 /** How much more the replacement variants cost than the returned units are worth; negative when they cost less. */
-export function computePriceDifference(lines: readonly AmountLine[], amount: string): string {
+export function computePriceDifference(
+  lines: readonly AmountLine[],
+  amount: string,
+  currency: string,
+): string {
+  const { toCents, toMoney } = amounts.inCurrency(currency)
   const prices = lines.map(({ exchangeUnitPrice, units }) =>
-    exchangeUnitPrice === null ? 0n : amounts.toCents(exchangeUnitPrice) * BigInt(units.length),
+    exchangeUnitPrice === null ? 0n : toCents(exchangeUnitPrice) * BigInt(units.length),
   )
-  return amounts.toMoney(amounts.sumCents(prices) - amounts.toCents(amount))
+  return toMoney(amounts.sumCents(prices) - toCents(amount))
 }

@@ -51,7 +51,7 @@ export async function approve(
   }
   await saveUnits(ctx, 'approved_quantity', units)
   const lines = items.map((item) => toAmountLine(item, units.get(item.id)!))
-  const amount = computeAmount(lines, request.amount)
+  const amount = computeAmount(lines, request.amount, request.currency)
   if (approval.labelUrl !== undefined)
     await files.trackLinkedFiles(ctx, getLabelOwner(request.id), approval.labelUrl)
   const { shippingDeadlineDays } = settings
@@ -60,7 +60,8 @@ export async function approve(
     note: approval.note ?? null,
     values: {
       amount,
-      price_difference: request.type === 'exchange' ? computePriceDifference(lines, amount) : null,
+      price_difference:
+        request.type === 'exchange' ? computePriceDifference(lines, amount, request.currency) : null,
       return_method: returnMethod,
       return_address: returnAddress === null ? null : JSON.stringify(returnAddress),
       expires_at:

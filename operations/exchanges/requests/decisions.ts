@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
-import { formatAmount } from '#runtime/values/money'
+import { findAmountIssue, inCurrency } from '#runtime/values/money'
 import { computeAmount } from './amounts.ts'
 import { approve } from './approve.ts'
 import { addHistoryEntry, readMemberActor } from './history.ts'
@@ -63,6 +63,7 @@ export async function confirmRequest(ctx: Context, id: string, confirmation: Con
   const received = computeAmount(
     items.map((item) => toAmountLine(item, units.get(item.id)!)),
     request.amount,
+    request.currency,
   )
   await applyTransition(ctx, request, name, {
     actor: await readMemberActor(ctx),
@@ -102,7 +103,9 @@ function resolveRefund(
     if (refundAmount > Number(request.amount)) {
       throw refuse('bad_request', `refundAmount: must be at most ${request.amount}, the amount`)
     }
-    return { refund_amount: formatAmount(refundAmount) }
+    const issue = findAmountIssue(refundAmount, request.currency)
+    if (issue) throw refuse('bad_request', `refundAmount: ${issue}`)
+    return { refund_amount: inCurrency(request.currency).formatAmount(refundAmount) }
   }
   return stage === 'completed' && request.refund_amount === null ? { refund_amount: received } : {}
 }

@@ -4,7 +4,6 @@ import type { Row } from '#db/tables'
 import { recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import { formatAmount } from '#runtime/values/money'
 import type { AmountLine } from './amounts.ts'
 import { listPlaces } from './units.ts'
 
@@ -25,7 +24,7 @@ export function toAmountLine(item: ItemRow, quantity: number): AmountLine {
     lineTotal: item.line_total,
     ordered: item.line_quantity,
     units: listPlaces(item.line_units, quantity),
-    exchangeUnitPrice: replacement === null ? null : formatAmount(replacement.unitPrice),
+    exchangeUnitPrice: replacement === null ? null : String(replacement.unitPrice),
   }
 }
 

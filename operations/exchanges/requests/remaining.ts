@@ -37,7 +37,11 @@ interface OrderLine {
   refundedTotal: string
 }
 
-export function computeLineRemaining(line: OrderLine, holds: readonly LineReservation[]): LineRemaining {
+export function computeLineRemaining(
+  line: OrderLine,
+  holds: readonly LineReservation[],
+  currency: string,
+): LineRemaining {
   const { quantity, refundedQuantity } = line
   const completed = holds
     .filter(({ isCompleted }) => isCompleted)
@@ -50,9 +54,7 @@ export function computeLineRemaining(line: OrderLine, holds: readonly LineReserv
     takenQuantity: holds.reduce((sum, { units }) => sum + units.length, 0),
     countedOnce: once,
     places: (most) => expandRuns(sliceRuns(free, alone, alone + most)),
-    moneyLeft: amounts.toMoney(
-      amounts.atLeastZero(computeLineMoney(line, holds, once, sliceRuns(free, 0, alone))),
-    ),
+    moneyLeft: computeLineMoney(line, holds, once, sliceRuns(free, 0, alone), currency),
   }
 }
 
@@ -85,14 +87,16 @@ function sliceRuns(runs: readonly Run[], first: number, behind: number): Run[] {
 const expandRuns = (runs: readonly Run[]): number[] =>
   runs.flatMap(([from, to]) => Array.from({ length: to - from }, (_none, at) => from + at))
 
-/** The remaining money of a line, in cents; may be negative. `alone` are the units refunded without a request. */
+/** The remaining money of a line; decimal text. `alone` are the units refunded without a request. */
 function computeLineMoney(
   { quantity, refundedQuantity, total, refundedTotal }: OrderLine,
   holds: readonly LineReservation[],
   once: number,
   alone: readonly Run[],
-): bigint {
-  const cents = amounts.toCents(total)
+  currency: string,
+): string {
+  const { toCents, toMoney } = amounts.inCurrency(currency)
+  const cents = toCents(total)
   const worth = (units: readonly number[]): bigint => amounts.unitsShare(cents, units, Math.max(1, quantity))
   const worthOfAlone = amounts.sumCents(
     alone.map(([from, to]) => amounts.unitRangeShare(cents, from, to, Math.max(1, quantity))),
@@ -100,24 +104,25 @@ function computeLineMoney(
   const back = holds.flatMap(({ isCompleted, units, back: many }) =>
     isCompleted ? units.slice(0, many) : [],
   )
-  const besides = amounts.atLeastZero(amounts.toCents(refundedTotal) - worth(back.slice(0, once)))
+  const besides = amounts.atLeastZero(toCents(refundedTotal) - worth(back.slice(0, once)))
   // If the refund is higher than the value of the refunded units (plus a cent of rounding for each), the excess is
   // taxes that the line does not include. It does not reduce the value of the other units.
   const hasTaxes = refundedQuantity > 0 && besides > worthOfAlone + BigInt(refundedQuantity)
   const backAlone = hasTaxes ? worthOfAlone : besides
-  return cents - worth(holds.flatMap(({ units }) => units)) - backAlone
+  return toMoney(amounts.atLeastZero(cents - worth(holds.flatMap(({ units }) => units)) - backAlone))
 }
 
 /** Money of the order that can still be promised; decimal text. */
 export function computeRemainingMoney(
-  order: { total: string; refundedTotal: string },
+  order: { total: string; refundedTotal: string; currency: string },
   requests: readonly RequestValue[],
 ): string {
-  const refunded = amounts.toCents(order.refundedTotal)
+  const { toCents, toMoney } = amounts.inCurrency(order.currency)
+  const refunded = toCents(order.refundedTotal)
   const completed = requests
     .filter(({ isCompleted }) => isCompleted)
     .map(({ amount, refundedBefore }) => ({ back: amount, refundedBefore }))
   const promised = amounts.sumCents(requests.map(({ amount }) => amount))
-  const remaining = amounts.toCents(order.total) - refunded - promised + countOverlap(refunded, completed)
-  return amounts.toMoney(amounts.atLeastZero(remaining))
+  const remaining = toCents(order.total) - refunded - promised + countOverlap(refunded, completed)
+  return toMoney(amounts.atLeastZero(remaining))
 }

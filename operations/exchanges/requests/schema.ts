@@ -9,6 +9,7 @@ import {
   money,
   named,
   object,
+  otherAmount,
   paging,
   queryFlag,
   queryList,
@@ -163,7 +164,7 @@ export const confirmBody = object({
   stage: z.enum(['received', 'completed']).default('completed'),
   items: decided('receivedQuantity').describe('Left out: as told before, else all that was approved'),
   refundMethod: refundMethod.optional().describe('Returns only'),
-  refundAmount: money
+  refundAmount: otherAmount()
     .refine((value) => value >= 0, 'must not be less than 0')
     .optional()
     .describe('Returns only; at most the amount. Left out: the value of what was received'),

@@ -49,7 +49,10 @@ export interface OrderReservations {
  * Reads the units and values that requests reserve: the requested units, after a decision the approved units. Includes
  * completed requests that were deleted. A single statement, so that a request deleted concurrently is not counted twice.
  */
-export async function readReservations(ctx: Context, orderId: string): Promise<OrderReservations> {
+export async function readReservations(
+  ctx: Context,
+  { id: orderId, currency }: { id: string; currency: string },
+): Promise<OrderReservations> {
   const rows = await ctx.db
     .selectFrom('exchange_requests as r')
     .innerJoin('exchange_items as i', 'i.request_id', 'r.id')
@@ -92,12 +95,13 @@ export async function readReservations(ctx: Context, orderId: string): Promise<O
     back: row.back,
     refundedBefore: row.line_refunded,
   }))
+  const { toCents } = amounts.inCurrency(currency)
   return {
     lines: Map.groupBy(holds, ({ orderItemId }) => orderItemId),
     requests: [...Map.groupBy(rows, ({ id }) => id).values()].map((own) => ({
       isCompleted: own[0]!.status === 'completed',
-      amount: amounts.sumCents(own.map(({ amount }) => amounts.toCents(amount))),
-      refundedBefore: amounts.toCents(own[0]!.order_refunded),
+      amount: amounts.sumCents(own.map(({ amount }) => toCents(amount))),
+      refundedBefore: toCents(own[0]!.order_refunded),
     })),
     hasOpenRequest: rows.some(({ status }) => openStatuses.includes(status)),
   }

@@ -91,7 +91,7 @@ export function findItemIneligibility(
 
 /** Whether the shopper paid less for a line than the sum of its unit prices. */
 const isDiscounted = ({ total, unitPrice, quantity }: ItemFacts): boolean =>
-  amounts.toCents(total) < amounts.toCents(unitPrice) * BigInt(quantity)
+  amounts.hundredths.toCents(total) < amounts.hundredths.toCents(unitPrice) * BigInt(quantity)
 
 const words: Record<Exclude<ItemIneligibility, 'outside-window'>, Wording> = {
   cancelled: {

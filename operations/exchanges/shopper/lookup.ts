@@ -1,5 +1,4 @@
 /** Looks up an order by number and contact, and returns its items with their eligibility. */
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { equalsInConstantTime } from '#runtime/secrets'
@@ -101,7 +100,7 @@ export function toLookupAnswer(ctx: Context, offer: Offer): LookupAnswer {
         variantName: item.variantName,
         imageUrl: item.imageUrl,
         quantity: item.quantity,
-        unitPrice: amounts.toNumber(amounts.toCents(computeUnitPrice(item.total, item.quantity))),
+        unitPrice: Number(computeUnitPrice(item.total, item.quantity, order.currency)),
         availableQuantity: item.availableQuantity,
         eligible: ineligibility === null,
         ineligibleReason: ineligibility,

@@ -46,7 +46,7 @@ export interface OfferedItem extends ReadItem {
 export async function buildOffer(ctx: Context, settings: ExchangeContent, order: ReadOrder): Promise<Offer> {
   const productIds = order.items.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, productIds)
-  const { lines, requests, hasOpenRequest } = await readReservations(ctx, order.id)
+  const { lines, requests, hasOpenRequest } = await readReservations(ctx, order)
   const ineligibility = findOrderIneligibility({ ...order, hasOpenRequest }, settings)
   const now = ctx.now()
   return {
@@ -65,7 +65,11 @@ export async function buildOffer(ctx: Context, settings: ExchangeContent, order:
     }),
     items: order.items.map((item) => {
       const product = item.productId === null ? undefined : products.get(item.productId)
-      const { places, moneyLeft: ofLine, ...remaining } = computeLineRemaining(item, lines.get(item.id) ?? [])
+      const {
+        places,
+        moneyLeft: ofLine,
+        ...remaining
+      } = computeLineRemaining(item, lines.get(item.id) ?? [], order.currency)
       const facts = { ...item, ...remaining, categoryIds: product?.categoryIds ?? [] }
       const variant = product?.variants.find(({ variantId }) => variantId === item.variantId)
       return {

@@ -137,10 +137,11 @@ async function insertRequest(
     units: places,
     exchangeUnitPrice: exchangeFor?.unitPrice ?? null,
   }))
+  const { toCents, toMoney } = amounts.inCurrency(order.currency)
   const ofLines = [...Map.groupBy(lines, ({ lineId }) => lineId).values()].map((own) =>
-    amounts.toCents(computeAmount(own, own[0]!.lineLeft)),
+    toCents(computeAmount(own, own[0]!.lineLeft, order.currency)),
   )
-  const amount = amounts.toMoney(amounts.minCents(amounts.sumCents(ofLines), amounts.toCents(moneyLeft)))
+  const amount = toMoney(amounts.minCents(amounts.sumCents(ofLines), toCents(moneyLeft)))
   const address = parseCustomerAddress(order, tx.store.country)
   const { returnAddress } = settings
   const request = await tx.db
@@ -164,7 +165,7 @@ async function insertRequest(
       photo_count: photoUrls.length,
       comment: comment || null,
       amount,
-      price_difference: type === 'return' ? null : computePriceDifference(lines, amount),
+      price_difference: type === 'return' ? null : computePriceDifference(lines, amount, order.currency),
       currency: order.currency,
       order_refunded: order.refundedTotal,
       outside_window: outsideWindow,
@@ -187,7 +188,11 @@ async function insertRequest(
   await tx.db
     .insertInto('exchange_items')
     .values(
-      items.map((item, at) => ({ ...toItemRow(tx, item, at), request_id: request.id, requested_at: now })),
+      items.map((item, at) => ({
+        ...toItemRow(tx, item, at, order.currency),
+        request_id: request.id,
+        requested_at: now,
+      })),
     )
     .execute()
   await attachPhotos(tx, request.id, photoUrls)
@@ -209,7 +214,12 @@ async function nextNumber(tx: Context): Promise<string> {
   return `EX-${last}`
 }
 
-function toItemRow(tx: Context, { requested, places, item, reason, exchangeFor }: CheckedItem, at: number) {
+function toItemRow(
+  tx: Context,
+  { requested, places, item, reason, exchangeFor }: CheckedItem,
+  at: number,
+  currency: string,
+) {
   return {
     id: tx.newId(),
     position: at + 1,
@@ -225,7 +235,7 @@ function toItemRow(tx: Context, { requested, places, item, reason, exchangeFor }
     line_quantity: item.quantity,
     line_units: sql<number[]>`${places}::integer[]`,
     line_refunded: item.refundedQuantity,
-    unit_price: computeUnitPrice(item.total, item.quantity),
+    unit_price: computeUnitPrice(item.total, item.quantity, currency),
     reason: reason.key,
     reason_label: reason.label,
     comment: requested.comment || null,
@@ -236,7 +246,7 @@ function toItemRow(tx: Context, { requested, places, item, reason, exchangeFor }
         variantId: exchangeFor.variantId,
         name: exchangeFor.name,
         variantName: exchangeFor.variantName,
-        unitPrice: amounts.toNumber(amounts.toCents(exchangeFor.unitPrice)),
+        unitPrice: Number(exchangeFor.unitPrice),
       }),
   }
 }

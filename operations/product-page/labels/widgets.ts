@@ -235,7 +235,9 @@ function renderBadgeText(
   product: snapshots.Snapshot | null,
 ): string | null {
   if (productId === null) return text
-  const values = product ? toBadgeValues(featuredPrice, product, toPriceFormat(ctx, product)) : {}
+  const values = product
+    ? toBadgeValues(featuredPrice, product, toPriceFormat(ctx, product), ctx.store.currency)
+    : {}
   const rendered = renderText(text, values)
   return rendered.missing.length > 0 ? null : rendered.text
 }
@@ -249,13 +251,13 @@ function toFeaturedPrice(
   if (!settings.isEnabled) return null
   const { isEnabled: _on, ...rules } = settings
   if (productId === null) return rules
-  const cents = product && calculateFeaturedCents(settings, product)
+  const cents = product && calculateFeaturedCents(settings, product, ctx.store.currency)
   if (product === null || cents === null) return null
   const { textColor, fontSize, showInProductPage, showInProductList, method, discountPercentage } = rules
   const place = toPriceFormat(ctx, product)
   return {
     text: renderText(settings.text, toFeaturedValues(settings, cents, place)).text,
-    price: amounts.toNumber(cents),
+    price: amounts.inCurrency(place.currency).toNumber(cents),
     currency: place.currency,
     ...{ method, discountPercentage, showInProductPage, showInProductList, textColor, fontSize },
   }
@@ -268,7 +270,7 @@ function toFeaturedRule(
   product: snapshots.Snapshot,
 ): object | null {
   const all = [product, ...product.variants.map(({ price }) => ({ ...product, price }))]
-  if (all.every((each) => calculateFeaturedCents(settings, each) === null)) return null
+  if (all.every((each) => calculateFeaturedCents(settings, each, ctx.store.currency) === null)) return null
   const { isEnabled: _on, applyToSalePrice: _met, excludedProductIds: _none, ...rule } = settings
   return { ...rule, currency: toPriceFormat(ctx, product).currency }
 }

@@ -25,6 +25,7 @@ const totalsJson = (db: Db, which: RawBuilder<unknown> = sql`true`) =>
     .select([
       sql`coalesce(json_agg(${itemJson} order by x.place) filter (where ${which}), '[]')`.as('items'),
       roundToCents(sql`sum(x."shown_unitPrice" * x.quantity) filter (where not ${isMissing})`).as('total'),
+      sql`array_agg(distinct x.currency) filter (where not ${isMissing})`.as('currencies'),
     ])
     .as('t')
 
@@ -40,7 +41,8 @@ export const lookJson = (db: Db, currency: unknown): RawBuilder<unknown> =>
       items: sql`t.items`,
       health: 'l.health',
       checkedAt: isoInstant('l.checked_at'),
-      total: sql`t.total`,
+      // Amounts of several currencies are not added.
+      total: sql`case when t.currencies = array[${currency}::text] then t.total end`,
       currency: sql`${currency}::text`,
       impressions: 'l.impressions',
       clicks: 'l.clicks',

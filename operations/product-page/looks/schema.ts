@@ -54,7 +54,9 @@ export const look = named(
     items: z.array(object({ ...itemFields, ...itemCatalogFields })),
     health: lookHealth,
     checkedAt: instant.describe('When its items were last checked'),
-    total: money.nullable().describe('Total of the items that exist; null if none does'),
+    total: money
+      .nullable()
+      .describe('Total of the items that exist; null if none does, or if one is sold in another currency'),
     currency,
     impressions: count,
     clicks: count,

@@ -7,6 +7,7 @@ import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import { omitUndefined } from '#runtime/values/changes'
+import { findAmountIssue } from '#runtime/values/money'
 import { buildKindOperations } from '../discounts/resource.ts'
 import { bundleJson } from './json.ts'
 import { bundles } from './kind.ts'
@@ -41,34 +42,45 @@ async function check(ctx: Context, before: BundleContent | null, after: BundleCo
       : refuse('bad_request', `items.${at}.productId: your platform has no product ${productId}`)
   }
   if (after.discountType === 'percentage') return
-  const regular = computeRegularPrice(after, products)
+  const regular = computeRegularPrice(after, products, ctx.store.currency)
   if (regular === null) {
     throw refuse('bad_request', 'items: an item does not exist any more: replace it to set this discount')
   }
-  if (!isBelow(after, regular)) {
-    const price = amounts.toMoney(regular)
+  const { currency } = ctx.store
+  if (!isBelow(after, regular, currency)) {
+    const price = amounts.inCurrency(currency).toMoney(regular)
     throw refuse('bad_request', `discountValue: must be below ${price}, what the items cost together`)
   }
 }
 
-/** The total price of the items in cents; null when an item no longer exists. */
-function computeRegularPrice({ items }: BundleContent, products: Products): bigint | null {
+/** The total price of the items in cents; null when an item no longer exists. Refuses an item in another currency. */
+function computeRegularPrice({ items }: BundleContent, products: Products, currency: string): bigint | null {
   let sum = 0n
-  for (const { productId, variantId, quantity } of items) {
-    const unit = getUnitCents(products.get(productId), variantId)
+  for (const [at, { productId, variantId, quantity }] of items.entries()) {
+    const product = products.get(productId)
+    if (product?.exists && product.currency !== currency) {
+      const clause = `product ${productId} is sold in ${product.currency}, and the discount is in ${currency}`
+      throw refuse('bad_request', `items.${at}.productId: ${clause}`)
+    }
+    const unit = getUnitCents(product, variantId)
     if (unit === null) return null
     sum += unit * BigInt(quantity)
   }
   return sum
 }
 
-const isBelow = ({ discountType, discountValue }: BundleContent, regular: bigint): boolean =>
-  discountType === 'percentage' || amounts.toCents(discountValue) < regular
+const isBelow = (
+  { discountType, discountValue }: BundleContent,
+  regular: bigint,
+  currency: string,
+): boolean => discountType === 'percentage' || amounts.inCurrency(currency).toCents(discountValue) < regular
 
-function validateBundle({ items, discountType, discountValue }: BundleContent): void {
+function validateBundle({ items, discountType, discountValue }: BundleContent, currency: string): void {
   if (discountType === 'percentage' && discountValue > 100) {
     throw refuse('bad_request', 'discountValue: must be at most 100, as a percentage')
   }
+  const issue = discountType === 'percentage' ? null : findAmountIssue(discountValue, currency)
+  if (issue) throw refuse('bad_request', `discountValue: ${issue}`)
   if (items.reduce((sum, { quantity }) => sum + quantity, 0) < 2) {
     throw refuse('bad_request', 'items: must add up to at least 2 units')
   }
@@ -97,7 +109,7 @@ export const {
       sql<boolean>`d.content -> 'items' @> jsonb_build_array(jsonb_build_object('productId', ${productId}::text))`,
     ),
   defaults: bundleDefaults,
-  mergeContent(_ctx, base, { items, ...fields }) {
+  mergeContent(ctx, base, { items, ...fields }) {
     const content: BundleContent = {
       ...base,
       ...omitUndefined(fields),
@@ -107,7 +119,7 @@ export const {
     }
     content.title = emptyToNull(content.title)
     content.description = emptyToNull(content.description)
-    validateBundle(content)
+    validateBundle(content, ctx.store.currency)
     return content
   },
   check,
@@ -118,7 +130,8 @@ export const {
     )
     if (gone)
       throw refuse('conflict', `Its item ${describeItem(gone)} does not exist any more: replace it first`)
-    if (!isBelow(content, computeRegularPrice(content, products)!)) {
+    const { currency } = ctx.store
+    if (!isBelow(content, computeRegularPrice(content, products, currency)!, currency)) {
       throw refuse('conflict', 'Its discountValue is no longer below regularPrice: lower it first')
     }
   },

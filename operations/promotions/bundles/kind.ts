@@ -1,4 +1,4 @@
-import { formatAmount } from '#runtime/values/money'
+import { formatDiscountValue } from '#runtime/values/money'
 import { buildReference, type Kind } from '../discounts/kinds.ts'
 import { recordAvailability } from './availability.ts'
 import { type BundleContent, bundle } from './schema.ts'
@@ -11,7 +11,7 @@ export const bundles: Kind<BundleContent> = {
   portKind: 'bundle',
   liveAtMost: 100,
   atMost: 500,
-  spec(id, revision, { name, startsAt, endsAt, content }) {
+  spec(id, revision, { name, startsAt, endsAt, content }, currency) {
     return {
       kind: 'bundle',
       reference: buildReference('bundle', id),
@@ -22,7 +22,7 @@ export const bundles: Kind<BundleContent> = {
       combinesWith: content.combinesWith,
       items: content.items,
       discountType: content.discountType,
-      value: formatAmount(content.discountValue),
+      value: formatDiscountValue(content.discountType, content.discountValue, currency),
       maxPerOrder: content.maxPerOrder,
     }
   },

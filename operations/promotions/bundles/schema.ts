@@ -6,7 +6,7 @@ import {
   platformId,
 } from '#operations/storefront/index'
 import { reference } from '#runtime/references'
-import { count, money, moneyOver0, named, object, text, writeBody, z } from '#runtime/schema'
+import { count, money, named, object, otherAmount, text, writeBody, z } from '#runtime/schema'
 import { discountInput, discountMoves, discountShown, discountTimes } from '../discounts/schema.ts'
 
 const itemFields = {
@@ -38,7 +38,7 @@ export const bundle = named(
     bundlePrice: money.nullable(),
     availability: z
       .enum(['available', 'out-of-stock', 'unavailable'])
-      .describe('unavailable: an item is unpublished or missing'),
+      .describe('unavailable: an item is unpublished or missing, or the bundle saves nothing'),
     impressions: count,
     addsToCart: count,
     ...discountTimes,
@@ -60,7 +60,7 @@ export const bundle = named(
 export const bundleInput = {
   ...discountInput,
   ...bundleFields,
-  discountValue: moneyOver0('must be more than 0'),
+  discountValue: otherAmount(z.number().gt(0, 'must be more than 0')),
   items: z
     .array(writeBody(itemFields, itemReadOnly, ['productId']))
     .min(1)

@@ -18,8 +18,8 @@ export interface Kind<C extends object = object> {
   portKind: DiscountSpec['kind']
   liveAtMost: number
   atMost: number
-  /** Builds the description of a discount that is sent to the platform. */
-  spec(id: string, revision: number, draft: Draft<C>): DiscountSpec
+  /** Builds the description of a discount that is sent to the platform. `currency`: the store's. */
+  spec(id: string, revision: number, draft: Draft<C>, currency: string): DiscountSpec
   /** Schema of a discount. Its reference marks show which files and products the discount names. */
   schema: z.ZodTypeAny
   /** Runs after a discount was created or changed, in the same transaction. */

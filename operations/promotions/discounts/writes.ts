@@ -105,7 +105,7 @@ async function write(ctx: Context, change: DiscountWrite): Promise<boolean> {
   const intent = await ctx.transaction((tx) => openWrite(tx, change, { takesPlace, maxLive }))
   if (!intent) return false
   try {
-    await sendToPlatform(connected, change, willBeLive, intent.revision)
+    await sendToPlatform(connected, change, willBeLive, intent.revision, ctx.store.currency)
   } catch (error) {
     throw await handleFailedCall(ctx, change.kind, intent, error)
   }
@@ -177,9 +177,11 @@ async function sendToPlatform(
   { kind, id, after }: DiscountWrite,
   willBeLive: boolean,
   revision: number,
+  currency: string,
 ): Promise<void> {
-  if (after && willBeLive) await withAnswerTimeout(port.putDiscount(store, kind.spec(id, revision, after)))
-  else await withAnswerTimeout(port.removeDiscount(store, buildReference(kind.name, id), revision))
+  if (after && willBeLive) {
+    await withAnswerTimeout(port.putDiscount(store, kind.spec(id, revision, after, currency)))
+  } else await withAnswerTimeout(port.removeDiscount(store, buildReference(kind.name, id), revision))
 }
 
 /**

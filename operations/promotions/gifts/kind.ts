@@ -1,4 +1,4 @@
-import { formatAmount } from '#runtime/values/money'
+import { inCurrency } from '#runtime/values/money'
 import { buildReference, type Kind } from '../discounts/kinds.ts'
 import { cartGift, type GiftContent } from './schema.ts'
 
@@ -10,7 +10,7 @@ export const gifts: Kind<GiftContent> = {
   portKind: 'gift',
   liveAtMost: 20,
   atMost: 200,
-  spec(id, revision, { name, startsAt, endsAt, content }) {
+  spec(id, revision, { name, startsAt, endsAt, content }, currency) {
     return {
       kind: 'gift',
       reference: buildReference('gift', id),
@@ -19,7 +19,7 @@ export const gifts: Kind<GiftContent> = {
       startsAt,
       endsAt,
       combinesWith: content.combinesWith,
-      minAmount: formatAmount(content.minAmount),
+      minAmount: inCurrency(currency).formatAmount(content.minAmount),
       amountBasis: content.amountBasis,
       productId: content.gift.productId,
       variantId: content.gift.variantId,

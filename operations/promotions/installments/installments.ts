@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { Row } from '#db/tables'
-import { amounts } from '#operations/store/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
@@ -10,7 +9,7 @@ import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
-import { formatAmount } from '#runtime/values/money'
+import { hundredths, inCurrency } from '#runtime/values/money'
 import { buildOptions, findRuleFor, type RuleTerms } from './math.ts'
 import type { installmentRule, Rule, RuleChange, simulation } from './schema.ts'
 import { installmentWidget } from './settings.ts'
@@ -74,7 +73,8 @@ export async function readInstallments(ctx: Context, amount?: number) {
   return {
     data: rows.map(toShownRule),
     settings: await installmentWidget.read(ctx),
-    simulation: amount === undefined ? null : simulate(ctx, rows, formatAmount(amount)),
+    simulation:
+      amount === undefined ? null : simulate(ctx, rows, inCurrency(ctx.store.currency).formatAmount(amount)),
   }
 }
 
@@ -90,12 +90,13 @@ function findRule(rows: readonly RuleRow[], id: string): RuleRow {
 const noSuchRule = 'There is no such installment rule'
 
 function simulate(ctx: Context, rows: readonly RuleRow[], amount: string): z.input<typeof simulation> {
-  const rule = findRuleFor(amount, rows.filter((row) => row.is_active).map(toTerms))
+  const { currency } = ctx.store
+  const rule = findRuleFor(amount, rows.filter((row) => row.is_active).map(toTerms), currency)
   return {
     amount: Number(amount),
-    currency: ctx.store.currency,
+    currency,
     ruleId: rule?.id ?? null,
-    options: buildOptions(amount, rule),
+    options: buildOptions(amount, rule, currency),
   }
 }
 
@@ -165,12 +166,12 @@ export async function deleteRule(ctx: Context, id: string): Promise<void> {
 
 const toColumns = (rule: Rule) => ({
   name: rule.name,
-  min_amount: formatAmount(rule.minAmount),
-  max_amount: rule.maxAmount === null ? null : formatAmount(rule.maxAmount),
+  min_amount: hundredths.formatAmount(rule.minAmount),
+  max_amount: rule.maxAmount === null ? null : hundredths.formatAmount(rule.maxAmount),
   max_installments: rule.maxInstallments,
   interest_free_installments: rule.interestFreeInstallments,
   monthly_interest_rate: rule.monthlyInterestRate.toFixed(4),
-  min_installment_amount: formatAmount(rule.minInstallmentAmount),
+  min_installment_amount: hundredths.formatAmount(rule.minInstallmentAmount),
   is_active: rule.isActive,
 })
 
@@ -213,13 +214,19 @@ function requireNoOverlap(rule: Rule, id: string | null, rows: readonly RuleRow[
   throw refuse('conflict', `The amounts overlap those of the active rule ${name} (${range})`)
 }
 
-/** Reads what the storefront shows: the active rules, and the options of a price (decimal text). */
-export async function readPublicInstallments(ctx: Context, price: string | null) {
+/**
+ * Reads what the storefront shows: the active rules, and the options of a product's price (decimal text). A price in
+ * another currency has none: the rules' bounds are in the store's.
+ */
+export async function readPublicInstallments(
+  ctx: Context,
+  product: { price: string; currency: string } | null,
+) {
   const rows = (await listRules(ctx, {})).filter((row) => row.is_active)
   const rules = rows.map((row) => {
     const { isActive: _active, ...rule } = toRule(row)
     return { id: row.id, ...rule }
   })
-  const isBuyable = price !== null && amounts.toCents(price) > 0n
-  return { rules, simulation: isBuyable ? simulate(ctx, rows, price) : null }
+  const isBuyable = product?.currency === ctx.store.currency && Number(product.price) > 0
+  return { rules, simulation: isBuyable ? simulate(ctx, rows, product.price) : null }
 }

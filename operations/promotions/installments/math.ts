@@ -22,10 +22,11 @@ export interface InstallmentOption {
 }
 
 /** The options of an amount (decimal text). Without a rule, the only option is a single payment. */
-export function buildOptions(amount: string, rule: RuleTerms | null): InstallmentOption[] {
-  const price = amounts.toCents(amount)
+export function buildOptions(amount: string, rule: RuleTerms | null, currency: string): InstallmentOption[] {
+  const { toCents, toNumber } = amounts.inCurrency(currency)
+  const price = toCents(amount)
   const most = rule?.maxInstallments ?? 1
-  const least = rule ? amounts.toCents(rule.minInstallmentAmount) : 0n
+  const least = rule ? toCents(rule.minInstallmentAmount) : 0n
   const options: InstallmentOption[] = []
   for (let n = 1; n <= most; n += 1) {
     const isInterestFree = !rule || n <= rule.interestFreeInstallments
@@ -35,10 +36,10 @@ export function buildOptions(amount: string, rule: RuleTerms | null): Installmen
     const total = isInterestFree ? price : each * BigInt(n)
     options.push({
       installments: n,
-      amount: amounts.toNumber(each),
-      firstAmount: amounts.toNumber(isInterestFree ? even.first : each),
-      total: amounts.toNumber(total),
-      interestTotal: amounts.toNumber(total - price),
+      amount: toNumber(each),
+      firstAmount: toNumber(isInterestFree ? even.first : each),
+      total: toNumber(total),
+      interestTotal: toNumber(total - price),
       isInterestFree,
     })
   }
@@ -70,12 +71,17 @@ function parseRate(text: string): bigint {
 }
 
 /** The rule whose range contains the amount, or null. The ranges of `rules` must not overlap. */
-export function findRuleFor<R extends RuleTerms>(amount: string, rules: readonly R[]): R | null {
-  const price = amounts.toCents(amount)
+export function findRuleFor<R extends RuleTerms>(
+  amount: string,
+  rules: readonly R[],
+  currency: string,
+): R | null {
+  const { toCents } = amounts.inCurrency(currency)
+  const price = toCents(amount)
   return (
     rules.find(
       ({ minAmount, maxAmount }) =>
-        amounts.toCents(minAmount) <= price && (maxAmount === null || price < amounts.toCents(maxAmount)),
+        toCents(minAmount) <= price && (maxAmount === null || price < toCents(maxAmount)),
     ) ?? null
   )
 }

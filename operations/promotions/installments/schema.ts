@@ -10,6 +10,7 @@ import {
   moneyAtLeast0,
   named,
   object,
+  queryMoneyOver0,
   z,
 } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
@@ -105,10 +106,6 @@ export const simulation = object({
   options: z.array(installmentOption),
 })
 
-export const amountFilter = z
-  .preprocess(
-    (value) => (typeof value === 'string' && /^\d{1,12}(\.\d{1,2})?$/.test(value) ? Number(value) : value),
-    z.number({ invalid_type_error: 'must be an amount such as 199.90' }).gt(0).max(999_999_999_999.99),
-  )
+export const amountFilter = queryMoneyOver0
   .optional()
   .describe('What is bought: its installments are answered in simulation')

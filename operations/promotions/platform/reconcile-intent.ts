@@ -80,7 +80,8 @@ async function bringPlatform(
   const { port, store } = connected
   try {
     if (isAllowed) {
-      await withAnswerTimeout(port.putDiscount(store, kind.spec(saved.id, intent.revision, saved)))
+      const spec = kind.spec(saved.id, intent.revision, saved, ctx.store.currency)
+      await withAnswerTimeout(port.putDiscount(store, spec))
       return { status: 'synced', error: null }
     }
     await withAnswerTimeout(

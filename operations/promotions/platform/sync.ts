@@ -78,7 +78,7 @@ async function compare(
     if (open.has(discount.id)) continue
     const shouldBe = isLive(discount, now)
     const isAllowed = allowed.has(discount.kind)
-    if (isAgreed(discount, shouldBe && isAllowed, live)) {
+    if (isAgreed(discount, shouldBe && isAllowed, live, ctx.store.currency)) {
       const status = !shouldBe ? 'none' : isAllowed ? 'synced' : 'suspended'
       agreed.push({ id: discount.id, status })
     } else differing.push({ discount, live })
@@ -87,10 +87,15 @@ async function compare(
   return { differing, orphans: [...there.values()].filter(({ reference }) => !open.has(parseId(reference))) }
 }
 
-function isAgreed(discount: Saved, shouldBe: boolean, live: LiveDiscount | undefined): boolean {
+function isAgreed(
+  discount: Saved,
+  shouldBe: boolean,
+  live: LiveDiscount | undefined,
+  currency: string,
+): boolean {
   if (!shouldBe || !live) return !shouldBe && !live
   const { kind, id, revision } = discount
-  return live.hash === discountHash(getKind(kind).spec(id, revision, discount))
+  return live.hash === discountHash(getKind(kind).spec(id, revision, discount, currency))
 }
 
 const parseId = (reference: string): string => reference.slice(reference.indexOf(':') + 1)

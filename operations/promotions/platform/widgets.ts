@@ -145,6 +145,8 @@ export async function buildBundlesWidget(ctx: Context, { productId }: WidgetQuer
   const items = active
     .filter(({ content }) => productId === null || isShownOn(content as BundleContent, productId))
     .map(({ shown, endsAt }) => ({ ...(shown as ShownBundle), endsAt }))
+    // A bundle that saves nothing is not shown (rule 4).
+    .filter(({ discountAmount }) => discountAmount !== 0)
   const open = items.flatMap((bundle) =>
     bundle.items.flatMap(({ variantId, productId: its }) => (variantId === null ? its : [])),
   )
@@ -159,6 +161,8 @@ export async function buildBundlesWidget(ctx: Context, { productId }: WidgetQuer
 }
 
 interface ShownBundle {
+  /** Null while an item is missing. */
+  discountAmount: number | null
   items: { productId: string; variantId: string | null }[]
 }
 
@@ -188,7 +192,7 @@ export async function buildInstallmentsWidget(
   const settings = await installmentWidget.getForShoppers(ctx)
   if (!settings.isEnabled) return null
   const product = productId === null ? undefined : (await snapshots.find(ctx, [productId])).get(productId)
-  const { rules, simulation } = await readPublicInstallments(ctx, product?.exists ? product.price : null)
+  const { rules, simulation } = await readPublicInstallments(ctx, product?.exists ? product : null)
   return toWidget({ settings, rules, simulation }, rules.length === 0, null)
 }
 
@@ -202,7 +206,7 @@ export async function buildInstallmentCards(
   const products = [...(await snapshots.find(ctx, productIds)).values()]
   return new Map(
     products
-      .filter(({ exists }) => exists)
+      .filter(({ exists, currency }) => exists && currency === ctx.store.currency)
       .map(({ productId, price }) => [productId, { price: Number(price) }]),
   )
 }

@@ -92,7 +92,9 @@ function isoWeek(monday: string): string {
 function sumFigures(rows: readonly DayRow[]) {
   const sum = (own: readonly DayRow[]) => ({
     orders: own.reduce((all, row) => all + row.orders, 0),
-    revenue: amounts.toNumber(own.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)),
+    revenue: amounts.hundredths.toNumber(
+      own.reduce((all, row) => all + amounts.hundredths.toCents(row.revenue), 0n),
+    ),
   })
   const of = (source: string) => sum(rows.filter((row) => row.source_type === source))
   return {
@@ -114,7 +116,7 @@ export async function readRecoveredTotal(ctx: Context) {
     since: since.toISOString(),
     data: [first, ...others].map((row) => ({
       ...row,
-      revenue: amounts.toNumber(amounts.toCents(row.revenue)),
+      revenue: Number(row.revenue),
     })),
   }
 }

@@ -39,7 +39,7 @@ export async function* exportOverview(ctx: Context, query: StatisticsQuery) {
         messages.read,
         messages.failed,
         row?.orders ?? 0,
-        amounts.toMoney(amounts.toCents(row?.revenue ?? '0')),
+        amounts.hundredths.toMoney(amounts.hundredths.toCents(row?.revenue ?? '0')),
         query.currency,
       ]
     })

@@ -89,7 +89,7 @@ export async function readStatistics(
     conversionDays(ctx, range, currency),
   ])
   const { conversions, cents, ...money } = sumConversions(rows)
-  const average = conversions === 0 ? null : amounts.toNumber(divideRounded(cents, conversions))
+  const average = conversions === 0 ? null : divideRounded(cents, conversions, currency)
   return {
     ...range,
     timezone,
@@ -113,9 +113,10 @@ export async function readStatistics(
   }
 }
 
-const divideRounded = (cents: bigint, parts: number): bigint => {
-  const divisor = BigInt(parts)
-  return (2n * cents + divisor) / (2n * divisor)
+/** Divides hundredths, and rounds to whole cents of the currency. */
+function divideRounded(sum: bigint, parts: number, currency: string): number {
+  const { toCents, toNumber } = amounts.inCurrency(currency)
+  return toNumber(amounts.divideHalfUp(toCents(amounts.hundredths.toMoney(sum)), BigInt(parts)))
 }
 
 /** Delivered, read and failed count messages by their current status; emails have no delivery status. */
@@ -131,11 +132,11 @@ export function sumMessages(rows: readonly SentRow[]) {
 }
 
 function sumConversions(rows: readonly DayRow[]) {
-  const cents = rows.reduce((all, row) => all + amounts.toCents(row.revenue), 0n)
+  const cents = rows.reduce((all, row) => all + amounts.hundredths.toCents(row.revenue), 0n)
   return {
     conversions: rows.reduce((all, row) => all + row.orders, 0),
     cents,
-    revenue: amounts.toNumber(cents),
+    revenue: amounts.hundredths.toNumber(cents),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { toCents } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { CouponSpec, CouponTerms, EcommercePort } from '../ecommerce/port.ts'
 
 /** Error code of the `Refused` that `guaranteeCoupon` throws if the coupon exists at the platform with other terms. */
@@ -47,9 +47,9 @@ export function findDifference(promised: CouponTerms, terms: CouponTerms | null)
 export const isUsableAt = (endsAt: Date | string | null, now: Date): boolean =>
   endsAt === null || new Date(endsAt) >= now
 
-const cents = (amount: string | null): bigint => (amount === null ? 0n : toCents(amount))
+const cents = (amount: string | null): bigint => (amount === null ? 0n : hundredths.toCents(amount))
 const isSame = (one: string | null, other: string | null): boolean =>
-  one === null || other === null ? one === other : toCents(one) === toCents(other)
+  one === null || other === null ? one === other : cents(one) === cents(other)
 /** Whole seconds, because platforms store no milliseconds. A coupon without an end counts as infinity. */
 const seconds = (at: string | null): number =>
   at === null ? Number.POSITIVE_INFINITY : Math.floor(Date.parse(at) / 1000)

@@ -1,6 +1,6 @@
 /** Builds the columns of a conversion from an order and its touch. Pure functions. */
 import type { Row } from '#db/tables'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import { spreadRefund } from './refunds.ts'
 
 export type ConversionStatus = 'pending' | 'confirmed' | 'partially-refunded' | 'refunded' | 'cancelled'
@@ -61,7 +61,7 @@ export function buildConversion(order: Order, source: Source, before: string | n
     currency: order.currency,
     order_total: order.total,
     refunded_total: order.refunded_total,
-    revenue: brings ? toMoney(toCents(order.total) - toCents(order.refunded_total)) : '0.00',
+    revenue: brings ? subtract(order.total, order.refunded_total) : '0.00',
     coupon_code:
       order.coupon_codes.find((code) => isSame(code, source.coupon_code)) ?? order.coupon_codes[0] ?? null,
     touched_at: source.touched_at,
@@ -70,6 +70,9 @@ export function buildConversion(order: Order, source: Source, before: string | n
   }
 }
 
+const subtract = (amount: string, less: string): string =>
+  hundredths.toMoney(hundredths.toCents(amount) - hundredths.toCents(less))
+
 const isSame = (code: string, other: string | null): boolean => code.toLowerCase() === other?.toLowerCase()
 
 /** Builds the rows of `conversion_items`, each with its share of the refund. */
@@ -77,6 +80,7 @@ export function buildLines(order: Order, items: readonly Item[]) {
   const refunds = spreadRefund(
     items.map((item) => ({ total: item.total, refundedTotal: item.refunded_total })),
     order.refunded_total,
+    order.currency,
   )
   return items.map((item, index) => ({
     position: item.position,

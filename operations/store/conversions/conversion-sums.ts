@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { recordset } from '#runtime/database/recordset'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import {
   type ActivityDelta,
   activityAt,
@@ -15,6 +15,8 @@ import {
 } from '../sums/daily-sums.ts'
 import type { ConversionRow } from './attribution.ts'
 import type { ConversionDraft, Lines, StoredConversion } from './conversion-draft.ts'
+
+const { toCents, toMoney } = hundredths
 
 type Row = Pick<
   ConversionRow,

@@ -4,10 +4,12 @@ import type { Context } from '#runtime/context'
 import { type DayRange, isWithin } from '#runtime/database/days'
 import { prepared } from '#runtime/database/query'
 import type { z } from '#runtime/schema'
-import { toCents, toNumber, toPercent } from '#runtime/values/money'
+import { hundredths, toPercent } from '#runtime/values/money'
 import { areSumsBuilt } from '../sums/rebuild-days.ts'
 import { isCountedConversion, isCountedOrder, sourceTypes } from '../sums/revenue-rules.ts'
 import type { dashboard } from './schema.ts'
+
+const { toCents, toNumber } = hundredths
 
 interface Figures {
   /** Whether the daily sums are complete. */

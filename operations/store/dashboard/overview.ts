@@ -2,13 +2,15 @@
 
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
-import { toCents, toNumber, toPercent } from '#runtime/values/money'
+import { hundredths, toPercent } from '#runtime/values/money'
 import { featureSet, planIdAt } from '../plans.ts'
 import { sourceTypes } from '../sums/revenue-rules.ts'
 import { pendingTypes } from './home-parts.ts'
 import { type Granularity, type OverviewFacts, overviewFacts } from './overview-facts.ts'
 import { overviewNow } from './overview-now.ts'
 import type { dashboardOverview, periods } from './schema.ts'
+
+const { toCents, toNumber } = hundredths
 
 type Overview = z.input<typeof dashboardOverview>
 

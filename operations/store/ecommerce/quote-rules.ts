@@ -1,5 +1,5 @@
 /** Applies the discount rules of the sandbox's checkout, per unit and in whole cents. */
-import { applyPercentage, atLeastZero, minCents, splitBy, sumCents, toCents } from '#runtime/values/money'
+import { applyPercentage, atLeastZero, inCurrency, minCents, splitBy, sumCents } from '#runtime/values/money'
 import type { BundleDiscount, QuantityDiscount } from './discounts.ts'
 
 /** One unit of a cart line; a line with quantity 3 has three. */
@@ -33,7 +33,7 @@ const isTargeted = (spec: QuantityDiscount, unit: Unit): boolean => {
 }
 
 /**
- * Applies a quantity promotion. Returns null if the units do not complete one set. `remainingPrice`: a unit's price after
+ * Applies a quantity promotion. Returns null if the units do not complete one set, or if that saves nothing. `remainingPrice`: a unit's price after
  * other promotions; the discount never exceeds it.
  */
 export function applyQuantity(
@@ -63,11 +63,15 @@ export function applyQuantity(
     }
     for (const unit of group.slice(0, sets * payQuantity)) used.add(unit)
   }
-  return used.size === 0 ? null : { spec, units: used, off }
+  return sumDiscount(off) === 0n ? null : { spec, units: used, off }
 }
 
-/** Applies a bundle as often as it fits; null if it does not fit once. */
-export function applyBundle(spec: BundleDiscount, units: readonly Unit[]): Applied<BundleDiscount> | null {
+/** Applies a bundle as often as it fits and saves something; null if it does not fit once, or saves nothing. */
+export function applyBundle(
+  spec: BundleDiscount,
+  units: readonly Unit[],
+  currency: string,
+): Applied<BundleDiscount> | null {
   const free = new Set(units)
   const off = new Map<Unit, bigint>()
   const used = new Set<Unit>()
@@ -75,8 +79,10 @@ export function applyBundle(spec: BundleDiscount, units: readonly Unit[]): Appli
     const set = pickSet(spec, free)
     if (!set) break
     const regular = sumCents(set.map((unit) => unit.cents))
+    const discount = computeBundleDiscount(spec, regular, currency)
+    if (discount === 0n) break
     const shares = splitBy(
-      computeBundleDiscount(spec, regular),
+      discount,
       set.map((unit) => unit.cents),
     )
     for (const [at, unit] of set.entries()) {
@@ -107,8 +113,12 @@ function pickSet(spec: BundleDiscount, free: ReadonlySet<Unit>): Unit[] | null {
 }
 
 /** The discount of a bundle on the regular price of its items. */
-export function computeBundleDiscount({ discountType, value }: BundleDiscount, regular: bigint): bigint {
+export function computeBundleDiscount(
+  { discountType, value }: BundleDiscount,
+  regular: bigint,
+  currency: string,
+): bigint {
   if (discountType === 'percentage') return applyPercentage(regular, Number(value))
-  const cents = toCents(value)
+  const cents = inCurrency(currency).toCents(value)
   return discountType === 'fixed' ? minCents(cents, regular) : atLeastZero(regular - cents)
 }

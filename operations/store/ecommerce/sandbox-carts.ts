@@ -1,6 +1,6 @@
 /** Creates and changes carts of the sandbox's shops. */
 
-import { sumCents, toCents, toMoney } from '#runtime/values/money'
+import { hundredths, sumCents } from '#runtime/values/money'
 import type { Cart } from './port.ts'
 import { buildItems, type OrderInput, upsertCustomer } from './sandbox-orders.ts'
 import {
@@ -41,13 +41,13 @@ export function putSandboxCart(shop: Shop, input: CartInput): Promise<WrittenCar
       ? await upsertCustomer(locked, facts, input.customer)
       : { id: null, name: name ?? null, email: null, phone: null }
     const id = input.id ?? (await nextNumber(locked, 'cart', 7000))
-    const items = await buildItems(locked, id, input.items)
+    const items = await buildItems(locked, id, input.items, facts.currency)
     const [before] = await findObjects<Cart>(locked, 'cart', [id])
     const cart: Cart = {
       id,
       customer,
       items,
-      total: toMoney(sumCents(items.map((item) => toCents(item.total)))),
+      total: hundredths.toMoney(sumCents(items.map((item) => hundredths.toCents(item.total)))),
       currency: facts.currency,
       url: `https://${facts.domain}/cart/${id}`,
       orderId: before?.orderId ?? null,

@@ -5,7 +5,7 @@
  */
 
 import { Refused, Throttled, Unavailable } from '#runtime/ports/errors'
-import { toCents, toMoney } from '#runtime/values/money'
+import { inCurrency } from '#runtime/values/money'
 import { type DiscountSpec, type DiscountUsage, discountHash, type LiveDiscount } from './discounts.ts'
 import { findObjects, instantText, listObjects, putObjects, type Shop, withShopLock } from './sandbox-rows.ts'
 
@@ -92,6 +92,7 @@ export async function countUsage(
   used: readonly { reference: string; amount: bigint }[],
   currency: string,
 ): Promise<void> {
+  const { toCents, toMoney } = inCurrency(currency)
   const before = await discountUsage(
     locked,
     used.map(({ reference }) => reference),

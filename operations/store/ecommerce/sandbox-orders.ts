@@ -1,15 +1,7 @@
 /** Creates and changes orders of the sandbox's shops, as shoppers and the shop would. */
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
-import {
-  atLeastZero,
-  firstUnitsShare,
-  minCents,
-  splitBy,
-  sumCents,
-  toCents,
-  toMoney,
-} from '#runtime/values/money'
+import * as money from '#runtime/values/money'
 import { parsePhone } from '#runtime/values/phone'
 import type { PlatformOrder, PlatformOrderItem, Product, ProductVariant } from './port.ts'
 import { putCustomer, type StoredCustomer } from './sandbox-catalog.ts'
@@ -85,8 +77,13 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
     const facts = await readShopFacts(locked)
     const customer = await upsertCustomer(locked, facts, input.customer)
     const id = input.id ?? (await nextNumber(locked, 'order', 9000))
-    const plain = await buildItems(locked, id, input.items)
-    const quoted = input.checkout ? await quoteOrder(locked, plain, input) : null
+    const currency = input.currency ?? facts.currency
+    const { toCents, toMoney } = money.inCurrency(currency)
+    if (input.checkout && currency !== facts.currency) {
+      throw new Refused('foreign-currency', `currency: the checkout sells in ${facts.currency} only`)
+    }
+    const plain = await buildItems(locked, id, input.items, currency)
+    const quoted = input.checkout ? await quoteOrder(locked, plain, input, currency) : null
     const lines = quoted?.items ?? plain
     const off = quoted?.off ?? 0n
     const couponCode = quoted && !quoted.takesCoupon ? null : input.couponCode
@@ -94,10 +91,10 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
     const placedAt = input.placedAt === undefined ? now : instantText(input.placedAt)
     const paymentStatus = input.paymentStatus ?? 'paid'
     const isPaid = !isUnpaid(paymentStatus)
-    const subtotal = sumCents(lines.map((item) => toCents(item.total)))
-    const undiscounted = { items: lines, shipping: toCents(input.shipping ?? 0), placedAt }
+    const subtotal = money.sumCents(lines.map((item) => toCents(item.total)))
+    const undiscounted = { items: lines, shipping: toCents(input.shipping ?? 0), placedAt, currency }
     const { code, items, discount, shipping } = couponCode?.trim()
-      ? await applyCoupon(locked, couponCode, undiscounted)
+      ? await applyCoupon(locked, couponCode, undiscounted, facts.currency)
       : { ...undiscounted, code: null, discount: 0n }
     const total = toMoney(subtotal - discount + shipping)
     await takeStock(locked, id, items)
@@ -107,7 +104,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       status: 'open',
       paymentStatus,
       fulfillmentStatus: 'unfulfilled',
-      currency: input.currency ?? facts.currency,
+      currency,
       subtotal: toMoney(subtotal + off),
       discount: toMoney(discount + off),
       shipping: toMoney(shipping),
@@ -132,7 +129,7 @@ export function createOrder(shop: Shop, input: OrderInput): Promise<PlatformOrde
       updatedAt: now,
     }
     await putOrders(locked, [order])
-    if (quoted) await countUsage(locked, quoted.used, order.currency)
+    if (quoted) await countUsage(locked, quoted.used, currency)
     return order
   })
 }
@@ -173,21 +170,24 @@ export function changeOrder(shop: Shop, orderId: string, change: OrderChange): P
 function applyRefund(order: PlatformOrder, { refundAmount, refundItems = [] }: OrderChange): PlatformOrder {
   if ((refundAmount ?? 0) === 0 && refundItems.length === 0) return order
   if (isUnpaid(order.paymentStatus)) throw notPaid('refundAmount')
+  const { toCents, toMoney } = money.inCurrency(order.currency)
   const units = countRefundedUnits(order.items, refundItems)
   const refundedQuantity = order.items.map((item, at) => item.refundedQuantity + units[at]!)
   // The amount to refund by line: the share of all refunded units, minus earlier refunds.
   const ofLines = order.items.map((item, at) => {
     if (units[at] === 0) return 0n
-    const due = firstUnitsShare(toCents(item.total), refundedQuantity[at]!, item.quantity)
-    return atLeastZero(due - toCents(item.refundedTotal))
+    const due = money.firstUnitsShare(toCents(item.total), refundedQuantity[at]!, item.quantity)
+    return money.atLeastZero(due - toCents(item.refundedTotal))
   })
-  const back = refundAmount === undefined ? sumCents(ofLines) : toCents(refundAmount)
+  const back = refundAmount === undefined ? money.sumCents(ofLines) : toCents(refundAmount)
   if (back < 0n) throw new Refused('refund-below-zero', 'refundAmount: must not be negative')
+  const issue = money.findAmountIssue(refundAmount ?? 0, order.currency)
+  if (issue) throw new Refused('refund-fraction', `refundAmount: ${issue}`)
   const total = toCents(order.refundedTotal) + back
   if (total > toCents(order.total)) {
     throw new Refused('refund-too-large', 'refundAmount: is more than what is left of the order')
   }
-  const named = splitBy(minCents(back, sumCents(ofLines)), ofLines)
+  const named = money.splitBy(money.minCents(back, money.sumCents(ofLines)), ofLines)
   return {
     ...order,
     items: order.items.map((item, at) => ({
@@ -201,11 +201,12 @@ function applyRefund(order: PlatformOrder, { refundAmount, refundItems = [] }: O
 }
 
 /** The lines as priced at the checkout, followed by the gifts. `off`: discounts and gifts in cents, without the coupon. */
-async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: OrderInput) {
+async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: OrderInput, currency: string) {
+  const { toCents } = money.inCurrency(currency)
   const { giftVariantIds } = input.checkout!
   const quote = await quoteSandboxCart(locked, { lines: input.items, couponCode: input.couponCode })
   const chosenGifts = quote.gifts.filter(({ variantId }) => giftVariantIds.includes(variantId))
-  const gifts = await buildItems(locked, items[0]!.id.split('-')[0]!, chosenGifts, items.length)
+  const gifts = await buildItems(locked, items[0]!.id.split('-')[0]!, chosenGifts, currency, items.length)
   const worth = gifts.map(({ total }) => toCents(total))
   const used = [
     ...quote.discounts.map(({ reference, amount }) => ({ reference, amount: toCents(amount) })),
@@ -216,7 +217,7 @@ async function quoteOrder(locked: Shop, items: PlatformOrderItem[], input: Order
       ...items.map((item, at) => ({ ...item, total: quote.lines[at]!.total })),
       ...gifts.map((gift) => ({ ...gift, total: '0.00' })),
     ],
-    off: sumCents(used.map(({ amount }) => amount)),
+    off: money.sumCents(used.map(({ amount }) => amount)),
     used,
     // The coupon is dropped if it does not combine with the discounts and saves less than they do.
     takesCoupon: quote.discounts.length === 0 || toCents(quote.couponDiscount) > 0n,
@@ -230,7 +231,9 @@ const notPaid = (field: string): Refused => new Refused('not-paid', `${field}: n
 /** The payment status after refunds. A return without a refunded amount does not change it. */
 function findRefundStatus(order: PlatformOrder, refunded: bigint): PlatformOrder['paymentStatus'] {
   if (refunded === 0n) return order.paymentStatus
-  return refunded === toCents(order.total) ? 'refunded' : 'partially-refunded'
+  return refunded === money.inCurrency(order.currency).toCents(order.total)
+    ? 'refunded'
+    : 'partially-refunded'
 }
 
 /** Counts the refunded units of each line. If lines have the same variant, the first line is refunded first. */
@@ -265,7 +268,7 @@ function withPaymentStatus(
   const isPaid = !isUnpaid(paymentStatus)
   const isRefund = paymentStatus === 'refunded' || paymentStatus === 'partially-refunded'
   if (isRefund && isUnpaid(order.paymentStatus)) throw notPaid('paymentStatus')
-  const back = toCents(order.refundedTotal)
+  const back = money.inCurrency(order.currency).toCents(order.refundedTotal)
   if (!isPaid && back > 0n) throw new Refused('refunded', 'paymentStatus: was paid, and in part refunded')
   return {
     ...order,
@@ -355,8 +358,10 @@ export async function buildItems(
   shop: Shop,
   orderId: string,
   lines: OrderInput['items'],
+  currency: string,
   after = 0,
 ): Promise<PlatformOrderItem[]> {
+  const { toCents, toMoney } = money.inCurrency(currency)
   const ids = lines.map((item) => item.variantId)
   const { rows } = await sql<{ product: Product; variant: ProductVariant }>`
     select p.data as product, v.value as variant

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { Refused } from '#runtime/ports/errors'
-import { sumCents, toCents, toMoney } from '#runtime/values/money'
+import { inCurrency, sumCents } from '#runtime/values/money'
 import { buildAncestry } from './ancestry.ts'
 import type { BundleDiscount, DiscountUsage, GiftDiscount, QuantityDiscount } from './discounts.ts'
 import type { CouponSpec, Product } from './port.ts'
@@ -22,6 +22,7 @@ type Discounted = QuantityDiscount | BundleDiscount
 /** Money is decimal text. Throws `Refused` for an unknown variant. */
 export async function quoteSandboxCart(shop: Shop, { lines, couponCode }: QuoteInput) {
   const { currency } = await readShopFacts(shop)
+  const { toCents, toMoney } = inCurrency(currency)
   const products = await findProducts(
     shop,
     lines.map((line) => line.variantId),
@@ -43,7 +44,7 @@ export async function quoteSandboxCart(shop: Shop, { lines, couponCode }: QuoteI
   )
   const subtotal = sumCents(units.map((unit) => unit.cents))
   const specs = await activeSpecs(shop)
-  const { applied, couponOff } = applyWithCoupon(specs, units, subtotal, await findCoupon(shop, couponCode))
+  const { applied, couponOff } = applyWithCoupon(specs, units, await findCoupon(shop, couponCode), currency)
   const discounted = sumCents(applied.map(({ off }) => sumDiscount(off)))
   const after = subtotal - discounted - couponOff
   return {
@@ -66,7 +67,7 @@ export async function quoteSandboxCart(shop: Shop, { lines, couponCode }: QuoteI
       amount: toMoney(sumDiscount(off)),
     })),
     couponDiscount: toMoney(couponOff),
-    gifts: await findGifts(shop, { before: subtotal, after }),
+    gifts: await findGifts(shop, { before: subtotal, after, currency }),
     subtotal: toMoney(subtotal),
     total: toMoney(after),
   }
@@ -99,22 +100,27 @@ async function activeSpecs(shop: Shop) {
 type Specs = Awaited<ReturnType<typeof activeSpecs>>
 
 /** Applies discounts and a coupon. The coupon replaces discounts that it does not combine with, if that saves more. */
-function applyWithCoupon(specs: Specs, units: readonly Unit[], subtotal: bigint, coupon: CouponSpec | null) {
-  const all = applyAll(specs, units)
+function applyWithCoupon(specs: Specs, units: readonly Unit[], coupon: CouponSpec | null, currency: string) {
+  const all = applyAll(specs, units, currency)
   const plain = { applied: all, couponOff: 0n }
   if (!coupon) return plain
   const combining = applyAll(
     specs.filter((spec) => spec.combinesWith.coupons),
     units,
+    currency,
   )
   const applied = all.every(({ spec }) => spec.combinesWith.coupons) ? all : combining
   const saved = (list: Applied<Discounted>[]) => sumCents(list.map(({ off }) => sumDiscount(off)))
-  const couponOff = findCouponDiscount(coupon, subtotal - saved(applied))
+  const couponOff = findCouponDiscount(
+    coupon,
+    sumCents(units.map((unit) => unit.cents)) - saved(applied),
+    currency,
+  )
   return saved(applied) + couponOff > saved(all) ? { applied, couponOff } : plain
 }
 
 /** Applies discounts greedily: bundles first, then repeatedly the promotion that saves most on the remaining units. */
-function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
+function applyAll(specs: Specs, units: readonly Unit[], currency: string): Applied<Discounted>[] {
   const applied: Applied<Discounted>[] = []
   const bundles = specs.filter((spec) => spec.kind === 'bundle')
   const used = new Set<Unit>()
@@ -122,6 +128,7 @@ function applyAll(specs: Specs, units: readonly Unit[]): Applied<Discounted>[] {
     applyBundle(
       spec,
       units.filter((unit) => !used.has(unit)),
+      currency,
     ),
   )
   const quantities = specs.filter((spec) => spec.kind === 'quantity')
@@ -168,13 +175,14 @@ async function findCoupon(shop: Shop, code: string | null | undefined): Promise<
   return coupon
 }
 
-const findCouponDiscount = (coupon: CouponSpec, amount: bigint): bigint =>
-  coupon.minimumAmount !== null && amount < toCents(coupon.minimumAmount)
+const findCouponDiscount = (coupon: CouponSpec, amount: bigint, currency: string): bigint =>
+  coupon.minimumAmount !== null && amount < inCurrency(currency).toCents(coupon.minimumAmount)
     ? 0n
-    : computeCouponDiscount(coupon, amount)
+    : computeCouponDiscount(coupon, amount, currency)
 
 /** The earned gifts: the gift with the highest minimum that is reached, and further gifts only if all of them combine. */
-async function findGifts(shop: Shop, amounts: { before: bigint; after: bigint }) {
+async function findGifts(shop: Shop, amounts: { before: bigint; after: bigint; currency: string }) {
+  const { toCents } = inCurrency(amounts.currency)
   const specs = (await activeSpecs(shop)).filter((spec) => spec.kind === 'gift')
   const usage = await discountUsage(
     shop,

@@ -2,13 +2,14 @@
 
 import { trimVisible } from '#runtime/values/confusables'
 import { cleanEmail } from '#runtime/values/email'
-import { clampAmount, clampCount } from '#runtime/values/money'
+import { clampCount, inCurrency } from '#runtime/values/money'
 import { parsePhone, phoneKey } from '#runtime/values/phone'
 import { plausibleInstant } from '#runtime/values/sanitize'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 
 /** Builds the row of `orders`. `country`: the country of phones without a country code. An invalid phone becomes null. */
 export function toOrderRow(order: PlatformOrder, country: string) {
+  const { clampAmount } = inCurrency(order.currency)
   const phone = order.customer.phone && parsePhone(order.customer.phone, country)
   return {
     id: order.id,
@@ -89,8 +90,9 @@ function findPaymentStatus(order: PlatformOrder): PlatformOrder['paymentStatus']
 }
 
 /** Builds the rows of `order_items`. */
-export const toItemRows = (order: PlatformOrder) =>
-  order.items.map((item, index) => ({
+export function toItemRows(order: PlatformOrder) {
+  const { clampAmount } = inCurrency(order.currency)
+  return order.items.map((item, index) => ({
     order_id: order.id,
     id: item.id,
     position: index + 1,
@@ -105,6 +107,7 @@ export const toItemRows = (order: PlatformOrder) =>
     refunded_quantity: clampCount(item.refundedQuantity),
     refunded_total: clampAmount(item.refundedTotal),
   }))
+}
 
 export const itemTypes = {
   order_id: 'text',

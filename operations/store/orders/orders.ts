@@ -4,11 +4,13 @@ import { sql } from 'kysely'
 import type { Row } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { columnNames, excludedColumns, isAmong, recordset } from '#runtime/database/recordset'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { PlatformOrder } from '../ecommerce/port.ts'
 import { orderAttribute } from '../handles.ts'
 import { type ActivityDelta, activityAt, addActivity } from '../sums/daily-sums.ts'
 import { itemTypes, orderTypes, toItemRows, toOrderRow } from './order-rows.ts'
+
+const { toCents, toMoney } = hundredths
 
 export { toOrderRow }
 

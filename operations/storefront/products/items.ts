@@ -59,6 +59,7 @@ export function selectItems(db: Db, list: RawBuilder<unknown>) {
       sql<number>`(i.item ->> 'quantity')::integer`.as('quantity'),
       sql<string>`i.item ->> 'productId'`.as('product_id'),
       sql<string | null>`i.item ->> 'variantId'`.as('variant_id'),
+      'p.currency',
       ...Object.entries(fields).map(([key, part]) =>
         (typeof part === 'string' ? sql.ref(part) : part).as(`shown_${key}`),
       ),
@@ -81,13 +82,14 @@ export const itemShape = {
 /** `itemShape` as JSON. */
 export const itemJson = jsonObject(itemShape)
 
-/** The unit price of an item in cents, or null if the product or variant no longer exists. */
+/** The unit price of an item in cents of its currency, or null if the product or variant no longer exists. */
 export function getUnitCents(
   product: snapshots.Snapshot | undefined,
   variantId: string | null,
 ): bigint | null {
   if (!product?.exists) return null
-  if (variantId === null) return amounts.toCents(product.price)
+  const { toCents } = amounts.inCurrency(product.currency)
+  if (variantId === null) return toCents(product.price)
   const variant = product.variants.find((each) => each.variantId === variantId)
-  return variant ? amounts.toCents(variant.price) : null
+  return variant ? toCents(variant.price) : null
 }

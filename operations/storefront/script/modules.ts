@@ -10,6 +10,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { MergedExtensions } from '#runtime/extensions'
 import { CompressedText } from '#runtime/http/compression-cache'
+import { decimalsOf } from '#runtime/values/money'
 
 /** A custom element. A theme can place it; if the theme did not, the element places itself. */
 export interface ElementSpec {
@@ -123,7 +124,7 @@ export function buildLoader(
     'window.storefrontLoaded = true',
     `const base = ${JSON.stringify(base)}`,
     `const modules = ${JSON.stringify(modules)}`,
-    `const shop = ${JSON.stringify(shop)}`,
+    `const shop = ${JSON.stringify({ ...shop, decimals: decimalsOf(shop.currency) })}`,
     `const elements = ${JSON.stringify(elements)}`,
     loaderBody,
     '})()',

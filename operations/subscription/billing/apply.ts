@@ -1,11 +1,12 @@
 /** Applies a paid, declined or late checkout (rules 3 and 9) exactly once, under the lock of the subscription. */
 
-import { amounts, cycles, getPlan } from '#operations/store/index'
+import { cycles, getPlan } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { isId } from '#runtime/values/ids'
 import { toCardSummary } from '../cards.ts'
 import { isRedeemed, redeem } from '../coupons.ts'
 import { addTask } from '../intents.ts'
+import { amounts } from '../money.ts'
 import type { BillingEventData } from '../provider/port.ts'
 import { buildReason } from '../provider/reason.ts'
 import { buildPaidChange, computeCreditApplied, isQuoteValid, type Quote } from '../quote.ts'

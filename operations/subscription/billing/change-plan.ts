@@ -1,11 +1,10 @@
 /** Previews or makes a plan change (rules 6 and 8): charges now, schedules or unschedules it, or opens a checkout. */
 
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { ApiError, refuse } from '#runtime/errors'
 import { requireCoupon } from '../coupons.ts'
 import { addRequest, findIntent, type IntentRow } from '../intents.ts'
-import { planCurrency } from '../money.ts'
+import { amounts, planCurrency } from '../money.ts'
 import { getBilling } from '../provider/connection.ts'
 import type { BillingPort, CardSummary } from '../provider/port.ts'
 import { buildReason } from '../provider/reason.ts'

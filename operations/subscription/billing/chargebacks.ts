@@ -3,9 +3,10 @@
  * credit. A partial refund reduces the credit balance first, then the value of the rest of the period. The period ends
  * when that value reaches zero.
  */
-import { amounts, notify } from '#operations/store/index'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { addTask } from '../intents.ts'
+import { amounts } from '../money.ts'
 import type { ProviderPayment } from '../provider/port.ts'
 import { saveRow } from '../rows.ts'
 import { computeCostForRest, computeUnusedAmount, type SubscriptionRow } from '../transitions.ts'

@@ -1,7 +1,13 @@
 /** Computes offers for a plan change (rules 6 to 8). Pure functions, so a preview equals the real change. */
-import { amounts } from '#operations/store/index'
 import { refuse, refuseTemporarily } from '#runtime/errors'
-import { type BillingCycle, getPlanRank, type HeldCoupon, listPrice, planCurrency } from '../money.ts'
+import {
+  amounts,
+  type BillingCycle,
+  getPlanRank,
+  type HeldCoupon,
+  listPrice,
+  planCurrency,
+} from '../money.ts'
 import { buildQuote, type EffectiveFrom, type Quote, type Target } from '../quote.ts'
 import { getScheduledChange, isAgreementLive, isOverdue, type SubscriptionRow } from '../transitions.ts'
 

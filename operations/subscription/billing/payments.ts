@@ -1,8 +1,8 @@
 /** Stores the payments that the provider reports: one row per payment, never overwritten by an older event. */
 import type { Row } from '#db/tables'
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { addTask } from '../intents.ts'
+import { amounts } from '../money.ts'
 import { notifyOwners } from '../notices/owner-notifications.ts'
 import type { CardSummary, ProviderPayment } from '../provider/port.ts'
 

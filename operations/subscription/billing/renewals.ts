@@ -1,11 +1,11 @@
 /** Applies recurring charges to the subscription (rule 11). */
 
-import { amounts, notify } from '#operations/store/index'
+import { notify } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { redeem } from '../coupons.ts'
 import { paymentFailedEmail } from '../handles.ts'
 import { addTask } from '../intents.ts'
-import { computeDiscount, consumeCoupon } from '../money.ts'
+import { amounts, computeDiscount, consumeCoupon } from '../money.ts'
 import { notifyAgreementEnd } from '../notices/owner-notifications.ts'
 import type { ProviderPayment } from '../provider/port.ts'
 import { saveRow } from '../rows.ts'

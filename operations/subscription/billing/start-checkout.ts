@@ -1,11 +1,10 @@
 /** Starts a checkout for a first plan, for resuming a subscription, or for replacing the card. */
 
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
 import { requireCoupon } from '../coupons.ts'
-import { planCurrency } from '../money.ts'
+import { amounts, planCurrency } from '../money.ts'
 import { getBilling } from '../provider/connection.ts'
 import { readRow } from '../rows.ts'
 import { computeNextCharge, type SubscriptionRow } from '../transitions.ts'

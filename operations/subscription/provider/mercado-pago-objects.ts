@@ -2,7 +2,7 @@
 
 import { Unavailable } from '#runtime/ports/errors'
 import { z } from '#runtime/schema'
-import { formatAmount } from '#runtime/values/money'
+import { amounts } from '../money.ts'
 import type { Agreement, CardSummary, ProviderPayment } from './port.ts'
 
 export const provider = 'mercadopago'
@@ -12,7 +12,7 @@ const amount = z
   .union([z.string().regex(/\d/), z.number()])
   .transform(Number)
   .refine(Number.isFinite)
-  .transform(formatAmount)
+  .transform(amounts.formatAmount)
 const instant = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))

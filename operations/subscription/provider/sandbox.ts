@@ -3,7 +3,7 @@
 import type { Clock } from '#runtime/clock'
 import { dayMs } from '#runtime/durations'
 import { Refused, Unavailable } from '#runtime/ports/errors'
-import { formatAmount, toCents, toMoney } from '#runtime/values/money'
+import { amounts } from '../money.ts'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
 import { buildReason, countMonths } from './reason.ts'
 import type { CardInput } from './sandbox-cards.ts'
@@ -187,7 +187,7 @@ export class SandboxBilling implements BillingPort {
         .where('agreement_id', '=', id)
         .where('idempotency_key', '=', q.idempotencyKey)
         .executeTakeFirst()
-      if (known && known.amount !== formatAmount(Number(q.amount))) {
+      if (known && known.amount !== amounts.formatAmount(Number(q.amount))) {
         throw new Refused('idempotency-mismatch', 'The same key was used for another amount')
       }
       if (!known && agreement.status !== 'authorized') throw notActive()
@@ -250,8 +250,11 @@ export class SandboxBilling implements BillingPort {
         .executeTakeFirstOrThrow()
       if (before.status === 'refunded' && amount === null) return
       if (before.status !== 'approved') throw new Refused('not-refundable', `The payment is ${before.status}`)
-      const refunded = amount === null ? before.amount : toMoney(toCents(before.refunded) + toCents(amount))
-      if (toCents(refunded) > toCents(before.amount)) {
+      const refunded =
+        amount === null
+          ? before.amount
+          : amounts.toMoney(amounts.toCents(before.refunded) + amounts.toCents(amount))
+      if (amounts.toCents(refunded) > amounts.toCents(before.amount)) {
         throw new Refused('refund-too-large', 'That is more than what is left of the payment')
       }
       const isWhole = amount === null || refunded === before.amount

@@ -1,5 +1,6 @@
 /** Parses the body, the query and the path parameters with the operation's schemas. */
 
+import { refuseFractions } from '#runtime/amounts'
 import { refuse } from '#runtime/errors'
 import { bodyAtMost } from '#runtime/http/body'
 import { truncate } from '#runtime/values/truncate'
@@ -18,10 +19,15 @@ export function readInput(call: Call): void {
   const { spec } = operation
   if (operation.parameters.length > 0) call.params = readParameters(`/v1${spec.path}`, call.request.path)
   const query = parseQuery(call.request.search)
-  if (spec.input?.query) call.query = parseInput(spec.input.query, query, 'query')
-  else refuseFields(query, 'takes no query parameters')
-  if (spec.input?.body) call.body = readBodyAs(spec.input.body, call.text)
-  else if (call.text !== '') {
+  const currency = call.access?.store.currency
+  if (spec.input?.query) {
+    call.query = parseInput(spec.input.query, query, 'query')
+    if (currency) refuseFractions(spec.input.query, call.query, currency)
+  } else refuseFields(query, 'takes no query parameters')
+  if (spec.input?.body) {
+    call.body = readBodyAs(spec.input.body, call.text)
+    if (currency) refuseFractions(spec.input.body, call.body, currency)
+  } else if (call.text !== '') {
     const body = parseJson(call.text)
     if (body === undefined) return
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {

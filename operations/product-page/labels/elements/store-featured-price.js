@@ -2,6 +2,7 @@
 
 import { inkHere } from '../../../storefront/script/client/colours.js'
 import { filled, h, money, useProduct } from '../../../storefront/script/client/elements.js'
+import { toAmount } from '../../../storefront/script/client/money.js'
 import { featuredCents } from './featured-cents.js'
 
 export default {
@@ -28,15 +29,15 @@ function FeaturedPrice({ data, card, attribute, productId, shop, host }) {
   const isOwn = String(current.productId ?? own) === own
   if (!rule || !isOwn || current.price == null)
     return h(Line, { host, ...(featuredPrice?.excludedProductIds ? null : featuredPrice) })
-  const cents = featuredCents(rule, current.price)
+  const cents = featuredCents(rule, current.price, shop)
   return cents === null ? null : h(Line, { host, ...rule, text: renderText(rule, cents, shop) })
 }
 
-const renderText = ({ text, method, discountPercentage, currency }, cents, { locale }) =>
+const renderText = ({ text, method, discountPercentage, currency }, cents, shop) =>
   filled(text, {
-    price: money(Number(cents) / 100, { locale, currency }).replace(/\s/gu, ' '),
+    price: money(toAmount(cents, shop), { ...shop, currency }).replace(/\s/gu, ' '),
     method,
-    discountPercentage: new Intl.NumberFormat(locale, { maximumFractionDigits: 4 }).format(
+    discountPercentage: new Intl.NumberFormat(shop.locale, { maximumFractionDigits: 4 }).format(
       discountPercentage,
     ),
   })

@@ -2,6 +2,7 @@
 
 import { addToCart } from '../../../storefront/script/client/cart.js'
 import { h, money, useRef, useSeen, useState } from '../../../storefront/script/client/elements.js'
+import { toAmount, toCents } from '../../../storefront/script/client/money.js'
 import { useProducts } from '../../../storefront/script/client/products.js'
 
 export default {
@@ -111,8 +112,10 @@ function Look({ look, settings, shop, t, tell, ask }) {
   const [said, setSaid] = useState('')
   const isBusy = useRef(false)
   const bought = canBuy.filter((item) => chosen.has(toKey(item)))
-  const total =
-    bought.reduce((sum, item) => sum + Math.round(getUnitPrice(item) * 100) * item.quantity, 0) / 100
+  const total = toAmount(
+    bought.reduce((sum, item) => sum + toCents(getUnitPrice(item), shop) * BigInt(item.quantity), 0n),
+    shop,
+  )
   const formatPrice = (item) => (getUnitPrice(item) === null ? '' : money(getUnitPrice(item), shop))
   const clicked = (item) => tell('click', 'look', { resourceId: look.id, productId: item.productId })
 

@@ -127,7 +127,7 @@ function Wishlist(props) {
           h(
             'span',
             null,
-            money(variant?.price ?? product.price, { locale: props.shop.locale, currency: product.currency }),
+            money(variant?.price ?? product.price, { ...props.shop, currency: product.currency }),
           ),
           h(
             'span',

@@ -12,7 +12,8 @@ import {
   useSeen,
   useState,
 } from '../../../storefront/script/client/elements.js'
-import { bundleOff, toAmount, toCents } from './bundle-math.js'
+import { toAmount, toCents } from '../../../storefront/script/client/money.js'
+import { bundleOff } from './bundle-math.js'
 
 const texts = {
   en: {
@@ -95,7 +96,7 @@ function Bundle({ bundle, pageProduct, shop, t, tell, productId }) {
   const isBusy = useRef(false)
   const items = bundle.items.map((item) => ({ ...item, variant: findVariant(item, chosen, pageProduct) }))
   const isGone = items.some(({ variant, status }) => status !== 'available' || !variant?.isAvailable)
-  const prices = computePrices(bundle, items)
+  const prices = computePrices(bundle, items, shop)
   const add = async () => {
     if (isBusy.current) return
     isBusy.current = true
@@ -158,20 +159,20 @@ function findVariant({ productId, variantId, unitPrice, status, variants = [] },
  * Computes the bundle's prices for the chosen variants. Returns the server's prices if the price of a variant is
  * unknown.
  */
-function computePrices(bundle, items) {
+function computePrices(bundle, items, shop) {
   const { regularPrice, bundlePrice, discountAmount } = bundle
   if (items.some(({ variant }) => variant?.price == null)) {
     return regularPrice === null ? null : { regularPrice, bundlePrice, discountAmount }
   }
   const regular = items.reduce(
-    (sum, { variant, quantity }) => sum + toCents(variant.price) * BigInt(quantity),
+    (sum, { variant, quantity }) => sum + toCents(variant.price, shop) * BigInt(quantity),
     0n,
   )
-  const off = bundleOff(bundle, regular)
+  const off = bundleOff(bundle, regular, shop)
   return {
-    regularPrice: toAmount(regular),
-    bundlePrice: toAmount(regular - off),
-    discountAmount: toAmount(off),
+    regularPrice: toAmount(regular, shop),
+    bundlePrice: toAmount(regular - off, shop),
+    discountAmount: toAmount(off, shop),
   }
 }
 

@@ -1,24 +1,22 @@
 // Computes installments with the same result as the server (`installments/math.ts`): whole cents, no floating point.
 
-/** Converts an amount to cents. Uses its two decimals as text, because multiplying a float by 100 is inexact. */
-const toCents = (amount) => BigInt(Number(amount).toFixed(2).replace('.', ''))
-const toAmount = (cents) => Number(cents) / 100
+import { divideHalfUp, toAmount, toCents } from '../../../storefront/script/client/money.js'
 
 /** The rule whose range contains the amount, or null. */
-export function findRule(amount, rules) {
-  const price = toCents(amount)
+export function findRule(amount, rules, shop) {
+  const price = toCents(amount, shop)
   return (
     rules.find(
       ({ minAmount, maxAmount }) =>
-        toCents(minAmount) <= price && (maxAmount === null || price < toCents(maxAmount)),
+        toCents(minAmount, shop) <= price && (maxAmount === null || price < toCents(maxAmount, shop)),
     ) ?? null
   )
 }
 
 /** The options of an amount. Without a rule, the only option is a single payment. */
-export function buildOptions(amount, rule) {
-  const price = toCents(amount)
-  const least = rule ? toCents(rule.minInstallmentAmount) : 0n
+export function buildOptions(amount, rule, shop) {
+  const price = toCents(amount, shop)
+  const least = rule ? toCents(rule.minInstallmentAmount, shop) : 0n
   const options = []
   for (let n = 1; n <= (rule?.maxInstallments ?? 1); n += 1) {
     const isInterestFree = !rule || n <= rule.interestFreeInstallments
@@ -28,10 +26,10 @@ export function buildOptions(amount, rule) {
     const total = isInterestFree ? price : each * parts
     options.push({
       installments: n,
-      amount: toAmount(each),
-      firstAmount: toAmount(isInterestFree ? price - each * (parts - 1n) : each),
-      total: toAmount(total),
-      interestTotal: toAmount(total - price),
+      amount: toAmount(each, shop),
+      firstAmount: toAmount(isInterestFree ? price - each * (parts - 1n) : each, shop),
+      total: toAmount(total, shop),
+      interestTotal: toAmount(total - price, shop),
       isInterestFree,
     })
   }
@@ -48,8 +46,7 @@ function withInterest(price, parts, ratePercent) {
   const rate = BigInt(ratePercent.toFixed(4).replace('.', ''))
   const a = (scale + rate) ** parts
   const b = scale ** parts
-  const [numerator, denominator] = [price * rate * a, scale * (a - b)]
-  const rounded = (2n * numerator + denominator) / (2n * denominator)
+  const rounded = divideHalfUp(price * rate * a, scale * (a - b))
   const least = (price + parts - 1n) / parts
   return rounded > least ? rounded : least
 }

@@ -64,8 +64,8 @@ function Installments(props) {
   const price = Number(usePrice(props))
   const placement = attribute('placement')
   if (!(price > 0 && Number.isFinite(price)) || !isShown(settings, placement)) return null
-  const rule = findRule(price, rules)
-  const options = buildOptions(price, rule)
+  const rule = findRule(price, rules, shop)
+  const options = buildOptions(price, rule, shop)
   const named = chooseOption(options, settings.display)
   if (!named) return null
   const { textColor, fontSize, highlightColor } = settings

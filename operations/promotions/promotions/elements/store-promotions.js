@@ -178,7 +178,7 @@ function Cart({ data: { settings, items }, shop, ask, tell }) {
         ? h(Progress, {
             key: item.id,
             item,
-            progress: progressIn(item, its, cart),
+            progress: progressIn(item, its, cart, shop),
             settings,
             shop,
             now,
@@ -218,8 +218,8 @@ function useCards(items, lines, ask) {
  * Progress of a cart in a promotion. If the theme reports the discounts of the checkout, the saved amount is taken from
  * them, because the checkout may have applied another discount instead.
  */
-function progressIn(item, lines, { discounts }) {
-  const reckoned = computeProgress(item, lines)
+function progressIn(item, lines, { discounts }, shop) {
+  const reckoned = computeProgress(item, lines, shop)
   if (!discounts) return reckoned
   const its = discounts.filter(({ title }) => title === item.name)
   return { ...reckoned, saved: its.reduce((sum, { amount }) => sum + Number(amount), 0) }

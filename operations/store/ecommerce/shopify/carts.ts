@@ -5,7 +5,7 @@
 
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { Cart } from '../port.ts'
 import { fullName } from './customers.ts'
 import type { ShopifyClient } from './http/client.ts'
@@ -115,8 +115,11 @@ function toCart(checkout: RestCheckout, orderId: string | null): Cart {
       phone: checkout.phone || customer?.phone || shipping?.phone || billing?.phone || null,
     },
     // The lines of a checkout have keys instead of ids.
-    items: checkout.line_items.map(({ key, ...item }) => ({ ...toLine({ ...item, id: 0 }), id: key })),
-    total: toMoney(toCents(checkout.total_price)),
+    items: checkout.line_items.map(({ key, ...item }) => ({
+      ...toLine({ ...item, id: 0 }, checkout.currency),
+      id: key,
+    })),
+    total: hundredths.toMoney(hundredths.toCents(checkout.total_price)),
     currency: checkout.currency,
     url: checkout.abandoned_checkout_url,
     orderId,

@@ -3,7 +3,7 @@
 import type { Clock } from '#runtime/clock'
 import { Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { CouponSpec, CouponTerms } from '../port.ts'
 import { requireNoErrors, type UserError } from './http/answers.ts'
 import type { ShopifyClient } from './http/client.ts'
@@ -67,7 +67,7 @@ function toTerms({ codeDiscount: found }: CouponNode): CouponTerms | null {
   return amount === undefined ? null : { ...common, type: 'amount', value: money(amount.amount) }
 }
 
-const money = (amount: string): string => toMoney(toCents(amount))
+const money = (amount: string): string => hundredths.toMoney(hundredths.toCents(amount))
 
 const basicDocument = `mutation CreateCoupon($coupon: DiscountCodeBasicInput!) {
   made: discountCodeBasicCreate(basicCodeDiscount: $coupon) {

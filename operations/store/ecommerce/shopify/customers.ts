@@ -6,7 +6,7 @@
 
 import { Refused } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { toCents, toMoney } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { PlatformCustomer } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { isPlainId, plainId, toGid, toInstantOrNull } from './http/ids.ts'
@@ -110,7 +110,7 @@ function toCustomer(customer: RestCustomer, facts: Facts | undefined): PlatformC
     phone: customer.phone || customer.default_address?.phone || null,
     birthDate: facts?.metafield?.value.slice(0, 10) ?? null,
     ordersCount: customer.orders_count,
-    totalSpent: toMoney(toCents(customer.total_spent)),
+    totalSpent: hundredths.toMoney(hundredths.toCents(customer.total_spent)),
     firstOrderAt: toInstantOrNull(facts?.orders?.nodes[0]?.processedAt),
     lastOrderAt: toInstantOrNull(facts?.lastOrder?.processedAt),
     acceptsMarketing: customer.email_marketing_consent?.state === 'subscribed',

@@ -1,5 +1,5 @@
 /** Maps Shopify's orders to orders of the port. Amounts are in the shop's own currency. */
-import { atLeastZero, priceAfterDiscounts, toCents, toMoney } from '#runtime/values/money'
+import { atLeastZero, inCurrency } from '#runtime/values/money'
 import type { PlatformOrder, PlatformOrderItem } from '../port.ts'
 import { fullName } from './customers.ts'
 import { toInstant, toInstantOrNull } from './http/ids.ts'
@@ -105,6 +105,8 @@ const paymentStatuses: Record<string, PlatformOrder['paymentStatus']> = {
 const clickParameter = 'mk'
 
 export function toOrder(order: RestOrder, facts: OrderFacts): PlatformOrder {
+  const { toCents, toMoney } = inCurrency(order.currency)
+  const money = (amount: string | null | undefined): string => toMoney(toCents(amount ?? '0'))
   const shipping = toCents(order.total_shipping_price_set?.shop_money?.amount ?? '0')
   const paymentStatus = paymentStatuses[order.financial_status ?? 'pending'] ?? 'pending'
   const sent = orEmpty(order.fulfillments).filter(({ status }) => status === 'success')
@@ -147,16 +149,16 @@ export function toOrder(order: RestOrder, facts: OrderFacts): PlatformOrder {
 }
 
 const orEmpty = <T>(given: readonly T[] | null | undefined): readonly T[] => given ?? []
-const money = (amount: string | null | undefined) => toMoney(toCents(amount ?? '0'))
 
 /**
  * The total of an order, including items that edits added, without items that edits removed before they were paid. Refunds
  * are not subtracted: they are reported separately.
  */
 function computeTotal(
-  { total_price, current_total_price: current, cancelled_at }: RestOrder,
+  { total_price, current_total_price: current, cancelled_at, currency }: RestOrder,
   refunded: bigint,
 ): bigint {
+  const { toCents } = inCurrency(currency)
   const total = toCents(total_price ?? '0')
   // The current total of a cancelled order is 0, so the original total is used.
   if (!current || cancelled_at) return total
@@ -207,7 +209,8 @@ function toCustomer(order: RestOrder): PlatformOrder['customer'] {
   }
 }
 
-function toItem(item: RestLineItem, { refunds, taxes_included }: RestOrder): PlatformOrderItem {
+function toItem(item: RestLineItem, { refunds, taxes_included, currency }: RestOrder): PlatformOrderItem {
+  const { toCents, toMoney } = inCurrency(currency)
   const back = orEmpty(refunds)
     .flatMap(({ refund_line_items }) => orEmpty(refund_line_items))
     .filter(({ line_item_id }) => line_item_id === item.id)
@@ -217,14 +220,15 @@ function toItem(item: RestLineItem, { refunds, taxes_included }: RestOrder): Pla
     0n,
   )
   return {
-    ...toLine(item),
+    ...toLine(item, currency),
     refundedQuantity: back.reduce((sum, { quantity }) => sum + quantity, 0),
     refundedTotal: toMoney(cents),
   }
 }
 
 /** Maps a line of an order or a cart, without refunds. Shopify returns no image of a line. */
-export function toLine(item: RestLineItem): PlatformOrderItem {
+export function toLine(item: RestLineItem, currency: string): PlatformOrderItem {
+  const { toMoney, priceAfterDiscounts } = inCurrency(currency)
   const quantity = item.quantity ?? 0
   const price = item.price ?? '0'
   const off = (item.discount_allocations ?? []).map(({ amount }) => amount)
@@ -236,7 +240,7 @@ export function toLine(item: RestLineItem): PlatformOrderItem {
     sku: item.sku || null,
     imageUrl: null,
     quantity,
-    unitPrice: toMoney(unitCents(price, quantity)),
+    unitPrice: toMoney(unitCents(price, quantity, currency)),
     total: toMoney(priceAfterDiscounts(price, quantity, off)),
     refundedQuantity: 0,
     refundedTotal: '0.00',
@@ -244,7 +248,8 @@ export function toLine(item: RestLineItem): PlatformOrderItem {
 }
 
 /** Rounds a price with three decimals to the cent. Rounds down if the rounded price would exceed the line's total. */
-function unitCents(price: string, quantity: number): bigint {
+function unitCents(price: string, quantity: number, currency: string): bigint {
+  const { toCents, priceAfterDiscounts } = inCurrency(currency)
   const cents = toCents(price)
   return cents * BigInt(quantity) > priceAfterDiscounts(price, quantity, []) ? cents - 1n : cents
 }

@@ -7,7 +7,7 @@
 import { Refused } from '#runtime/ports/errors'
 import { getEndCursor, readPages } from '#runtime/ports/pagination'
 import type { ProviderStore } from '#runtime/ports/provider'
-import { toCents } from '#runtime/values/money'
+import { hundredths } from '#runtime/values/money'
 import type { Product, ProductQuery } from '../port.ts'
 import type { ShopifyClient } from './http/client.ts'
 import { plainId } from './http/ids.ts'
@@ -162,7 +162,7 @@ async function loadCompared(
     const stock = sumStock(variants)
     byId.set(String(product.id), {
       id: String(product.id),
-      cents: toCents(findCheapest(variants)?.price ?? 0),
+      cents: hundredths.toCents(findCheapest(variants)?.price ?? 0),
       isInStock: stock === null || stock > 0,
     })
   }

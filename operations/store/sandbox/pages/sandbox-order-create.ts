@@ -1,7 +1,9 @@
+import { refuseFractions } from '#runtime/amounts'
 import { jsonAnswer, page } from '#runtime/page'
 import { moneyFromZero, object, offsetInstant, z } from '#runtime/schema'
 import { orderCart } from '../../ecommerce/sandbox-carts.ts'
 import { createOrder } from '../../ecommerce/sandbox-orders.ts'
+import { readShopFacts } from '../../ecommerce/sandbox-rows.ts'
 import { buildCartDeliveries } from '../../ecommerce/sandbox-webhooks.ts'
 import { deliverOrder, deliverWebhooks, findSandboxShop, refusedAsBadRequest } from '../shop.ts'
 
@@ -34,7 +36,9 @@ export default page({
   sandboxOnly: true,
   async handler(ctx, request) {
     const shop = await findSandboxShop(ctx, request.params.storeId!)
-    const order = await refusedAsBadRequest(createOrder(shop, await request.json(body)))
+    const input = await request.json(body)
+    refuseFractions(body, input, input.currency ?? (await readShopFacts(shop)).currency)
+    const order = await refusedAsBadRequest(createOrder(shop, input))
     await deliverOrder(ctx, shop, order)
     const cart = order.cartId === null ? null : await orderCart(shop, order.cartId, order.id)
     if (cart) await deliverWebhooks(ctx, await buildCartDeliveries(shop, cart))

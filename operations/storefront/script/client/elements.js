@@ -145,9 +145,13 @@ export const filled = (text, values = {}) =>
 
 /** Cached number formats: creating one takes longer on a slow phone than drawing a product card. */
 const formats = new Map()
-export function money(amount, { locale, currency }) {
-  const key = `${locale} ${currency}`
-  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(locale, { style: 'currency', currency }))
+export function money(amount, { locale, currency, decimals = 2 }) {
+  // `Intl` rounds amounts of some currencies to whole units, such as COP.
+  const least = Number.isInteger(Number(amount)) ? 0 : decimals
+  const key = `${locale} ${currency} ${least}`
+  const make = (more) => new Intl.NumberFormat(locale, { style: 'currency', currency, ...more })
+  const isRounded = () => make().resolvedOptions().maximumFractionDigits < least
+  if (!formats.has(key)) formats.set(key, make(isRounded() ? { minimumFractionDigits: least } : {}))
   return formats.get(key).format(amount)
 }
 

@@ -1,6 +1,6 @@
 // The loader: requests the data of all widgets and loads the modules of the elements in use. `modules.ts` joins
 // `visitor.js` and this file into one function with the variables `base` (URL of the store's storefront on our server),
-// `modules` (base URL of the modules), `shop` (locale, currency and name) and `elements`.
+// `modules` (base URL of the modules), `shop` (locale, currency, its decimals, name) and `elements`.
 
 import { createVisitor } from './visitor.js'
 

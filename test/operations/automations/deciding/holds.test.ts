@@ -164,18 +164,22 @@ describe('days of the scan', () => {
 
 describe('coupons (rule 9)', () => {
   test('cashback excludes shipping and refunds, rounds half up, and is between 0 and its limit', () => {
-    const order = { total: '209.90', shipping: '20.00', refunded_total: '0.00' }
-    expect(calculateCashback(order, { percent: 10, maxAmount: null })).toBe(18.99)
-    expect(calculateCashback(order, { percent: 10, maxAmount: 15 })).toBe(15)
-    expect(calculateCashback({ ...order, refunded_total: '189.90' }, { percent: 10, maxAmount: null })).toBe(
-      0,
+    const order = { total: '209.90', shipping: '20.00', refunded_total: '0.00', currency: 'BRL' }
+    expect(calculateCashback('BRL', order, { percent: 10, maxAmount: null })).toBe(18.99)
+    expect(calculateCashback('BRL', order, { percent: 10, maxAmount: 15 })).toBe(15)
+    expect(
+      calculateCashback('BRL', { ...order, refunded_total: '189.90' }, { percent: 10, maxAmount: null }),
+    ).toBe(0)
+    expect(
+      calculateCashback('BRL', { ...order, refunded_total: '209.90' }, { percent: 10, maxAmount: null }),
+    ).toBe(0)
+    const small = { total: '0.05', shipping: '0', refunded_total: '0', currency: 'BRL' }
+    expect(calculateCashback('BRL', small, { percent: 10, maxAmount: null })).toBe(0.01)
+    expect(calculateCashback('BRL', { ...small, total: '100.20' }, { percent: 12.5, maxAmount: null })).toBe(
+      12.53,
     )
-    expect(calculateCashback({ ...order, refunded_total: '209.90' }, { percent: 10, maxAmount: null })).toBe(
-      0,
-    )
-    const small = { total: '0.05', shipping: '0', refunded_total: '0' }
-    expect(calculateCashback(small, { percent: 10, maxAmount: null })).toBe(0.01)
-    expect(calculateCashback({ ...small, total: '100.20' }, { percent: 12.5, maxAmount: null })).toBe(12.53)
+    const pesos = { total: '9990.00', shipping: '0', refunded_total: '0', currency: 'CLP' }
+    expect(calculateCashback('CLP', pesos, { percent: 1.5, maxAmount: null })).toBe(150)
   })
 
   test('have a random code, and end at the last instant of the local day', () => {
@@ -313,6 +317,7 @@ describe('eligibility and conditions (rule 1)', () => {
 
   const facts = {
     total: '100.00',
+    currency: 'BRL',
     productIds: ['1', '2'],
     categoryIds: new Set(['301']),
     paymentMethod: 'credit-card',
@@ -336,13 +341,20 @@ describe('eligibility and conditions (rule 1)', () => {
     ['first order', { customers: 'first-order' }, true],
     ['returning', { customers: 'returning' }, false],
   ] as const)('%s', (_, conditions, expected) => {
-    expect(meetsConditions({ ...none, ...conditions } as never, facts)).toBe(expected)
+    expect(meetsConditions({ ...none, ...conditions } as never, facts, 'BRL')).toBe(expected)
+  })
+
+  test('never compare amounts of two currencies', () => {
+    const foreign = { ...facts, total: '1000.00', currency: 'JPY' }
+    expect(meetsConditions({ ...none, minAmount: 150 }, foreign, 'BRL')).toBe(false)
+    expect(meetsConditions({ ...none, maxAmount: 5000 }, foreign, 'BRL')).toBe(false)
+    expect(meetsConditions(none, foreign, 'BRL')).toBe(true)
   })
 
   test('match returning customers and renamed payment methods; carts have no method', () => {
     const returning = { ...facts, hasEarlierOrder: true }
-    expect(meetsConditions({ ...none, customers: 'returning' }, returning)).toBe(true)
-    expect(meetsConditions({ ...none, customers: 'first-order' }, returning)).toBe(false)
+    expect(meetsConditions({ ...none, customers: 'returning' }, returning, 'BRL')).toBe(true)
+    expect(meetsConditions({ ...none, customers: 'first-order' }, returning, 'BRL')).toBe(false)
     expect(['Credit Card', 'credit_card', 'PIX', 'wallet', null].map(parsePaymentMethod)).toEqual([
       'credit-card',
       'credit-card',
@@ -350,8 +362,8 @@ describe('eligibility and conditions (rule 1)', () => {
       'other',
       'other',
     ])
-    expect(meetsConditions({ ...none, paymentMethods: ['pix'] }, { ...facts, paymentMethod: null })).toBe(
-      true,
-    )
+    expect(
+      meetsConditions({ ...none, paymentMethods: ['pix'] }, { ...facts, paymentMethod: null }, 'BRL'),
+    ).toBe(true)
   })
 })

@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest'
 import {
   type AmountLine,
-  computeAmount as amountWithin,
-  computeUnitPrice,
-  computePriceDifference as differenceOf,
+  computeAmount,
+  computePriceDifference,
+  computeUnitPrice as unitPrice,
 } from '#operations/exchanges/requests/amounts'
 
+const amountWithin = (lines: readonly AmountLine[], atMost: string) => computeAmount(lines, atMost, 'BRL')
+const differenceOf = (lines: readonly AmountLine[], amount: string) =>
+  computePriceDifference(lines, amount, 'BRL')
+const computeUnitPrice = (total: string, ordered: number) => unitPrice(total, ordered, 'BRL')
 const plenty = '999999999999.99'
 const amountOf = (lines: readonly AmountLine[]) => amountWithin(lines, plenty)
 const priceDifferenceOf = (lines: readonly AmountLine[]) => differenceOf(lines, amountOf(lines))

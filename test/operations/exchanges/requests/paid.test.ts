@@ -82,26 +82,27 @@ test('a refund without units is not promised again', async () => {
   expect((await read(shop, id)).body.amount).toBe(140)
 })
 
-const lineLeft = (...[line, holds]: Parameters<typeof computeLineRemaining>) => {
-  const left = computeLineRemaining(line, holds)
+const lineRemaining = (
+  ...[line, holds]: [Parameters<typeof computeLineRemaining>[0], Parameters<typeof computeLineRemaining>[1]]
+) => computeLineRemaining(line, holds, 'BRL')
+const lineLeft = (...[line, holds]: Parameters<typeof lineRemaining>) => {
+  const left = lineRemaining(line, holds)
   return { ...left, places: left.places(line.quantity) }
 }
 
 test('the remaining units of a line of two billion units are computed without listing them', () => {
   const line = { quantity: 2_000_000_000, refundedQuantity: 1, total: '2000000000.00', refundedTotal: '1.00' }
   const hold = { isCompleted: false, units: [3], back: 1, refundedBefore: 0 }
-  const { places, ...left } = computeLineRemaining(line, [hold])
+  const { places, ...left } = lineRemaining(line, [hold])
   expect(left).toEqual({ takenQuantity: 1, countedOnce: 0, moneyLeft: '1999999998.00' })
   expect([places(0), places(4)]).toEqual([[], [1, 2, 4, 5]])
-  const refunded = computeLineRemaining(
-    { ...line, refundedQuantity: 2_000_000_000, refundedTotal: line.total },
-    [hold],
-  )
+  const refunded = lineRemaining({ ...line, refundedQuantity: 2_000_000_000, refundedTotal: line.total }, [
+    hold,
+  ])
   expect([refunded.places(5), refunded.moneyLeft]).toEqual([[], '0.00'])
-  const half = computeLineRemaining(
-    { ...line, refundedQuantity: 1_000_000_000, refundedTotal: '1000000000.00' },
-    [hold],
-  )
+  const half = lineRemaining({ ...line, refundedQuantity: 1_000_000_000, refundedTotal: '1000000000.00' }, [
+    hold,
+  ])
   expect(half.places(2)).toEqual([1_000_000_001, 1_000_000_002])
 })
 
@@ -113,7 +114,7 @@ test('the remaining units equal those of a naive list of all units', () => {
       const hold = { isCompleted: false, units: taken, back: 0, refundedBefore: 0 }
       const line = { quantity, refundedQuantity: refunded, total: '10.00', refundedTotal: '0.00' }
       const free = Array.from({ length: quantity }, (_none, at) => at).filter((at) => !taken.includes(at))
-      expect(computeLineRemaining(line, [hold]).places(most)).toEqual(free.slice(refunded, refunded + most))
+      expect(lineRemaining(line, [hold]).places(most)).toEqual(free.slice(refunded, refunded + most))
     }),
   )
 })
@@ -162,7 +163,7 @@ test('the remaining units and money are exact', () => {
     isCompleted,
     refundedBefore,
   })
-  const order = { total: '100.00', refundedTotal: '40.00' }
+  const order = { total: '100.00', refundedTotal: '40.00', currency: 'BRL' }
   expect(computeRemainingMoney(order, [worth(4000n, true)])).toBe('60.00')
   expect(computeRemainingMoney(order, [worth(4000n, true, 4000n)])).toBe('20.00')
   expect(computeRemainingMoney(order, [worth(4000n, false)])).toBe('20.00')

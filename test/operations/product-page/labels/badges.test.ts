@@ -127,6 +127,35 @@ describe('badges on the storefront', () => {
     return shop
   }
 
+  test('no badge states a reduction of 0 or 100 %, also when rounded', async () => {
+    const shop = await catalog()
+    const sold = [
+      ['free', 0, 100],
+      ['hardly', 99.7, 100],
+      ['nearly', 0.1, 100],
+      ['mixed', 0, 100],
+    ] as const
+    const more = { id: 'mixed-2', price: 70, compareAtPrice: 100, stock: 1 }
+    await putProducts(
+      shop.platform,
+      sold.map(([id, price, compareAtPrice]) => ({
+        ...{ id, name: id },
+        variants: [{ id: `${id}-1`, price, compareAtPrice, stock: 1 }, ...(id === 'mixed' ? [more] : [])],
+      })),
+    )
+    await made(shop, {
+      text: '{{discountPercentage}}% OFF',
+      productIds: sold.map(([id]) => id),
+      scope: 'products',
+    })
+    const texts = []
+    for (const [id] of sold) {
+      const { items = [] } = (await shown(shop, id)) ?? {}
+      texts.push(items.map((each: { text: string }) => each.text))
+    }
+    expect(texts).toEqual([[], [], [], ['30% OFF']])
+  })
+
   test("badges show the product's values: lowest priority, then oldest, up to the maximum", async () => {
     const shop = await catalog()
     await made(shop, { text: 'Só {{stock}}', priority: 5 })

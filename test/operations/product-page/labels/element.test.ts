@@ -6,7 +6,9 @@ import saveSettings from '#operations/product-page/labels/api/save-settings'
 import { defaultBadgeSettings } from '#operations/product-page/labels/badge-settings'
 import { calculateFeaturedCents } from '#operations/product-page/labels/featured-price'
 import { putProducts } from '#operations/store/ecommerce/sandbox-catalog'
+import { decimalsOf } from '#runtime/values/money'
 import { hasChromium, servedApp } from '#test/support/browser'
+import { currencies } from '#test/support/currencies'
 import { picture, serveMedia } from '#test/support/demo-media'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import { twoProducts } from '#test/support/platform'
@@ -132,15 +134,19 @@ test("the browser calculates a variant's price as the server does", async () => 
   const cents = fc.integer({ min: 0, max: 100_000_000 }).map((each) => each / 100)
   const percentage = fc.integer({ min: 1, max: 900_000 }).map((each) => each / 10_000)
   fc.assert(
-    fc.property(cents, percentage, cents, (price, discountPercentage, minAmount) => {
+    fc.property(cents, percentage, cents, currencies, (price, discountPercentage, minAmount, currency) => {
       const settings = {
         ...defaultBadgeSettings.featuredPrice,
         isEnabled: true,
         discountPercentage,
         minAmount,
       }
-      const product = { exists: true, productId: '1', price: price.toFixed(2), variants: [] } as never
-      expect(inBrowser(settings, price)).toBe(calculateFeaturedCents(settings, product))
+      const product = {
+        ...{ exists: true, productId: '1', price: price.toFixed(2), variants: [], currency },
+      } as never
+      expect(inBrowser(settings, price, { decimals: decimalsOf(currency) })).toBe(
+        calculateFeaturedCents(settings, product, currency),
+      )
     }),
   )
 })

@@ -4,7 +4,9 @@ import saveBadges from '#operations/product-page/labels/api/save-settings'
 import createRule from '#operations/promotions/installments/api/create-rule'
 import saveSettings from '#operations/promotions/installments/api/save-settings'
 import { buildOptions, findRuleFor } from '#operations/promotions/installments/math'
+import { decimalsOf } from '#runtime/values/money'
 import { hasChromium, servedApp } from '#test/support/browser'
+import { currencies } from '#test/support/currencies'
 import { demoShop, expectAccessible } from '#test/support/demo-shop'
 import { runs } from '#test/support/suite'
 
@@ -132,7 +134,8 @@ test('the browser computes installments to the cent like the server', async () =
     })
   const text = (amount: number) => amount.toFixed(2)
   fc.assert(
-    fc.property(rules, fc.oneof(money, smallMoney), (given, price) => {
+    fc.property(rules, fc.oneof(money, smallMoney), currencies, (given, price, currency) => {
+      const shop = { decimals: decimalsOf(currency) }
       const terms = given.map((rule) => ({
         ...rule,
         minAmount: text(rule.minAmount),
@@ -140,11 +143,13 @@ test('the browser computes installments to the cent like the server', async () =
         monthlyInterestRate: rule.monthlyInterestRate.toFixed(4),
         minInstallmentAmount: text(rule.minInstallmentAmount),
       }))
-      const rule = findRuleFor(text(price), terms)
-      const its = inBrowser.findRule(price, given)
+      const rule = findRuleFor(text(price), terms, currency)
+      const its = inBrowser.findRule(price, given, shop)
       expect(its?.id).toBe(rule?.id)
-      expect(inBrowser.buildOptions(price, its)).toEqual(buildOptions(text(price), rule))
-      expect(inBrowser.buildOptions(String(price), its)).toEqual(inBrowser.buildOptions(price, its))
+      expect(inBrowser.buildOptions(price, its, shop)).toEqual(buildOptions(text(price), rule, currency))
+      expect(inBrowser.buildOptions(String(price), its, shop)).toEqual(
+        inBrowser.buildOptions(price, its, shop),
+      )
     }),
     runs(300),
   )

@@ -27,7 +27,7 @@ const terms = (change: object = {}) => ({
 
 describe('installments of an amount', () => {
   test('500.00 in 6 installments, 3 interest-free, at 2.99 %', () => {
-    const options = buildOptions('500.00', terms())
+    const options = buildOptions('500.00', terms(), 'BRL')
     const of = (n: number) => options.find((each) => each.installments === n)
     expect(of(3)).toEqual({
       installments: 3,
@@ -44,11 +44,11 @@ describe('installments of an amount', () => {
 
   test('too small installments are omitted, a single payment never', () => {
     const many = terms({ minInstallmentAmount: '50.00' })
-    expect(buildOptions('120.00', many).map((each) => each.installments)).toEqual([1, 2])
-    expect(buildOptions('10.00', many).map((each) => each.installments)).toEqual([1])
+    expect(buildOptions('120.00', many, 'BRL').map((each) => each.installments)).toEqual([1, 2])
+    expect(buildOptions('10.00', many, 'BRL').map((each) => each.installments)).toEqual([1])
     const free = terms({ maxInstallments: 12, interestFreeInstallments: 12, monthlyInterestRate: '0' })
     expect(
-      buildOptions('0.05', free).map(({ installments, amount, firstAmount }) => [
+      buildOptions('0.05', free, 'BRL').map(({ installments, amount, firstAmount }) => [
         installments,
         amount,
         firstAmount,
@@ -60,13 +60,13 @@ describe('installments of an amount', () => {
       [4, 0.01, 0.02],
       [5, 0.01, 0.01],
     ])
-    expect(buildOptions('99.90', null)).toMatchObject([{ installments: 1, total: 99.9 }])
+    expect(buildOptions('99.90', null, 'BRL')).toMatchObject([{ installments: 1, total: 99.9 }])
   })
 
   test('every interest-free option sums to the amount', () => {
     const free = terms({ maxInstallments: 36, interestFreeInstallments: 36, monthlyInterestRate: '0' })
     for (const amount of ['0.37', '99.99', '1234.56', '999999999.99']) {
-      for (const { installments, amount: each, firstAmount, total } of buildOptions(amount, free)) {
+      for (const { installments, amount: each, firstAmount, total } of buildOptions(amount, free, 'BRL')) {
         const cents = Math.round(firstAmount * 100) + (installments - 1) * Math.round(each * 100)
         expect(cents).toBe(Math.round(Number(amount) * 100))
         expect(total).toBe(Number(amount))

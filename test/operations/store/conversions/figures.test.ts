@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { changeHours, findHoursAt, withDefaultHours } from '#operations/store/conversions/attribution-hours'
-import { spreadRefund } from '#operations/store/conversions/refunds'
+import { spreadRefund as spread } from '#operations/store/conversions/refunds'
 import { toPercent } from '#runtime/values/money'
 
+const spreadRefund = (lines: Parameters<typeof spread>[0], refunded: string) => spread(lines, refunded, 'BRL')
 const lines = (...totals: string[]) => totals.map((total) => ({ total, refundedTotal: '0.00' }))
 
 describe('refunds by line', () => {
