@@ -18,8 +18,12 @@ export type SizeTable = z.infer<typeof shownTable>
 
 const ownFields = {
   ...targetingFields,
-  unit: z.enum(['cm', 'in', 'none']).describe('What the numbers of the cells are'),
-  showUnitSwitch: z.boolean().describe('Lets shoppers read them in the other unit'),
+  unit: z.enum(['cm', 'in', 'none']).describe('What the measurements in the cells are'),
+  showUnitSwitch: z
+    .boolean()
+    .describe(
+      'Lets shoppers read them in the other unit. Only measurements are converted, not sizes, ages or weights: a heading says which, such as "Chest", "Chest (cm)" or "EU"',
+    ),
   imageUrl: assetUrl.nullable(),
   display: z.enum(['modal', 'inline', 'drawer']),
   linkText: line(1, 60),

@@ -3,6 +3,7 @@ import { snapshots, type Widget, type WidgetQuery } from '#operations/storefront
 import type { Context } from '#runtime/context'
 import { translateBuiltIn } from '#runtime/values/wording'
 import { findGuide } from './choice.ts'
+import { findMeasureColumns } from './measures.ts'
 import { guideWords, type SizeGuideContent } from './schema.ts'
 import { convertTables } from './units.ts'
 
@@ -20,9 +21,15 @@ export async function buildSizeGuideWidget(ctx: Context, { productId }: WidgetQu
     showUnitSwitch && unit !== 'none'
       ? { unit: unit === 'cm' ? 'in' : 'cm', tables: convertTables(tables, unit) }
       : null
+  // The shop's page asks a shopper for the measurements of these columns.
+  const measures = tables.map((table) =>
+    unit === 'none'
+      ? []
+      : findMeasureColumns(table, unit).flatMap((kind, at) => (kind === 'size' ? [] : [at])),
+  )
   return {
     value: {
-      ...{ id: guide.id, name: guide.name, unit, tables, switched },
+      ...{ id: guide.id, name: guide.name, unit, tables, switched, measures },
       ...{ instructionsHtml, imageUrl, display, linkText },
     },
   }

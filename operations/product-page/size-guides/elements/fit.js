@@ -17,13 +17,13 @@ function parseRange(text) {
 }
 
 /**
- * Finds the columns with measurements: all cells are numbers or ranges and grow from row to row. The first column is
- * never one: it has the names of the sizes.
+ * Finds the columns to ask for: of those with measurements (`among`, which the server knows by their headings) the ones
+ * whose cells all are numbers or ranges and grow from row to row. The first column has the names of the sizes.
  */
-export function findMeasures({ columns, rows }) {
+export function findMeasures({ columns, rows }, among) {
   if (rows.length < 2) return []
   return columns.flatMap((name, at) => {
-    if (at === 0) return []
+    if (at === 0 || !among.includes(at)) return []
     const ranges = rows.map((row) => parseRange(row[at]))
     const grows = ranges.every((range, row) => range && (row === 0 || range.to >= ranges[row - 1]?.to))
     return grows && ranges.at(-1).to > ranges[0].to ? [{ name, at, ranges }] : []
@@ -34,8 +34,8 @@ export function findMeasures({ columns, rows }) {
  * Finds the smallest size that is large enough in every measurement. `given` are the person's measurements by column. The
  * result's `row` is null if no size fits.
  */
-export function findFit(table, given) {
-  const needs = findMeasures(table).flatMap(({ name, at, ranges }) => {
+export function findFit(table, given, among) {
+  const needs = findMeasures(table, among).flatMap(({ name, at, ranges }) => {
     const value = given[at]
     if (value == null) return []
     const row = ranges.findIndex(({ to }) => value <= to)

@@ -135,7 +135,7 @@ function SizeGuide({ data, ...context }) {
 const remembered = (session) => JSON.parse(session.read('measures') || '{}')
 
 function Guide({ data, keep, session, t, shop }) {
-  const { name, unit, tables, switched, instructionsHtml, imageUrl } = data
+  const { name, unit, tables, switched, measures, instructionsHtml, imageUrl } = data
   const wanted = keep.read('unit')
   const [shownUnit, setUnit] = useState(switched && wanted === switched.unit ? wanted : unit)
   const shown = switched && shownUnit === switched.unit ? switched.tables : tables
@@ -163,6 +163,7 @@ function Guide({ data, keep, session, t, shop }) {
         key: `${at} ${shownUnit}`,
         at,
         table,
+        among: measures[at],
         unit: shownUnit,
         session,
         t,
@@ -222,8 +223,8 @@ function Table({ table, label, t, ...context }) {
   ]
 }
 
-function Calculator({ table, at: place, unit, session, t, shop, fit, setFit }) {
-  const measures = findMeasures(table)
+function Calculator({ table, among, at: place, unit, session, t, shop, fit, setFit }) {
+  const measures = findMeasures(table, among)
   const [written, setWritten] = useState(() => inUnit(remembered(session), unit, shop))
   const [faults, setFaults] = useState([])
   const [isEmpty, setEmpty] = useState(false)
@@ -236,7 +237,8 @@ function Calculator({ table, at: place, unit, session, t, shop, fit, setFit }) {
       text !== '' && parseNumber(text) === null ? [name] : [],
     )
     setFaults(wrong)
-    const found = findFit(table, Object.fromEntries(values.map(([, at, text]) => [at, parseNumber(text)])))
+    const given = Object.fromEntries(values.map(([, at, text]) => [at, parseNumber(text)]))
+    const found = findFit(table, given, among)
     setEmpty(found === null && wrong.length === 0)
     setFit(wrong.length > 0 ? null : found)
     session.write('measures', JSON.stringify({ unit, values: written }))

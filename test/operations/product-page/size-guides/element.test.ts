@@ -99,19 +99,23 @@ const module = new URL('../../../../operations/product-page/size-guides/elements
 
 test('a size is found for measures within it, the larger one between two, none above the largest', async () => {
   const { findFit, findMeasures } = await import(module.href)
-  expect(findMeasures(table).map(({ name }: { name: string }) => name)).toEqual(['Busto', 'Cintura'])
+  expect(findMeasures(table, [1, 2]).map(({ name }: { name: string }) => name)).toEqual(['Busto', 'Cintura'])
   expect(
-    findMeasures({
-      columns: ['BR', 'US'],
-      rows: [
-        ['36', '8'],
-        ['37', '7'],
-      ],
-    }),
+    findMeasures(
+      {
+        columns: ['BR', 'US'],
+        rows: [
+          ['36', '8'],
+          ['37', '7'],
+        ],
+      },
+      [1],
+    ),
   ).toEqual([])
-  expect(findFit(table, { 1: null })).toBeNull()
-  expect(findFit(table, { 1: 103 })).toMatchObject({ row: null })
-  expect(findFit(table, { 1: 60 })).toMatchObject({ row: 0 })
+  expect(findMeasures(table, [2]).map(({ name }: { name: string }) => name)).toEqual(['Cintura'])
+  expect(findFit(table, { 1: null }, [1, 2])).toBeNull()
+  expect(findFit(table, { 1: 103 }, [1, 2])).toMatchObject({ row: null })
+  expect(findFit(table, { 1: 60 }, [1, 2])).toMatchObject({ row: 0 })
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 4, maxLength: 12 }),
@@ -122,7 +126,7 @@ test('a size is found for measures within it, the larger one between two, none a
         )
         const rows = edges.slice(1).map((edge, row) => [`S${row}`, `${edges[row]! + 1}–${edge} cm`])
         const row = at % rows.length
-        const found = findFit({ columns: ['Size', 'Chest'], rows }, { 1: edges[row + 1] })
+        const found = findFit({ columns: ['Size', 'Chest'], rows }, { 1: edges[row + 1] }, [1])
         expect(found.row).toBe(row)
       },
     ),
