@@ -1,5 +1,5 @@
 /** The email that notifies the store of a submission. */
-import { escapeHtml } from '#operations/store/index'
+import { escapeHtml, files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { emailKey } from '#runtime/values/email'
@@ -30,7 +30,7 @@ export async function mailSubmission(ctx: Context, submissionId: string): Promis
   const mail = buildSubmissionMail(ctx.store.name, lines)
   for (const to of settings.notifyEmails) {
     try {
-      await ctx.adapters.mail.send({
+      await files.sendMail(ctx, {
         to,
         ...(row.email ? { replyTo: row.email } : {}),
         ...mail,

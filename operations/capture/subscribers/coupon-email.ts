@@ -1,6 +1,6 @@
 /** The email with a coupon code. */
 import { DateTime } from 'luxon'
-import { coupons, escapeHtml, metering } from '#operations/store/index'
+import { coupons, escapeHtml, files, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused } from '#runtime/ports/errors'
 import { idFromName } from '#runtime/values/ids'
@@ -29,7 +29,7 @@ export async function sendCouponEmail(ctx: Context, subscriberId: string): Promi
   }
   const link = unsubscribes.buildLink(ctx, 'newsletter', subscriberId)
   try {
-    await ctx.adapters.mail.send({
+    await files.sendMail(ctx, {
       to: email,
       ...buildCouponMail(ctx, { code, coupon, link }),
       headers: unsubscribes.buildHeaders(link),

@@ -1,6 +1,6 @@
 /** The page of a looked-up order: a form for each type. Plain HTML without scripts. */
 import { escapeHtml } from '#operations/store/index'
-import { honeypot } from '#operations/storefront/index'
+import { honeypot, nameWithVariant } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { type Choice, FormRenderer, renderHidden } from '#runtime/values/form-renderer'
 import { renderText } from '#runtime/values/variables'
@@ -14,7 +14,6 @@ import {
   commonWords,
   formatDay,
   formatPrice,
-  nameWithVariant,
   renderExchangePage,
   renderParagraphs,
   renderPolicy,

@@ -56,10 +56,6 @@ export const renderPolicy = (ctx: Context, text: string | null): string =>
     ? `<details><summary>${escapeHtml(getText(commonWords.policy, ctx.store.locale))}</summary>${renderParagraphs(text)}</details>`
     : ''
 
-/** The product name with its variant, unless the name contains it. */
-export const nameWithVariant = (name: string, variantName: string | null): string =>
-  variantName && !name.includes(variantName) ? `${name}, ${variantName}` : name
-
 /** Renders a text with its line breaks; empty for null. */
 export const renderParagraphs = (text: string | null): string =>
   text ? `<p class="lines">${escapeHtml(text)}</p>` : ''

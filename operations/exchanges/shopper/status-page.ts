@@ -1,5 +1,6 @@
 /** The status page of a request, as HTML. */
 import { escapeHtml } from '#operations/store/index'
+import { nameWithVariant } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { FormRenderer } from '#runtime/values/form-renderer'
 import { renderText } from '#runtime/values/variables'
@@ -9,7 +10,6 @@ import {
   formatDay,
   formatMoment,
   formatPrice,
-  nameWithVariant,
   renderExchangePage,
   renderParagraphs,
   renderPolicy,

@@ -1,5 +1,6 @@
 /** The shopper's view of a request. It contains no data of other people and no names of members. */
 import type { Row } from '#db/tables'
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
 import { localizeReason } from '../settings/defaults.ts'
@@ -80,7 +81,8 @@ export async function findView(
     .where('request_id', '=', requestId)
     .orderBy('position')
     .execute()
-  return toView(ctx, settings, request, items)
+  const view = toView(ctx, settings, request, items)
+  return { ...view, labelUrl: await files.signLinks(ctx, view.labelUrl) }
 }
 
 function toView(

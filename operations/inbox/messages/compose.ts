@@ -106,25 +106,23 @@ async function fromQuickReply(
   return { ...nothing, type, text: text || null, media: file && toMediaRow(file), quickReplyId: reply.id }
 }
 
-/** Builds the content for the provider. Links to files are valid for a day. */
-export async function buildProviderContent(
-  ctx: Context,
-  message: {
-    type: string
-    text: string | null
-    media: MediaRow | null
-    templateId: number | null
-    parameters: Parameters | null
-  },
-): Promise<sending.Content> {
+/** Builds the content for the provider. */
+export function buildProviderContent(message: {
+  type: string
+  text: string | null
+  media: MediaRow | null
+  templateId: number | null
+  parameters: Parameters | null
+}): sending.Content {
   const { type, text, media, templateId, parameters } = message
   if (templateId !== null) {
     const filled = { header: [], body: [], buttons: [], ...parameters }
     return { kind: 'template', templateId, parameters: filled, media: null }
   }
-  if (!media?.key) return { kind: 'text', text: text ?? '', media: null }
-  const { url } = await ctx.adapters.storage.signDownload(media.key, daySeconds, media.fileName ?? undefined)
-  return { kind: 'text', text: text ?? '', media: { type: type as MediaKind, url, fileName: media.fileName } }
+  const { url, fileName } = media ?? { url: null, fileName: null }
+  return {
+    kind: 'text',
+    text: text ?? '',
+    media: url === null ? null : { type: type as MediaKind, url, fileName },
+  }
 }
-
-const daySeconds = 24 * 3600

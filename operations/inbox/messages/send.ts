@@ -125,7 +125,7 @@ async function findReplied(
 
 /** Checks the preconditions of sending, except for the messaging window, which the caller has checked. */
 async function checkSendable(ctx: Context, phone: string, composed: Composed): Promise<void> {
-  const content = await buildProviderContent(ctx, composed)
+  const content = buildProviderContent(composed)
   const objection = await check(ctx, {
     phone,
     content,

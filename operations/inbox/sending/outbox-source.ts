@@ -61,9 +61,9 @@ export const teamMessages = outbox.defineSingleSource<TeamMessage>()({
     const reason = 'The window closed before the message could leave: send an approved template'
     return { code: 'window-closed', reason }
   },
-  async prepare(tx, row) {
+  async prepare(_tx, row) {
     const { phone, replyTo } = row
-    const content = await buildProviderContent(tx, row)
+    const content = buildProviderContent(row)
     return { row, outgoing: { phone: phone!, content, via: 'official', ...(replyTo ? { replyTo } : {}) } }
   },
   describeSent: ({ conversationId }) => ({ sourceId: conversationId, sourceName: null }),

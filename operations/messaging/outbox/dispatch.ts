@@ -3,7 +3,7 @@
  * the others.
  */
 
-import { health } from '#operations/store/index'
+import { files, health } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { minuteMs } from '#runtime/durations'
 import { pause } from '#runtime/pause'
@@ -54,7 +54,7 @@ async function callMail(
   at: Date,
 ): Promise<CallResult> {
   try {
-    const { messageId } = await ctx.adapters.mail.send({ ...mail, idempotencyKey })
+    const { messageId } = await files.sendMail(ctx, { ...mail, idempotencyKey })
     return { kind: 'sent', at, providerMessageId: messageId }
   } catch (error) {
     if (error instanceof Refused) return { kind: 'failed', code: toMailRefusal(error), reason: error.message }

@@ -1,6 +1,6 @@
 /** Sends messages to the provider. Every section sends its messages through this file. */
 
-import { attribution, metering } from '#operations/store/index'
+import { attribution, files, metering } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
 import { pause } from '#runtime/pause'
@@ -95,7 +95,7 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
   const { via } = message
   const route = await memoize(ctx, `route ${via ?? ''}`, () => findRoute(ctx, via))
   if (!route) return { outcome: 'disconnected' }
-  const { content } = message
+  const content = await files.signLinks(ctx, message.content)
   const { type } = route.connection
   const template =
     content.kind === 'template'
@@ -103,10 +103,11 @@ export async function deliver(ctx: Context, message: OutgoingMessage, key: strin
       : null
   const unfit = checkContent(type, content, template)
   if (unfit) return { outcome: 'refused', ...unfit }
-  if (!template || message.isCounted) return callProvider(ctx, route, message, template, key)
+  const signed = { ...message, content }
+  if (!template || message.isCounted) return callProvider(ctx, route, signed, template, key)
   const recipients = await countRecipients(ctx, route.connection, [message.phone])
   if (!recipients.has(message.phone)) return { outcome: 'retry', afterMs: dayMs, reason: 'number-limit' }
-  const outcome = await callProvider(ctx, route, message, template, key)
+  const outcome = await callProvider(ctx, route, signed, template, key)
   if (outcome.outcome !== 'accepted' && outcome.outcome !== 'unknown') {
     await recipients.uncount([message.phone])
   }

@@ -167,10 +167,9 @@ async function insertSend(
       })
       .returning(['id', 'media_url'])
       .executeTakeFirstOrThrow()
-    if (row.media_url) {
-      const use = { url: row.media_url, purpose: null, field: 'mediaUrl' }
-      await files.setUses(tx, `direct-message:${row.id}`, [use], new Set([use.url]))
-    }
+    const uses = row.media_url ? [{ url: row.media_url, purpose: null, field: 'mediaUrl' }] : []
+    const known = new Set(uses.map(({ url }) => url))
+    await files.setUses(tx, `direct-message:${row.id}`, uses, known, content)
     return row.id
   })
 }

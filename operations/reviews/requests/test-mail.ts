@@ -1,4 +1,5 @@
 /** Sends a test email of a review request. */
+import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { Refused } from '#runtime/ports/errors'
@@ -39,7 +40,7 @@ export async function sendTestMail(
   )
   const testSubject = `[Test] ${subject}`
   try {
-    await ctx.adapters.mail.send({
+    await files.sendMail(ctx, {
       to: sentTo,
       subject: testSubject,
       html,

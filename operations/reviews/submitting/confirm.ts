@@ -3,7 +3,7 @@
  * click proves that the owner of the address wrote the review.
  */
 
-import { escapeHtml } from '#operations/store/index'
+import { escapeHtml, files } from '#operations/store/index'
 import { markStorefrontChanged } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { dayMs } from '#runtime/durations'
@@ -84,7 +84,7 @@ export async function sendConfirmationEmail(ctx: Context, reviewId: string): Pro
     renderText(text, { product: row.product_name ?? words.product, store: name }).text
   const [subject, asks] = [filled(words.subject), filled(words.asks)]
   try {
-    await ctx.adapters.mail.send({
+    await files.sendMail(ctx, {
       to: row.customer_email,
       subject,
       text: `${asks}\n\n${words.here}:\n${link}\n\n${words.otherwise}\n`,

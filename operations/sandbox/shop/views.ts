@@ -30,10 +30,14 @@ export async function renderCategoryPage(shop: OpenShop, categoryId: string): Pr
   })
 }
 
-const renderOption = ({ id, name, price, isAvailable }: Product['variants'][number]): string =>
-  `<option value="${escapeHtml(id)}" data-price="${price}"${isAvailable ? '' : ' data-sold-out'}>${escapeHtml(name)}</option>`
+const renderOption = (
+  { id, name, price, isAvailable }: Product['variants'][number],
+  chosen: string | null,
+): string =>
+  `<option value="${escapeHtml(id)}" data-price="${price}"${isAvailable ? '' : ' data-sold-out'}${id === chosen ? ' selected' : ''}>${escapeHtml(name)}</option>`
 
-export function renderProductPage(shop: OpenShop, product: Product): Response {
+/** `chosen`: the variant of the address (`?variant=`), as shops choose it for a link. */
+export function renderProductPage(shop: OpenShop, product: Product, chosen: string | null): Response {
   const { locale } = shop.ctx.store
   const words = getTexts(locale)
   const image = product.imageUrl
@@ -49,7 +53,7 @@ export function renderProductPage(shop: OpenShop, product: Product): Response {
 <p class="price" data-price>${escapeHtml(formatMoneyForPage(product.price, product.currency, locale))}</p>${spot('below-price')}
 ${spot('above-buy-button')}
 <form class="buy" action="${escapeHtml(buildPath(shop, '/cart'))}/add" method="post" data-buy="${escapeHtml(product.id)}">
-<label${product.variants.length > 1 ? '' : ' hidden'}>${escapeHtml(words.variant)} <select name="variantId">${product.variants.map(renderOption).join('')}</select></label>
+<label${product.variants.length > 1 ? '' : ' hidden'}>${escapeHtml(words.variant)} <select name="variantId">${product.variants.map((each) => renderOption(each, chosen)).join('')}</select></label>
 <label>${escapeHtml(words.quantity)} <input name="quantity" type="number" min="1" max="99" value="1"></label>
 <button data-sold-out-text="${escapeHtml(words.soldOut)}">${escapeHtml(words.buy)}</button><output role="status"></output></form>${spot('below-buy-button')}
 <h2>${escapeHtml(words.description)}</h2><p>${escapeHtml(words.about)}</p>${spot('below-description')}</div></div>${spot('page-bottom')}`,

@@ -3,6 +3,7 @@ import type { StoreFacts } from '#db/access'
 import { unsubscribes } from '#operations/capture/index'
 import { type sending, templates } from '#operations/messaging/index'
 import { escapeHtml } from '#operations/store/index'
+import { nameWithVariant } from '#operations/storefront/index'
 import { trimVisible } from '#runtime/values/confusables'
 import { formatMoney } from '#runtime/values/localized'
 import { toPublicName } from '#runtime/values/public-name'
@@ -14,6 +15,7 @@ import type { AlertContent } from '../settings/schema.ts'
 /** Stored fields of a subscription. Its product fields are used if the product cannot be read from the platform. */
 export interface Subscriber {
   name: string | null
+  variant_id: string
   product_name: string
   variant_name: string | null
   product_url: string | null
@@ -24,16 +26,21 @@ type Store = Pick<StoreFacts, 'name' | 'locale' | 'currency'>
 
 /** Builds the value of every variable; null if it has none. */
 export function buildValues(subscriber: Subscriber, live: LiveVariant | null, store: Store): Values {
+  const variantName = live ? getVariantName(live) : subscriber.variant_name
   const price = live ? formatMoney(live.variant.price, live.product.currency, store.locale) : null
   return {
     // The name is untrusted: anybody may have entered it with another person's address.
     name: toPublicName(subscriber.name),
     productName: live?.product.name ?? subscriber.product_name,
-    variantName: live ? getVariantName(live) : subscriber.variant_name,
+    variantName,
     price,
     stock: live?.variant.stock?.toString() ?? null,
     storeName: store.name,
-    productUrl: buildLink(live?.product.url ?? subscriber.product_url, subscriber.click_token),
+    productUrl: buildLink(
+      live?.product.url ?? subscriber.product_url,
+      subscriber.click_token,
+      variantName && subscriber.variant_id,
+    ),
   }
 }
 
@@ -42,14 +49,26 @@ const getVariantName = ({ product, variant }: LiveVariant): string | null =>
   variant.name === '' || variant.name === product.name ? null : variant.name
 
 /**
- * Adds the click token to the product's address, so that a later order can be attributed to the alert. Null if it is
- * not a web address.
+ * Adds the click token to the product's address, so that a later order can be attributed to the alert, and the variant,
+ * so that the shop's page chooses it. Null if it is not a web address.
  */
-export function buildLink(address: string | null, clickToken: string): string | null {
+export function buildLink(
+  address: string | null,
+  clickToken: string,
+  variantId: string | null = null,
+): string | null {
   const url = address === null ? null : URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol)) return null
   url.searchParams.set('mk', clickToken)
+  if (variantId) url.searchParams.set('variant', variantId)
   return url.href
+}
+
+/** The values for these texts. Where they do not name the variant themselves, the product is named with it. */
+function nameVariant(values: Values, texts: readonly string[]): Values {
+  const { productName, variantName } = values
+  if (!productName || texts.some((text) => /\{\{\s*variantName\s*[|}]/.test(text))) return values
+  return { ...values, productName: nameWithVariant(productName, variantName) }
 }
 
 const customerWords: Readonly<Record<string, string>> = { pt: 'cliente', es: 'cliente', en: 'customer' }
@@ -106,8 +125,9 @@ export function renderMessage(
   values: Values,
   store: Store,
 ): { content: sending.Content; text: string } {
-  if (template) return renderTemplate(template, values, store)
-  const text = renderLoosely(settings.templateMessaging, values).trim()
+  const { templateMessaging } = settings
+  if (template) return renderTemplate(template, nameVariant(values, []), store)
+  const text = renderLoosely(templateMessaging, nameVariant(values, [templateMessaging])).trim()
   return { content: { kind: 'text', text, media: null }, text }
 }
 
@@ -130,8 +150,9 @@ export function renderMail(
 ): AlertMail {
   const leave = getText(unsubscribes.linkLabel, locale)
   const { templateEmail } = settings
+  const named = nameVariant(values, Object.values(templateEmail))
   const part = (name: keyof AlertContent['templateEmail']): string =>
-    renderLoosely(templateEmail[name], values).trim()
+    renderLoosely(templateEmail[name], named).trim()
   const [title, greeting, content, button, footer] = [
     part('mainTitle'),
     part('greeting'),

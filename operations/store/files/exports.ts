@@ -227,7 +227,7 @@ async function mail(ctx: Context, row: ExportRow, fileName: string, written: Wri
   const { bytes, key, rows, expiresAt } = written
   const link = bytes ? null : (await ctx.adapters.storage.signDownload(key, linkSeconds, fileName)).url
   const { title } = requireSource(ctx, row.name)
-  await ctx.adapters.mail.send({
+  await files.sendMail(ctx, {
     to: row.email,
     ...buildExportMail({
       title,

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Context } from '#runtime/context'
 
+export { sendMail, signLinks } from './links.ts'
 export {
   type FileUse,
   releaseUses,

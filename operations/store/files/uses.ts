@@ -3,7 +3,7 @@ import type { Context, SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { findReferences, type ReferenceLookup } from '#runtime/references'
 import type { z } from '#runtime/schema'
-import { trimEndWhile } from '#runtime/values/trim'
+import { findFileUrls } from './links.ts'
 
 export interface FileUse {
   url: string
@@ -83,24 +83,6 @@ export function trackFiles(
 /** Like `setUses`, but for a resource that only links to files in texts, for example a bar that links to a price list. */
 export const trackLinkedFiles = (ctx: Context, owner: string, after: unknown): Promise<void> =>
   setUses(ctx, owner, [], undefined, after)
-
-/** Finds URLs of our storage in all strings of a value, and returns them without query and fragment. */
-function findFileUrls(ctx: Context, value: unknown): string[] {
-  const found = new Set<string>()
-  const read = (each: unknown): void => {
-    if (typeof each === 'string') {
-      for (const [address] of each.matchAll(/https?:\/\/[^\s"'<>()\\]+/gi)) {
-        // A full stop after a URL ends the sentence and is not part of the URL.
-        const url = URL.parse(trimEndWhile(address, endsSentence))
-        if (url && ctx.adapters.storage.owns(url.href)) found.add(url.origin + url.pathname)
-      }
-    } else if (typeof each === 'object' && each !== null) Object.values(each).forEach(read)
-  }
-  read(value)
-  return [...found].slice(0, maxUrls)
-}
-const endsSentence = (sign: string): boolean => '.,;:!?]}*_'.includes(sign)
-const maxUrls = 500
 
 /** Removes all uses by these owners, which may be of several stores. */
 export async function releaseUses(

@@ -1,5 +1,6 @@
 import type { Context } from '#runtime/context'
 import type { MemberRole } from '../enums.ts'
+import { sendMail } from '../files/links.ts'
 import { buildInvitationMail } from './invitation-texts.ts'
 import { findSentToken } from './invitations.ts'
 
@@ -15,7 +16,7 @@ export async function mailInvitation(ctx: Context, invitationId: string): Promis
     .executeTakeFirst()
   if (!invitation) return
   const token = findSentToken(ctx.settings, invitationId, invitation.token_hash)
-  await ctx.adapters.mail.send({
+  await sendMail(ctx, {
     to: invitation.email,
     ...buildInvitationMail({
       storeName: ctx.store.name,

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon'
-import { escapeHtml } from '#operations/store/index'
+import { escapeHtml, files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { readRow } from '../rows.ts'
 import { listOwners } from './owner-notifications.ts'
@@ -21,7 +21,7 @@ export async function mailPaymentFailed(
     ? `Until ${day} (${timezone}) everything goes on; after that the store can only be read.`
     : ''
   for (const { userId, email } of await listOwners(ctx)) {
-    await ctx.adapters.mail.send({
+    await files.sendMail(ctx, {
       to: email,
       subject: `The payment of ${name} failed`.replace(/[\r\n]+/g, ' '),
       text: `${[failed, remedy, grace].filter(Boolean).join('\n\n')}\n`,

@@ -37,6 +37,7 @@ const refused: [folder: string, code: string, message: string][] = [
   ['operations/one', 'const kept = {}', state],
   ['operations/one', 'let kept = 0', state],
   ['operations/one', 'const notice = { dedupeKey: `sold:${id}:${tx.clock.ms()}` }', 'contains the clock'],
+  ['operations/one', 'await ctx.adapters.mail.send({ to, ...mail })', 'files.sendMail'],
   ['operations/one', "rows.where('o.customer_phone', 'in', phones)", spelling],
   ['operations/one', "rows.onRef('a.email', '=', 'b.email')".replace("'b.email'", 'other'), spelling],
   ['db', "rows.where(\n  'email',\n  '=',\n  email,\n)", spelling],

@@ -8,8 +8,9 @@ export default page({
   description: 'A product, by its id or handle.',
   trust: 'Only where the sandbox is on, which production never is.',
   sandboxOnly: true,
-  async handler(system, { params }) {
-    const shop = await openShop(system, params.store!)
-    return renderProductPage(shop, await findProduct(shop, params.product!))
+  async handler(system, request) {
+    const shop = await openShop(system, request.params.store!)
+    const product = await findProduct(shop, request.params.product!)
+    return renderProductPage(shop, product, request.parameters().get('variant'))
   },
 })

@@ -176,8 +176,8 @@ describe('a rollout', () => {
     expect(message!.content).toMatchObject({
       parameters: {
         header: [],
-        body: ['cliente', 'Luminária <b>Lua</b>'],
-        buttons: [expect.stringMatching(/^luminaria-lua\?ref=a&mk=[\w-]{22}$/)],
+        body: ['cliente', 'Luminária <b>Lua</b>, Branca'],
+        buttons: [expect.stringMatching(/^luminaria-lua\?ref=a&mk=[\w-]{22}&variant=3001$/)],
       },
     })
   })
@@ -263,7 +263,7 @@ describe('an alert', () => {
     const [mail] = await listSandboxMail(app.database.root as never, { to: 'bia@example.com' })
     const [row, other] = await shop.all()
     expect(mail).toMatchObject({
-      subject: 'Luminária <b>Lua</b> está de volta ao estoque',
+      subject: 'Luminária <b>Lua</b>, Branca está de volta ao estoque',
       idempotencyKey: `st_${row.id}_1`,
       headers: {
         'List-Unsubscribe': `<${unsubscribes.buildLink(await shop.context(), 'stock', row.id)}>`,
@@ -272,10 +272,10 @@ describe('an alert', () => {
     })
     expect(mail!.html).toContain('Olá &#60;i&#62;Bia&#60;/i&#62;,')
     expect(mail!.html).not.toMatch(/<i>|<b>/)
-    const link = /https:\/\/shop\.example\/products\/luminaria-lua\?ref=a&mk=[\w-]{22}/
+    const link = /https:\/\/shop\.example\/products\/luminaria-lua\?ref=a&mk=[\w-]{22}&variant=3001/
     expect(mail!.text).toMatch(link)
     const message = (await shop.listSent()).find((each) => each.to === makePhone(3))!
-    expect(message.text).toMatch(/^Oi! Luminária <b>Lua<\/b> Branca R\$ 149,90 : https/)
+    expect(message.text).toMatch(/^Oi! Luminária <b>Lua<\/b> Branca R\$ 149,90: https/)
     expect(message.text).toMatch(link)
     await advance(3000)
     const delivered = { status: 'sent', deliveredAt: expect.any(String), reason: null }
