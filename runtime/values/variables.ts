@@ -69,12 +69,12 @@ export function findVariableIssue(text: string, known?: ReadonlySet<string>): st
 }
 
 /**
- * Renders a text for a person. A missing value leaves no gap: runs of spaces become one, and spaces before `,.!?` and
- * at line ends are removed. Throws on a text that `findVariableIssue` refuses.
+ * Renders a text for a person. A missing value leaves no gap: what belongs to it alone goes with it (`closeGaps`).
+ * Throws on a text that `findVariableIssue` refuses.
  */
 export function renderText(text: string, values: Values): RenderedText {
   const rendered = fill(text, values)
-  return rendered.missing.length === 0 ? rendered : { ...rendered, text: closeGaps(rendered.text) }
+  return { ...rendered, text: closeGaps(rendered.text) }
 }
 
 const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
@@ -83,13 +83,7 @@ const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
  * Renders a text that was saved without validation: invalid variables stay as they are, unknown names become empty.
  */
 export function renderLoosely(text: string, values: Values): string {
-  let isMissing = false
-  const filled = text.replace(wellFormed, (variable) => {
-    const rendered = fill(variable, values)
-    isMissing ||= rendered.missing.length > 0
-    return rendered.text
-  })
-  return isMissing ? closeGaps(filled) : filled
+  return closeGaps(text.replace(wellFormed, (variable) => fill(variable, values).text))
 }
 
 /**
@@ -98,13 +92,16 @@ export function renderLoosely(text: string, values: Values): string {
  */
 export function renderParameter(text: string, values: Values): RenderedText {
   const { text: filled, missing } = fill(text, values)
-  const gapless = missing.length === 0 ? filled : closeGaps(filled)
-  return { text: toParameter(gapless), missing }
+  return { text: toParameter(closeGaps(filled)), missing }
 }
 
 /** Makes a valid template parameter: networks refuse line breaks, tabs and more than four blanks in a row. */
 export const toParameter = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
+/** Marks the place of a missing value in a filled text. No text has this character, because PostgreSQL refuses it. */
+const gap = '\u0000'
+
+/** Fills in the values, and marks missing ones as gaps. */
 function fill(text: string, values: Values): RenderedText {
   const parsed = parseVariables(text)
   if ('issue' in parsed) throw new Error(`A text that cannot be rendered was saved: it ${parsed.issue}`)
@@ -117,7 +114,7 @@ function fill(text: string, values: Values): RenderedText {
     }
     const value = Object.hasOwn(values, part.name) ? cleanValue(values[part.name]) : ''
     if (value === '' && part.fallback === null) missing.add(part.name)
-    filled += value || (part.fallback ?? '')
+    filled += value || (part.fallback ?? gap)
   }
   return { text: filled, missing: [...missing] }
 }
@@ -136,8 +133,53 @@ function cleanValue(value: string | null | undefined): string {
     .trim()
 }
 
-const closeGaps = (text: string): string =>
-  text
-    .replace(/ {2,}/g, ' ')
-    .replace(/ ([,.!?])/g, '$1')
-    .replace(/ $/gm, '')
+/** Words that only lead to what follows them: prepositions, with an article, and conjunctions. */
+const leading = `
+  and at before by for from in of on since the through to until via with
+  a antes ao aos até com da das de desde do dos e em na nas no nos o os as para pela pelas pelo pelos por à às
+  al con del el en hasta la las los y
+  aus bei bis für mit nach von zu  avec chez dans pour  dal della di nel`
+  .trim()
+  .split(/\s+/)
+const leadingWords = `(?<![\\p{L}\\p{N}])(?:${leading.join('|')})(?![\\p{L}\\p{N}])`
+
+/** At most three words, or a clause that ends in a preposition. */
+const label = `(?:[^.!?…\\n\\0]*${leadingWords}|[^\\s.!?…\\0]+(?: [^\\s.!?…\\0]+){0,2})`
+
+/** Prepositions before it, such as `from` in `Ana from … bought`. */
+const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]+)+\\0`, 'giu'), '\0']
+const steps: readonly [RegExp, string][] = [
+  [/\0(?:[ \u00a0]*\0)+/g, '\0'],
+  // A line of gaps alone, with its break.
+  [/(?<=^|\n)[ \u00a0]*\0[ \u00a0]*\r?\n/g, ''],
+  prepositions,
+  // Brackets and quotation marks around nothing.
+  [/\([ \u00a0]*\0[ \u00a0]*\)|\[[ \u00a0]*\0[ \u00a0]*\]|["“«‘'][ \u00a0]*\0[ \u00a0]*["”»’']/g, '\0'],
+  // A label such as `Send to: …` or `Your code: …` with a line or a sentence of its own, not the whole text.
+  [new RegExp(`(?<=[.!?…])\\s+${label}:[ \\u00a0]*\\0(?=\\s*(?:[.!?…]|$))[.!?…]?`, 'giu'), '\0'],
+  [new RegExp(`(?<=^|\\n)${label}:[ \\u00a0]*\\0[ \\u00a0]*\\r?\\n`, 'giu'), ''],
+  [new RegExp(`\\n${label}:[ \\u00a0]*\\0(?=\\s*$)`, 'giu'), ''],
+  prepositions,
+  // A mark between two others, before the end, or at the start.
+  [/([,;:·•|/–—-])[ \u00a0]*\0[ \u00a0]*(?=\1)/g, '\0'],
+  [/[ \u00a0]*[,;:·•|/–—-]+[ \u00a0]*\0(?=[ \u00a0]*(?:[.!?…)\]\n\r]|$))/g, ' \0'],
+  prepositions,
+  [/((?:^|[\n([.!?…])[ \u00a0]*)\0[ \u00a0]*[,;:·•|/–—-][ \u00a0]*/g, '$1\0'],
+  [/(^|\n)[ \u00a0]*\0[ \u00a0\0]*/g, '$1'],
+  [/[ \u00a0]+\0(?=\s*(?:[,.!?;:)\]]|$))/g, ''],
+  [/\0/g, ''],
+  [/ {2,}/g, ' '],
+  [/ ([,.!?])/g, '$1'],
+  [/ $/gm, ''],
+]
+
+/**
+ * Closes the gaps of missing values: with a value go its brackets, the preposition and the mark that lead to it, and the
+ * line or sentence that says nothing else. `Ana from {{city}} bought {{product}}` becomes `Ana bought Mug`.
+ */
+function closeGaps(text: string): string {
+  if (!text.includes(gap)) return text
+  const closed = steps.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
+  // Marks alone, such as the full stop of `Until {{day}}.`, say nothing.
+  return /[\p{L}\p{N}\p{S}]/u.test(closed) ? closed : ''
+}
