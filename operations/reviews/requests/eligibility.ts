@@ -124,7 +124,13 @@ const buildReviewerKeys = (productId: string, email: string | null, phoneKey: st
   ...(phoneKey ? [`${productId}\n${phoneKey}`] : []),
 ]
 
-/** Finds the items of these orders that were cancelled or refunded. */
+/** Finds the items of these orders that the shopper has sent back, although the platform may know of no refund. */
+export type FindReturned = (
+  ctx: Context,
+  orderIds: readonly string[],
+) => Promise<readonly { orderId: string; itemId: string }[]>
+
+/** Finds the items of these orders that were cancelled, refunded or returned. */
 export async function findEndedItems(
   ctx: Context,
   orderIds: readonly string[],
@@ -143,10 +149,14 @@ export async function findEndedItems(
         or i.refunded_quantity >= i.quantity or (i.total > 0 and i.refunded_total >= i.total))`,
     )
     .execute()
-  return new Map(
-    rows.map((row) => [itemKey(row.order_id, row.id), row.is_cancelled ? 'order-cancelled' : 'refunded']),
-  )
+  const returned = (orderIds.length > 0 && (await ctx.extensions.returnedItems?.(ctx, orderIds))) || []
+  return new Map([
+    ...returned.map(({ orderId, itemId }) => [itemKey(orderId, itemId), 'refunded'] as const),
+    ...rows.map((row) => [itemKey(row.order_id, row.id), toEnd(row.is_cancelled)] as const),
+  ])
 }
+
+const toEnd = (isCancelled: boolean) => (isCancelled ? 'order-cancelled' : 'refunded')
 
 interface People {
   emails: string[]

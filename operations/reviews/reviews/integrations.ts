@@ -86,7 +86,7 @@ export async function findApprovedSince(
     .execute()
 }
 
-/** Finds orders that have a review request, or whose customer has reviewed one of their products. */
+/** Finds orders that have a review request or a completed return, or whose customer has reviewed one of their products. */
 export async function findReviewedOrders(ctx: Context, orderIds: readonly string[]): Promise<Reviewed> {
   const known = new Map<string, 'not-eligible' | 'duplicate-request'>()
   const asked = await ctx.db
@@ -117,6 +117,8 @@ export async function findReviewedOrders(ctx: Context, orderIds: readonly string
     .where(isAmong('o.id', orderIds))
     .execute()
   for (const { id } of reviewed) known.set(id, 'not-eligible')
+  const returned = (await ctx.extensions.returnedItems?.(ctx, orderIds)) ?? []
+  for (const { orderId } of returned) known.set(orderId, 'not-eligible')
   return known
 }
 

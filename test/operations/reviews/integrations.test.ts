@@ -5,8 +5,11 @@ import getAutomation from '#operations/automations/definitions/api/get-automatio
 import { unsubscribes } from '#operations/capture/index'
 import { findApprovedSince, findReviewedOrders } from '#operations/reviews/reviews/integrations'
 import getSettings from '#operations/reviews/settings/api/get-settings'
+import saveSettings from '#operations/reviews/settings/api/save-settings'
 import listTestimonials from '#operations/reviews/testimonials/api/list-testimonials'
 import activate from '#operations/store/onboarding/api/activate-features'
+import { exchangeShop } from '#test/operations/exchanges/shopper'
+import { approve, confirm, received, requested } from '#test/operations/exchanges/support'
 import { testApp } from '#test/support/app'
 import { reviewShop } from './shop.ts'
 
@@ -96,4 +99,34 @@ test('the onboarding turns reviews and testimonials on', async () => {
   expect(status).toBe(200)
   expect((await shop.call(getSettings)).body.isEnabled).toBe(true)
   expect((await shop.call(listTestimonials)).body.settings.isEnabled).toBe(true)
+})
+
+test('an item of a completed return gets no review request, and the other items of its order do', async () => {
+  await app.setClock('2026-04-03T12:00:00.000Z')
+  const shop = await exchangeShop(app)
+  const settings = { isEnabled: true, request: { delayDays: 5 }, reminder: { isEnabled: true, delayDays: 1 } }
+  expect((await shop.call(saveSettings, { body: settings })).status).toBe(200)
+  const [kept, returned] = ['2003', '2001']
+  const items = [kept, returned].map((variantId) => ({ variantId, quantity: 1 }))
+  const order = await shop.delivered({ items })
+  const line = order.items.find(({ variantId }) => variantId === returned)!
+  const { id } = await requested(shop, { order, items: [{ orderItemId: line.id }] })
+  const reviewed = async () => [...(await findReviewedOrders(await shop.context(), [order.id])).values()]
+  expect((await approve(shop, id)).status).toBe(200)
+  expect((await received(shop, id)).status).toBe(200)
+  expect((await confirm(shop, id)).status).toBe(200)
+  await app.drainJobs()
+  for (const day of ['08', '09', '10']) {
+    await app.setClock(`2026-04-${day}T15:00:00.000Z`)
+    await app.drainJobs()
+  }
+  const rows = await app.database.query<{ order_item_id: string; status: string; reason: string | null }>(
+    'select order_item_id, status, reason from review_dispatches where order_id = $1 order by status',
+    [order.id],
+  )
+  expect(rows.map((row) => [row.order_item_id === line.id, row.status, row.reason])).toEqual([
+    [false, 'sent', null],
+    [true, 'skipped', 'refunded'],
+  ])
+  expect(await reviewed()).toEqual(['not-eligible'])
 })
