@@ -3,7 +3,7 @@ import { refuse } from '#runtime/errors'
 import { toCanonicalJson } from '#runtime/values/changes'
 import { emptyMessage, mergeCoupon, mergeMessage } from './parts.ts'
 import type { StepInput } from './schema.ts'
-import type { Flow, Step } from './types.ts'
+import type { CouponSpec, Flow, Step } from './types.ts'
 
 const maxSteps = 20
 const maxMessages = 10
@@ -187,4 +187,15 @@ export function findStepsAfterCoupon(flow: Flow, ordered: readonly Step[], atSta
     for (const id of listNext(step)) arrivals.set(id, (arrivals.get(id) ?? true) && has)
   }
   return new Set(ordered.filter((step) => arrivals.get(step.id)).map((step) => step.id))
+}
+
+/** The last coupon that a path to the step issues; null if none does. */
+export function findCouponBefore(flow: Flow, stepId: string): CouponSpec | null {
+  const arrivals = new Map<string, CouponSpec>()
+  for (const step of sortSteps(flow, new Map(flow.steps.map((each) => [each.id, each])))) {
+    if (step.id === stepId) break
+    const coupon = step.type === 'coupon' ? step.coupon : arrivals.get(step.id)
+    for (const id of coupon ? listNext(step) : []) arrivals.set(id, arrivals.get(id) ?? coupon!)
+  }
+  return arrivals.get(stepId) ?? null
 }

@@ -15,11 +15,13 @@ import type { CartFacts, IssuedCoupon, OrderFacts } from '../deciding/facts.ts'
 import { chooseMessage, renderMessage } from '../deciding/message.ts'
 import { findNewestCart, findNewestOrder } from '../deciding/newest.ts'
 import { buildValues } from '../deciding/values.ts'
+import { findCouponBefore } from '../flow.ts'
 import { type CashbackSettings, kinds } from '../kinds.ts'
 import type { AutomationMessage, AutomationRow, CouponSpec } from '../types.ts'
 
 /**
- * Sends the first message, or the message of `stepId`, with the store's newest cart or order and a made-up coupon.
+ * Sends the first message, or the message of `stepId`, with the store's newest cart or order and a made-up code for
+ * the coupon that is issued before that message.
  * Returns a SentMessage, and refuses for the same reasons as a single message. Call it outside any transaction.
  */
 export async function sendTest(
@@ -44,12 +46,11 @@ export async function sendTest(
     throw refuse('conflict', `The template ${template!.name} is ${template!.status}: it must be approved`)
   }
   if (choice.kind === 'failed') throw refuse('conflict', choice.reason)
-  const subject = await findSubject(ctx, automation)
+  const subject = await findSubject(ctx, automation, stepId)
   const values = buildValues(
     {
       ...subject,
       person: { name: subject.name, phone, email: subject.email },
-      cashback: automation.type === 'cashback' ? subject.coupon : null,
     },
     ctx.store,
     ctx.now(),
@@ -74,19 +75,28 @@ interface TestSubject {
   order: OrderFacts | null
   cart: CartFacts | null
   coupon: IssuedCoupon
+  cashback: IssuedCoupon | null
 }
 
-async function findSubject(ctx: Context, automation: AutomationRow): Promise<TestSubject> {
+async function findSubject(
+  ctx: Context,
+  automation: AutomationRow,
+  stepId: string | null,
+): Promise<TestSubject> {
   const isCart = kinds[automation.type].entityType === 'cart'
   const cart = isCart ? await findNewestCart(ctx) : null
   const order = isCart || automation.type === 'birthday' ? null : await findNewestOrder(ctx)
   const person = cart ?? order
+  const cashback = findCashback(ctx, automation, order?.facts ?? null)
+  const ofStep = stepId !== null && automation.flow ? findCouponBefore(automation.flow, stepId) : null
+  const first = cashback ?? automation.coupon ?? sampleCoupon
   return {
     name: person?.name ?? null,
     email: person?.email ?? null,
     order: order?.facts ?? null,
     cart: cart?.facts ?? null,
-    coupon: buildSampleCoupon(ctx, findCoupon(ctx, automation, order?.facts ?? null)),
+    coupon: buildSampleCoupon(ctx, ofStep ?? first),
+    cashback: cashback && buildSampleCoupon(ctx, cashback),
   }
 }
 
@@ -98,17 +108,14 @@ const sampleCoupon: CouponSpec = {
   validDays: 7,
 }
 
-function findCoupon(
+function findCashback(
   ctx: Context,
-  { type, coupon, flow, settings }: AutomationRow,
+  { type, settings }: AutomationRow,
   order: OrderFacts | null,
-): CouponSpec {
-  if (type === 'cashback') {
-    const cashback = settings as unknown as CashbackSettings
-    return buildCashbackCoupon(cashback, order ? calculateCashback(ctx.store.currency, order, cashback) : 0)
-  }
-  const step = flow?.steps.find((each) => each.type === 'coupon')
-  return coupon ?? step?.coupon ?? sampleCoupon
+): CouponSpec | null {
+  if (type !== 'cashback') return null
+  const cashback = settings as unknown as CashbackSettings
+  return buildCashbackCoupon(cashback, order ? calculateCashback(ctx.store.currency, order, cashback) : 0)
 }
 
 const buildSampleCoupon = (ctx: Context, { type, value, validDays }: CouponSpec): IssuedCoupon => ({

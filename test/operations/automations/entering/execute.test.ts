@@ -200,6 +200,45 @@ describe('POST /automations/:id/test', () => {
     expect(await shop.executions(automation.id)).toEqual([])
   })
 
+  test('a message of the flow shows the coupon of the step before it, with its value', async () => {
+    await app.setClock(noon)
+    const shop = await automationShop(app)
+    await shop.cart()
+    const coupon = (id: string, value: number, next: string) => ({
+      id,
+      type: 'coupon',
+      coupon: { type: 'percentage', value },
+      next,
+    })
+    const message = { text: '{{couponValue}}' }
+    const wait = (id: string, next: string) => ({ id, type: 'wait', minutes: 60, next })
+    const automation = await shop.automation({
+      type: 'abandoned-cart',
+      message: { text: 'Oi' },
+      flow: {
+        start: 'w1',
+        steps: [
+          wait('w1', 'c1'),
+          coupon('c1', 5, 'm1'),
+          { id: 'm1', type: 'message', message, next: 'w2' },
+          wait('w2', 'check'),
+          { id: 'check', type: 'purchase-check', ifPurchased: 'c3', ifNot: 'c2' },
+          coupon('c2', 15, 'm2'),
+          { id: 'm2', type: 'message', message, next: null },
+          coupon('c3', 20, 'm3'),
+          { id: 'm3', type: 'message', message, next: null },
+        ],
+      },
+    })
+    const texts: string[] = []
+    for (const stepId of ['m1', 'm2', 'm3']) {
+      const body = { phone: ana.phone, stepId }
+      texts.push((await shop.call(testAutomation, { params: { id: automation.id }, body })).body.text)
+      await tick(1_000)
+    }
+    expect(texts).toEqual(['5%', '15%', '20%'])
+  })
+
   test('does not resend under its key after a lost answer, although the coupon would differ', async () => {
     await app.setClock(noon)
     const shop = await automationShop(app)
