@@ -1,5 +1,6 @@
 /** Validates popup settings as a whole (rule 1), in every part that is on. No database access. */
 import { refuse } from '#runtime/errors'
+import { hasVisible } from '#runtime/values/confusables'
 import { findAmountIssue } from '#runtime/values/money'
 import type { PopupCoupon, PopupSettings } from './schema.ts'
 
@@ -118,13 +119,17 @@ function findDisplayIssues({ fields, couponDelivery, display }: PopupSettings): 
   if (display.pageMode !== 'all' && display.pagePatterns.length === 0) {
     faults.push('display.pagePatterns: must have at least one pattern')
   }
+  const hasTeaser = display.teaserEnabled && hasVisible(display.teaserText ?? '')
   const appears =
     display.delaySeconds !== null ||
     display.scrollPercent !== null ||
-    display.exitIntent ||
-    display.teaserEnabled
+    // A phone has no pointer that leaves the page.
+    (display.exitIntent && display.devices !== 'mobile') ||
+    hasTeaser
   if (!appears) {
-    faults.push('display: one of delaySeconds, scrollPercent, exitIntent and teaserEnabled must be set')
+    faults.push(
+      'display: one of delaySeconds, scrollPercent, exitIntent (not for mobile alone) and teaserEnabled with a teaserText must be set, else nothing can open the popup',
+    )
   }
   return faults
 }

@@ -136,6 +136,33 @@ describe('settings of the popup', () => {
     expect((await save(shop, { coupon: { code: null }, display: { pageMode: 'include' } })).status).toBe(200)
   })
 
+  test('a popup that nothing can open is refused, and one that something opens is not', async () => {
+    const shop = await store(app)
+    const never = { delaySeconds: null, scrollPercent: null, exitIntent: false, teaserEnabled: false }
+    const closed = [
+      {},
+      { teaserEnabled: true },
+      { teaserEnabled: true, teaserText: null },
+      { teaserText: 'Win' },
+      { exitIntent: true, devices: 'mobile' },
+    ]
+    for (const display of closed) {
+      const body = { isEnabled: true, display: { ...never, teaserText: null, ...display } }
+      const expected = [400, expect.stringContaining('else nothing can open the popup')]
+      expect([display, await readMessage(shop, body)]).toEqual([display, expected])
+    }
+    const open = [
+      { delaySeconds: 0 },
+      { scrollPercent: 50 },
+      { exitIntent: true },
+      { teaserEnabled: true, teaserText: 'Win' },
+    ]
+    for (const display of open) {
+      const answer = await save(shop, { isEnabled: true, display: { ...never, ...display } })
+      expect([display, answer.status]).toEqual([display, 200])
+    }
+  })
+
   test('shared codes are created on the platform, in upper case, once; a refusal names the field', async () => {
     const shop = await connectedStore(app)
     const saved = await save(shop, { coupon: { enabled: true, code: 'bemvindo10', minimumAmount: 50 } })
