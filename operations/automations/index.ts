@@ -5,6 +5,7 @@ export {
   getRequirement as requirementOf,
   listAvailable as available,
 } from './automations.ts'
+export { describeMisfit } from './deciding/eligibility.ts'
 export type { ReviewRequests } from './definitions/warnings.ts'
 export type { Reviewed } from './engine/reviewed.ts'
 export { enterManually } from './entering/manual-entry.ts'

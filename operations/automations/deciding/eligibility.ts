@@ -27,6 +27,20 @@ export function isOrderEligible(
   }
 }
 
+/** Why an order no longer suits a message that a member would send by hand, as a sentence; null if it does. */
+export function describeMisfit(
+  type: AutomationType,
+  order: Pick<OrderFacts, 'number' | 'status' | 'payment_status'>,
+): string | null {
+  // Whether the order's cashback is more than nothing only shows when the coupon is made.
+  if (isOrderEligible(type, order, 1)) return null
+  const { number, payment_status: payment } = order
+  if (type === 'order-cancelled') return `Order ${number} is not cancelled`
+  if (isCancelled(order)) return `Order ${number} was cancelled`
+  if (payment === 'paid') return `Order ${number} is paid already`
+  return `Order ${number} ${payment === 'refunded' ? 'was refunded' : `has the payment status ${payment}`}`
+}
+
 /** Whether a cart was neither ordered nor emptied, and at least one of its products is still on sale. */
 export const isCartEligible = (
   cart: Pick<CartFacts, 'order_id' | 'items' | 'total'> & Partial<Pick<CartState, 'has_products'>>,

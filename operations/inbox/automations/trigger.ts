@@ -3,6 +3,7 @@ import {
   type AutomationType,
   type AvailableAutomation,
   available,
+  describeMisfit,
   enterManually,
   getAutomation,
   requirementOf,
@@ -28,6 +29,10 @@ export const availableAutomation = object({
   preview: z.string().nullable().describe('The text, its variables as they were written'),
   eligible: z.boolean().nullable().describe('For the contact of the conversation; null without one'),
   ineligibleReason: reason.nullable(),
+  warning: z
+    .string()
+    .nullable()
+    .describe("Why it hardly suits the contact's newest order, which may be cancelled or paid already"),
 })
 
 /**
@@ -39,6 +44,7 @@ export async function listAvailable(
   conversationId: string | undefined,
 ): Promise<{ data: z.infer<typeof availableAutomation>[] }> {
   const contact = conversationId === undefined ? null : await getConversationContact(ctx, conversationId)
+  const order = contact && (await findContactOrder(ctx, contact.phoneKey))
   const data: z.infer<typeof availableAutomation>[] = []
   for (const automation of await available(ctx)) {
     const { id: automationId, name, type, message } = automation
@@ -54,6 +60,7 @@ export async function listAvailable(
       preview: template ? templates.render(template, templateParameters).body : message.text,
       eligible: contact && why === null,
       ineligibleReason: why,
+      warning: order && requirementOf(type) === 'order' ? describeMisfit(type, order) : null,
     })
   }
   return { data }
@@ -80,7 +87,7 @@ async function findIneligibleReason(
 
 /** Finds the contact's newest cart without an order, or the cart with `cartId` if it belongs to the contact. */
 function findCart(ctx: Context, phoneKey: string, cartId?: string) {
-  let rows = ctx.db.selectFrom('carts').select('id').where('phone_key', '=', phoneKey)
+  let rows = ctx.db.selectFrom('carts').select(['id', 'order_id']).where('phone_key', '=', phoneKey)
   rows = cartId === undefined ? rows.where('order_id', 'is', null) : rows.where('id', '=', cartId)
   return rows.orderBy('last_activity_at', 'desc').limit(1).executeTakeFirst()
 }
@@ -93,7 +100,10 @@ const reasonMessages: Record<Reason, string> = {
   'opted-out': 'The contact does not want messages any more',
 }
 
-/** Sends the first message of an automation to the conversation's contact. Refuses if it cannot be sent now. */
+/**
+ * Sends the first message of an automation to the conversation's contact. Refuses if it cannot be sent now. A message
+ * that hardly suits its order is sent, because the member has chosen it, and the answer says so.
+ */
 export async function triggerAutomation(
   ctx: Context,
   conversationId: string,
@@ -102,7 +112,7 @@ export async function triggerAutomation(
   const contact = await getConversationContact(ctx, conversationId)
   const automation = await getAutomation(ctx, input.automationId)
   if (!automation) throw refuse('not_found', 'automationId: there is no such automation')
-  const entity = await findEntity(ctx, automation.type, contact, input.orderId)
+  const { warning, ...entity } = await findEntity(ctx, automation.type, contact, input.orderId)
   await requireInbox(ctx)
   if (!automation.isActive) throw refuse('conflict', `${automation.name} is not active: activate it first`)
   const why = await findIneligibleReason(ctx, automation, contact)
@@ -115,7 +125,10 @@ export async function triggerAutomation(
     userId: ctx.actor.userId,
     ...entity,
   })
-  return { jobId, status: 'queued' as const, executionId, messageId: executionId }
+  return {
+    ...{ jobId, status: 'queued' as const, executionId, messageId: executionId },
+    ...(warning ? { warning } : {}),
+  }
 }
 
 async function findEntity(
@@ -123,16 +136,14 @@ async function findEntity(
   type: AutomationType,
   contact: ConversationContact,
   given: string | undefined,
-): Promise<{ orderId?: string; cartId?: string }> {
+): Promise<{ orderId?: string; cartId?: string; warning?: string | null }> {
   const needs = requirementOf(type)
   if (needs === 'none') return {}
-  const found =
-    needs === 'cart'
-      ? await findCart(ctx, contact.phoneKey, given)
-      : await findContactOrder(ctx, contact.phoneKey, given)
-  if (!found) {
-    if (given !== undefined) throw refuse('not_found', `orderId: is no ${needs} of this contact`)
-    return {}
-  }
-  return needs === 'cart' ? { cartId: found.id } : { orderId: found.id }
+  const cart = needs === 'cart' ? await findCart(ctx, contact.phoneKey, given) : undefined
+  const order = needs === 'order' ? await findContactOrder(ctx, contact.phoneKey, given) : undefined
+  if (cart)
+    return { cartId: cart.id, warning: cart.order_id === null ? null : 'The cart was ordered already' }
+  if (order) return { orderId: order.id, warning: describeMisfit(type, order) }
+  if (given !== undefined) throw refuse('not_found', `orderId: is no ${needs} of this contact`)
+  return {}
 }

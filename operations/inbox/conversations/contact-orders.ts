@@ -26,6 +26,7 @@ export function findContactOrder(ctx: Context, phoneKey: string, orderId?: strin
       'o.id',
       'o.number',
       'o.status',
+      'o.payment_status',
       'o.total',
       'o.currency',
       'o.tracking_code',

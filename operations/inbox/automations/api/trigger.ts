@@ -19,7 +19,19 @@ export default operation({
       orderId: z.string().min(1).max(100).optional().describe('The newest order, or cart, unless said'),
     }),
   },
-  answer: { status: 202, body: queued({ executionId: id, messageId: id }) },
+  answer: {
+    status: 202,
+    body: queued({
+      executionId: id,
+      messageId: id,
+      warning: z
+        .string()
+        .optional()
+        .describe(
+          'Only if the message hardly suits its order, which is for example cancelled or paid already',
+        ),
+    }),
+  },
   refuses: {
     not_found: 'There is no such conversation or automation, or the order is not of this contact',
     conflict: 'The inbox is off, the automation is not active or cannot be sent to this contact now',

@@ -193,3 +193,35 @@ test('a manual automation shows in the conversation even if another number is se
   const messages = (await shop.call(listMessages, { params: { id } })).body.data
   expect(messages[0]).toMatchObject({ id: body.messageId, source: 'automation', text: 'Happy birthday' })
 })
+
+test('an agent is warned that an order is cancelled or paid already, before and after the message is sent', async () => {
+  await app.setClock(noon)
+  const shop = await withInbox(app, await automationShop(app, { connection: null }))
+  const make = (type: string, text: string) =>
+    shop.automation({
+      type,
+      quietHours: never,
+      message: { text },
+    })
+  const reminder = await make('payment-reminder', 'Pay {{orderNumber}}')
+  const cashback = await make('cashback', 'You got {{cashbackAmount}}')
+  const birthday = await make('birthday', 'Hi')
+  const order = await shop.place({ customer: ana, paymentStatus: 'pending' })
+  await shop.deliver(order)
+  await app.drainJobs()
+  await shop.write({ phone: ana.phone, text: 'Oi', occurredAt: app.clock.now() })
+  const { id } = await shop.conversation()
+  const warnings = async () => {
+    const { body } = await shop.call(listAvailable, { query: { conversationId: id } })
+    const of = (wanted: Automation) => body.data.find((each: Automation) => each.id === wanted.id).warning
+    return [reminder, cashback, birthday].map(of)
+  }
+  expect(await warnings()).toEqual([null, null, null])
+  await shop.resell(order, { paymentStatus: 'paid' })
+  expect(await warnings()).toEqual([`Order ${order.number} is paid already`, null, null])
+  const sent = await shop.call(trigger, { params: { id }, body: { automationId: reminder.id } })
+  expect(sent).toMatchObject({ status: 202, body: { warning: `Order ${order.number} is paid already` } })
+  await shop.resell(order, { status: 'cancelled' })
+  const cancelled = `Order ${order.number} was cancelled`
+  expect(await warnings()).toEqual([cancelled, cancelled, null])
+})
