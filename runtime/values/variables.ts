@@ -144,29 +144,31 @@ const leading = `
 const leadingWords = `(?<![\\p{L}\\p{N}])(?:${leading.join('|')})(?![\\p{L}\\p{N}])`
 
 /** At most three words, or a clause that ends in a preposition. */
-const label = `(?:[^.!?…\\n\\0]*${leadingWords}|[^\\s.!?…\\0]+(?: [^\\s.!?…\\0]+){0,2})`
+const label = `(?:[^.!?…\\n\\0]{0,200}${leadingWords}|[^\\s.!?…\\0]{1,40}(?: [^\\s.!?…\\0]{1,40}){0,2})`
 
 /** Prepositions before it, such as `from` in `Ana from … bought`. */
-const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]+)+\\0`, 'giu'), '\0']
+const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]){1,4}\\0`, 'giu'), '\0']
+/** In their order. Blanks are single, and runs are bounded, so that no long text takes quadratic time. */
 const steps: readonly [RegExp, string][] = [
-  [/\0(?:[ \u00a0]*\0)+/g, '\0'],
+  [/ {2,}/g, ' '],
+  [/\0(?:[ \u00a0]?\0)+/g, '\0'],
   // A line of gaps alone, with its break.
-  [/(?<=^|\n)[ \u00a0]*\0[ \u00a0]*\r?\n/g, ''],
+  [/(?<=^|\n)[ \u00a0]?\0[ \u00a0]?\r?\n/g, ''],
   prepositions,
   // Brackets and quotation marks around nothing.
-  [/\([ \u00a0]*\0[ \u00a0]*\)|\[[ \u00a0]*\0[ \u00a0]*\]|["“«‘'][ \u00a0]*\0[ \u00a0]*["”»’']/g, '\0'],
+  [/\([ \u00a0]?\0[ \u00a0]?\)|\[[ \u00a0]?\0[ \u00a0]?\]|["“«‘'][ \u00a0]?\0[ \u00a0]?["”»’']/g, '\0'],
   // A label such as `Send to: …` or `Your code: …` with a line or a sentence of its own, not the whole text.
-  [new RegExp(`(?<=[.!?…])\\s+${label}:[ \\u00a0]*\\0(?=\\s*(?:[.!?…]|$))[.!?…]?`, 'giu'), '\0'],
-  [new RegExp(`(?<=^|\\n)${label}:[ \\u00a0]*\\0[ \\u00a0]*\\r?\\n`, 'giu'), ''],
-  [new RegExp(`\\n${label}:[ \\u00a0]*\\0(?=\\s*$)`, 'giu'), ''],
+  [new RegExp(`(?<=[.!?…])\\s${label}:[ \\u00a0]?\\0(?=\\s?(?:[.!?…]|$))[.!?…]?`, 'giu'), '\0'],
+  [new RegExp(`(?<=^|\\n)${label}:[ \\u00a0]?\\0[ \\u00a0]?\\r?\\n`, 'giu'), ''],
+  [new RegExp(`\\n${label}:[ \\u00a0]?\\0(?=\\s?$)`, 'giu'), ''],
   prepositions,
   // A mark between two others, before the end, or at the start.
-  [/([,;:·•|/–—-])[ \u00a0]*\0[ \u00a0]*(?=\1)/g, '\0'],
-  [/[ \u00a0]*[,;:·•|/–—-]+[ \u00a0]*\0(?=[ \u00a0]*(?:[.!?…)\]\n\r]|$))/g, ' \0'],
+  [/([,;:·•|/–—-])[ \u00a0]?\0[ \u00a0]?(?=\1)/g, '\0'],
+  [/[ \u00a0]?[,;:·•|/–—-]{1,3}[ \u00a0]?\0(?=[ \u00a0]?(?:[.!?…)\]\n\r]|$))/g, ' \0'],
   prepositions,
-  [/((?:^|[\n([.!?…])[ \u00a0]*)\0[ \u00a0]*[,;:·•|/–—-][ \u00a0]*/g, '$1\0'],
-  [/(^|\n)[ \u00a0]*\0[ \u00a0\0]*/g, '$1'],
-  [/[ \u00a0]+\0(?=\s*(?:[,.!?;:)\]]|$))/g, ''],
+  [/((?:^|[\n([.!?…])[ \u00a0]?)\0[ \u00a0]?[,;:·•|/–—-][ \u00a0]?/g, '$1\0'],
+  [/(^|\n)[ \u00a0]?\0[ \u00a0\0]*/g, '$1'],
+  [/[ \u00a0]\0(?=\s?(?:[,.!?;:)\]]|$))/g, ''],
   [/\0/g, ''],
   [/ {2,}/g, ' '],
   [/ ([,.!?])/g, '$1'],

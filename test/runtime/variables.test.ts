@@ -108,3 +108,10 @@ test.each([
 ])('an unvalidated text is rendered as far as possible: %j', (text, values, expected) => {
   expect(renderLoosely(text, values)).toBe(expected)
 })
+
+test('a gap in a long text is closed in no time', () => {
+  for (const run of ['  ', 'a ', '-', '. ', 'x: ', 'of ', '(', '\n', 'word ']) {
+    const text = `{{name}}${run.repeat(20_000)}{{name}}`
+    expect(renderText(text, {}).text.length).toBeLessThan(text.length)
+  }
+}, 2_000)

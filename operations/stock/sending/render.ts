@@ -64,7 +64,7 @@ export function buildLink(
   return url.href
 }
 
-/** The values for these texts. Where they do not name the variant themselves, the product is named with it. */
+/** The values for these texts. The product is named with its variant, unless the texts name the variant themselves. */
 function nameVariant(values: Values, texts: readonly string[]): Values {
   const { productName, variantName } = values
   if (!productName || texts.some((text) => /\{\{\s*variantName\s*[|}]/.test(text))) return values
