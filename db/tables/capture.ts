@@ -109,6 +109,8 @@ interface NewsletterSubscribersRow {
   revision: Generated<number>
   pushed_revision: Generated<number | null>
   push_due: Generated<boolean>
+  /** Whether the person was erased, and the email is kept until they are off the email provider's list. */
+  erase_due: Generated<boolean>
   push_claim: Generated<string | null>
   push_claimed_at: NullableInstant
   mailprovider_status: Generated<string | null>

@@ -48,6 +48,8 @@ interface ExchangeRequestsRow {
   photo_count: Generated<number>
   comment: string | null
   amount: Numeric
+  /** Why the amount is less than the units are worth. */
+  amount_reason: string | null
   /** Null for a return. */
   price_difference: NullableNumeric
   currency: string
@@ -58,7 +60,7 @@ interface ExchangeRequestsRow {
   label_url: string | null
   carrier: string | null
   tracking_code: string | null
-  /** The order's total of refunds at the platform when the request was made. */
+  /** The order's refunds at the platform up to the last decision on the request that are not for it. */
   order_refunded: DefaultNumeric
   refund_method: string | null
   refund_amount: NullableNumeric

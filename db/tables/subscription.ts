@@ -65,6 +65,8 @@ interface PaymentsRow {
   refunded: DefaultNumeric
   discount: DefaultNumeric
   credit_applied: DefaultNumeric
+  /** The change of the credit balance that this payment and its refunds explain. */
+  balance_change: DefaultNumeric
   currency: string
   plan_id: string
   billing_cycle: string

@@ -1,6 +1,6 @@
 /** Reads and writes the subscription row. Reads apply due transitions in memory; writes happen only under the row's lock. */
 
-import { notify, notifyEntitlementChanged } from '#operations/store/index'
+import { amounts, notify, notifyEntitlementChanged } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs } from '#runtime/durations'
@@ -109,19 +109,44 @@ async function runTransitionEffects(
     })
 }
 
-/** Writes a change of a locked row. Notifies every instance if the store's access changed. */
+/**
+ * Writes a change of a locked row. Notifies every instance if the store's access changed. `payment` explains a change of
+ * the credit balance; without one such a change throws.
+ */
 export async function saveRow(
   tx: Context,
   before: SubscriptionRow,
   change: Partial<SubscriptionRow>,
+  payment?: PaymentKey,
 ): Promise<SubscriptionRow> {
-  const saved = await write(tx, before, { ...before, ...change })
+  const next = { ...before, ...change }
+  const delta = amounts.toCents(next.credit_balance) - amounts.toCents(before.credit_balance)
+  if (delta !== 0n) await explainBalance(tx, amounts.toMoney(delta), payment)
+  const saved = await write(tx, before, next)
   // Time-based transitions need no notification: every instance computes them.
   if (gateFields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(saved[field]))) {
     await tx.afterCommit(() => tx.services.accessChanged(tx.store.id))
   }
   if (isEntitlementChanged(before, saved)) await notifyEntitlementChanged(tx)
   return saved
+}
+
+/** A stored payment, by the provider's id. */
+export interface PaymentKey {
+  provider: string
+  id: string
+}
+
+/** Adds a change of the credit balance to its payment, so that the payments always sum to the balance (rule 15). */
+async function explainBalance(tx: Context, delta: string, payment: PaymentKey | undefined): Promise<void> {
+  if (!payment) throw new Error('A change of the credit balance needs the payment that explains it')
+  await tx.db
+    .updateTable('payments')
+    .set((eb) => ({ balance_change: eb('balance_change', '+', delta) }))
+    .where('provider', '=', payment.provider)
+    .where('provider_payment_id', '=', payment.id)
+    .returning('id')
+    .executeTakeFirstOrThrow()
 }
 
 const isEntitlementChanged = (before: SubscriptionRow, after: SubscriptionRow): boolean =>

@@ -114,7 +114,12 @@ export const payment = named(
     kind: z.enum(['subscription', 'proration']),
     amount: money,
     discount: money.describe('What a coupon took off'),
-    creditApplied: money,
+    creditApplied: money.describe(
+      'What unused paid time and the credit balance paid; a payment made wholly so has an amount of 0',
+    ),
+    balanceChange: money.describe(
+      'What this payment, and refunds of it, added to the credit balance: all together sum to the balance; 0 for older payments',
+    ),
     currency,
     planId: anyPlan.describe('trial of a payment that came in a trial for what nobody remembers'),
     billingCycle,

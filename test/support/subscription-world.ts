@@ -503,7 +503,15 @@ export class SubscriptionWorld {
     expect(shown.planId).toBe(entitled.planId)
     expect(shown.creditBalance).toBeGreaterThanOrEqual(0)
     expect(shown.nextChargeAmount ?? 0).toBeGreaterThanOrEqual(0)
-    for (const each of await this.#ctx.db.selectFrom('payments').selectAll().execute()) {
+    const payments = await this.#ctx.db.selectFrom('payments').selectAll().execute()
+    const explained = payments.reduce((sum, each) => sum + toCents(each.balance_change), zero)
+    expect(explained, 'the payments do not explain the balance').toBe(toCents(row.credit_balance))
+    if (row.provider !== null && row.period_cost !== null && toCents(row.period_cost) > zero)
+      expect(
+        payments.map((each) => each.period_end?.toISOString()),
+        'nothing paid for the period',
+      ).toContain(row.current_period_end.toISOString())
+    for (const each of payments) {
       const amounts = [each.amount, each.discount, each.credit_applied].map(Number)
       expect(Math.min(...amounts), JSON.stringify(each)).toBeGreaterThanOrEqual(0)
     }

@@ -96,7 +96,7 @@ export const claimTimeoutMs = 120_000
  */
 export async function pushDue(ctx: Context, jobId: string, signal: AbortSignal): Promise<void> {
   const connected = await mailingList(ctx)
-  if (!connected?.listId) return
+  if (!connected?.listId) return forgetErased(ctx)
   for (;;) {
     signal.throwIfAborted()
     const people = await claim(ctx, jobId)
@@ -143,7 +143,8 @@ function claimUnsubscribed(ctx: Context, jobId: string): Promise<{ id: string; e
 
 /**
  * Records people who were removed from the list. A person who was on the list gets a null status; a person who was not has
- * unsubscribed at the provider. A person who has resubscribed here meanwhile stays due.
+ * unsubscribed at the provider. A person who has resubscribed here meanwhile stays due. The email of an erased person is
+ * erased now.
  */
 async function recordRemoved(
   ctx: Context,
@@ -158,10 +159,21 @@ async function recordRemoved(
       mailprovider_synced_at: now,
       push_due: sql<boolean>`s.status <> 'unsubscribed'`,
       push_claim: null,
+      email: sql<string | null>`case when s.erase_due then null else s.email end`,
+      erase_due: false,
       updated_at: now,
     })
     .whereRef('s.id', '=', 'r.id')
     .where('s.id', '=', sql<string>`any(${leavers.map(({ id }) => id)}::uuid[])`)
+    .execute()
+}
+
+/** Erases the emails of erased people when no list is connected that they could be taken off. */
+async function forgetErased(ctx: Context): Promise<void> {
+  await ctx.db
+    .updateTable('newsletter_subscribers')
+    .set({ email: null, erase_due: false, push_due: false, push_claim: null, updated_at: ctx.now() })
+    .where('erase_due', '=', true)
     .execute()
 }
 

@@ -78,7 +78,7 @@ export async function fillGaps(
       ...gaps,
       ...consents,
       ...(isConsent ? { consent_text: person.consentText, consent_at: now } : {}),
-      ...(isBack ? { status: 'subscribed', unsubscribed_at: null } : {}),
+      ...(isBack ? { status: 'subscribed', unsubscribed_at: null, erase_due: false } : {}),
       ...(push ? { push_due: true } : {}),
       revision: eb('revision', '+', 1),
       updated_at: now,

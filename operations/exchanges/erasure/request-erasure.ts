@@ -11,8 +11,7 @@ import {
 import type { Context } from '#runtime/context'
 import { isAmong } from '#runtime/database/recordset'
 import { notices } from '../notices/outbox-source.ts'
-import { getLabelOwner } from '../requests/label.ts'
-import { getPhotosOwner } from '../requests/photos.ts'
+import { getLabelOwner, getPhotosOwner } from '../requests/photos.ts'
 import { buildSearchText } from '../requests/search.ts'
 
 const erasedFields = {

@@ -29,7 +29,7 @@ export async function buildContent(
 ): Promise<NoticeContent | 'template-refused'> {
   const settings = await exchangeRules.getForShoppers(ctx)
   const token = await addStatusLink(ctx, request.id)
-  const values = await buildValues(ctx, request, buildStatusUrl(ctx, token))
+  const values = await buildValues(ctx, request, event, buildStatusUrl(ctx, token))
   if (channel === 'email') return renderNoticeMail(settings.emails[event], values)
   const { text } = settings.messaging[event]
   const template = await templateFor(ctx, settings, event)
@@ -50,10 +50,21 @@ async function templateFor(
   return findTemplateIssue(template) === null ? template : null
 }
 
-async function buildValues(ctx: Context, request: RequestRow, statusUrl: string): Promise<Values> {
+/** Events that happen once the items are there: their notices name the units that came back. */
+const arrivedEvents: ReadonlySet<ExchangeEvent> = new Set(['received', 'completed'])
+
+async function buildValues(
+  ctx: Context,
+  request: RequestRow,
+  event: ExchangeEvent,
+  statusUrl: string,
+): Promise<Values> {
   const items = await listItems(ctx, request.id)
   const shown = items
-    .map((item) => ({ item, units: item.approved_quantity ?? item.quantity }))
+    .map((item) => {
+      const approved = item.approved_quantity ?? item.quantity
+      return { item, units: arrivedEvents.has(event) ? (item.received_quantity ?? approved) : approved }
+    })
     .filter(({ units }) => units > 0)
     .map(({ item: { name, variant_name: variant }, units }) => {
       const whole = variant && !name.includes(variant) ? `${name} (${variant})` : name

@@ -27,7 +27,10 @@ export async function readMemberActor(ctx: Context): Promise<HistoryActor> {
 }
 
 export interface HistoryEntry {
-  /** The event name of a transition, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`. */
+  /**
+   * The event name of a transition, or `address-changed`, `notified`, `notification-failed`, `order-cancelled`,
+   * `order-refunded`.
+   */
   event: string
   actor: HistoryActor
   /** When the event happened; by default now. */

@@ -4,7 +4,7 @@ import type { Row } from '#db/tables'
 import { recordset } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
-import type { AmountLine } from './amounts.ts'
+import type { RefundLine } from './amounts.ts'
 import { listPlaces } from './units.ts'
 
 export type ItemRow = Row<'exchange_items'>
@@ -18,9 +18,11 @@ export const listItems = (ctx: Context, requestId: string): Promise<ItemRow[]> =
     .execute()
 
 /** Builds the input of the amount computation for the first `quantity` units of an item. */
-export function toAmountLine(item: ItemRow, quantity: number): AmountLine {
+export function toRefundLine(item: ItemRow, quantity: number): RefundLine & { refundedBefore: number } {
   const replacement = item.exchange_for as { unitPrice: number } | null
   return {
+    orderItemId: item.order_item_id,
+    refundedBefore: item.line_refunded,
     lineTotal: item.line_total,
     ordered: item.line_quantity,
     units: listPlaces(item.line_units, quantity),
@@ -60,9 +62,10 @@ export function resolveUnits(
   return units
 }
 
+/** Saves a number of units by item id. `line_refunded`: units of the item's line that are refunded at the platform. */
 export async function saveUnits(
   ctx: Context,
-  column: 'approved_quantity' | 'received_quantity',
+  column: 'approved_quantity' | 'received_quantity' | 'line_refunded',
   units: ReadonlyMap<string, number>,
 ): Promise<void> {
   const rows = [...units].map(([id, decided]) => ({ id, units: decided }))

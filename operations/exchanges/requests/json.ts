@@ -67,6 +67,7 @@ const fields = (db: Db) => ({
   items: itemsJson(db),
   comment: 'r.comment',
   amount: moneyNumber('r.amount'),
+  amountReason: 'r.amount_reason',
   priceDifference: moneyNumber('r.price_difference'),
   currency: 'r.currency',
   outsideWindow: 'r.outside_window',

@@ -1,4 +1,4 @@
-/** Photos of requests: uploaded by the shopper, readable only through signed links. */
+/** The files of requests: photos uploaded by the shopper, readable only through signed links, and the shipping label. */
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 
@@ -14,6 +14,9 @@ export const photoUploads: files.Purpose = {
 
 /** The owner key of a request's photos (`files.setUses`). */
 export const getPhotosOwner = (requestId: string): string => `exchange-request:${requestId}`
+
+/** The owner key of a request's shipping label, for a label that was uploaded to our storage. */
+export const getLabelOwner = (requestId: string): string => `exchange-label:${requestId}`
 
 /**
  * Refuses (400) a URL that is not an uploaded photo of this store. Not inside a transaction, because it calls the

@@ -80,7 +80,12 @@ const fields = {
   customerAddress: address.nullable().describe('Where the order was delivered'),
   items: z.array(item),
   comment: platformText.describe("The shopper's"),
-  amount: money.describe('What the units are worth: those asked for, once decided those approved'),
+  amount: money.describe(
+    'What the units are worth: those asked for, once decided those approved; at most what the order had left at the last step',
+  ),
+  amountReason: platformText.describe(
+    'Why the amount is less than the units are worth, such as refunds at the platform; null when it is not',
+  ),
   priceDifference: money.nullable().describe('What the wanted variants cost more; null on a return'),
   currency,
   outsideWindow: z.boolean(),
@@ -167,7 +172,9 @@ export const confirmBody = object({
   refundAmount: otherAmount()
     .refine((value) => value >= 0, 'must not be less than 0')
     .optional()
-    .describe('Returns only; at most the amount. Left out: the value of what was received'),
+    .describe(
+      'Returns only; at most the amount, and what the order has left. Left out: the value of what was received, as far as it is left. 0: nothing more is refunded',
+    ),
   exchangeOrderId: z.string().trim().min(1).max(100).optional().describe('Exchanges only'),
   note,
 })

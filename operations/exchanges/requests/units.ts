@@ -26,7 +26,7 @@ export interface LineReservation {
   units: readonly number[]
   /** Number of these units that the shopper has sent back or is expected to send back. */
   back: number
-  /** Number of the line's units that were already refunded at the platform when the request was made. */
+  /** Number of the line's units that were refunded at the platform before the request's last decision. */
   refundedBefore: number
 }
 
@@ -34,7 +34,7 @@ export interface LineReservation {
 export interface RequestValue {
   isCompleted: boolean
   amount: bigint
-  /** Amount of the order already refunded when the request was made. */
+  /** Amount of the order that was refunded before the request's last decision, and not for this request. */
   refundedBefore: bigint
 }
 
@@ -48,16 +48,19 @@ export interface OrderReservations {
 /**
  * Reads the units and values that requests reserve: the requested units, after a decision the approved units. Includes
  * completed requests that were deleted. A single statement, so that a request deleted concurrently is not counted twice.
+ * `exceptRequestId` is the request that is being decided.
  */
 export async function readReservations(
   ctx: Context,
   { id: orderId, currency }: { id: string; currency: string },
+  exceptRequestId?: string,
 ): Promise<OrderReservations> {
   const rows = await ctx.db
     .selectFrom('exchange_requests as r')
     .innerJoin('exchange_items as i', 'i.request_id', 'r.id')
     .where('r.order_id', '=', orderId)
     .where('r.status', 'not in', ['rejected', 'cancelled', 'expired'])
+    .$if(exceptRequestId !== undefined, (query) => query.where('r.id', '!=', exceptRequestId!))
     .select([
       'r.id',
       'r.status',

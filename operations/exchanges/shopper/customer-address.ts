@@ -3,8 +3,8 @@
 import type { z } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
 import { truncate } from '#runtime/values/truncate'
+import type { ReadOrder } from '../requests/read-order.ts'
 import { address } from '../settings/schema.ts'
-import type { ReadOrder } from './read-order.ts'
 
 type Address = z.infer<typeof address>
 

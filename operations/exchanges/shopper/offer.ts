@@ -1,8 +1,9 @@
 /** Computes the types, items, units and money of an order that a shopper may request now (rule 2). */
 import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { computeLineRemaining, computeRemainingMoney } from '../requests/remaining.ts'
-import { readReservations } from '../requests/units.ts'
+import type { ReadItem, ReadOrder } from '../requests/read-order.ts'
+import { computeLineRemaining } from '../requests/remaining.ts'
+import { type OrderReservations, readReservations } from '../requests/units.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import {
   computeAvailableQuantity,
@@ -13,15 +14,14 @@ import {
   type OrderIneligibility,
   type RequestType,
 } from './eligibility.ts'
-import type { ReadItem, ReadOrder } from './read-order.ts'
 
 export interface Offer {
   order: ReadOrder
   /** Types that the store accepts. */
   types: OfferedType[]
   items: OfferedItem[]
-  /** Money of the order that is neither refunded nor promised; decimal text. */
-  moneyLeft: string
+  /** Units and money of the order that other requests reserve. */
+  reservations: OrderReservations
 }
 
 export interface OfferedType {
@@ -37,8 +37,6 @@ export interface OfferedItem extends ReadItem {
   availableQuantity: number
   /** Indexes within the line of the first `most` available units; no more than `availableQuantity`. */
   places(most: number): readonly number[]
-  /** Remaining money of the line; decimal text. */
-  moneyLeft: string
   /** The reason why the item itself is not eligible, without considering its order; null when it is eligible. */
   ineligibility: ItemIneligibility | null
 }
@@ -46,12 +44,13 @@ export interface OfferedItem extends ReadItem {
 export async function buildOffer(ctx: Context, settings: ExchangeContent, order: ReadOrder): Promise<Offer> {
   const productIds = order.items.flatMap(({ productId }) => productId ?? [])
   const products = await snapshots.find(ctx, productIds)
-  const { lines, requests, hasOpenRequest } = await readReservations(ctx, order)
+  const reservations = await readReservations(ctx, order)
+  const { lines, hasOpenRequest } = reservations
   const ineligibility = findOrderIneligibility({ ...order, hasOpenRequest }, settings)
   const now = ctx.now()
   return {
     order,
-    moneyLeft: computeRemainingMoney(order, requests),
+    reservations,
     types: settings.types.map((type) => {
       const windowEndsAt = computeWindowEnd(order, settings, type, ctx.store.timezone)
       const isOutside = now > windowEndsAt
@@ -67,7 +66,7 @@ export async function buildOffer(ctx: Context, settings: ExchangeContent, order:
       const product = item.productId === null ? undefined : products.get(item.productId)
       const {
         places,
-        moneyLeft: ofLine,
+        moneyLeft: _ofLine,
         ...remaining
       } = computeLineRemaining(item, lines.get(item.id) ?? [], order.currency)
       const facts = { ...item, ...remaining, categoryIds: product?.categoryIds ?? [] }
@@ -77,7 +76,6 @@ export async function buildOffer(ctx: Context, settings: ExchangeContent, order:
         variantName: variant?.name ?? null,
         availableQuantity: computeAvailableQuantity(facts),
         places,
-        moneyLeft: ofLine,
         ineligibility: findItemIneligibility(facts, settings),
       }
     }),

@@ -185,7 +185,7 @@ function renderAmounts(ctx: Context, view: ShopperView, words: Words): string {
   const price = (amount: number): string => formatPrice(ctx, amount, currency)
   const way = words.refunds[refundMethod as keyof Words['refunds']]
   const rows: [string, string | null][] = [
-    [words.worth, price(view.amount)],
+    [words.worth, [price(view.amount), view.amountReason].filter(Boolean).join('. ')],
     [words.difference, priceDifference === null ? null : price(priceDifference)],
     [words.refunded, refundAmount === null ? null : price(refundAmount)],
     [words.paidBack, way ?? null],

@@ -4,21 +4,21 @@
  */
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { amounts } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { sha256 } from '#runtime/values/ids'
-import { computeAmount, computePriceDifference, computeUnitPrice } from '../requests/amounts.ts'
+import { computePriceDifference, computeRefundable, computeUnitPrice } from '../requests/amounts.ts'
 import { handleSubmitted } from '../requests/approve.ts'
 import { attachPhotos, requirePhotos } from '../requests/photos.ts'
+import { type ReadOrder, readOrder } from '../requests/read-order.ts'
 import { buildSearchText } from '../requests/search.ts'
 import type { RequestRow } from '../requests/transitions.ts'
-import { lockOrder } from '../requests/units.ts'
+import { lockOrder, type OrderReservations } from '../requests/units.ts'
 import type { ExchangeContent } from '../settings/schema.ts'
 import { type CheckedItem, checkItems, validateForm } from './checks.ts'
 import { parseCustomerAddress } from './customer-address.ts'
+import { describeIneligibility } from './eligibility.ts'
 import { buildOffer } from './offer.ts'
-import { type ReadOrder, readOrder } from './read-order.ts'
 import type { Submission } from './schema.ts'
 import { requireSession } from './session.ts'
 import { addStatusLink, buildStatusUrl } from './status-links.ts'
@@ -77,7 +77,7 @@ export async function submitRequest(
     const { offered, items } = checkItems(settings, offer, submission, variants)
     const request = await insertRequest(tx, settings, {
       order,
-      moneyLeft: offer.moneyLeft,
+      reservations: offer.reservations,
       submission,
       items,
       outsideWindow: offered.isOutside,
@@ -85,15 +85,14 @@ export async function submitRequest(
       filling,
     })
     const token = await addStatusLink(tx, request.id)
-    const { number, status } = await handleSubmitted(tx, request, settings)
+    const { number, status } = await handleSubmitted(tx, request, settings, order)
     return { number, status, token }
   })
 }
 
 interface NewRequest {
   order: ReadOrder
-  /** Remaining money of the order; decimal text. */
-  moneyLeft: string
+  reservations: OrderReservations
   submission: Submission
   items: readonly CheckedItem[]
   outsideWindow: boolean
@@ -124,24 +123,21 @@ async function insertRequest(
   settings: ExchangeContent,
   requested: NewRequest,
 ): Promise<RequestRow> {
-  const { order, moneyLeft, submission, items, outsideWindow, photoUrls, filling } = requested
+  const { order, reservations, submission, items, outsideWindow, photoUrls, filling } = requested
   const { type, comment, returnMethod, refundMethod } = submission
   const { customer } = order
   const number = await nextNumber(tx)
   const now = tx.now()
   const lines = items.map(({ places, item, exchangeFor }) => ({
-    lineId: item.id,
-    lineLeft: item.moneyLeft,
+    orderItemId: item.id,
     lineTotal: item.total,
     ordered: item.quantity,
     units: places,
     exchangeUnitPrice: exchangeFor?.unitPrice ?? null,
   }))
-  const { toCents, toMoney } = amounts.inCurrency(order.currency)
-  const ofLines = [...Map.groupBy(lines, ({ lineId }) => lineId).values()].map((own) =>
-    toCents(computeAmount(own, own[0]!.lineLeft, order.currency)),
-  )
-  const amount = toMoney(amounts.minCents(amounts.sumCents(ofLines), toCents(moneyLeft)))
+  const { amount, reason } = computeRefundable(order, reservations, lines, order.currency)
+  if (reason !== null && Number(amount) === 0)
+    throw refuse('conflict', describeIneligibility('no-units-left', ''))
   const address = parseCustomerAddress(order, tx.store.country)
   const { returnAddress } = settings
   const request = await tx.db
@@ -165,6 +161,7 @@ async function insertRequest(
       photo_count: photoUrls.length,
       comment: comment || null,
       amount,
+      amount_reason: reason,
       price_difference: type === 'return' ? null : computePriceDifference(lines, amount, order.currency),
       currency: order.currency,
       order_refunded: order.refundedTotal,

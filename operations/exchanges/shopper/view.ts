@@ -3,9 +3,17 @@ import type { Row } from '#db/tables'
 import { files } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import type { z } from '#runtime/schema'
+import { getText } from '#runtime/values/wording'
 import { localizeReason } from '../settings/defaults.ts'
 import type { address, ExchangeContent } from '../settings/schema.ts'
 import { findRequestByToken } from './status-links.ts'
+
+/** The merchant's text names other refunds and requests of the order, so the shopper gets a general one. */
+const lessWords = {
+  en: 'Part of the order was refunded already, or is in another request.',
+  'pt-BR': 'Parte do pedido já foi reembolsada ou está em outra solicitação.',
+  es: 'Parte del pedido ya se reembolsó o está en otra solicitud.',
+}
 
 type Address = z.infer<typeof address>
 
@@ -18,6 +26,8 @@ export interface ShopperView {
   comment: string | null
   photoCount: number
   amount: number
+  /** Why the amount is less than the items cost; null when it is not. */
+  amountReason: string | null
   priceDifference: number | null
   currency: string
   outsideWindow: boolean
@@ -101,6 +111,7 @@ function toView(
     comment: row.comment,
     photoCount: row.photo_count,
     amount: Number(row.amount),
+    amountReason: row.amount_reason && getText(lessWords, store.locale),
     priceDifference: toNumber(row.price_difference),
     currency: row.currency,
     outsideWindow: row.outside_window,

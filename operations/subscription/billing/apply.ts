@@ -15,7 +15,7 @@ import type { SubscriptionRow } from '../transitions.ts'
 import { computeNextCharge } from '../transitions.ts'
 import { applyPartialRefund, wasReversed } from './chargebacks.ts'
 import type { CheckoutRow } from './checkouts.ts'
-import { type PaymentPurpose, recordPayment, refundLatePayment } from './payments.ts'
+import { type PaymentPurpose, recordAppliedPayment, recordPayment, refundLatePayment } from './payments.ts'
 import { applyCharge } from './renewals.ts'
 
 export interface ReceivedEvent {
@@ -109,17 +109,24 @@ async function applyPaid(
   const { payment, agreement, agreementId } = event.data
   await closeCheckout(tx, checkout, 'approved', event.occurredAt, null)
   const purpose = buildPurpose(row, checkout, event)
-  if (payment) await recordPayment(tx, event.provider, payment, purpose)
+  const at = getPaidAt(event)
+  // A change at the end of the period charges nothing now.
+  const paymentId =
+    payment || quote.begins !== 'at-period-end'
+      ? await recordAppliedPayment(tx, event.provider, payment, purpose, {
+          ...{ id: checkout.id, checkoutId: checkout.id, at },
+          agreementId: agreementId ?? checkout.provider_checkout_id,
+          currency: quote.currency,
+        })
+      : null
   if (quote.coupon && quote.isCouponNew && quote.begins !== 'at-period-end')
     await redeem(tx, quote.coupon.code)
   if (row.agreement_id && row.provider && row.agreement_id !== agreementId) {
     const { provider, agreement_id: replaced } = row
     await addTask(tx, { kind: 'cancel-agreement', provider, agreementId: replaced })
   }
-  const at = getPaidAt(event)
-  const change = buildPaidChange(row, quote, at)
-  const saved = await saveRow(tx, row, {
-    ...change,
+  const change = {
+    ...buildPaidChange(row, quote, at),
     provider: checkout.provider,
     agreement_id: agreementId ?? checkout.provider_checkout_id,
     agreement_status: 'authorized',
@@ -130,7 +137,9 @@ async function applyPaid(
     payment_method: toCardSummary(agreement?.paymentMethod ?? payment?.paymentMethod),
     // A new agreement ends the pause of the old agreement.
     ...(row.status === 'active' ? { paused_at: null, pause_reason: null } : {}),
-  })
+  }
+  const explains = paymentId === null ? undefined : { provider: event.provider, id: paymentId }
+  const saved = await saveRow(tx, row, change, explains)
   if (quote.begins === 'now') await beginCycle(tx, row, at, quote.planId)
   if (quote.begins === 'same-period') await changeLimit(tx, quote.planId)
   // The event of a partial refund may have arrived before the event of the checkout.

@@ -107,7 +107,7 @@ async function startChange(
       const intent = { kind: 'charge', provider, agreementId: agreementId!, terms: quote } as const
       return { ...offer, intentId: await addRequest(tx, intent) }
     }
-    if (outcome === 'applied') await applyQuote(tx, row, quote)
+    if (outcome === 'applied') await applyQuote(tx, row, quote, provider, null)
     else if (!agreementId) await saveRow(tx, row, buildScheduledChange(row, quote))
     else {
       const intent = {

@@ -64,10 +64,11 @@ export async function applyPartialRefund(
   const remaining = unused - (taken - ofBalance)
   if (unused > 0n && remaining <= 0n) return endPaidTime(tx, row, provider, payment, balance - ofBalance)
   await notifyPartialRefund(tx, provider, payment, { part, refunded: known.refunded })
-  return saveRow(tx, row, {
+  const change = {
     credit_balance: amounts.toMoney(balance - ofBalance),
     ...(remaining < unused ? { period_cost: amounts.toMoney(computeCostForRest(row, remaining, now)) } : {}),
-  })
+  }
+  return saveRow(tx, row, change, { provider, id: payment.id })
 }
 
 /** Ends the paid time. `remaining` cents are kept as credit. */
@@ -81,6 +82,8 @@ async function endPaidTime(
   const isDispute = payment.status === 'charged-back'
   const credit = { credit_balance: amounts.toMoney(remaining), period_cost: '0.00' }
   const at = new Date(payment.updatedAt)
+  const save = (change: Partial<SubscriptionRow>): Promise<SubscriptionRow> =>
+    saveRow(tx, row, { ...credit, ...change }, { provider, id: payment.id })
   switch (row.status) {
     case 'active':
     case 'past-due':
@@ -92,8 +95,7 @@ async function endPaidTime(
         'paused',
         'Resume with a new checkout to write and send again.',
       )
-      return saveRow(tx, row, {
-        ...credit,
+      return save({
         status: 'paused',
         paused_at: at,
         pause_reason: isDispute ? 'chargeback' : 'provider',
@@ -102,9 +104,9 @@ async function endPaidTime(
       })
     case 'cancelled':
       await notifyReversal(tx, provider, payment, 'ended', 'Choose a plan to begin again.')
-      return saveRow(tx, row, { ...credit, status: 'ended', ends_at: at })
+      return save({ status: 'ended', ends_at: at })
     default:
-      return saveRow(tx, row, credit)
+      return save({})
   }
 }
 

@@ -101,15 +101,9 @@ export async function recordPayment(
       provider_payment_id: payment.id,
       agreement_id: payment.agreementId,
       checkout_id: payment.checkoutId,
-      kind: purpose.kind,
+      ...toPurposeColumns(purpose),
       amount: payment.amount,
-      discount: purpose.discount,
-      credit_applied: purpose.creditApplied,
       currency: payment.currency,
-      plan_id: purpose.planId,
-      billing_cycle: purpose.billingCycle,
-      period_start: purpose.periodStart,
-      period_end: purpose.periodEnd,
       attempt: payment.attempt,
       paid_at: status === 'approved' || status === 'refunded' ? madeAt : null,
       created_at: madeAt,
@@ -117,6 +111,62 @@ export async function recordPayment(
     .execute()
   return true
 }
+
+const toPurposeColumns = (purpose: PaymentPurpose) => ({
+  kind: purpose.kind,
+  plan_id: purpose.planId,
+  billing_cycle: purpose.billingCycle,
+  discount: purpose.discount,
+  credit_applied: purpose.creditApplied,
+  period_start: purpose.periodStart,
+  period_end: purpose.periodEnd,
+})
+
+/**
+ * Writes the payment of an applied quote, with the quote's purpose even if the payment was recorded before its purpose was
+ * known. A quote paid wholly by credit has no payment at the provider (`payment` is null) and gets one of 0 under our `id`.
+ * Returns the payment's id, which explains the change of the credit balance.
+ */
+export async function recordAppliedPayment(
+  tx: Context,
+  provider: string,
+  payment: ProviderPayment | null,
+  purpose: PaymentPurpose,
+  credit: { id: string; agreementId: string | null; checkoutId: string | null; currency: string; at: Date },
+): Promise<string> {
+  const applied = payment ?? buildCreditPayment(credit)
+  await recordPayment(tx, provider, applied, purpose)
+  await tx.db
+    .updateTable('payments')
+    .set(toPurposeColumns(purpose))
+    .where('provider', '=', provider)
+    .where('provider_payment_id', '=', applied.id)
+    .execute()
+  return applied.id
+}
+
+const buildCreditPayment = ({
+  id,
+  agreementId,
+  checkoutId,
+  currency,
+  at,
+}: Parameters<typeof recordAppliedPayment>[4]): ProviderPayment => ({
+  id: `credit:${id}`,
+  agreementId,
+  checkoutId,
+  idempotencyKey: null,
+  status: 'approved',
+  amount: amounts.toMoney(0n),
+  currency,
+  dueAt: null,
+  attempt: 1,
+  failureReason: null,
+  paymentMethod: null,
+  receiptUrl: null,
+  createdAt: at.toISOString(),
+  updatedAt: at.toISOString(),
+})
 
 const toShownCard = ({ brand, last4 }: CardSummary) => ({ brand, last4 })
 

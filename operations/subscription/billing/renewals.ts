@@ -8,7 +8,7 @@ import { addTask } from '../intents.ts'
 import { amounts, computeDiscount, consumeCoupon } from '../money.ts'
 import { notifyAgreementEnd } from '../notices/owner-notifications.ts'
 import type { ProviderPayment } from '../provider/port.ts'
-import { saveRow } from '../rows.ts'
+import { type PaymentKey, saveRow } from '../rows.ts'
 import { computeGraceEnd, findNearestPeriod, getHeldCoupon, type SubscriptionRow } from '../transitions.ts'
 import { applyPartialRefund, isReversed, readRefundedCents, reversePayment } from './chargebacks.ts'
 import { type PaymentPurpose, recordPayment, refundLatePayment } from './payments.ts'
@@ -85,7 +85,7 @@ async function applyRenewal(
     }
     return row
   }
-  return writeRenewal(tx, row, period, bill)
+  return writeRenewal(tx, row, period, bill, { provider, id: payment.id })
 }
 
 const toPeriodFields = ({ start, end }: { start: Date; end: Date }) => ({
@@ -149,6 +149,7 @@ async function writeRenewal(
   row: SubscriptionRow,
   period: { start: Date; end: Date },
   bill: Bill,
+  payment: PaymentKey,
 ): Promise<SubscriptionRow> {
   const coupon = getHeldCoupon(row)
   if (coupon) await redeem(tx, coupon.code)
@@ -157,7 +158,7 @@ async function writeRenewal(
   if (goesOn && (over === 'paused' || over === 'cancelled')) {
     await notifyAgreementEnd(tx, over, period.end, overSince ?? period.start)
   }
-  return saveRow(tx, row, {
+  const change = {
     ...buildStatusAfterRenewal(row, period.end),
     current_period_start: period.start,
     current_period_end: period.end,
@@ -165,7 +166,8 @@ async function writeRenewal(
     credit_balance: bill.balance,
     coupon: consumeCoupon(coupon),
     grace_ends_at: null,
-  })
+  }
+  return saveRow(tx, row, change, payment)
 }
 
 /**

@@ -11,6 +11,7 @@ const item = jsonObject({
   amount: moneyNumber('p.amount'),
   discount: moneyNumber('p.discount'),
   creditApplied: moneyNumber('p.credit_applied'),
+  balanceChange: moneyNumber('p.balance_change'),
   currency: 'p.currency',
   planId: 'p.plan_id',
   billingCycle: 'p.billing_cycle',

@@ -1,10 +1,13 @@
 import { describe, expect, test, vi } from 'vitest'
+import { captureErasure } from '#operations/capture/erasure'
 import { mailproviderPull } from '#operations/capture/handles'
 import { connectMailingList, mailingList } from '#operations/capture/mailing-list/connection'
 import { sandboxMembers, unsubscribeFromSandboxList } from '#operations/capture/mailing-list/sandbox'
 import syncContacts from '#operations/capture/mailprovider/api/sync-contacts'
 import listSubscribers from '#operations/capture/subscribers/api/list-subscribers'
 import { unsubscribeFromNewsletter } from '#operations/capture/subscribers/newsletter-unsubscribe'
+import { events } from '#operations/store/index'
+import { SystemContext } from '#runtime/context'
 import { newId } from '#runtime/values/ids'
 import { testApp } from '#test/support/app'
 import { popupShop, readSubscribers, readToken, setMode } from '#test/support/capture'
@@ -316,6 +319,83 @@ describe('unsubscribed people', () => {
       expect(await rowOf(shop, 'ana')).toMatchObject({ status: 'unsubscribed', push_due: false })
     },
   )
+
+  describe('an erased person is taken off the list, then their email is erased', () => {
+    const erase = async (shop: Shop, name: string) => {
+      const email = `${name}@example.com`
+      const [key, storeId] = [`erase:${shop.id}`, shop.id]
+      await events.accept(new SystemContext(app.services, app.services.log, 'test'), 'ecommerce', 'shopify', [
+        {
+          ...{ key, kind: 'customer.redacted', storeRef: 'a.example', storeId },
+          occurredAt: app.clock.now().toISOString(),
+          data: { customerId: null, email, phone: null, orderIds: [] },
+        },
+      ])
+      await app.drainJobs({ allowFailures: true })
+    }
+    const emails = async (shop: Shop) => (await readSubscribers(shop)).map(({ email }) => email)
+
+    test.each<[string, (shop: Shop & { subscribe(person: object): Promise<unknown> }) => Promise<unknown>]>([
+      ['who was pushed', async () => undefined],
+      ['who waits to be pushed again', (shop) => setRows(shop, 'newsletter_subscribers', { push_due: true })],
+      ['who waits to be taken off', (shop) => leave(shop, 'ana')],
+      [
+        'whose push died before it was recorded',
+        (shop) =>
+          setRows(shop, 'newsletter_subscribers', {
+            ...{ push_due: true, push_claim: 'dead', mailprovider_status: null, pushed_revision: null },
+            push_claimed_at: new Date(app.clock.ms() - 180_000),
+          }),
+      ],
+    ])('%s', async (_who, prepare) => {
+      const shop = await pushedShop('ana')
+      await prepare(shop)
+      await add(shop, [{ email: 'bia@example.com' }])
+      await erase(shop, 'ana')
+      expect([await members(shop), await emails(shop)]).toEqual([[], [null, 'bia@example.com']])
+    })
+
+    test('during a push', async () => {
+      const shop = await pushedShop()
+      const port = app.services.adapters.mailingList.sandbox!
+      const push = port.upsertSubscribers.bind(port)
+      const spy = vi.spyOn(port, 'upsertSubscribers').mockImplementationOnce(async (...given) => {
+        const ctx = await shop.context()
+        const person = { customerId: null, phoneKeys: [], orderIds: [], names: [] }
+        await ctx.transaction((tx) => captureErasure.erase(tx, { ...person, emailKeys: ['ana@example.com'] }))
+        return push(...given)
+      })
+      await shop.subscribe({ email: 'ana@example.com' })
+      await app.drainJobs()
+      spy.mockRestore()
+      expect([await members(shop), await emails(shop)]).toEqual([[], [null]])
+    })
+
+    test('while the provider is down: once it is back', async () => {
+      const shop = await pushedShop('ana')
+      await setMode(shop, 'mailingList', 'down')
+      await erase(shop, 'ana')
+      expect(await emails(shop)).toEqual(['ana@example.com'])
+      await setMode(shop, 'mailingList', null)
+      await app.advance(120_000)
+      await app.drainJobs({ allowFailures: true })
+      expect([await members(shop), await emails(shop)]).toEqual([[], [null]])
+    })
+
+    test('or at once if no provider is connected, and after a week at the latest', async () => {
+      const shop = await popupShop(app)
+      await shop.subscribe({ email: 'ana@example.com' })
+      await erase(shop, 'ana')
+      expect(await emails(shop)).toEqual([null])
+      const other = await pushedShop('bia')
+      await setMode(other, 'mailingList', 'down')
+      await erase(other, 'bia')
+      await app.advance(8 * 24 * 3_600_000)
+      await app.drainJobs({ allowFailures: true })
+      expect(await emails(other)).toEqual([null])
+      await setMode(other, 'mailingList', null)
+    })
+  })
 
   test('unsubscribed there, after a clock that was a year ahead for an hour: unsubscribed here', async () => {
     const shop = await pushedShop('ana')

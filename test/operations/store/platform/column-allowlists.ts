@@ -6,7 +6,7 @@
 /** Columns without data of shoppers, in any table: kinds and states, things, the team, the merchant. */
 export const neutralColumns: ReadonlySet<string> = new Set(
   `
-  account_id action actor_type agreement_cycle agreement_id agreement_status alert_type assignee_name
+  account_id action actor_type agreement_cycle agreement_id agreement_status alert_type amount_reason assignee_name
   attribution author_title automation_type bar billing_cycle body brand branding buttons cancel_comment
   cancel_reason carrier cart_id category category_ids challenge channel click_token client_id code code_hash
   color columns conditions connection_type consent_text content_type converted_order_id country coupon

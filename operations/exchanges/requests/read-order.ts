@@ -111,6 +111,13 @@ const toOrder = (row: OrderRow, items: ReadItem[]): ReadOrder => ({
 
 const toDate = (at: Date | string | null): Date | null => (at === null ? null : new Date(at))
 
+/**
+ * The order of a request as it is now; null if neither the platform nor the stored copy has it. A platform may hide an
+ * old order, so the stored copy counts too.
+ */
+export const readRequestedOrder = async (ctx: Context, id: string): Promise<ReadOrder | null> =>
+  (await readOrder(ctx, { id })) ?? (await readStoredOrder(ctx, { id }))
+
 async function readStoredOrder(ctx: Context, key: OrderKey): Promise<ReadOrder | null> {
   const rows = ctx.db.selectFrom('orders').selectAll()
   const row = await ('id' in key
