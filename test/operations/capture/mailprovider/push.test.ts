@@ -343,7 +343,7 @@ describe('unsubscribed people', () => {
         'whose push died before it was recorded',
         (shop) =>
           setRows(shop, 'newsletter_subscribers', {
-            ...{ push_due: true, push_claim: 'dead', mailprovider_status: null, pushed_revision: null },
+            ...{ push_due: true, push_claim: newId(1), mailprovider_status: null, pushed_revision: null },
             push_claimed_at: new Date(app.clock.ms() - 180_000),
           }),
       ],
