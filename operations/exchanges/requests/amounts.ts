@@ -56,7 +56,7 @@ export interface RefundLine extends AmountLine {
 }
 
 /** The facts of an order that decide what can be refunded. */
-export interface RefundableOrder {
+interface RefundableOrder {
   number: string
   paymentStatus: string
   currency: string
