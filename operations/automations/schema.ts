@@ -88,11 +88,15 @@ const quietHours = object({
   isEnabled: z.boolean(),
   start: timeOfDay,
   end: timeOfDay.describe('May be before start: then it crosses midnight'),
-}).describe("In the store's time zone; nothing leaves from start until end")
+}).describe(
+  "In the store's time zone; nothing leaves while clocks show a time from start until end, also in an hour that a clock change repeats",
+)
 
 const settings = object({
   inactiveDays: z.number().int().min(7).max(730).describe('Of win-back'),
-  sendAt: timeOfDay.describe('Of win-back and birthday'),
+  sendAt: timeOfDay.describe(
+    'Of win-back and birthday; if clocks skip it, right after; if they repeat it, the first',
+  ),
   daysBefore: z.number().int().min(0).max(30).describe('Of birthday'),
   percent: z.number().gt(0, 'must be more than 0').max(100).describe('Of cashback'),
   maxAmount: amount.nullable().describe('Of cashback'),

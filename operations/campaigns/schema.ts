@@ -104,7 +104,11 @@ export const campaign = named(
     listId: reference('list', id).nullable().describe('Null once its list was deleted'),
     listName: z.string().nullable(),
     content,
-    sendWindow: sendWindow.nullable().describe("In the store's time zone; no batch leaves outside it"),
+    sendWindow: sendWindow
+      .nullable()
+      .describe(
+        "In the store's time zone; no batch leaves outside it. When clocks change, it is open whenever they show a time within it: a skipped time is never, a repeated one is twice",
+      ),
     status: campaignStatus,
     pauseReason: pauseReason.nullable(),
     failureReason: failureReason.nullable(),

@@ -1,9 +1,8 @@
 /** Calculates with a store's local times: quiet hours, scan times, birthdays. No database, no clock. */
 
-import { DateTime } from 'luxon'
 import { minuteMs } from '#runtime/durations'
 import { addDays, listDays, localDay } from '#runtime/values/days'
-import { findInstants, getFirstInstant } from '#runtime/values/wall-clock'
+import { findInstants, findOpening, getFirstInstant, measureOpenMs } from '#runtime/values/wall-clock'
 import type { QuietHours } from '../types.ts'
 
 export { addDays, localDay } from '#runtime/values/days'
@@ -12,36 +11,21 @@ export { getFirstInstant } from '#runtime/values/wall-clock'
 const quarterMs = 15 * minuteMs
 
 /** The end of the quiet hours if `at` is inside them, otherwise null. They include their start, but not their end. */
-export function findQuietEnd({ isEnabled, start, end }: QuietHours, zone: string, at: Date): Date | null {
-  if (!isEnabled) return null
-  const time = DateTime.fromJSDate(at, { zone }).toFormat('HH:mm')
-  const crosses = start > end
-  const isInside = crosses ? time >= start || time < end : time >= start && time < end
-  if (!isInside) return null
-  const today = localDay(at, zone)
-  const day = crosses && time >= start ? addDays(today, 1) : today
-  const ends = findInstants(day, end, zone)
-  return ends.find((instant) => instant > at) ?? findInstants(addDays(day, 1), end, zone)[0]!
+export function findQuietEnd({ isEnabled, ...hours }: QuietHours, zone: string, at: Date): Date | null {
+  const opening = isEnabled ? findOpening(hours, zone, at) : null
+  return opening && new Date(opening.shutsAt)
 }
 
 /**
  * How much of the time between two instants is within quiet hours. Iterates over the days, so use it for short spans
  * only.
  */
-export function measureQuietMs(
-  { isEnabled, start, end }: QuietHours,
+export const measureQuietMs = (
+  { isEnabled, ...hours }: QuietHours,
   zone: string,
   from: Date,
   to: Date,
-): number {
-  if (!isEnabled) return 0
-  const days = listDays({ startDate: addDays(localDay(from, zone), -1), endDate: localDay(to, zone) })
-  return days.reduce((sum, day) => {
-    const begins = findInstants(day, start, zone)[0]!
-    const ends = findInstants(start > end ? addDays(day, 1) : day, end, zone)[0]!
-    return sum + Math.max(0, Math.min(+ends, +to) - Math.max(+begins, +from))
-  }, 0)
-}
+): number => (isEnabled ? measureOpenMs(hours, zone, from, to) : 0)
 
 /** When the scan of a day is due: at `sendAt`, rounded up to a quarter of an hour. */
 export function getScanInstant(day: string, sendAt: string, zone: string): Date {

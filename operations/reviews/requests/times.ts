@@ -1,6 +1,6 @@
 /** Calculates the send times of requests and reminders (rule 3). No database, no clock. */
 import { addDays, localDay } from '#runtime/values/days'
-import { findInstants } from '#runtime/values/wall-clock'
+import { findInstants, findOpening } from '#runtime/values/wall-clock'
 import type { ReviewSettings } from '../settings/schema.ts'
 
 interface OrderInstants {
@@ -25,9 +25,7 @@ export function scheduleAfterDays(from: Date, days: number, time: string, timezo
   return found.find((at) => at >= from)!
 }
 
+const night = { start: '22:00', end: '08:00' }
+
 /** Whether it is night in a time zone: from 22:00 to 08:00. */
-export function isNight(at: Date, timezone: string): boolean {
-  const today = localDay(at, timezone)
-  const [morning, evening] = ['08:00', '22:00'].map((time) => findInstants(today, time, timezone)[0]!)
-  return at < morning! || at >= evening!
-}
+export const isNight = (at: Date, timezone: string): boolean => findOpening(night, timezone, at) !== null

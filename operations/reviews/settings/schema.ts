@@ -20,7 +20,9 @@ const request = {
   isEnabled: z.boolean(),
   trigger: z.enum(['paid', 'shipped', 'delivered']).describe('The event that starts the delay'),
   delayDays: days(0, 60),
-  sendTime: timeOfDay.describe("In the store's time zone"),
+  sendTime: timeOfDay.describe(
+    "In the store's time zone; if clocks skip it, right after; if they repeat it, the first",
+  ),
   channel: z.enum(['email', 'messaging', 'messaging-or-email']),
   maxItemsPerOrder: z.number().int().min(1).max(20).describe('The dearest ones'),
 }
