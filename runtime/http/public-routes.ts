@@ -60,16 +60,19 @@ export function refuseInvalidText(hono: PublicRoutes): void {
  * Lets scripts of any site read the answers of pages with `cors`. Added before everything that may refuse, so that
  * scripts can read refusals too.
  */
-export function corsRoutes(hono: PublicRoutes, pages: Registry['pages']): void {
+export function corsRoutes(hono: PublicRoutes, { clock }: Services, pages: Registry['pages']): void {
   const allowAllOrigins = cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'OPTIONS'],
     allowHeaders: ['Content-Type', 'If-None-Match', 'Idempotency-Key'],
-    exposeHeaders: ['ETag', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id'],
+    exposeHeaders: ['Age', 'Date', 'ETag', 'Idempotency-Replayed', 'Retry-After', 'X-Request-Id'],
     maxAge: 86_400,
   })
   for (const path of new Set(pages.filter((page) => page.cors).map((page) => page.path))) {
-    hono.use(path, allowAllOrigins)
+    hono.use(path, allowAllOrigins, async (c, next) => {
+      await next()
+      c.header('date', clock.now().toUTCString())
+    })
   }
 }
 

@@ -305,9 +305,7 @@ const housekeepingTasks = (
     // Skipped while a node is down: the statement would wait for that node and meanwhile hold locks on all others.
     if (database.unreachableStores.size === 0) await sweepIdempotencyKeys(database.root, clock.now())
   },
-  async () => {
-    if (clock.frozenAt === null) clock.offset = await readClockOffset(database, settings)
-  },
+  () => clock.follow(() => readClockOffset(database, settings)),
 ]
 
 interface Parts {
@@ -325,7 +323,7 @@ const retrySoon = { 'retry-after': '5' }
 function buildPublicRoutes({ registry, services, metrics, worker, deadline, ready }: Parts): PublicRoutes {
   const pages = registry.pages.filter((page) => services.settings.sandbox || !page.sandboxOnly)
   const hono = publicRoutes(services)
-  corsRoutes(hono, pages)
+  corsRoutes(hono, services, pages)
   logBrokenAnswers(hono, services)
   enforceDeadline(hono, deadline)
   refuseInvalidText(hono)
