@@ -24,11 +24,11 @@ export default {
   view: Countdown,
 }
 
-function Countdown({ data, keep, t, ...others }) {
+function Countdown({ data, keep, serverNow, t, ...others }) {
   const { announcements, rotationSeconds, animation, linkUrl, countdown } = data
   const index = useRotation(announcements.length, rotationSeconds)
-  const [ends] = useState(() => findEnd(countdown, keep))
-  const secondsLeft = useSecondsTo(ends)
+  const [ends] = useState(() => findEnd(countdown, keep, serverNow()))
+  const secondsLeft = useSecondsTo(ends, serverNow)
   return h(
     Bar,
     { ...others, data, keep, t, name: 'countdown', content: { announcements, countdown }, label: t('label') },
@@ -64,8 +64,8 @@ function useRotation(count, seconds) {
   return index
 }
 
-function useSecondsTo(ends) {
-  const countSeconds = () => (ends === null ? null : Math.floor((ends - msOf(new Date())) / 1000))
+function useSecondsTo(ends, serverNow) {
+  const countSeconds = () => (ends === null ? null : Math.floor((ends - serverNow()) / 1000))
   const [secondsLeft, setSecondsLeft] = useState(countSeconds)
   useEffect(() => {
     if (ends === null) return
@@ -79,16 +79,18 @@ function useSecondsTo(ends) {
   return secondsLeft
 }
 
-function findEnd(countdown, keep) {
+/** The end in the server's time, because the device's clock may be wrong. */
+function findEnd(countdown, keep, now) {
   if (!countdown) return null
   if (countdown.type !== 'evergreen') return msOf(countdown.endsAt)
   const { durationMinutes, restartAfterHours } = countdown
-  const began = Number(keep.read('evergreen') || 0)
+  // An earlier version stored the device's time, which may be ahead.
+  const began = Math.min(Number(keep.read('evergreen') || 0), now)
   const ends = began + durationMinutes * 60_000
-  const isOver = restartAfterHours !== null && msOf(new Date()) >= ends + restartAfterHours * 3_600_000
+  const isOver = restartAfterHours !== null && now >= ends + restartAfterHours * 3_600_000
   if (began && !isOver) return ends
-  keep.write('evergreen', String(msOf(new Date())))
-  return msOf(new Date()) + durationMinutes * 60_000
+  keep.write('evergreen', String(now))
+  return now + durationMinutes * 60_000
 }
 
 function formatClock({ text, afterEnd, endedText }, secondsLeft) {

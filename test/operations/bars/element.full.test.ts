@@ -104,3 +104,40 @@ test.skipIf(!hasChromium)(
     expect(faults).toEqual([])
   },
 )
+
+test.skipIf(!hasChromium)(
+  'a countdown shows the time of the server, whatever the clock of the device',
+  async () => {
+    const { shop, page, open, faults } = await demoShop(app, url)
+    const hour = 3_600_000
+    const countdown = { isEnabled: true, type: 'fixed', timezone: 'UTC', endLocal: '2026-11-20T15:00' }
+    expect((await shop.call(saveCountdown, { body: { isEnabled: true, countdown } })).status).toBe(200)
+    const clock = page.locator('store-countdown-bar').locator('.clock')
+    const shows = async (hours: number) => {
+      await open()
+      const shown = /(\d\d):(\d\d):(\d\d)/.exec(await clock.innerText())!
+      const [, h, m, s] = shown.map(Number) as [number, number, number, number]
+      expect(Math.abs(h * 3600 + m * 60 + s - hours * 3600)).toBeLessThan(60)
+    }
+    for (const ahead of [2, -2, 26, 0]) {
+      await page.context().clock.setSystemTime(app.clock.ms() + ahead * hour)
+      await shows(3)
+    }
+    // The cache of a content delivery network has kept the response for an hour.
+    await page.context().clock.setSystemTime(app.clock.ms())
+    await page.route('**/widgets?*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), age: '3600' } })
+    })
+    await shows(2)
+    // The browser's own cache answers with the headers of a response that is five minutes old.
+    await page.unroute('**/widgets?*')
+    await page.route('**/widgets?*', async (route) => {
+      const response = await route.fetch()
+      const date = new Date(app.clock.ms() + hour - 300_000).toUTCString()
+      await route.fulfill({ response, headers: { ...response.headers(), date } })
+    })
+    await shows(2)
+    expect(faults).toEqual([])
+  },
+)

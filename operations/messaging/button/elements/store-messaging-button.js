@@ -44,8 +44,8 @@ ul { list-style: none; margin: 0; padding: 0; }
   view: Chat,
 }
 
-function Chat({ data, t, tell, session, page, device, host }) {
-  const isOpen = useOpenHours(data)
+function Chat({ data, t, tell, session, page, device, host, serverNow }) {
+  const isOpen = useOpenHours(data, serverNow)
   const [isChoosing, setChoosing] = useState(false)
   const { pageMode, pagePatterns, devices, schedule, attendants, size, label, position } = data
   const isHere = isFor({ pageMode, pagePatterns, devices }, { device, page })
@@ -171,8 +171,8 @@ function chatLink({ message, storeName }, phone, page) {
 }
 
 /** Whether the store is open now, in its own time zone. */
-function useOpenHours({ schedule, timezone }) {
-  const look = () => !schedule.isEnabled || isWithin(schedule.hours, timezone)
+function useOpenHours({ schedule, timezone }, serverNow) {
+  const look = () => !schedule.isEnabled || isWithin(schedule.hours, timezone, serverNow())
   const [isOpen, setOpen] = useState(look)
   useEffect(() => {
     const timer = setInterval(() => setOpen(look()), 20_000)
@@ -181,14 +181,16 @@ function useOpenHours({ schedule, timezone }) {
   return isOpen
 }
 
-function isWithin(hours, timeZone) {
+function isWithin(hours, timeZone, now) {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     weekday: 'short',
     hour: '2-digit',
     minute: '2-digit',
   })
-  const parts = Object.fromEntries(format.formatToParts(new Date()).map(({ type, value }) => [type, value]))
+  const parts = Object.fromEntries(
+    format.formatToParts(new Date(now)).map(({ type, value }) => [type, value]),
+  )
   const time = `${parts.hour}:${parts.minute}`
   const day = parts.weekday.toLowerCase().slice(0, 3)
   return hours.some((each) => each.day === day && each.start <= time && time < each.end)

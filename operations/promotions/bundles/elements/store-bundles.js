@@ -77,14 +77,17 @@ select { display: block; max-width: 100%; min-height: 40px; margin-block-start: 
   view: Bundles,
 }
 
-const isOn = ({ availability, endsAt }) =>
-  availability !== 'unavailable' && (endsAt === null || msOf(endsAt) > msOf(new Date()))
+const isOn = ({ availability, endsAt }, now) =>
+  availability !== 'unavailable' && (endsAt === null || msOf(endsAt) > now)
 
 function Bundles({ data, attribute, ...props }) {
   const pageProduct = useProduct(attribute)
   const cart = useCart(props.shop.currency)
   if (cart?.isForeign) return null
-  return data.items.filter(isOn).map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, pageProduct }))
+  const now = props.serverNow()
+  return data.items
+    .filter((each) => isOn(each, now))
+    .map((bundle) => h(Bundle, { ...props, key: bundle.id, bundle, pageProduct }))
 }
 
 function Bundle({ bundle, pageProduct, shop, t, tell, productId }) {

@@ -75,7 +75,7 @@ function Gifts({ data, session, ...props }) {
   const cartState = useCart(props.shop.currency)
   const cart = cartState?.isForeign ? null : cartState
   const items = data.items
-  const now = msOf(new Date())
+  const now = props.serverNow()
   const live = items.filter(({ endsAt }) => endsAt === null || msOf(endsAt) > now)
   const amount = (item) => exact(computeAmount(item, cart, items, session))
   const given = cart ? findEarnedGifts(live, amount) : []

@@ -51,12 +51,12 @@ function trackImpression(tell, { id }) {
   tell('impression', 'promotion', { resourceId: id })
 }
 
-/** The current time in milliseconds, to hide ended promotions. With `isTicking` it is updated every second. */
-function useNow(isTicking) {
-  const [now, setNow] = useState(() => msOf(new Date()))
+/** The server's time in milliseconds, to hide ended promotions. With `isTicking` it is updated every second. */
+function useNow(serverNow, isTicking) {
+  const [now, setNow] = useState(serverNow)
   useEffect(() => {
     if (!isTicking) return
-    const timer = setInterval(() => setNow(msOf(new Date())), 1000)
+    const timer = setInterval(() => setNow(serverNow()), 1000)
     return () => clearInterval(timer)
   }, [isTicking])
   return now
@@ -104,10 +104,10 @@ const ticks = (items, texts) =>
   items.some(({ endsAt }) => endsAt !== null) && texts.some((each) => each.includes('timeLeft'))
 
 function Labels(props) {
-  const { data, host, shop, tell } = props
+  const { data, host, shop, tell, serverNow } = props
   const { settings } = data
   const all = listItems(props)
-  const now = useNow(ticks(all, [settings.labelText]))
+  const now = useNow(serverNow, ticks(all, [settings.labelText]))
   const items = all.filter((each) => isOn(each, now)).slice(0, labelsAtMost)
   const over = useRef(null)
   useOver(over, host, items.length > 0)
@@ -135,10 +135,10 @@ function Label({ item, settings, shop, now, tell }) {
 }
 
 function Texts(props) {
-  const { data, shop, tell } = props
+  const { data, shop, tell, serverNow } = props
   const { settings } = data
   const all = listItems(props)
-  const now = useNow(settings.showCountdown || ticks(all, [settings.productPageText]))
+  const now = useNow(serverNow, settings.showCountdown || ticks(all, [settings.productPageText]))
   return all
     .filter((each) => isOn(each, now))
     .map((item) => h(Text, { key: item.id, item, settings, shop, now, tell }))
@@ -164,11 +164,14 @@ function Countdown({ item, settings, shop, now }) {
   )
 }
 
-function Cart({ data: { settings, items }, shop, ask, tell }) {
+function Cart({ data: { settings, items }, shop, ask, tell, serverNow }) {
   const cart = useCart(shop.currency)
   const lines = (cart?.items ?? []).filter(({ isGift }) => !isGift)
   const cards = useCards(items, lines, ask)
-  const now = useNow(settings.showCountdown || ticks(items, [settings.progressText, settings.successText]))
+  const now = useNow(
+    serverNow,
+    settings.showCountdown || ticks(items, [settings.progressText, settings.successText]),
+  )
   if (!settings.showInCart || cart?.isForeign) return null
   return items
     .filter((each) => isOn(each, now))

@@ -10,10 +10,8 @@ import { createVisitor } from './visitor.js'
 const script = document.currentScript ?? document.querySelector(`script[src^="${base}/loader.js"]`)
 const said = (name, by = script) => by?.getAttribute(`data-${name}`) || null
 
-const { ask, clickToken, consent, device, isReturning, keep, session, tell, visitorId } = createVisitor(
-  base,
-  said,
-)
+const { ask, clickToken, consent, device, isReturning, keep, serverNow, session, tell, visitorId } =
+  createVisitor(base, said)
 
 // Adds the click token to the cart's form, so that the order contains it. Uses methods of the prototype, because a field
 // named like a method would replace it.
@@ -255,7 +253,10 @@ function lookSoon() {
   if (turn > 0) soon = setTimeout(refresh, 50)
 }
 
-const api = { base, shop, visitorId, device, isReturning, keep, session, tell, ask, refresh, consent, again }
+const api = {
+  ...{ base, shop, visitorId, device, isReturning, keep, serverNow, session },
+  ...{ tell, ask, refresh, consent, again },
+}
 window.storefront = api
 
 // The first `refresh` runs in a task of its own, so that the page stays responsive. On a prerendered page it waits

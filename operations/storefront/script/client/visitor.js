@@ -57,6 +57,21 @@ export function createVisitor(base, said) {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
   }
 
+  // How far the server's clock is ahead of the device's. A response was made at its `Date`, and `Age` is how long a cache
+  // between has kept it. The browser's own cache adds no `Age`: its responses, up to six minutes old, show too small a
+  // lead. So the largest lead counts, until the device's clock is changed by more than that.
+  const msOf = (instant) => new Date(instant ?? Number.NaN).getTime()
+  let lead = Number.parseFloat(keep.read('lead'))
+  function noteServerTime(headers) {
+    const age = (Number(headers.get('age')) || 0) * 1000
+    const seen = msOf(headers.get('date')) + age - msOf(new Date())
+    if (Number.isNaN(seen) || (seen <= lead && lead - seen < 600_000)) return
+    lead = seen
+    keep.write('lead', String(lead))
+  }
+  /** The server's time in milliseconds; the device's until a response has come. */
+  const serverNow = () => msOf(new Date()) + (lead || 0)
+
   // One idempotency key for each request body: a form sent twice is processed once and gets the same response.
   const keys = new Map()
 
@@ -74,6 +89,7 @@ export function createVisitor(base, said) {
         cache: said('fresh') ? 'no-cache' : 'default',
         signal: AbortSignal.timeout?.(15_000),
       })
+      noteServerTime(response.headers)
       if (response.status >= 500 || (response.status === 429 && !text))
         throw new Error(`The server answered ${response.status}`)
     } catch (error) {
@@ -163,5 +179,5 @@ export function createVisitor(base, said) {
     isAllowed = isGiven
   }
 
-  return { ask, clickToken, consent, device, isReturning, keep, session, tell, visitorId }
+  return { ask, clickToken, consent, device, isReturning, keep, serverNow, session, tell, visitorId }
 }

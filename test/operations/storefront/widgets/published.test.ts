@@ -202,3 +202,10 @@ test('an address may read a limited number of times a minute', async () => {
   expect(statuses).toEqual([200, 200, 200, 429])
   expect((await visit(shop, '/widgets', { ip: '10.0.0.2' })).status).toBe(200)
 })
+
+test('an answer has the date of the product clock, which scripts of the shop may read', async () => {
+  const shop = await store(app)
+  const answer = await visit(shop, '/widgets')
+  expect(answer.headers.get('date')).toBe(app.clock.now().toUTCString())
+  expect(answer.headers.get('access-control-expose-headers')).toMatch(/\bAge,Date\b/)
+})
