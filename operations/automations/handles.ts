@@ -15,4 +15,6 @@ export const automationEvent = handle('automation-event', object({ carts: ids, o
 
 export const automationExecute = handle('automation-execute', object({ automationId: id, jobId: id }))
 
+export const automationCouponRevoke = handle('automation-coupon-revoke', object({ code: z.string() }))
+
 export const automationScan = handle('automation-scan', object({ automationId: id }))

@@ -367,6 +367,22 @@ export function ecommerceContract(name: string, open: () => Promise<EcommerceSet
       await expect(over).rejects.toMatchObject({ name: 'Refused' })
     })
 
+    test('a revoked coupon is gone, and its code free; an unknown one is no error', async () => {
+      const coupon = {
+        code: 'BACK-REVOKE',
+        type: 'percentage',
+        value: '90.00',
+        minimumAmount: null,
+        usageLimit: 1,
+        endsAt: '2031-01-01T00:00:00.000Z',
+      } as const
+      await port.ensureCoupon(store, coupon)
+      await port.revokeCoupon(store, coupon.code)
+      await port.revokeCoupon(store, coupon.code)
+      const { terms } = await port.ensureCoupon(store, { ...coupon, value: '9.00' })
+      expect(terms).toMatchObject({ value: '9.00' })
+    })
+
     test('a webhook is registered once per topic and address, and its deliveries are parsed', async () => {
       const webhook = {
         topic: 'order.updated',

@@ -18,6 +18,7 @@ const queues: Readonly<Record<string, string>> = {
   'automation-advance': 'key at executionId',
   'automation-event': 'carts orders',
   'automation-execute': 'automationId jobId',
+  'automation-coupon-revoke': 'code',
   'automation-scan': 'automationId',
   'automation-scan-all': '',
   'automation-sweep': '',

@@ -1,5 +1,6 @@
 /** Calculates codes, expiry and amounts of automations' coupons (rule 9). No database, no clock. */
 import { randomInt } from 'node:crypto'
+import { toCanonicalJson } from '#runtime/values/changes'
 import { applyPercentage, atLeastZero, inCurrency, minCents } from '#runtime/values/money'
 import type { CashbackSettings } from '../kinds.ts'
 import type { CouponSpec } from '../types.ts'
@@ -11,6 +12,10 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789'
 /** A random code such as `BACK-K7QM4T`, from a secure generator: nobody can guess other codes from it. */
 export const generateCouponCode = (prefix: string): string =>
   `${prefix}-${Array.from({ length: 6 }, () => alphabet[randomInt(alphabet.length)]).join('')}`
+
+/** Whether two coupons have the same terms. */
+export const isSameCoupon = (one: CouponSpec, other: CouponSpec): boolean =>
+  toCanonicalJson(one) === toCanonicalJson(other)
 
 /** The last instant of the local day `validDays` from now. */
 export const getCouponEnd = (validDays: number, now: Date, zone: string): Date =>

@@ -10,7 +10,7 @@ import { describeReason, type OwnReason, type ReasonCode } from '../reasons.ts'
 import type { AutomationMessage, CouponSpec } from '../types.ts'
 import { type CacheProgress, holdWhileStale } from './cache-freshness.ts'
 import { findQuietEnd } from './clock-times.ts'
-import { buildCashbackCoupon, calculateCashback } from './coupon-codes.ts'
+import { buildCashbackCoupon, calculateCashback, isSameCoupon } from './coupon-codes.ts'
 import { isCartEligible, isOrderEligible } from './eligibility.ts'
 import type { IssuedCoupon } from './facts.ts'
 import {
@@ -192,8 +192,12 @@ function checkMessage(
   const chosen = choice.kind === 'template' ? choice.template : null
   const requiredCoupon = row.sequence === 1 ? getFirstCoupon(row, store) : null
   const first = row.coupons.find((coupon) => coupon.stepId === '')
-  if (requiredCoupon && !first?.isMade) {
-    return hasEnded(first, now) ? skipped('coupon-ended') : { kind: 'coupon', coupon: requiredCoupon }
+  // A coupon whose terms were corrected since its code was stored is issued again, with a new code.
+  const isCurrent = requiredCoupon && first && isSameCoupon(first.spec, requiredCoupon)
+  if (requiredCoupon && !(isCurrent && first.isMade)) {
+    return isCurrent && hasEnded(first, now)
+      ? skipped('coupon-ended')
+      : { kind: 'coupon', coupon: requiredCoupon }
   }
   const coupon = row.coupons.findLast((each) => each.isMade) ?? null
   const cashback = row.type === 'cashback' && first?.isMade ? first : null

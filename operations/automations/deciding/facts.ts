@@ -1,5 +1,7 @@
 /** Types of the cached orders, carts, coupons and contacts that decisions and messages use. */
 
+import type { CouponSpec } from '../types.ts'
+
 export interface Line {
   productId: string | null
   name: string
@@ -52,6 +54,11 @@ export interface IssuedCoupon {
   value: number | null
   endsAt: Date
   isMade: boolean
+}
+
+export interface CouponOfRun extends IssuedCoupon {
+  /** Its terms, as the automation had them when its code was stored. */
+  spec: CouponSpec
 }
 
 export interface Person {

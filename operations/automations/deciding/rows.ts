@@ -5,7 +5,7 @@ import { prepared } from '#runtime/database/query'
 import { greatestKnown } from '#runtime/database/sql'
 import { emailKeySql } from '#runtime/values/email'
 import type { AutomationMessage, AutomationType, CouponSpec, Flow, QuietHours } from '../types.ts'
-import type { CartState, IssuedCoupon, Line, OrderFacts } from './facts.ts'
+import type { CartState, CouponOfRun, Line, OrderFacts } from './facts.ts'
 
 export interface EngineRow {
   id: string
@@ -52,7 +52,7 @@ export interface EngineRow {
   flow: Flow | null
   order: OrderFacts | null
   cart: CartState | null
-  coupons: IssuedCoupon[]
+  coupons: CouponOfRun[]
   /**
    * The contact's orders since the trigger, without cancelled ones: 2 if one is paid, 1 if none is paid, null if there
    * are none.
@@ -67,7 +67,7 @@ export interface EngineRow {
 interface RawRow extends Omit<EngineRow, 'order' | 'cart' | 'coupons'> {
   order: (Omit<OrderFacts, 'placed_at'> & { placed_at: string }) | null
   cart: (Omit<CartState, 'last_activity_at'> & { last_activity_at: string }) | null
-  coupons: (Omit<IssuedCoupon, 'endsAt'> & { endsAt: string })[]
+  coupons: (Omit<CouponOfRun, 'endsAt'> & { endsAt: string })[]
 }
 
 const lineJson = sql`json_build_object('productId', i.product_id, 'name', i.name, 'quantity', i.quantity,
@@ -108,7 +108,7 @@ const findRows = prepared<{ ids: readonly string[] }, RawRow>((db, values) => {
     .selectFrom('automation_coupons as k')
     .select(
       sql`coalesce(json_agg(json_build_object('stepId', k.step_id, 'code', k.code, 'type', k.spec ->> 'type',
-        'value', coalesce(k.amount, (k.spec ->> 'value')::numeric), 'endsAt', iso(k.ends_at), 'isMade', k.is_made)
+        'value', coalesce(k.amount, (k.spec ->> 'value')::numeric), 'endsAt', iso(k.ends_at), 'isMade', k.is_made, 'spec', k.spec)
         order by k.created_at, k.code), '[]')`.as('coupons'),
     )
     .where(sql<boolean>`k.run_id = r.id`)

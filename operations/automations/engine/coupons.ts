@@ -4,10 +4,12 @@ import { connections, coupons } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import { formatDiscountValue, inCurrency } from '#runtime/values/money'
-import { generateCouponCode, getCouponEnd } from '../deciding/coupon-codes.ts'
+import { generateCouponCode, getCouponEnd, isSameCoupon } from '../deciding/coupon-codes.ts'
 import { type Decision, getHoldState } from '../deciding/decide.ts'
+import type { IssuedCoupon } from '../deciding/facts.ts'
 import { extendHold, failureCodeByHold } from '../deciding/holds.ts'
 import type { EngineRow } from '../deciding/rows.ts'
+import { automationCouponRevoke } from '../handles.ts'
 import { describeReason, type OwnReason } from '../reasons.ts'
 import type { CouponSpec } from '../types.ts'
 import { queueAdvance } from './schedule.ts'
@@ -25,7 +27,7 @@ type CouponDecision = Extract<Decision, { kind: 'coupon' }>
 
 /**
  * Stores a code for each coupon, in the transaction that decided to issue it. A retry reuses the code stored for the
- * run's step.
+ * run's step, unless the coupon's terms have changed since: nobody was given that code, and it is revoked.
  */
 export async function storeCoupons(
   ctx: Context,
@@ -35,6 +37,13 @@ export async function storeCoupons(
   const now = ctx.now()
   // A coupon that is issued before the first message is stored under step ''.
   const getStepId = ({ stepId, row }: CouponDecision): string => (row.sequence === 1 ? '' : (stepId ?? ''))
+  for (const each of decisions) {
+    const stepId = getStepId(each)
+    const outdated = each.row.coupons.find(
+      (coupon) => coupon.stepId === stepId && !isSameCoupon(coupon.spec, each.coupon),
+    )
+    if (outdated) await dropCoupon(ctx, each.row.run_id, outdated)
+  }
   await ctx.db
     .insertInto('automation_coupons')
     .values(
@@ -63,6 +72,28 @@ export async function storeCoupons(
     const { step_id: stepId, code, ends_at: endsAt } = stored
     return { row: each.row, stepId, code, spec: stored.spec as CouponSpec, endsAt }
   })
+}
+
+async function dropCoupon(ctx: Context, runId: string, { stepId, code }: IssuedCoupon): Promise<void> {
+  await ctx.db
+    .deleteFrom('automation_coupons')
+    .where('run_id', '=', runId)
+    .where('step_id', '=', stepId)
+    .where('code', '=', code)
+    .execute()
+  await ctx.queue(automationCouponRevoke, { code })
+}
+
+/** Deletes a coupon at the platform whose code was replaced before anybody was given it. */
+export async function revokeUnsent(ctx: Context, code: string): Promise<void> {
+  const platform = await connections.findEcommerce(ctx)
+  if (!platform) return
+  try {
+    await coupons.revokeCoupon(platform, code)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    ctx.log.warn({ err: error, code }, 'revoking an unsent coupon refused')
+  }
 }
 
 /** Maximum number of concurrent calls to the platform. */
@@ -106,12 +137,16 @@ async function makeCoupon(ctx: Context, coupon: PendingCoupon): Promise<void> {
     if (error instanceof Unavailable) return hold(ctx, row)
     throw error
   }
-  await ctx.db
+  const made = await ctx.db
     .updateTable('automation_coupons')
     .set({ is_made: true })
     .where('run_id', '=', row.run_id)
     .where('step_id', '=', stepId)
+    .where('code', '=', code)
+    .returning('code')
     .execute()
+  // Another worker has replaced the code during the call.
+  if (made.length === 0) await ctx.queue(automationCouponRevoke, { code })
 }
 
 const fail = async (ctx: Context, row: EngineRow, code: OwnReason, reason: string): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Builds the content of a notice. This happens once, before the first attempt to send it. */
+/** Builds the content of a notice, before each try until a call may have reached the provider. */
 import { sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import type { Values } from '#runtime/values/variables'

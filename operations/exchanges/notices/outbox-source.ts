@@ -74,9 +74,12 @@ async function lockRequests(tx: Context, ids: readonly string[]): Promise<void> 
     .execute()
 }
 
-/** Prepares the content of a notice. For a message, also reserves a quota unit. */
+/**
+ * Prepares the content of a notice, again at each try until a call may have reached the provider, so that corrections
+ * reach it. For a message, also reserves a quota unit.
+ */
 async function prepareMessage(tx: Context, notice: Notice): Promise<outbox.Prepared<Notice>> {
-  const row = notice.content ? notice : await prepareNotice(tx, notice)
+  const row = notice.content && notice.calledAt !== null ? notice : await prepareNotice(tx, notice)
   return 'code' in row && !('id' in row)
     ? row
     : { row: row as Notice, outgoing: outbox.toOutgoing((row as Notice).content!, row as Notice) }
@@ -93,7 +96,7 @@ async function prepareNotice(tx: Context, notice: Notice): Promise<Notice | outb
   if (content === 'template-refused') {
     return { code: content, reason: 'Neither the settings nor the number have a way to say it' }
   }
-  if (content.channel === 'email') return { ...notice, content }
+  if (content.channel === 'email' || notice.reservationId !== null) return { ...notice, content }
   const { reservationId } = await outbox.reserveUpTo(tx, 1, 'exchange')
   if (reservationId === null) return { code: 'quota-exceeded', reason: 'The messages of this cycle are used' }
   return { ...notice, content, reservationId }

@@ -58,8 +58,9 @@ export interface SingleOutboxSource<Row extends SingleState = SingleState> exten
   /** Runs in the claim's transaction, for a message that certainly never left. Returns why it cannot be sent. */
   checkPreconditions?(tx: Context, row: Row): Promise<Failure | null>
   /**
-   * Runs in the claim's transaction. Returns the outgoing message, which must be identical at each try, and the row with
-   * the values that must be stored before the call (its text, its quota unit).
+   * Runs in the claim's transaction. Returns the outgoing message, and the row with the values that must be stored before
+   * the call (its text, its quota unit). It is built from what holds now, so that a merchant's corrections reach every
+   * message that has not left; only once `calledAt` is set must it be identical at each try.
    */
   prepare(tx: Context, row: Row): Promise<Prepared<Row>>
   /** Whether the message replies to a person within their 24-hour window, according to the section's own data. */

@@ -1,16 +1,15 @@
 /**
- * Claims review requests before they are sent. A claim stores the message to send, with its final text. One message asks
- * about all items of an order that are due at the same time.
+ * Claims review requests before they are sent. A claim stores the message to send; its text is built when it is sent. One
+ * message asks about all items of an order that are due at the same time.
  */
 
 import { sql } from 'kysely'
 import type { NewRow } from '#db/tables'
-import { outbox, sending, templates } from '#operations/messaging/index'
+import { outbox } from '#operations/messaging/index'
 import { isAmong, metering } from '#operations/store/index'
 import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
-import { translateBuiltIn } from '#runtime/values/wording'
-import { type ReviewSettings, reviewWords } from '../settings/schema.ts'
+import type { ReviewSettings } from '../settings/schema.ts'
 import { areRequestsOn, findSettings } from '../settings/settings.ts'
 import {
   type Candidate,
@@ -21,10 +20,7 @@ import {
   findSkipReasons,
   loadEligibilityData,
 } from './eligibility.ts'
-import { buildReviewUrl, createToken, type TokenRow } from './links.ts'
 import type { SkipReason } from './skip-reasons.ts'
-import { buildRequestMail, buildRequestMessage, type RequestDetails } from './texts.ts'
-import { buildUnsubscribe } from './unsubscribes.ts'
 
 /**
  * Serializes the claims of a store. Otherwise concurrent claims might both ask a person about a product within 90 days.
@@ -114,7 +110,7 @@ export async function claim(
     skipped,
   )
   await writeSkipped(tx, skipped, claimReason)
-  const messages = await writeMessages(tx, groups, settings, claimReason)
+  const messages = await writeMessages(tx, groups, claimReason)
   return { messages, claimed: groups.flatMap(({ rows: each }) => each.map((row) => row.id)), skipped }
 }
 
@@ -256,22 +252,17 @@ async function writeSkipped(
 async function writeMessages(
   tx: Context,
   groups: readonly Group[],
-  settings: ReviewSettings,
   claimReason: ClaimReason,
 ): Promise<string[]> {
   if (groups.length === 0) return []
-  const template = await findTemplate(tx, settings)
   const numbers = await findMessageNumbers(tx, groups)
   const messages: NewRow<'review_messages'>[] = []
-  const tokens: TokenRow[] = []
   const now = tx.now()
   for (const { channel, rows, reservationId } of groups) {
     const first = rows[0]!
     const before = first.message_id === null ? 0 : (numbers.get(first.message_id) ?? 0)
     // The first message has the id of its first request. Later messages have new ids, so that each of them is counted.
     const id = before === 0 ? first.id : tx.newId()
-    const { token, row } = createToken(tx, first.order_id)
-    tokens.push(row)
     messages.push({
       id,
       number: before + 1,
@@ -281,9 +272,6 @@ async function writeMessages(
       state: 'sending',
       email: channel === 'email' ? first.customer_email : null,
       phone: channel === 'messaging' ? first.customer_phone : null,
-      content: JSON.stringify(
-        buildContent(tx, channel, buildRequestDetails(tx, rows, token), settings, template, first),
-      ),
       reservation_id: reservationId,
       next_try_at: now,
       created_at: now,
@@ -306,7 +294,6 @@ async function writeMessages(
       )
       .execute()
   }
-  await tx.db.insertInto('review_tokens').values(tokens).execute()
   await tx.db.insertInto('review_messages').values(messages).execute()
   return messages.map((message) => message.id)
 }
@@ -319,37 +306,4 @@ async function findMessageNumbers(tx: Context, groups: readonly Group[]): Promis
     .where(isAmong('id', ids, 'uuid'))
     .execute()
   return new Map(rows.map((row) => [row.id, row.number]))
-}
-
-/** Finds the template of the messages. Null unless the official number is selected, because only it sends templates. */
-async function findTemplate(tx: Context, { message }: ReviewSettings): Promise<templates.Template | null> {
-  const connection = await sending.findSelected(tx)
-  if (connection?.type !== 'official' || message.officialapiTemplateId === null) return null
-  return templates.get(tx, message.officialapiTemplateId)
-}
-
-const buildRequestDetails = (tx: Context, rows: readonly DispatchRow[], token: string): RequestDetails => ({
-  customerName: rows[0]!.customer_name,
-  orderNumber: rows[0]!.order_number,
-  productNames: rows.map((row) => row.product_name),
-  storeName: tx.store.name,
-  locale: tx.store.locale,
-  reviewUrl: buildReviewUrl(tx, token),
-  token,
-})
-
-function buildContent(
-  tx: Context,
-  channel: Channel,
-  about: RequestDetails,
-  given: ReviewSettings,
-  template: templates.Template | null,
-  { customer_email: email }: DispatchRow,
-): outbox.StoredContent {
-  const settings = translateBuiltIn<ReviewSettings>(given, reviewWords, tx.store.locale)
-  if (channel === 'messaging') {
-    return { channel, ...buildRequestMessage(settings, about, template, templates.render) }
-  }
-  const out = buildUnsubscribe(tx, email!)
-  return { channel, ...buildRequestMail(settings, about, out.link), headers: out.headers }
 }

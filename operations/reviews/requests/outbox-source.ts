@@ -9,11 +9,14 @@ import type { Context } from '#runtime/context'
 import { dayMs, minuteMs } from '#runtime/durations'
 import { areRequestsOn, findSettings } from '../settings/settings.ts'
 import { findMessageSkipReason } from './claims.ts'
+import { buildContent } from './content.ts'
+import type { Channel } from './eligibility.ts'
 import { isSkip } from './skip-reasons.ts'
 import { scheduleAfterDays } from './times.ts'
 
 interface RequestMessage extends outbox.SingleState {
   kind: 'first' | 'reminder'
+  channel: Channel
   content: outbox.StoredContent | null
   createdAt: Date
 }
@@ -27,6 +30,7 @@ export const requestMessages = outbox.defineSingleSource<RequestMessage>()({
     email: ['email'],
     status: ['state', 'text'],
     code: ['failure', 'text'],
+    channel: ['channel'],
     content: ['content', 'jsonb'],
     tries: ['calls'],
     createdAt: ['created_at'],
@@ -46,7 +50,11 @@ export const requestMessages = outbox.defineSingleSource<RequestMessage>()({
     const code = await findMessageSkipReason(tx, id)
     return code && { code, reason: 'Nothing calls for it any more' }
   },
-  prepare: async (_tx, row) => ({ row, outgoing: outbox.toOutgoing(row.content!, row) }),
+  async prepare(tx, row) {
+    const content = row.calledAt === null ? await buildContent(tx, row) : row.content
+    if (!content) return { code: 'order-cancelled', reason: 'The requests of this message are gone' }
+    return { row: { ...row, content }, outgoing: outbox.toOutgoing(content, row) }
+  },
   describeSent: ({ id, content }) => ({ sourceId: id, sourceName: null, ...outbox.toInboxFields(content) }),
   async onTransitions(tx, moves) {
     for (const { before, after } of moves) {

@@ -23,6 +23,15 @@ export async function guaranteeCoupon(
   if (fault) throw new Refused(couponDiffers, `${coupon.code} ${fault}: choose another code`)
 }
 
+/**
+ * Deletes a coupon at the platform that was made for a person who was never given its code. Must not be called inside a
+ * transaction. Succeeds if there is none.
+ */
+export const revokeCoupon = (
+  { port, store }: { port: EcommercePort; store: ProviderStore },
+  code: string,
+): Promise<void> => port.revokeCoupon(store, code)
+
 /** Describes how the platform's terms are worse than promised, as the end of a sentence; null if they are not worse. */
 export function findDifference(promised: CouponTerms, terms: CouponTerms | null): string | null {
   const prefix = 'exists at your platform and'

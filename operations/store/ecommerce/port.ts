@@ -187,6 +187,8 @@ export interface EcommercePort {
    * requested terms. `terms` is null if the existing code is a kind of discount that `CouponSpec` cannot express.
    */
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): Promise<{ id: string; terms: CouponTerms | null }>
+  /** Deletes a coupon that `ensureCoupon` has created and nobody was given. Also succeeds for an unknown code. */
+  revokeCoupon(store: ProviderStore, code: string): Promise<void>
   /** Carts changed at or after `updatedSince`, each once per pass; oldest change first if the platform supports it. */
   listCarts(
     store: ProviderStore,

@@ -37,6 +37,16 @@ export function ensureCoupon(shop: Shop, coupon: CouponSpec): Promise<{ id: stri
   })
 }
 
+/** Deletes a coupon: orders with its code get no discount any more. */
+export async function revokeCoupon({ db, storeId }: Shop, code: string): Promise<void> {
+  await db
+    .deleteFrom('sandbox_objects')
+    .where('store_id', '=', storeId)
+    .where('kind', '=', 'coupon')
+    .where('id', '=', couponId(code))
+    .execute()
+}
+
 const put = (locked: Shop, id: string, data: StoredCoupon): Promise<void> =>
   putObjects(locked, 'coupon', [{ id, data, updatedAt: instantText(locked.clock.now()) }])
 

@@ -10,7 +10,7 @@ import type { Clock } from '#runtime/clock'
 import { Refused, Unavailable } from '#runtime/ports/errors'
 import type { ProviderStore } from '#runtime/ports/provider'
 import type { EcommercePort, Product } from './port.ts'
-import { ensureCoupon } from './sandbox-coupons.ts'
+import { ensureCoupon, revokeCoupon } from './sandbox-coupons.ts'
 import { discountUsage, listDiscounts, putDiscount, removeDiscount } from './sandbox-discounts.ts'
 import {
   findOrder,
@@ -79,6 +79,7 @@ export function sandboxEcommerce(options: { db: Kysely<Tables>; clock: Clock }):
     getOrder: async (store, query) => findOrder(await open(store), query),
     listCarts: async (store, query) => listCarts(await open(store), query),
     ensureCoupon: async (store, coupon) => ensureCoupon(await open(store), coupon),
+    revokeCoupon: async (store, code) => revokeCoupon(await open(store), code),
     async discountCapabilities(store) {
       await open(store)
       return { kinds: ['quantity', 'bundle', 'gift'], maxLive: null }

@@ -13,6 +13,7 @@ const nothing = (...errors: ReturnType<typeof userError>[]) => ({
   automaticDiscountNode: null,
   codeDiscountNode: null,
   deletedAutomaticDiscountId: null,
+  deletedCodeDiscountId: null,
   userErrors: errors,
 })
 
@@ -125,6 +126,13 @@ export function deleteDiscount(shop: Shop, id: string) {
   if (at === -1) return nothing(userError(['id'], 'Automatic discount does not exist.', 'INVALID'))
   shop.discounts.splice(at, 1)
   return { ...nothing(), deletedAutomaticDiscountId: id }
+}
+
+export function deleteCode(shop: Shop, id: string) {
+  const at = shop.codes.findIndex((each) => gid('DiscountCodeNode', each.id) === id)
+  if (at === -1) return nothing(userError(['id'], 'Code discount does not exist.', 'INVALID'))
+  shop.codes.splice(at, 1)
+  return { ...nothing(), deletedCodeDiscountId: id }
 }
 
 export function createCode(

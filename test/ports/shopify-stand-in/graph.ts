@@ -11,7 +11,14 @@ import {
 } from 'graphql'
 import type { Bucket } from './bucket.ts'
 import { actualCost, requestedCost, type Variables } from './graph-cost.ts'
-import { createCode, deleteDiscount, findCode, saveDiscount, setMetafields } from './graph-discounts.ts'
+import {
+  createCode,
+  deleteCode,
+  deleteDiscount,
+  findCode,
+  saveDiscount,
+  setMetafields,
+} from './graph-discounts.ts'
 import {
   automaticNode,
   codeNode,
@@ -135,6 +142,7 @@ const buildMutations = (shop: Shop) => ({
   discountAutomaticBxgyUpdate: (args: { id: string; automaticBxgyDiscount: BxgyInput }) =>
     saveDiscount(shop, args.automaticBxgyDiscount, args.id),
   discountAutomaticDelete: ({ id }: { id: string }) => deleteDiscount(shop, id),
+  discountCodeDelete: ({ id }: { id: string }) => deleteCode(shop, id),
   discountCodeBasicCreate: (args: { basicCodeDiscount: Record<string, unknown> }) =>
     createCode(shop, 'basicCodeDiscount', args.basicCodeDiscount),
   discountCodeFreeShippingCreate: (args: { freeShippingCodeDiscount: Record<string, unknown> }) =>

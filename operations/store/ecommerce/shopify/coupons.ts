@@ -82,6 +82,10 @@ const shippingDocument = `mutation CreateShippingCoupon($coupon: DiscountCodeFre
   }
 }`
 
+const deleteDocument = `mutation DeleteCoupon($id: ID!) {
+  made: discountCodeDelete(id: $id) { deletedCodeDiscountId userErrors { field code message } }
+}`
+
 interface CreateAnswer {
   made: { codeDiscountNode: { id: string } | null; userErrors: UserError[] }
 }
@@ -94,9 +98,7 @@ export async function ensureCoupon(
   clock: Clock,
 ): Promise<{ id: string; terms: CouponTerms | null }> {
   const find = async () => {
-    const { codeDiscountNodeByCode: known } = await client.graph<{
-      codeDiscountNodeByCode: CouponNode | null
-    }>(store, findDocument, { code: coupon.code })
+    const known = await findNode(client, store, coupon.code)
     return known && { id: plainId(known.id), terms: toTerms(known) }
   }
   const known = await find()
@@ -121,6 +123,27 @@ export async function ensureCoupon(
     if (late) return late
     throw error
   }
+}
+
+async function findNode(
+  client: ShopifyClient,
+  store: ProviderStore,
+  code: string,
+): Promise<CouponNode | null> {
+  const { codeDiscountNodeByCode: known } = await client.graph<{
+    codeDiscountNodeByCode: CouponNode | null
+  }>(store, findDocument, { code })
+  return known
+}
+
+export async function revokeCoupon(client: ShopifyClient, store: ProviderStore, code: string): Promise<void> {
+  const known = await findNode(client, store, code)
+  if (!known) return
+  const { made } = await client.graph<{ made: { userErrors: UserError[] } }>(store, deleteDocument, {
+    id: known.id,
+  })
+  // A concurrent call may have deleted it.
+  if (made.userErrors.length > 0 && (await findNode(client, store, code))) requireNoErrors(made.userErrors)
 }
 
 /** Builds Shopify's input. A coupon combines with promotions that allow coupons, and with no other coupon. */

@@ -31,7 +31,7 @@ import type {
 } from '../port.ts'
 import { listCarts } from './carts.ts'
 import { listCategories } from './categories.ts'
-import { ensureCoupon } from './coupons.ts'
+import { ensureCoupon, revokeCoupon } from './coupons.ts'
 import { listCustomers } from './customers.ts'
 import { ShopifyDiscounts } from './discounts.ts'
 import { ShopifyClient } from './http/client.ts'
@@ -117,6 +117,10 @@ export class ShopifyEcommerce implements EcommercePort {
 
   ensureCoupon(store: ProviderStore, coupon: CouponSpec): ReturnType<EcommercePort['ensureCoupon']> {
     return ensureCoupon(this.#client, store, coupon, this.#options.clock)
+  }
+
+  revokeCoupon(store: ProviderStore, code: string): Promise<void> {
+    return revokeCoupon(this.#client, store, code)
   }
 
   listCarts(
