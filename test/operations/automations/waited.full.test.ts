@@ -33,9 +33,11 @@ const goTo = async (at: string | Date): Promise<void> => {
 }
 const provider = (shop: AutomationShop, mode: string) =>
   shop.sandbox(`/messaging/${shop.id}/provider`, { mode })
-const products = async (shop: AutomationShop, change: { is_published?: boolean; exists?: boolean }) => {
-  const ctx = await shop.context()
-  await ctx.db.updateTable('product_snapshots').set(change).where('product_id', '=', '1002').execute()
+/** Changes the product at the platform: a refresh of the catalog cache, which may run at any time, finds the same. */
+const product = async (shop: AutomationShop, change: { isPublished?: boolean; isDeleted?: boolean }) => {
+  const { status } = await shop.sandbox(`/ecommerce/${shop.id}/products/1002`, change)
+  expect(status).toBe(200)
+  await app.drainJobs()
 }
 /** How a message comes to wait, when something changes, when it would be sent, and its hold reason. */
 const causes = {
@@ -86,10 +88,10 @@ const changes: Record<
     is: 'purchased',
   },
   'its product is no longer published': {
-    change: (shop) => products(shop, { is_published: false }),
+    change: (shop) => product(shop, { isPublished: false }),
     is: 'not-eligible',
   },
-  'its product was deleted': { change: (shop) => products(shop, { exists: false }), is: 'not-eligible' },
+  'its product was deleted': { change: (shop) => product(shop, { isDeleted: true }), is: 'not-eligible' },
   'the customer opted out': {
     change: async (shop) => optOuts.add(await shop.context(), ana.phone, 'manual'),
     is: 'opted-out',
