@@ -43,13 +43,13 @@ function readOffsets(day: string, time: string, zone: string) {
 export const getFirstInstant = (day: string, zone: string): Date => findInstants(day, '00:00', zone)[0]!
 
 /** From `start` to before `end`, each `HH:mm`; it crosses midnight if `end` is earlier. Equal times are an empty window. */
-export interface DailyWindow {
+interface DailyWindow {
   start: string
   end: string
 }
 
 /** A time within a window, in milliseconds since 1970; `shutsAt` is not included. */
-export interface Opening {
+interface Opening {
   opensAt: number
   shutsAt: number
 }
@@ -65,7 +65,7 @@ export function* listOpenings(
 ): Generator<Opening, void> {
   const length = (toMs(end) - toMs(start) + dayMs) % dayMs
   if (length === 0) return
-  let last: Opening | null = null
+  let last = null as Opening | null
   for (const { begin, until, offset } of listOffsets(zone, from)) {
     const firstDay = Math.floor((begin + offset) / dayMs) - 1
     for (let day = firstDay; day * dayMs + toMs(start) - offset < until; day += 1) {

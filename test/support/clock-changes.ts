@@ -1,6 +1,6 @@
-/** The clock changes of all time zones in 2025 to 2027, and what their clocks show. */
+/** The clock changes of all time zones in 2025 to 2027. */
 
-/** What the clocks of a zone show, by the runtime's own data and without our code: `2027-03-14 01:59`. */
+/** Formats the time that the clocks of a zone show, without our code: `2027-03-14 01:59`. */
 export function showClock(zone: string): (at: number) => string {
   const format = new Intl.DateTimeFormat('sv-SE', {
     timeZone: zone,

@@ -1,4 +1,5 @@
 /** Runs the time-based work of the sandbox provider: recurring charges, retries, chargebacks. */
+import { sql } from 'kysely'
 import { dayMs } from '#runtime/durations'
 import type { CardSummary } from './port.ts'
 import { declined, isChargedBack, isDeclined } from './sandbox-cards.ts'
@@ -90,82 +91,103 @@ export async function tryDue(
   return { agreement: changed, payment }
 }
 
-/**
- * Runs one due step of every agreement (a charge or a retry, dated at its due time) and all due chargebacks, one
- * transaction each. Returns how many it ran. An agreement may have more steps due: call again until it returns 0.
- */
-export async function runDue(db: BillingDb, now: Date): Promise<number> {
-  return (await chargeDue(db, now)) + (await chargeBackDue(db, now))
+interface Step {
+  storeId: string
+  agreementId: string
+  /** The payment that is charged back; null for a charge or a retry. */
+  paymentId: string | null
+  at: Date
 }
 
 /** Stores whose billing sandbox is set to be down. */
 const findDownStores = (db: BillingDb) =>
   db.selectFrom('sandbox_modes').select('store_id').where('port', '=', 'billing').where('mode', '=', 'down')
 
-async function chargeDue(db: BillingDb, now: Date): Promise<number> {
-  const due = await db
+/** The first due step of every agreement, or of a store's, oldest first: what an agreement has later may depend on it. */
+async function listDueSteps(db: BillingDb, now: Date, storeId: string | null = null): Promise<Step[]> {
+  const charges = db
     .selectFrom('sandbox_agreements')
-    .select('id')
+    .select(['store_id as storeId', 'id as agreementId', sql<string | null>`null`.as('paymentId')])
+    .select(sql<Date>`next_try_at`.as('at'))
+    .where('status', '=', 'authorized')
     .where('next_try_at', '<=', now)
-    .where('store_id', 'not in', findDownStores(db))
-    .orderBy('next_try_at')
-    .orderBy('id')
+  const chargebacks = db
+    .selectFrom('sandbox_payments')
+    .select(['store_id as storeId', 'agreement_id as agreementId', sql<string | null>`id`.as('paymentId')])
+    .select(sql<Date>`charge_back_at`.as('at'))
+    .where('charge_back_at', '<=', now)
+  const steps = await db
+    .selectFrom(charges.unionAll(chargebacks).as('step'))
+    .selectAll()
+    .where('storeId', 'not in', findDownStores(db))
+    .$if(storeId !== null, (all) => all.where('storeId', '=', storeId))
+    .orderBy('at')
+    .orderBy('agreementId')
+    .orderBy('paymentId')
     .execute()
+  return [...Map.groupBy(steps, (step) => step.agreementId).values()].map(([first]) => first!)
+}
+
+/** The stores with a due step, with the time of the first one. */
+export async function listDueStores(db: BillingDb, now: Date): Promise<Pick<Step, 'storeId' | 'at'>[]> {
+  const steps = await listDueSteps(db, now)
+  return [...Map.groupBy(steps, (step) => step.storeId).values()].map(([first]) => first!)
+}
+
+/**
+ * Runs the first due step of every agreement, or of a store's, in one transaction each; it is dated at its due time.
+ * Returns how many it ran. An agreement may have more steps due: call again until it returns 0.
+ */
+export async function runDue(db: BillingDb, now: Date, storeId: string | null = null): Promise<number> {
   let made = 0
-  for (const { id } of due) {
-    made += await db.transaction().execute(async (tx) => {
-      const agreement = await tx
-        .selectFrom('sandbox_agreements')
-        .selectAll()
-        .where('id', '=', id)
-        .where('status', '=', 'authorized')
-        .where('next_try_at', '<=', now)
-        .forUpdate()
-        .executeTakeFirst()
-      if (!agreement) return 0
-      const at = agreement.next_try_at!
-      const tried = await tryDue(tx, agreement, { at, isPayerThere: false })
-      await emit(tx, { kind: 'payment', key: buildEventKey(tried.payment), at, ...tried })
-      return 1
-    })
+  for (const { agreementId, paymentId } of await listDueSteps(db, now, storeId)) {
+    made += await db
+      .transaction()
+      .execute((tx) =>
+        paymentId === null ? chargeDue(tx, agreementId, now) : chargeBack(tx, agreementId, paymentId),
+      )
   }
   return made
 }
 
-async function chargeBackDue(db: BillingDb, now: Date): Promise<number> {
-  const due = await db
+async function chargeDue(tx: BillingDb, id: string, now: Date): Promise<number> {
+  const agreement = await tx
+    .selectFrom('sandbox_agreements')
+    .selectAll()
+    .where('id', '=', id)
+    .where('status', '=', 'authorized')
+    .where('next_try_at', '<=', now)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!agreement) return 0
+  const at = agreement.next_try_at!
+  const tried = await tryDue(tx, agreement, { at, isPayerThere: false })
+  await emit(tx, { kind: 'payment', key: buildEventKey(tried.payment), at, ...tried })
+  return 1
+}
+
+async function chargeBack(tx: BillingDb, agreementId: string, id: string): Promise<number> {
+  const agreement = await lockAgreement(tx, agreementId)
+  const before = await tx
     .selectFrom('sandbox_payments')
-    .select(['id', 'agreement_id'])
-    .where('charge_back_at', '<=', now)
-    .where('store_id', 'not in', findDownStores(db))
-    .orderBy('charge_back_at')
-    .orderBy('id')
-    .execute()
-  for (const { id, agreement_id: agreementId } of due) {
-    await db.transaction().execute(async (tx) => {
-      const agreement = await lockAgreement(tx, agreementId)
-      const before = await tx
-        .selectFrom('sandbox_payments')
-        .select('charge_back_at')
-        .where('id', '=', id)
-        .executeTakeFirst()
-      const at = before?.charge_back_at
-      if (!agreement || !at) return
-      const payment = await tx
-        .updateTable('sandbox_payments')
-        .set((eb) => ({
-          status: 'charged-back',
-          refunded: eb.ref('amount'),
-          charge_back_at: null,
-          updated_at: at,
-        }))
-        .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirstOrThrow()
-      await emit(tx, { kind: 'payment', key: buildEventKey(payment), at, agreement, payment })
-    })
-  }
-  return due.length
+    .select('charge_back_at')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  const at = before?.charge_back_at
+  if (!agreement || !at) return 0
+  const payment = await tx
+    .updateTable('sandbox_payments')
+    .set((eb) => ({
+      status: 'charged-back',
+      refunded: eb.ref('amount'),
+      charge_back_at: null,
+      updated_at: at,
+    }))
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+  await emit(tx, { kind: 'payment', key: buildEventKey(payment), at, agreement, payment })
+  return 1
 }
 
 /** Takes the lock that every change of an agreement or its payments must hold. */

@@ -7,7 +7,7 @@ import { amounts } from '../money.ts'
 import type { Agreement, BillingEvent, BillingPort, CheckoutKind, CheckoutRequest } from './port.ts'
 import { buildReason, countMonths } from './reason.ts'
 import type { CardInput } from './sandbox-cards.ts'
-import { buildEventKey, lockAgreement, makePayment, runDue } from './sandbox-charges.ts'
+import { buildEventKey, listDueStores, lockAgreement, makePayment, runDue } from './sandbox-charges.ts'
 import {
   closeCheckouts,
   findCheckout,
@@ -321,8 +321,12 @@ export class SandboxBilling implements BillingPort {
     return true
   }
 
-  /** Runs one due step of every agreement and all due chargebacks. Returns how many it ran. */
-  runDue = (): Promise<number> => runDue(this.#db, this.#clock.now())
+  runDue = (storeId?: string): Promise<number> => runDue(this.#db, this.#clock.now(), storeId)
+  listDueStores = (): ReturnType<typeof listDueStores> => listDueStores(this.#db, this.#clock.now())
+
+  /** The same provider at the time of another clock. */
+  at = (clock: Clock): SandboxBilling =>
+    new SandboxBilling({ db: this.#db, clock, secret: this.#secret, publicUrl: this.#publicUrl })
 
   /** The undelivered webhooks, signed, oldest first; of all stores or of one store. */
   undelivered = (storeId?: string): AsyncGenerator<SignedHook, void, void> =>

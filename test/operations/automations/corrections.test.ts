@@ -1,4 +1,4 @@
-/** Whatever a merchant corrects reaches every message of an automation that has not left, whatever it waits for. */
+/** A merchant's corrections reach every message of an automation that has not left, whatever it waits for. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import updateAutomation from '#operations/automations/definitions/api/update-automation'
 import updateStore from '#operations/store/profile/api/update-store'

@@ -1,12 +1,20 @@
 /**
- * Windows of wall clock times on days when the clock changes (runtime, rule 3). Campaigns, automations, review requests
- * and estimates are compared with what the clocks of the zone show, minute by minute.
+ * Times and windows of the wall clock on days when clocks change (runtime, rule 3). Campaigns, automations, review requests,
+ * countdowns and estimates are compared with what the clocks of the zone show, minute by minute.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findQuietEnd, measureQuietMs } from '#operations/automations/deciding/clock-times'
-import { estimateFinish, findNextOpening, isOpen, measureIdleMs } from '#operations/campaigns/sending/times'
-import { isNight } from '#operations/reviews/requests/times'
+import { findQuietEnd, getScanInstant, measureQuietMs } from '#operations/automations/deciding/clock-times'
+import { defaultCountdown } from '#operations/bars/countdown/schema'
+import { findRun } from '#operations/bars/countdown/times'
+import {
+  estimateFinish,
+  findNextOpening,
+  isOpen,
+  measureIdleMs,
+  parseScheduledAt,
+} from '#operations/campaigns/sending/times'
+import { isNight, scheduleAfterDays } from '#operations/reviews/requests/times'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { type ClockChange, listClockChanges, showClock } from '#test/support/clock-changes'
 import { runs } from '#test/support/suite'
@@ -89,6 +97,32 @@ test('review requests know the night by the clock', () => {
       const instant = change + (from + minutes) * minuteMs
       const time = showClock(zone)(instant).slice(11)
       expect(isNight(new Date(instant), zone)).toBe(isShown(time, '22:00', '08:00'))
+    }),
+    runs(2000, 60),
+  )
+})
+
+test('a time means the first instant of its day from which the clock shows it, or a later one', () => {
+  fc.assert(
+    fc.property(situations, ({ change: { zone, at: change }, start }) => {
+      const show = showClock(zone)
+      const day = show(change).slice(0, 10)
+      const shown = Array.from(
+        { length: 50 * 60 },
+        (_, minute) => change + (minute - 25 * 60) * minuteMs,
+      ).filter((each) => show(each).startsWith(day))
+      const first = shown.find((each) => show(each).slice(11) >= start)
+      if (first === undefined) return
+      const isSkipped = !show(first).endsWith(start)
+      const expected = new Date(first)
+      const today = new Date(shown[0]!)
+      expect(scheduleAfterDays(today, 0, start, zone)).toEqual(expected)
+      expect(getScanInstant(day, start, zone)).toEqual(expected)
+      const countdown = { ...defaultCountdown.countdown, startLocal: `${day}T${start}` }
+      expect(findRun(countdown, zone, today).startsAt).toEqual(expected)
+      const schedule = () => parseScheduledAt(`${day}T${start}`, zone, new Date(+today - hourMs))
+      if (isSkipped) expect(schedule).toThrow(/clocks skip it/)
+      else expect(schedule()).toEqual(expected)
     }),
     runs(2000, 60),
   )
