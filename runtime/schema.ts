@@ -3,6 +3,7 @@
  * import `z` from here. Parsed values are plain JSON: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
+import { hasVisible } from '#runtime/values/confusables'
 import {
   dayPattern,
   instantPattern,
@@ -17,8 +18,33 @@ import {
   yearsMessage,
 } from '#runtime/values/days'
 import { cleanEmail } from '#runtime/values/email'
+import { countCharacters } from '#runtime/values/truncate'
 
 export { z }
+
+/**
+ * Lengths of texts are counted in code points, as the published `minLength` and `maxLength` are. Zod counts UTF-16
+ * units, of which an emoji has two or more: its issues are corrected here, for every schema.
+ */
+const parseUnits = z.ZodString.prototype._parse
+z.ZodString.prototype._parse = function (input) {
+  // A text of only blanks or zero-width characters is empty.
+  if (typeof input.data === 'string' && !hasVisible(input.data)) input.data = ''
+  const { issues } = input.parent.common
+  const before = issues.length
+  const parsed = parseUnits.call(this, input) as z.SyncParseReturnType<string>
+  if (parsed.status === 'aborted') return parsed
+  const length = countCharacters(parsed.value)
+  if (length === parsed.value.length) return parsed
+  const found = issues.splice(before)
+  issues.push(...found.filter((issue) => issue.code !== 'too_big' || length > Number(issue.maximum)))
+  for (const check of this._def.checks) {
+    if (check.kind !== 'min' || length >= check.value || parsed.value.length < check.value) continue
+    const bound = { minimum: check.value, type: 'string', inclusive: true, exact: false } as const
+    z.addIssueToContext(this._getOrReturnCtx(input), { code: 'too_small', ...bound, message: check.message })
+  }
+  return issues.length === before ? z.OK(parsed.value) : z.DIRTY(parsed.value)
+}
 
 const names = new WeakMap<z.ZodTypeAny, string>()
 
@@ -209,12 +235,20 @@ export const line = (min: number, max: number) =>
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
     .regex(/^[^\r\n]*$/, 'must be one line')
-/** Text of several lines. */
+/** Text of several lines, trimmed. */
 export const text = (min: number, max: number) =>
   z
     .string()
+    .trim()
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
+/** The `search` of a list. `place`: the texts that are searched. */
+export const searchText = (place: string, max = 120, min = 1) =>
+  line(min, max)
+    .optional()
+    .describe(
+      `${place}. Finds all words, in any order and anywhere within a word; case, accents and invisible characters do not matter`,
+    )
 /** An email address as it was typed, without invisible characters; compared by `emailKey`. */
 export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),

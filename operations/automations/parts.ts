@@ -1,9 +1,11 @@
 /** Merges changes into an automation's messages and coupons, and validates the result. No database. */
+
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
 import { findAmountIssue } from '#runtime/values/money'
+import { countCharacters } from '#runtime/values/truncate'
 import type { couponInput, messageInput } from './schema.ts'
 import type { AutomationMessage, CouponSpec } from './types.ts'
 
@@ -46,7 +48,7 @@ function refuseMessage(message: AutomationMessage, field: string): void {
   if (mediaUrl === null && mediaType !== null) {
     throw refuse('bad_request', `${field}.mediaType: must be null without mediaUrl`)
   }
-  if (mediaUrl !== null && text !== null && text.length > maxTextLengthWithMedia) {
+  if (mediaUrl !== null && text !== null && countCharacters(text) > maxTextLengthWithMedia) {
     throw refuse(
       'bad_request',
       `${field}.text: must have at most ${maxTextLengthWithMedia} characters together with mediaUrl`,

@@ -2,7 +2,7 @@
 import { refuse } from '#runtime/errors'
 import { omitUndefined } from '#runtime/values/changes'
 import { isHttpsAddress } from '#runtime/values/https'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import type { CampaignChange, CampaignContent, SendWindow } from './schema.ts'
 
 /** Maximum number of characters of a text without media. */
@@ -38,7 +38,7 @@ export function mergeContent(
   if (content.media && content.media.url !== before.media?.url) {
     refuseForeignAddress(content.media.url, publicUrl)
   }
-  if (content.media && content.text !== null && content.text.length > maxTextLengthWithMedia) {
+  if (content.media && content.text !== null && countCharacters(content.text) > maxTextLengthWithMedia) {
     throw refuse(
       'bad_request',
       `content.text: must have at most ${maxTextLengthWithMedia} characters together with content.media`,

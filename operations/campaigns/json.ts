@@ -5,7 +5,7 @@ import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne, preparedRow } from '#runtime/database/rows'
-import { matchesSearch, type SearchFilter, toLikePattern, toSearchFilter } from '#runtime/database/search'
+import { matchesSearch, matchesWords, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
 import { countOptedOut } from './opt-outs/count.ts'
 
@@ -118,9 +118,7 @@ const findCampaigns = preparedList<{ search?: string | undefined } & Record<`sta
     const of = (status?: string) => {
       let rows = db.selectFrom('campaigns as c').select('c.id').where('c.deleted_at', 'is', null)
       if (status !== undefined) rows = rows.where('c.status', '=', status)
-      if (has('search')) {
-        rows = rows.where(sql<boolean>`lower(c.name) like lower(${values.search}::text)`)
-      }
+      if (has('search')) rows = rows.where(matchesWords(['c.name'], values.search))
       return rows
     }
     const statuses: string[] = []
@@ -139,12 +137,10 @@ const findCampaigns = preparedList<{ search?: string | undefined } & Record<`sta
 )
 
 export function listCampaigns(ctx: Context, filters: CampaignFilters & Paging): Promise<JsonText> {
-  const { status, search, ...others } = filters
+  const { status, ...others } = filters
   const statuses = [...new Set(status)].sort()
-  const pattern = search === undefined ? {} : { search: toLikePattern(search) }
   return findCampaigns(ctx, {
     ...others,
-    ...pattern,
     ...Object.fromEntries(statuses.map((each, i) => [`status${i}`, each])),
   })
 }

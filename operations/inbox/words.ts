@@ -1,22 +1,26 @@
 /**
- * Splits texts and searches into words. A word is a sequence of letters and digits, in lower case and without accents.
+ * Splits texts and searches into folded words. A word is a sequence of letters and digits; in scripts without spaces it
+ * is each character and each two adjacent ones, so that a search finds any part of a sentence.
  */
+import { foldText, unspacedScripts } from '#runtime/values/fold'
 import { truncate } from '#runtime/values/truncate'
 
 const longestWord = 100
-
-/** Converts a text to lower case without accents. */
-export const foldText = (text: string): string =>
-  text
-    .normalize('NFD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
+const words = new RegExp(`[${unspacedScripts}]+|(?:(?![${unspacedScripts}])[\\p{L}\\p{M}\\p{N}])+`, 'gu')
+const isUnspaced = new RegExp(`^[${unspacedScripts}]`, 'u')
 
 /** Returns the distinct words of a text. */
 export function extractWords(text: string | null): string[] {
   if (text === null) return []
-  const words = foldText(text).match(/[\p{L}\p{N}]+/gu) ?? []
-  return [...new Set(words.map((word) => truncate(word, longestWord)))]
+  const found = foldText(text).match(words) ?? []
+  return [...new Set(found.flatMap((word) => (isUnspaced.test(word) ? splitUnspaced(word) : cut(word))))]
+}
+
+const cut = (word: string): string => truncate(word, longestWord)
+
+function splitUnspaced(word: string): string[] {
+  const signs = [...word]
+  return signs.flatMap((sign, at) => (at === 0 ? [sign] : [sign, `${signs[at - 1]}${sign}`]))
 }
 
 /**
@@ -40,8 +44,8 @@ const previewAtMost = 120
 export function buildPreview(type: string, text: string | null): string {
   const shown = (text ?? '').replace(/\s+/g, (run) => (/[\r\n]/.test(run) ? ' ' : run)).trim()
   if (shown === '') return `[${type}]`
-  const characters = [...shown]
-  return characters.length > previewAtMost ? `${characters.slice(0, previewAtMost).join('')}…` : shown
+  const begin = truncate(shown, previewAtMost)
+  return begin.length < shown.length ? `${begin}…` : shown
 }
 
 /** Builds the text in which a search finds a contact by name. */

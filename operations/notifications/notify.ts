@@ -1,6 +1,6 @@
 /** Notifications that sections create. */
 import type { Context } from '#runtime/context'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 
 export interface Notice {
   /** `^[a-z0-9-]{1,60}$`, such as `campaign-sent`. */
@@ -42,4 +42,4 @@ export async function notify(ctx: Context, notice: Notice): Promise<void> {
 }
 
 const shorten = (text: string, atMost: number): string =>
-  text.length <= atMost ? text : `${truncate(text, atMost - 1)}…`
+  countCharacters(text) <= atMost ? text : `${truncate(text, atMost - 1)}…`

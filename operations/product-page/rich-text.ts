@@ -5,6 +5,7 @@ import { isAssetUrl } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
+import { countCharacters } from '#runtime/values/truncate'
 import { cleanHtml, listPictures } from './html.ts'
 
 /** How much longer HTML may be before cleaning, which removes tags. */
@@ -39,7 +40,8 @@ export async function cleanTexts(ctx: Context, texts: readonly HtmlText[]): Prom
     const clean = cleanHtml(html, isAsset)
     if (clean.trim() === '')
       throw refuse('bad_request', `${field}: must not be empty, and nothing of it was left`)
-    if (clean.length > atMost) throw refuse('bad_request', `${field}: must have at most ${atMost} characters`)
+    if (countCharacters(clean) > atMost)
+      throw refuse('bad_request', `${field}: must have at most ${atMost} characters`)
     return clean
   })
 }

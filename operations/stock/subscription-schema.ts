@@ -9,6 +9,7 @@ import {
   object,
   paging,
   queryList,
+  searchText,
   text,
   z,
 } from '#runtime/schema'
@@ -81,7 +82,7 @@ const filters = {
   channel: channel.optional(),
   productId: platformId.optional(),
   variantId: platformId.optional(),
-  search: text(1, 100).optional().describe('Within email, phone, name or product'),
+  search: searchText('In email, phone, name or product', 100),
   startDate: day.optional().describe('By createdAt'),
   endDate: day.optional(),
   sort: z

@@ -3,8 +3,7 @@
 import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
 import { ignoredKeys, isFileContent, z } from '#runtime/schema'
-import { hasVisible } from '#runtime/values/confusables'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import { getValueLimit, refuseTooManyValues } from './json-bounds.ts'
 
 const issuesShown = 5
@@ -236,10 +235,7 @@ const fieldsAtMost = 1000
 
 /** Refuses oversized lists, maps and texts before zod, which would collect an issue per entry and match each pattern. */
 function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
-  if (typeof value === 'string') {
-    refuseLongText(schema, value, path)
-    refuseBlankText(schema, value, path)
-  }
+  if (typeof value === 'string') refuseLongText(schema, value, path)
   if (typeof value !== 'object' || value === null) return
   const at = shorten(path || 'body')
   if (Array.isArray(value)) {
@@ -275,19 +271,9 @@ const longText = 10_000
 function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void {
   if (value.length <= longText) return
   const check = textWithin(schema)?._def.checks.find(({ kind }) => kind === 'max')
-  if (check?.kind !== 'max' || value.length <= check.value || value.trim().length <= check.value) return
+  if (check?.kind !== 'max' || countCharacters(value.trim()) <= check.value) return
   const sentence = check.message ?? `must have at most ${check.value} characters`
   throw refuse('bad_request', `${shorten(path || 'body')}: ${sentence}`)
-}
-
-/** A required text needs a visible character: blanks and zero-width characters do not count. */
-function refuseBlankText(schema: z.ZodTypeAny, value: string, path: string): void {
-  if (value === '' || hasVisible(value)) return
-  const checks = textWithin(schema)?._def.checks
-  if (!checks?.some((check) => check.kind === 'min' && check.value > 0)) return
-  // The schema trims this text to an empty one, and has its own message for that.
-  if (checks.some(({ kind }) => kind === 'trim') && value.trim() === '') return
-  throw refuse('bad_request', `${shorten(path || 'body')}: must not be empty`)
 }
 
 /** The string schema inside a schema; null if the schema also accepts other texts. */

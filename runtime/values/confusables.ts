@@ -1,5 +1,7 @@
 /** Handles confusable and invisible characters, which people copy along with a number or an address. */
 
+import { splitGraphemes } from './truncate.ts'
+
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 /** Hyphens and minus signs of any kind; NFKC has converted some to ASCII before. */
 const dashes = /[\p{Pd}\u2043\u2212\u02d7\u30fc]/gu
@@ -22,9 +24,9 @@ export const stripInvisible = (text: string): string => text.replace(invisible, 
 /** Removes direction overrides, which would reverse the rest of a line. */
 export const stripDirectionMarks = (text: string): string => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
 
-/** Returns the first visible character of a word as an initial: `A.`. */
+/** Returns the first visible grapheme of a word as an initial: `A.`. */
 export const toInitial = (word: string): string =>
-  `${String.fromCodePoint(stripInvisible(word).codePointAt(0)!).toUpperCase()}.`
+  `${(splitGraphemes(word).find(hasVisible) ?? '').toUpperCase()}.`
 
 /** Normalizes a text: NFKC, without invisible characters, with ASCII digits, hyphens and spaces. */
 export const toPlainCharacters = (text: string): string =>

@@ -65,3 +65,8 @@ export const formatInstant = (at: Date, locale: string, options: Intl.DateTimeFo
 /** Formats a relative time: in German, -2 and `hour` become `vor 2 Stunden`. */
 export const formatTimeSpan = (value: number, unit: Intl.RelativeTimeFormatUnit, locale: string): string =>
   spans(locale, {}).format(value, unit)
+
+/** Splits texts into graphemes: what a reader sees as one character, in any language. */
+export const graphemes = memoizeFormatter<Intl.SegmenterOptions, Intl.Segmenter>(Intl.Segmenter)('en', {
+  granularity: 'grapheme',
+})

@@ -29,6 +29,61 @@ export function toPublicName(name: string | null): string | null {
   return /\p{L}/u.test(result) ? result : null
 }
 
+/** A name that begins with the surname: `Souza, Ana`. What follows some commas is no given name: `Ana Souza, Jr.` */
+const inverted =
+  /^([^,，،]+)[,，،]\s*(?!(?:jr|sr|i{2,3}|iv|filho|neto|ph\.?d|m\.?d|msc|mba|esq)\.?$)(\S.*)$/iu
+const isEastern = (text: string): boolean =>
+  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}ー\s]+$/u.test(text)
+const longSurnames = /^(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|慕容|皇甫|尉迟|尉遲|남궁|황보|선우|제갈)/u
+const vietnamese = /^(?:nguyễn|trần|lê|phạm|huỳnh|hoàng|phan|vũ|võ|đặng|bùi|đỗ|hồ|ngô|dương|lý)$/iu
+
+export interface NameParts {
+  /** The first given name. Null without a name. */
+  given: string | null
+  /** The other words. */
+  others: string[]
+  /** The surname that a stranger may see the initial of. Null if it has one letter only, or there is none. */
+  surname: string | null
+}
+
+/** Splits a name: the one place that decides which word of it is the given name. */
+export function splitName(name: string | null | undefined): NameParts {
+  const text = (name ?? '').normalize('NFC').trim()
+  const [, before, after] = inverted.exec(text) ?? []
+  if (before && after && hasVisible(before) && hasVisible(after)) {
+    const [family, [given = null, ...others]] = [splitWords(before), splitWords(after)]
+    return { given, others: [...others, ...family], surname: family.at(-1)! }
+  }
+  const words = splitWords(text)
+  const [first = null, ...others] = words
+  if (first !== null && isEastern(text)) {
+    const [family, given] = others.length > 0 ? [first, others.join('')] : splitEastern(first)
+    return { given, others: family ? [family] : [], surname: null }
+  }
+  if (others.length > 0 && vietnamese.test(first!)) {
+    return { given: others.at(-1)!, others: [first!, ...others.slice(0, -1)], surname: first }
+  }
+  return { given: first, others, surname: others.at(-1) ?? null }
+}
+
+const splitWords = (text: string): string[] =>
+  text
+    .split(/[\s・]+/u)
+    .map((word) => trimEndWhile(word, (sign) => /[,，،]/u.test(sign)))
+    .filter(hasVisible)
+
+/** Splits a name without spaces, such as 李小龙: most surnames have one character before up to two, or two before more. */
+function splitEastern(name: string): [family: string, given: string] {
+  const characters = [...name]
+  const kana = characters.findIndex((sign) => !/[\p{Script=Han}\p{Script=Hangul}]/u.test(sign))
+  const length = kana >= 0 ? kana : characters.length > 3 || longSurnames.test(name) ? 2 : 1
+  const [family, given] = [characters.slice(0, length).join(''), characters.slice(length).join('')]
+  return given === '' ? ['', name] : [family, given]
+}
+
+/** The first given name; null without a name. */
+export const getGivenName = (name: string | null | undefined): string | null => splitName(name).given
+
 const nobody = { en: 'Someone', 'pt-BR': 'Alguém', es: 'Alguien' }
 
 /** The text that shoppers see instead of a name that must not be public. */

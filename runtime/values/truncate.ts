@@ -1,18 +1,43 @@
+/** Measures and truncates texts. Lengths are counted in code points, as `maxLength` of the published schemas counts. */
+import { graphemes } from './localized.ts'
+
+/** Longer than any grapheme that people write. */
+const longestGrapheme = 64
+
+export function countCharacters(text: string): number {
+  let count = text.length
+  for (let at = 0; at < text.length - 1; at += 1) {
+    if (text.codePointAt(at)! <= 0xffff) continue
+    count -= 1
+    at += 1
+  }
+  return count
+}
+
 /**
- * Truncates a text without splitting a character. A split one is a lone surrogate: PostgreSQL refuses JSON that
- * contains it, and readers see a wrong character.
+ * Truncates a text to at most so many code points, never within a grapheme: readers would see another character, and
+ * PostgreSQL refuses JSON with half of one. Marks stacked without end are cut.
  */
-export const truncate = (text: string, atMost: number): string =>
-  text.length <= atMost ? text : text.slice(0, atMost - (splitsCharacter(text, atMost) ? 1 : 0))
+export function truncate(text: string, atMost: number): string {
+  if (text.length <= atMost) return text
+  let end = 0
+  for (let count = 0; count < atMost && end < text.length; count += 1) {
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1
+  }
+  if (end === text.length) return text
+  const cut = graphemes.segment(text.slice(0, end + longestGrapheme)).containing(end)?.index ?? end
+  return text.slice(0, end - cut < longestGrapheme ? cut : end)
+}
+
+/** Returns the graphemes of a text: what a reader sees as one character. */
+export const splitGraphemes = (text: string): string[] =>
+  Array.from(graphemes.segment(text), ({ segment }) => segment)
 
 /** Splits a long text into pieces of `length` units, or one more where a piece would end within a character. */
 export function* splitText(text: string, length: number): Generator<string> {
   for (let at = 0; at < text.length; ) {
-    const end = at + length + (splitsCharacter(text, at + length) ? 1 : 0)
+    const end = at + length + ((text.codePointAt(at + length - 1) ?? 0) > 0xffff ? 1 : 0)
     yield text.slice(at, end)
     at = end
   }
 }
-
-/** Whether a cut at this position splits a character. */
-const splitsCharacter = (text: string, at: number): boolean => (text.codePointAt(at - 1) ?? 0) > 0xffff

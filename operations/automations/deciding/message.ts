@@ -1,6 +1,8 @@
 /** Chooses between text and template, and renders the message (rule 2). No database, no clock. */
+
 import type { sending } from '#operations/messaging/index'
 import { templates } from '#operations/messaging/index'
+import { countCharacters } from '#runtime/values/truncate'
 import { parseVariables, renderParameter, renderText, type Values } from '#runtime/values/variables'
 import type { ReasonCode } from '../reasons.ts'
 import type { AutomationMessage } from '../types.ts'
@@ -73,10 +75,10 @@ function renderAsText(message: AutomationMessage, connection: ConnectionType, va
   const { text, missing } = renderText(message.text ?? '', values)
   if (text.trim() === '') return failMissingVariable(missing)
   const media = getMedia(message)
-  if (text.length > (media ? maxTextLengthWithMedia : maxTextLength)) {
+  if (countCharacters(text) > (media ? maxTextLengthWithMedia : maxTextLength)) {
     return failed('too-long', `The text has ${text.length} characters with its values filled in`)
   }
-  if (connection === 'shared' && text.length > 900) {
+  if (connection === 'shared' && countCharacters(text) > 900) {
     return failed('too-long', 'The shared number sends at most 900 characters')
   }
   return { kind: 'ready', content: { kind: 'text', text, media }, text, templateId: null }

@@ -1,7 +1,9 @@
 /** Builds the values of the variables in automations' texts (rule 2). No database, no clock. */
+
 import type { StoreFacts } from '#db/access'
 import { epochDay } from '#runtime/values/days'
 import { formatInstant, formatMoney, formatNumber } from '#runtime/values/localized'
+import { getGivenName } from '#runtime/values/public-name'
 import type { Values } from '#runtime/values/variables'
 import { localDay } from './clock-times.ts'
 import type { CartFacts, IssuedCoupon, Line, OrderFacts, Person } from './facts.ts'
@@ -31,7 +33,7 @@ export function buildValues(
   return {
     name,
     customerName: name,
-    firstName: name?.trim().split(/\s+/)[0] ?? null,
+    firstName: getGivenName(name),
     phone,
     email,
     storeName: store.name,

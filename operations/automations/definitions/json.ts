@@ -1,4 +1,5 @@
 /** Reads automations as JSON that the database builds. */
+
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { days, isCountedConversion } from '#operations/store/index'
@@ -6,6 +7,7 @@ import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
+import { matchesWords } from '#runtime/database/search'
 import type { MergedExtensions } from '#runtime/extensions'
 import type { JsonText } from '#runtime/operation'
 import { noSuchAutomation } from '../automations.ts'
@@ -128,7 +130,7 @@ const findAutomations = preparedList<AutomationFilters & Days>((db, values, has,
     .where('a.deleted_at', 'is', null)
   if (has('type')) rows = rows.where('a.type', '=', sql<string>`any(${values.type}::text[])`)
   if (has('isActive')) rows = rows.where('a.is_active', '=', values.isActive)
-  if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(a.name), lower(${values.search}::text)) > 0`)
+  if (has('search')) rows = rows.where(matchesWords(['a.name'], values.search))
   return { rows, item: automationJson(db, values, extensions), order: [['a.id', 'desc']], page: 'a' }
 })
 

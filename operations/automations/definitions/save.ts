@@ -1,4 +1,5 @@
 /** Creates, updates and deletes automations. */
+
 import type { Row } from '#db/tables'
 import { templates } from '#operations/messaging/index'
 import { files } from '#operations/store/index'
@@ -8,6 +9,7 @@ import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { toCanonicalJson } from '#runtime/values/changes'
+import { foldText } from '#runtime/values/fold'
 import { noSuchAutomation, toAutomation } from '../automations.ts'
 import { cancelPending } from '../engine/termination.ts'
 import { isSameFlow } from '../flow.ts'
@@ -197,11 +199,11 @@ async function requireTemplates(ctx: Context, before: Messages | null, after: Me
 const toTemplateKey = ({ officialapiTemplateId, templateParameters }: AutomationMessage): string =>
   toCanonicalJson([officialapiTemplateId, templateParameters])
 
-/** Reads the names of all automations, in lower case. */
+/** Reads the folded names of all automations. */
 async function readNames(ctx: Context): Promise<Set<string>> {
   const rows = await ctx.db
     .selectFrom('automations')
-    .select((eb) => eb.fn<string>('lower', ['name']).as('name'))
+    .select((eb) => eb.fn<string>('fold_text', ['name']).as('name'))
     .where('deleted_at', 'is', null)
     .execute()
   return new Set(rows.map(({ name }) => name))
@@ -211,7 +213,7 @@ async function readNames(ctx: Context): Promise<Set<string>> {
 function pickFreeName(title: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? title : `${title} ${number}`
-    if (!taken.has(name.toLowerCase())) return name
+    if (!taken.has(foldText(name))) return name
   }
 }
 

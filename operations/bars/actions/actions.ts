@@ -1,4 +1,5 @@
 /** The button banner: its settings and its widget. */
+
 import { snapshots, type Widget } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
@@ -6,6 +7,7 @@ import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { mergeChange } from '#runtime/values/changes'
 import { parsePhone } from '#runtime/values/phone'
+import { countCharacters } from '#runtime/values/truncate'
 import { barSettings } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
 import { type Action, type ActionContent, actionBar, type actionInput, defaultActions } from './schema.ts'
@@ -68,7 +70,8 @@ function normalizeTarget({ type, target: given }: Action, field: string, country
     return phone
   } else if (type === 'product') {
     if (!platformId.safeParse(target).success) throw wrong('is not the id of a product')
-  } else if (target.length > couponAtMost) throw wrong(`must have at most ${couponAtMost} characters`)
+  } else if (countCharacters(target) > couponAtMost)
+    throw wrong(`must have at most ${couponAtMost} characters`)
   return target
 }
 

@@ -3,9 +3,10 @@
 import { snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { hourMs, minuteMs } from '#runtime/durations'
-import { hasVisible, toInitial } from '#runtime/values/confusables'
+import { toInitial } from '#runtime/values/confusables'
 import { formatTimeSpan } from '#runtime/values/localized'
-import { getAnonymousName, toPublicName } from '#runtime/values/public-name'
+import { getAnonymousName, getGivenName, toPublicName } from '#runtime/values/public-name'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import { renderText, type Values } from '#runtime/values/variables'
 import { translateBuiltIn } from '#runtime/values/wording'
 import { listEnabledAlerts } from './alerts.ts'
@@ -158,7 +159,7 @@ export function formatCustomerName(
   { nameFormat }: Pick<AlertContent, 'nameFormat'>,
   locale: string,
 ): string {
-  const first = toPublicName(name)?.split(/\s+/).find(hasVisible)
+  const first = getGivenName(toPublicName(name))
   if (!first || nameFormat === 'hidden') return getAnonymousName(locale)
   return nameFormat === 'initial' ? toInitial(first) : first
 }
@@ -180,10 +181,6 @@ const formatAge = (ctx: Context, at: Date): string =>
   formatTimeAgo(ctx.clock.ms() - at.getTime(), ctx.store.locale)
 
 function truncateText(text: string | null): string | null {
-  const characters = [...(text ?? '')]
-  if (characters.length <= reviewTextAtMost) return text
-  return `${characters
-    .slice(0, reviewTextAtMost - 1)
-    .join('')
-    .trimEnd()}…`
+  if (text === null || countCharacters(text) <= reviewTextAtMost) return text
+  return `${truncate(text, reviewTextAtMost - 1).trimEnd()}…`
 }

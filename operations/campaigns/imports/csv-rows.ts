@@ -1,7 +1,9 @@
 /** Parses rows of a CSV into contacts or row errors (rule 7). No database, no clock. */
+
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { parsePhone } from '#runtime/values/phone'
+import { countCharacters } from '#runtime/values/truncate'
 import { maxCustomFields, maxCustomValueLength } from '../lists/contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
 import type { Cell } from './csv-schema.ts'
@@ -64,15 +66,15 @@ export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout
     )
   }
   const name = readName(cells, layout)
-  if (name.length > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)
+  if (countCharacters(name) > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)
   const address = layout.email === null ? '' : firstValue(toText(cells[layout.email]))
-  if (address.length > emailAtMost) return bad(`email: has more than ${emailAtMost} characters`)
+  if (countCharacters(address) > emailAtMost) return bad(`email: has more than ${emailAtMost} characters`)
   const email = address === '' ? null : readEmail(address)
   if (address !== '' && email === null) return bad('email: is not an email address')
   const customFields: Record<string, string> = {}
   for (const [field, at] of Object.entries(layout.customFields)) {
     const value = toText(cells[at])
-    if (value.length > maxCustomValueLength)
+    if (countCharacters(value) > maxCustomValueLength)
       return bad(`${field}: has more than ${maxCustomValueLength} characters`)
     if (value !== '') customFields[field] = value
   }

@@ -1,4 +1,4 @@
-import { email, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
+import { email, id, instant, named, object, searchText, text, writeBody, z } from '#runtime/schema'
 import { listSource } from './schema.ts'
 
 /** Names of the built-in variables, which no custom field may have. */
@@ -10,6 +10,9 @@ export const reservedFields: readonly string[] = [
   'email',
   'storeName',
   'storeUrl',
+  // The gateway forbids them as names of fields.
+  'constructor',
+  'prototype',
 ]
 export const maxCustomFields = 20
 export const maxCustomValueLength = 500
@@ -17,7 +20,7 @@ export const maxCustomValueLength = 500
 export const customFieldName = z
   .string()
   .regex(
-    /^(?!(?:name|customerName|firstName|phone|email|storeName|storeUrl)$)[A-Za-z][A-Za-z0-9_]{0,39}$/,
+    /^(?!(?:name|customerName|firstName|phone|email|storeName|storeUrl|constructor|prototype)$)[A-Za-z][A-Za-z0-9_]{0,39}$/,
     `is no name of a custom field: a letter, then at most 39 letters, digits or _, and none of ${reservedFields.join(', ')}`,
   )
 
@@ -58,4 +61,4 @@ export const newContactBody = writeBody(
 export type NewContact = z.infer<typeof newContactBody>
 
 /** The search of the list of contacts and of its export. */
-export const contactSearch = text(1, 120).optional().describe('Within name, email or digits of the phone')
+export const contactSearch = searchText('In name, email or digits of the phone')

@@ -1,9 +1,11 @@
 /** Reads, creates, renames, locks and deletes contact lists. Their names are unique per store, case-insensitive. */
+
 import { sql } from 'kysely'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { findRow, preparedOne, refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
+import { matchesWords } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { isId } from '#runtime/values/ids'
 import { countOptedOut } from '../opt-outs/count.ts'
@@ -69,7 +71,7 @@ export interface ListFilters {
 export const listLists = preparedList<ListFilters>((db, values, has) => {
   let rows = db.selectFrom('contact_lists as l')
   if (has('source')) rows = rows.where('l.source', '=', values.source!)
-  if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
+  if (has('search')) rows = rows.where(matchesWords(['l.name'], values.search))
   return { rows, item: listJson(db), order: [['l.id', 'desc']] }
 })
 

@@ -3,6 +3,8 @@
 import type { StoreFacts } from '#db/access'
 import type { sending } from '#operations/messaging/index'
 import { templates } from '#operations/messaging/index'
+import { getGivenName } from '#runtime/values/public-name'
+import { countCharacters } from '#runtime/values/truncate'
 import { renderLoosely, renderParameter, renderText, type Values } from '#runtime/values/variables'
 import { maxTextLength, maxTextLengthWithMedia } from '../content.ts'
 import type { CampaignContent } from '../schema.ts'
@@ -27,7 +29,7 @@ export function buildValues(recipient: Recipient, store: StoreFacts): Values {
     ...fields,
     name,
     customerName: name,
-    firstName: name?.trim().split(/\s+/)[0] ?? null,
+    firstName: getGivenName(name),
     phone,
     email,
     storeName: store.name,
@@ -71,7 +73,7 @@ function renderTextContent(
     text: whole,
     missing,
     // A text that is empty here consists only of variables without a value.
-    skip: text.trim() === '' ? 'missing-variable' : whole.length > atMost ? 'too-long' : null,
+    skip: text.trim() === '' ? 'missing-variable' : countCharacters(whole) > atMost ? 'too-long' : null,
   }
 }
 
@@ -92,7 +94,7 @@ function renderTemplateContent(content: CampaignContent, template: Template, val
     content: { kind: 'template', templateId: template.id, parameters, media: selectMedia(content, template) },
     text,
     missing: [...missing],
-    skip: isEmpty ? 'missing-variable' : text.length > maxTextLength ? 'too-long' : null,
+    skip: isEmpty ? 'missing-variable' : countCharacters(text) > maxTextLength ? 'too-long' : null,
   }
 }
 

@@ -2,7 +2,9 @@
 
 import { refuse } from '#runtime/errors'
 import { mergeChange } from '#runtime/values/changes'
+import { hasVisible } from '#runtime/values/confusables'
 import { emailKey } from '#runtime/values/email'
+import { findRepeated } from '#runtime/values/fold'
 import { getEnglishTexts, getText, type Words } from '#runtime/values/wording'
 import type { FormField, FormInput, FormSettings } from './form-schema.ts'
 
@@ -84,7 +86,8 @@ export function getConsentText(
   locale: string,
 ): string {
   const usual = getText(formWords.consentText, locale)
-  if (consentRequired || subscribeToNewsletter) return consentText || usual
+  if (!hasVisible(consentText)) return consentRequired || subscribeToNewsletter ? usual : ''
+  if (consentRequired || subscribeToNewsletter) return consentText
   return consentText === usual ? '' : consentText
 }
 
@@ -131,7 +134,7 @@ export function refuseInvalidForm({ fields, isEnabled }: FormSettings): void {
     if (ownType && type !== ownType) issues.push(`fields.${i}.type: of the key ${key} must be ${ownType}`)
     if (type === 'select' && !options) issues.push(`fields.${i}.options: a select needs options`)
     if (type !== 'select' && options) issues.push(`fields.${i}.options: must be null but for a select`)
-    if (options && new Set(options).size < options.length) {
+    if (options && findRepeated(options) >= 0) {
       issues.push(`fields.${i}.options: must not name an option twice`)
     }
   }

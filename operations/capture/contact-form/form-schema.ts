@@ -8,8 +8,8 @@ const fieldShape = {
   key: z
     .string()
     .regex(
-      /^[a-z][A-Za-z0-9_]{0,39}$/,
-      'must begin with a small letter and have at most 40 letters, digits or _',
+      /^(?!(?:constructor|prototype)$)[a-z][A-Za-z0-9_]{0,39}$/,
+      'must begin with a small letter, have at most 40 letters, digits or _, and not be constructor or prototype',
     ),
   label: text(1, 80),
   type: fieldType,

@@ -2,8 +2,9 @@
 
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
+import { isSeenAs } from '#runtime/values/fold'
 import { parsePhone } from '#runtime/values/phone'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import { parseName } from '../schema.ts'
 import { isOwnKey } from './form-rules.ts'
 import type { FormField, FormSettings } from './form-schema.ts'
@@ -60,10 +61,14 @@ function readField(field: FormField, given: unknown, country: string): string | 
     if (field.required) throw refusal('is required')
     return null
   }
-  if (text.length > lengths[field.type]) {
+  if (countCharacters(text) > lengths[field.type]) {
     throw refusal(`must have at most ${lengths[field.type]} characters`)
   }
-  if (field.type === 'select' && !field.options?.includes(text)) throw refusal('is none of its options')
+  if (field.type === 'select') {
+    const chosen = field.options?.find((option) => isSeenAs(option, text))
+    if (chosen === undefined) throw refusal('is none of its options')
+    return chosen
+  }
   if (field.type === 'email') {
     const email = readEmail(text)
     if (email === null) throw refusal('must be an email address')

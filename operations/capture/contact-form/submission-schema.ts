@@ -1,8 +1,8 @@
-import { day, id, instant, named, object, text, z } from '#runtime/schema'
+import { day, id, instant, named, object, searchText, z } from '#runtime/schema'
 
 /** Filters of the list of submissions and of its export. */
 export const submissionFilters = {
-  search: text(1, 120).optional().describe('Within name, email, phone or message'),
+  search: searchText('In name, email, phone or message'),
   startDate: day.optional().describe('First day of `createdAt`'),
   endDate: day.optional().describe('Last day of `createdAt`'),
 }

@@ -11,6 +11,7 @@
 import { AccessLost, Refused, Throttled, Unavailable } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { emailKey } from '#runtime/values/email'
+import { splitName } from '#runtime/values/public-name'
 import { truncate } from '#runtime/values/truncate'
 import {
   defaultTimes,
@@ -290,11 +291,11 @@ function toAttributes(
   { name, phone, tags = [] }: MailingListPerson,
   known: ReadonlySet<string>,
 ): Record<string, unknown> {
-  const [first = '', ...others] = (name ?? '').trim().split(/\s+/)
+  const { given, others } = splitName(name)
   const firstName = firstNames.find((each) => known.has(each))
   const lastName = lastNames.find((each) => known.has(each))
   return {
-    ...(first && firstName ? { [firstName]: first } : {}),
+    ...(given && firstName ? { [firstName]: given } : {}),
     ...(others.length > 0 && lastName ? { [lastName]: others.join(' ') } : {}),
     ...(phone ? { SMS: phone } : {}),
     ...Object.fromEntries(

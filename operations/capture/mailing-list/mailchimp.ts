@@ -5,10 +5,12 @@
  * members who get no campaigns although they never unsubscribed (`transactional`, `pending`, `archived`); a second
  * request subscribes them.
  */
+
 import { createHash } from 'node:crypto'
 import { Refused } from '#runtime/ports/errors'
 import type { Precondition, ProviderStore } from '#runtime/ports/provider'
 import { emailKey } from '#runtime/values/email'
+import { splitName } from '#runtime/values/public-name'
 import { defaultTimes } from './http.ts'
 import {
   keyRejected,
@@ -250,9 +252,9 @@ interface BatchAnswer {
 }
 
 function toMergeFields({ name, phone }: MailingListPerson): Record<string, string> {
-  const [first = '', ...others] = (name ?? '').trim().split(/\s+/)
+  const { given, others } = splitName(name)
   return {
-    ...(first ? { FNAME: first } : {}),
+    ...(given ? { FNAME: given } : {}),
     ...(others.length > 0 ? { LNAME: others.join(' ') } : {}),
     ...(phone ? { PHONE: phone } : {}),
   }

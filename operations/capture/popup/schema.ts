@@ -6,6 +6,7 @@ import {
   decimals,
   id,
   instant,
+  line,
   moneyFromZero,
   named,
   object,
@@ -85,7 +86,9 @@ const displayShape = {
   devices: z.enum(['all', 'desktop', 'mobile']),
   visitors: z.enum(['all', 'new', 'returning']),
   pageMode: z.enum(['all', 'include', 'exclude']),
-  pagePatterns: setOf(z.string().min(1).max(200), 50).describe('`*` stands for any run of characters'),
+  pagePatterns: setOf(line(1, 200), 50).describe(
+    'Paths or full addresses; `*` stands for any run of characters',
+  ),
   startsAt: instant.nullable(),
   endsAt: instant.nullable(),
   teaserEnabled: z.boolean(),

@@ -1,10 +1,10 @@
-import { day, id, instant, named, object, text, z } from '#runtime/schema'
+import { day, id, instant, named, object, searchText, z } from '#runtime/schema'
 
 const subscriberStatus = z.enum(['subscribed', 'unsubscribed'])
 
 /** Filters of the list of subscribers and of its export. */
 export const subscriberFilters = {
-  search: text(1, 120).optional().describe('Within name, email or digits of the phone'),
+  search: searchText('In name, email or digits of the phone'),
   status: subscriberStatus.optional(),
   startDate: day.optional().describe('First day of `createdAt`'),
   endDate: day.optional().describe('Last day of `createdAt`'),

@@ -1,6 +1,7 @@
 /** Builds the content of a notice, before each try until a call may have reached the provider. */
 import { sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
+import { getGivenName } from '#runtime/values/public-name'
 import type { Values } from '#runtime/values/variables'
 import { listItems } from '../requests/items.ts'
 import type { NoticeChannel } from '../requests/notice-queue.ts'
@@ -72,7 +73,7 @@ async function buildValues(
     })
   return {
     customerName: request.customer_name,
-    firstName: request.customer_name?.trim().split(/\s+/)[0] ?? null,
+    firstName: getGivenName(request.customer_name),
     requestNumber: request.number,
     orderNumber: request.order_number,
     storeName: ctx.store.name,

@@ -5,10 +5,9 @@ import { days } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { preparedPages } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
-import { phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
+import { foldedLike, phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { JsonText } from '#runtime/operation'
 import { omitUndefined } from '#runtime/values/changes'
-import { normalizeText } from '#runtime/values/normalize'
 import { entryJson, requestJson } from './json.ts'
 import type { RequestFilters } from './schema.ts'
 import { noRequest } from './transitions.ts'
@@ -54,7 +53,7 @@ export const requests = {
       ...(statuses.length === 1 ? { status: statuses[0]! } : {}),
       ...(statuses.length > 1 ? { statuses } : {}),
       ...omitUndefined({ type, reasons: reason, outsideWindow }),
-      ...toSearchFilter(ctx, search, normalizeText),
+      ...toSearchFilter(ctx, search),
       ...days.toDayFilter(ctx, filters),
     }
   },
@@ -73,7 +72,7 @@ export const requests = {
     }
     if (has('search')) {
       const byDigits = has('digits') ? sql`or ${phoneLike('r.search_text', values.digits)}` : sql``
-      found = found.where(sql<boolean>`(r.search_text like ${values.search}::text ${byDigits})`)
+      found = found.where(sql<boolean>`(${foldedLike(sql.ref('r.search_text'), values.search)} ${byDigits})`)
     }
     if (has('startDate')) found = found.where(days.isWithinDays('r.created_at', values))
     return found

@@ -13,6 +13,7 @@ import {
   paging,
   queryFlag,
   queryList,
+  searchText,
   text,
   writeBody,
   z,
@@ -129,13 +130,10 @@ const filters = {
   type: requestType.optional(),
   reason: queryList(z.string().min(1).max(30)).optional().describe('Keys of reasons; any of them'),
   outsideWindow: queryFlag.optional(),
-  search: z
-    .string()
-    .trim()
-    .min(1, 'must not be empty')
-    .max(100)
-    .optional()
-    .describe("In number, order number, the customer's name, email and phone, and items' names and SKUs"),
+  search: searchText(
+    "In number, order number, the customer's name, email and phone, and items' names and SKUs",
+    100,
+  ),
   startDate: day.optional().describe('Of createdAt'),
   endDate: day.optional(),
 }

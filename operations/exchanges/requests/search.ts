@@ -1,6 +1,6 @@
 /** Builds the search text of a request: lower case, without accents and repeated spaces. */
 
-import { normalizeText } from '#runtime/values/normalize'
+import { foldText } from '#runtime/values/fold'
 import { truncate } from '#runtime/values/truncate'
 
 interface SearchFields {
@@ -24,7 +24,7 @@ export const buildSearchText = (request: SearchFields): string =>
       request.customerPhone,
       ...request.items.flatMap(({ name, sku }) => [name, sku]),
     ]
-      .flatMap((text) => (text ? [normalizeText(text)] : []))
+      .flatMap((text) => (text ? [foldText(text)] : []))
       .join('\n'),
     16_000,
   )

@@ -1,10 +1,12 @@
 /** Settings of exchanges and returns. */
+
 import { templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { mergeChange } from '#runtime/values/changes'
+import { findRepeated } from '#runtime/values/fold'
 import { parsePhone } from '#runtime/values/phone'
 import { findVariableIssue } from '#runtime/values/variables'
 import { defaultSettings, exchangeWords } from './defaults.ts'
@@ -141,6 +143,6 @@ function refuseVariables(field: string, text: string): void {
 }
 
 function refuseRepeated(list: string, field: string, values: readonly string[]): void {
-  const at = values.findIndex((value, i) => values.indexOf(value) !== i)
+  const at = findRepeated(values)
   if (at >= 0) throw refuse('bad_request', `${list}.${at}.${field}: ${values[at]} is given twice`)
 }

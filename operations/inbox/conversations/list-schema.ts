@@ -1,8 +1,7 @@
 /** Query parameters of the inbox's lists: filters and paging. */
-import { count, cursorListOf, day, offsetInstant, queryFlag, queryList, z } from '#runtime/schema'
+import { count, cursorListOf, day, offsetInstant, queryFlag, queryList, searchText, z } from '#runtime/schema'
 import { conversation, conversationStatus, direction, message, messageType } from '../schema.ts'
 
-const search = z.string().trim().min(2, 'must have at least 2 characters').max(100)
 const updatedSince = offsetInstant.optional().describe('Changed at this instant or later')
 
 export const conversationFilters = {
@@ -14,7 +13,7 @@ export const conversationFilters = {
   waiting: queryFlag.optional().describe('Somebody waits for an answer'),
   windowOpen: queryFlag.optional(),
   tier: z.string().max(30).optional().describe('Key of a tier, or `none`'),
-  search: search.optional().describe('In names, phones, and the words of messages'),
+  search: searchText('In names, phones, and the beginnings of words of messages', 100, 2),
   startDate: day.optional().describe('By the last message'),
   endDate: day.optional(),
   updatedSince,
@@ -23,7 +22,7 @@ export const conversationFilters = {
 export const messageFilters = {
   direction: direction.optional(),
   type: queryList(messageType).optional(),
-  search: search.optional().describe('Words, or beginnings of words'),
+  search: searchText('Words, or beginnings of words', 100, 2),
   updatedSince,
 }
 

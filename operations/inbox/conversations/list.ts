@@ -5,12 +5,12 @@ import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { fingerprintFilters, readCursor, writeCursor } from '#runtime/database/cursor'
 import { firstInstant } from '#runtime/database/days'
-import { phoneLike, toPhonePatterns } from '#runtime/database/search'
+import { foldedLike, phoneLike, toPhonePatterns, toWordsFilter } from '#runtime/database/search'
 import { dayMs } from '#runtime/durations'
 import { JsonText } from '#runtime/operation'
 import { refuseReversedDays } from '#runtime/values/days'
 import { isId } from '#runtime/values/ids'
-import { extractWords, foldText, isTooShortForPrefix, wordsToTsquery } from '../words.ts'
+import { extractWords, isTooShortForPrefix, wordsToTsquery } from '../words.ts'
 import { conversationJson, conversationRows } from './json.ts'
 
 export interface ConversationFilters {
@@ -79,17 +79,13 @@ export function filterConversations(ctx: Context, filters: ConversationFilters):
   return rows
 }
 
-const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
-
-/** Adds the search to the query: it finds part of the name, digits of the phone, or words that occur in one message. */
+/** Adds the search to the query: it finds parts of the name, digits of the phone, or words that occur in one message. */
 function applySearch(ctx: Context, rows: Rows, search: string): Rows {
   const digits = toPhonePatterns(search, ctx.store.country) ?? []
   const isPhone = digits.length > 0 && digits[0]!.length >= shortestPattern
-  const name = foldText(search)
   const named = conversationRows(ctx.db)
     .select('c.id')
-    // A search that consists only of accents becomes empty, and would match every name.
-    .where(name === '' ? sql.lit(false) : sql<boolean>`k.search_text like ${toLikePattern(name)}`)
+    .where(foldedLike(sql.ref('k.search_text'), toWordsFilter(search).search))
   const called = conversationRows(ctx.db)
     .select('c.id')
     .where(phoneLike('k.phone', digits))

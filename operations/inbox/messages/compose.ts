@@ -3,7 +3,7 @@ import { type sending, templates } from '#operations/messaging/index'
 import type { Context } from '#runtime/context'
 import { requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import type { MediaRow } from '../receiving/inbound.ts'
 import { loadReplyValues, renderReply } from './quick-reply-texts.ts'
 import { captionAtMost, type SendInput, type SendType, textAtMost } from './send-schema.ts'
@@ -99,7 +99,7 @@ async function fromQuickReply(
   const file = reply.media_url === null ? null : await useUpload(ctx, fileOwner(messageId), reply.media_url)
   const atMost = file ? captionAtMost : textAtMost
   if (text === '' && !file) throw refuse('conflict', 'The quick reply says nothing to this contact')
-  if (text.length > atMost) {
+  if (countCharacters(text) > atMost) {
     throw refuse('conflict', `The quick reply is longer than ${atMost} characters for this contact`)
   }
   const type: SendType = file?.kind ?? 'text'

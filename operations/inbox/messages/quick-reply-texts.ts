@@ -1,6 +1,8 @@
 /** Renders quick replies for a contact (rule 6). */
+
 import type { Context } from '#runtime/context'
 import { formatMoney } from '#runtime/values/localized'
+import { getGivenName } from '#runtime/values/public-name'
 import { parseVariables, renderText, type Values } from '#runtime/values/variables'
 import { findContactOrder } from '../conversations/contact-orders.ts'
 import { memberName } from '../conversations/conversations.ts'
@@ -39,7 +41,7 @@ export async function loadReplyValues(ctx: Context, conversationId: string): Pro
   return {
     customerName: name,
     name,
-    firstName: name?.trim().split(/\s+/)[0] ?? null,
+    firstName: getGivenName(name),
     phone: contact.phone.startsWith('+') ? contact.phone : null,
     agentName: userId === null ? null : await memberName(ctx, userId),
     storeName: ctx.store.name,

@@ -1,10 +1,13 @@
 /** Manages quick replies: saved texts with variables, with which members answer contacts (rule 6). */
+
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { refuseDuplicate, requireCapacity, requireRow } from '#runtime/database/rows'
 import { refuse } from '#runtime/errors'
 import { reference } from '#runtime/references'
 import { count, id, instant, named, object, text, writeBody, z } from '#runtime/schema'
+import { containsWords, toSearchWords } from '#runtime/values/fold'
+import { countCharacters } from '#runtime/values/truncate'
 import { findVariableIssue, type Values } from '#runtime/values/variables'
 import { memberName } from '../conversations/conversations.ts'
 import { findVariables, loadReplyValues, renderReply, replyVariables } from '../messages/quick-reply-texts.ts'
@@ -12,7 +15,6 @@ import { captionAtMost, textAtMost } from '../messages/send-schema.ts'
 import { releaseFiles, useUpload } from '../messages/uploads.ts'
 import { requireConversation } from '../notes/notes.ts'
 import { member } from '../schema.ts'
-import { foldText } from '../words.ts'
 
 const repliesAtMost = 200
 
@@ -86,16 +88,13 @@ export async function listQuickReplies(
     .select(replyJson.as('json'))
     .orderBy('q.shortcut')
     .execute()
-  const query = search === undefined ? null : foldText(search)
+  const words = search === undefined ? null : toSearchWords(search)
   const data = rows
     .map((row) => toQuickReply(row.json))
-    .filter((reply) => query === null || matchesSearch(reply, query))
+    .filter(({ shortcut, title, text }) => words === null || containsWords([shortcut, title, text], words))
     .map((reply) => ({ ...reply, rendered: values && renderFor(reply.text, values) }))
   return { data }
 }
-
-const matchesSearch = (reply: QuickReply, query: string): boolean =>
-  [reply.shortcut, reply.title, reply.text].some((each) => foldText(each).includes(query))
 
 function renderFor(replyText_: string, values: Values): string | null {
   const { text: rendered, lacking } = renderReply(replyText_, values)
@@ -147,7 +146,7 @@ async function useFile(ctx: Context, replyId: string, url: string, withText: str
   if (file.kind === 'audio') {
     throw refuse('bad_request', 'mediaUrl: an audio carries no text: use an image, a video or a document')
   }
-  if (withText.length > captionAtMost) {
+  if (countCharacters(withText) > captionAtMost) {
     throw refuse('bad_request', `text: must have at most ${captionAtMost} characters with media`)
   }
 }

@@ -1,5 +1,7 @@
 /** Parses messages from the provider into the inbox's model. No database, no clock. */
+
 import type { sending } from '#operations/messaging/index'
+import { truncate } from '#runtime/values/truncate'
 
 export interface InboundPart {
   type: string
@@ -27,13 +29,9 @@ type Parts = Record<string, unknown>
 const toParts = (value: unknown): Parts =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Parts) : {}
 const longestText = 4096
-/** Returns a text that is not empty, truncated to whole characters, or null. */
+/** Returns a text that is not empty, truncated to whole graphemes, or null. */
 const toText = (value: unknown, atMost = longestText): string | null =>
-  typeof value === 'string' && value !== ''
-    ? value.length > atMost
-      ? [...value.slice(0, 2 * atMost)].slice(0, atMost).join('')
-      : value
-    : null
+  typeof value === 'string' && value !== '' ? truncate(value, atMost) : null
 const toNumber = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 

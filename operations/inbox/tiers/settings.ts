@@ -1,4 +1,5 @@
 /** Reads and saves the merchant's tier settings, and counts the contacts per tier. */
+
 import { sql } from 'kysely'
 import { settings } from '#runtime/database/settings'
 import { refuse } from '#runtime/errors'
@@ -14,6 +15,7 @@ import {
   writeBody,
   z,
 } from '#runtime/schema'
+import { foldText } from '#runtime/values/fold'
 import { recalculateSoon } from '../switch/runs.ts'
 import { defaultTierSettings, findTierOrderIssue, type TierSettings } from './tiers.ts'
 
@@ -110,7 +112,7 @@ function validateTiers({ tiers }: TierSettings): void {
   const names = new Set<string>()
   for (const [i, tier] of tiers.entries()) {
     if (keys.has(tier.key)) throw refuse('bad_request', `tiers.${i}.key: ${tier.key} is used by another tier`)
-    const name = tier.name.toLowerCase()
+    const name = foldText(tier.name)
     if (names.has(name)) throw refuse('bad_request', `tiers.${i}.name: ${tier.name} is used by another tier`)
     keys.add(tier.key)
     names.add(name)

@@ -51,7 +51,9 @@ const fields = {
   iconColor: textColourOn('backgroundColor'),
   devices: z.enum(['all', 'desktop', 'mobile']),
   pageMode: z.enum(['all', 'include', 'exclude']),
-  pagePatterns: setOf(line(1, 200), 50).describe('`*` matches any run'),
+  pagePatterns: setOf(line(1, 200), 50).describe(
+    'Paths or full addresses; `*` stands for any run of characters',
+  ),
   attendants: z.array(attendant).max(10).describe('With any, the button opens a choice'),
   schedule,
 }

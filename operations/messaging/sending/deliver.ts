@@ -13,6 +13,7 @@ import {
   Unavailable,
 } from '#runtime/ports/errors'
 import { isConnectionFailure } from '#runtime/ports/retry-delay'
+import { countCharacters } from '#runtime/values/truncate'
 import { officialRevalidate } from '../handles.ts'
 import { countRecipients } from '../numbers/limit.ts'
 import { withProviderTimeout } from '../numbers/provider-timeout.ts'
@@ -158,7 +159,7 @@ export function checkContent(
     return { code: 'media-refused', message: 'The shared number sends no pictures, videos or documents' }
   }
   const message = `The shared number sends at most ${maxSharedTextLength} characters`
-  return content.text.length > maxSharedTextLength ? { code: 'too-long', message } : null
+  return countCharacters(content.text) > maxSharedTextLength ? { code: 'too-long', message } : null
 }
 
 async function send(

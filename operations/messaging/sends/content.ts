@@ -1,7 +1,7 @@
 /** Parses the content of a single message, and refuses fields that do not fit its type. */
 import { refuse } from '#runtime/errors'
 import { isHttpsAddress } from '#runtime/values/https'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import type { Content } from '../sending/deliver.ts'
 import type { SendInput } from './schema.ts'
 
@@ -35,7 +35,7 @@ export function parseContent(input: SendInput, publicUrl: string): Content {
   }
   if (mediaUrl === null) throw bad('mediaUrl', `is required for a message of type ${type}`)
   refuseForeignAddress(mediaUrl, publicUrl)
-  if (text !== null && text.length > maxCaptionLength) {
+  if (text !== null && countCharacters(text) > maxCaptionLength) {
     throw bad('text', `must have at most ${maxCaptionLength} characters as a caption`)
   }
   return {

@@ -1,10 +1,12 @@
 /** Reads templates; the database builds their JSON. */
+
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import type { Context } from '#runtime/context'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
+import { matchesWords } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import type { MergedExtensions } from '#runtime/extensions'
 import { JsonText } from '#runtime/operation'
@@ -82,10 +84,7 @@ export const listTemplates = preparedList<TemplateFilters & { now: Date }>((db, 
   if (has('category')) rows = rows.where('t.category', '=', values.category!)
   if (has('language')) rows = rows.where('t.language', '=', values.language!)
   if (has('search')) {
-    const search = sql<string>`lower(${values.search}::text)`
-    rows = rows.where(
-      sql<boolean>`(strpos(lower(t.name), ${search}) > 0 or strpos(lower(t.body), ${search}) > 0)`,
-    )
+    rows = rows.where(matchesWords(['t.name', 't.body'], values.search))
   }
   return {
     rows,

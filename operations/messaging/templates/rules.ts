@@ -1,5 +1,7 @@
 /** Checks the content of templates (rule 3) and merges changes. Does not use the database. */
+
 import { refuse } from '#runtime/errors'
+import { toSeenText } from '#runtime/values/fold'
 import { isHttpsAddress } from '#runtime/values/https'
 import { parsePhone } from '#runtime/values/phone'
 import type { TemplateContent } from '../provider/template-port.ts'
@@ -179,8 +181,8 @@ function checkButtons({ buttons, category }: TemplateContent): void {
     if (button.text !== null) {
       if (/[{}]/.test(button.text)) throw bad(`${place}.text`, 'must have no placeholder')
       checkPlainLine(`${place}.text`, button.text)
-      if (texts.has(button.text)) throw bad(`${place}.text`, 'is the text of another button')
-      texts.add(button.text)
+      if (texts.has(toSeenText(button.text))) throw bad(`${place}.text`, 'is the text of another button')
+      texts.add(toSeenText(button.text))
     }
     if (button.url !== null) checkUrl(`${place}.url`, button.url)
     if (button.type === 'coupon-code' && category !== 'marketing') {

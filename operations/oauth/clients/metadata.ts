@@ -1,6 +1,8 @@
 /** Client metadata, from a registration or a document (RFC 7591, section 2). */
+
 import { z } from '#runtime/schema'
 import { stripInvisible } from '#runtime/values/confusables'
+import { truncate } from '#runtime/values/truncate'
 import { OauthError } from '../errors.ts'
 import { describeRedirect, findRedirectIssue } from './redirects.ts'
 
@@ -50,6 +52,5 @@ export function toClient(id: string, given: z.infer<typeof clientMetadata>): Cli
 /** Line breaks become blanks; invisible and bidi characters are removed, since they make one name look like another. */
 const breaks = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 
-/** Truncates to `atMost` code points, without splitting one. */
-export const truncateCharacters = (text: string, atMost: number): string =>
-  [...text.trim()].slice(0, atMost).join('')
+/** Truncates to `atMost` code points, without splitting a grapheme. */
+export const truncateCharacters = (text: string, atMost: number): string => truncate(text.trim(), atMost)

@@ -1,4 +1,5 @@
 /** Looks: read, create, change and delete. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/index'
@@ -6,6 +7,7 @@ import { deleteCounts, emptyToNull, markStorefrontChanged, snapshots } from '#op
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
 import { preparedOne, requireCapacity, requireRow } from '#runtime/database/rows'
+import { matchesWords } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
 import { omitUndefined } from '#runtime/values/changes'
@@ -43,7 +45,7 @@ export const listLooks = preparedList<Filters>(
     if (has('isActive')) rows = rows.where('l.is_active', '=', values.isActive as boolean)
     if (has('health')) rows = rows.where('l.health', '=', sql<string>`${values.health}`)
     if (has('productId')) rows = rows.where(containsAny(sql`array[${values.productId}::text]`))
-    if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(l.name), lower(${values.search})) > 0`)
+    if (has('search')) rows = rows.where(matchesWords(['l.name'], values.search))
     return { rows, item: lookJson(db, values.currency), page: 'l', order: [['l.id', 'desc']] }
   },
   { text: ['search'] },

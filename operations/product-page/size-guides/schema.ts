@@ -1,5 +1,5 @@
 import { assetUrl, nullableText, platformId, targetingFields } from '#operations/storefront/index'
-import { id, instant, line, named, object, text, writeBody, z } from '#runtime/schema'
+import { id, instant, line, named, object, searchText, text, writeBody, z } from '#runtime/schema'
 import type { Words } from '#runtime/values/wording'
 
 export const instructionsAtMost = 10_000
@@ -71,6 +71,6 @@ export const guideWords = {
 } satisfies Words<SizeGuideContent>
 
 export const guideFilters = {
-  search: z.string().trim().min(1).max(120).optional().describe('Within the name'),
+  search: searchText('In the name'),
   productId: platformId.optional().describe('The one guide that is shown for this product'),
 }

@@ -1,4 +1,5 @@
 /** Size guides: read, create, change and delete. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/index'
@@ -16,6 +17,7 @@ import type { Context } from '#runtime/context'
 import { isoInstant, jsonFields, jsonObject } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { preparedOne, requireCapacity, requireRow } from '#runtime/database/rows'
+import { matchesWords } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
@@ -57,7 +59,7 @@ const guideList = preparedList<{ search?: string | undefined; id?: string | unde
   (db, values, has) => {
     let rows = db.selectFrom('size_guides as g')
     if (has('id')) rows = rows.where('g.id', '=', sql<string>`${values.id}`)
-    if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(g.name), lower(${values.search})) > 0`)
+    if (has('search')) rows = rows.where(matchesWords(['g.name'], values.search))
     return { rows, item: guideJson, page: 'g', order: [['g.id', 'desc']] }
   },
   { text: ['search'] },

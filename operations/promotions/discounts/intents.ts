@@ -120,7 +120,7 @@ const selectReservations = (ctx: Context, discountId: string) =>
 
 /** Refuses a name that another discount of the kind has or has reserved. The caller holds the store's lock. */
 export async function requireFreeName(ctx: Context, kind: Kind, id: string, name: string): Promise<void> {
-  const isName = sql<boolean>`lower(name) = lower(${name})`
+  const isName = sql<boolean>`fold_text(name) = fold_text(${name}::text)`
   const saved = await ctx.db
     .selectFrom('discounts')
     .select('id')

@@ -1,10 +1,12 @@
 /** Builds the operations of a kind of discounts: read, list, create, change, activate, delete. */
+
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { TenantTables } from '#db/tables'
 import { always, mergeSchedule } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { type ListParts, preparedList } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
+import { matchesWords } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { omitUndefined } from '#runtime/values/changes'
 import type { Draft } from './draft.ts'
@@ -81,7 +83,7 @@ export function buildKindOperations<C extends { combinesWith: object }, Change e
       (db, values, has) => {
         let rows = db.selectFrom('discounts as d').where('d.kind', '=', kind.name) as DiscountRows
         if (has('status')) rows = rows.where(statusSql(values.now), '=', sql<never>`${values.status}`)
-        if (has('search')) rows = rows.where(sql<boolean>`strpos(lower(d.name), lower(${values.search})) > 0`)
+        if (has('search')) rows = rows.where(matchesWords(['d.name'], values.search))
         if (has('productId')) rows = own.filterByProduct!(rows, values.productId)
         return { rows, item: own.json(db, values.now), page: 'd', order: own.order }
       },

@@ -1,7 +1,7 @@
 /** Fields common to promotions, bundles and gifts. */
 
 import { combinesWith, scheduleFields, schedulesShown } from '#operations/storefront/index'
-import { count, currency, decimals, id, instant, line, money, object, z } from '#runtime/schema'
+import { count, currency, decimals, id, instant, line, money, object, searchText, z } from '#runtime/schema'
 
 const syncStatus = z
   .enum(['none', 'synced', 'pending', 'failed', 'suspended'])
@@ -54,4 +54,4 @@ export const activeInput = object({ isActive: z.boolean() })
 
 /** Filters of the lists. */
 export const statusFilter = z.enum(['active', 'scheduled', 'paused', 'ended']).optional()
-export const searchFilter = z.string().trim().min(1).max(120).optional().describe('Within the name')
+export const searchFilter = searchText('In the name')

@@ -5,7 +5,7 @@ import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { fileDatePattern, isInYears, isOffset, yearsMessage } from '#runtime/values/days'
 import { sha256 } from '#runtime/values/ids'
-import { truncate } from '#runtime/values/truncate'
+import { countCharacters, truncate } from '#runtime/values/truncate'
 import { type Column, statusWords, verifiedWords } from './column-names.ts'
 import { type Columns, productColumns } from './columns.ts'
 
@@ -136,7 +136,7 @@ function parseRating(text: string): number {
 
 function parseText(column: keyof typeof atMost, text: string): string | null {
   const length = atMost[column]
-  if (text.length > length) throw new RowError(column, `has more than ${length} characters`)
+  if (countCharacters(text) > length) throw new RowError(column, `has more than ${length} characters`)
   return text === '' ? null : text
 }
 

@@ -5,12 +5,11 @@ import type { Context } from '#runtime/context'
 import { type DayFilter, isWithinDays, toDayFilter } from '#runtime/database/days'
 import { isoInstant, jsonObject } from '#runtime/database/json'
 import { preparedList } from '#runtime/database/list'
-import { phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
+import { foldedLike, phoneLike, type SearchFilter, toSearchFilter } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
-import { normalizeText } from '#runtime/values/normalize'
 import type { ItemResult } from '../bulk-schema.ts'
 import type { dispatchListQuery, dispatchTargets } from './schema.ts'
 
@@ -56,7 +55,7 @@ const page = preparedList<Filters>(
     if (has('channel')) rows = rows.where('d.channel', '=', values.channel!)
     if (has('search')) {
       const byDigits = has('digits') ? sql`or ${phoneLike('d.search_text', values.digits)}` : sql``
-      rows = rows.where(sql<boolean>`(d.search_text like ${values.search}::text ${byDigits})`)
+      rows = rows.where(sql<boolean>`(${foldedLike(sql.ref('d.search_text'), values.search)} ${byDigits})`)
     }
     if (has('startDate')) rows = rows.where(isWithinDays('d.scheduled_at', values))
     return {
@@ -85,7 +84,7 @@ export function listDispatches(
     ...(statuses.length === 1 ? { status: statuses[0] } : {}),
     ...(statuses.length > 1 ? { statuses } : {}),
     ...omitUndefined({ channel }),
-    ...toSearchFilter(ctx, search, normalizeText),
+    ...toSearchFilter(ctx, search),
     ...toDayFilter(ctx, { startDate, endDate }),
   })
 }

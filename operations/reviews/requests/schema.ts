@@ -1,4 +1,4 @@
-import { count, day, id, instant, named, object, paging, queryList, z } from '#runtime/schema'
+import { count, day, id, instant, named, object, paging, queryList, searchText, z } from '#runtime/schema'
 import { itemResult } from '../bulk-schema.ts'
 
 const dispatchStatuses = [
@@ -43,13 +43,7 @@ export const dispatchListQuery = object({
     .default(['scheduled'])
     .describe('Repeated or comma-separated; all for every one'),
   channel: z.enum(['email', 'messaging']).optional(),
-  search: z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Within customer, order number and product; without case or accents'),
+  search: searchText('In customer, order number and product', 100),
   startDate: day.optional().describe('Filters by scheduledAt'),
   endDate: day.optional(),
 })

@@ -3,9 +3,9 @@
 import { unsubscribes } from '#operations/capture/index'
 import type { sending, templates } from '#operations/messaging/index'
 import { escapeHtml } from '#operations/store/index'
+import { getGivenName } from '#runtime/values/public-name'
 import { renderParameter, renderText, type Values } from '#runtime/values/variables'
 import { getText } from '#runtime/values/wording'
-import { getFirstName } from '../review-text.ts'
 import type { ReviewSettings } from '../settings/schema.ts'
 
 export interface RequestDetails {
@@ -28,7 +28,7 @@ const toValues = ({
   reviewUrl,
 }: RequestDetails): Values => ({
   customerName,
-  firstName: getFirstName(customerName),
+  firstName: getGivenName(customerName),
   productName: productNames[0] ?? null,
   orderNumber,
   storeName,
@@ -106,7 +106,7 @@ export function buildRequestMessage(
     return { content: { kind: 'text', text, media: null }, text }
   }
   // The name needs a fallback, because providers refuse an empty parameter.
-  const name = getFirstName(about.customerName) ?? customerFallback(about.locale)
+  const name = getGivenName(about.customerName) ?? customerFallback(about.locale)
   const inOrder = [name, about.productNames[0] ?? about.storeName, about.reviewUrl].map(
     (value) => renderParameter('{{value}}', { value }).text,
   )

@@ -5,11 +5,10 @@ import type { Context } from '#runtime/context'
 import { type DayFilter, isWithinDays, toDayFilter } from '#runtime/database/days'
 import { type ListParts, type Paging, preparedList, preparedPages } from '#runtime/database/list'
 import { preparedOne } from '#runtime/database/rows'
-import { toLikePattern } from '#runtime/database/search'
+import { foldedLike, type SearchFilter, toWordsFilter } from '#runtime/database/search'
 import type { JsonText } from '#runtime/operation'
 import { omitUndefined } from '#runtime/values/changes'
 import { emailKeySql } from '#runtime/values/email'
-import { normalizeText } from '#runtime/values/normalize'
 import { reviewJson } from './json.ts'
 import type { ReviewFilters } from './schema.ts'
 
@@ -22,7 +21,7 @@ export const readReview = preparedOne(noReview, (db, { id }) => ({
 }))
 
 /** The filters as parameters of the prepared statements. */
-interface PreparedFilters extends DayFilter {
+interface PreparedFilters extends DayFilter, Pick<SearchFilter, 'search'> {
   /**
    * A single status, which is the common case. It has its own condition, so that an index returns the rows in list
    * order.
@@ -37,8 +36,6 @@ interface PreparedFilters extends DayFilter {
   hasImages?: boolean | undefined
   hasReply?: boolean | undefined
   source?: readonly string[] | undefined
-  /** A pattern for LIKE. */
-  search?: string | undefined
 }
 
 /** The query for the list and the export of reviews. `filters` refuses a period that ends before it starts. */
@@ -49,7 +46,7 @@ export const reviews = {
       ...omitUndefined(others),
       ...(status ? (status.length === 1 ? { status: status[0] } : { statuses: status }) : {}),
       ...(rating ? (rating.length === 1 ? { rating: rating[0] } : { ratings: rating }) : {}),
-      ...(search === undefined ? {} : { search: toLikePattern(normalizeText(search)) }),
+      ...toWordsFilter(search),
       ...toDayFilter(ctx, { startDate, endDate }),
     }
   },
@@ -69,7 +66,7 @@ export const reviews = {
     if (has('hasImages')) found = found.where(sql<boolean>`r.has_images = ${values.hasImages}::boolean`)
     if (has('hasReply')) found = found.where(sql<boolean>`r.has_reply = ${values.hasReply}::boolean`)
     if (has('source')) found = found.where(sql<boolean>`r.source = any(${values.source}::text[])`)
-    if (has('search')) found = found.where(sql<boolean>`r.search_text like ${values.search}::text`)
+    if (has('search')) found = found.where(foldedLike(sql.ref('r.search_text'), values.search))
     if (has('startDate')) found = found.where(isWithinDays('r.reviewed_at', values))
     return found
   },

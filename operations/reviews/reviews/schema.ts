@@ -1,4 +1,16 @@
-import { day, id, instant, named, object, paging, queryFlag, queryInt, queryList, z } from '#runtime/schema'
+import {
+  day,
+  id,
+  instant,
+  named,
+  object,
+  paging,
+  queryFlag,
+  queryInt,
+  queryList,
+  searchText,
+  z,
+} from '#runtime/schema'
 import { rating } from '../common-schema.ts'
 
 const reviewStatuses = ['pending', 'approved', 'rejected'] as const
@@ -50,13 +62,7 @@ const reviewFilters = {
   hasImages: queryFlag.optional(),
   hasReply: queryFlag.optional(),
   source: queryList(z.enum(reviewSources)).optional(),
-  search: z
-    .string()
-    .trim()
-    .min(1)
-    .max(100)
-    .optional()
-    .describe('Within names, email, title, text and product name; without case or accents'),
+  search: searchText('In names, email, title, text and product name', 100),
   startDate: day.optional().describe('Filters by reviewedAt'),
   endDate: day.optional(),
 }

@@ -6,6 +6,7 @@ import type { Context } from '#runtime/context'
 import { jsonObject, moneyNumber } from '#runtime/database/json'
 import { type Paging, preparedList } from '#runtime/database/list'
 import { prepared } from '#runtime/database/query'
+import { matchesWords } from '#runtime/database/search'
 import { roundToCents } from '#runtime/database/sql'
 import type { JsonText } from '#runtime/operation'
 
@@ -68,7 +69,7 @@ const prepareProductList = (facts: typeof fromSums, sort: ProductSort) =>
       .innerJoin('conversion_products as p', 'p.product_id', 'f.product_id')
     if (has('sourceType')) rows = rows.where('f.source_type', '=', values.sourceType!)
     if (has('search')) {
-      rows = rows.where(sql<boolean>`strpos(lower(p.name), lower(${values.search}::text)) > 0`)
+      rows = rows.where(matchesWords(['p.name'], values.search))
     }
     const products = rows
       .groupBy(['p.product_id', 'p.name', 'p.image_url'])

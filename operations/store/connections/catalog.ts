@@ -1,5 +1,7 @@
 /** Reads products and categories live from the ecommerce platform. */
+
 import type { Context } from '#runtime/context'
+import { containsWords, toSearchWords } from '#runtime/values/fold'
 import type { Category, Product, ProductQuery } from '../ecommerce/port.ts'
 import { sanitizeProduct } from '../ecommerce/sanitize-product.ts'
 import { requireEcommerce } from './connections.ts'
@@ -20,8 +22,8 @@ export async function searchProducts(
 export async function listCategories(ctx: Context, search?: string): Promise<Category[]> {
   const { port, store } = await requireEcommerce(ctx)
   const categories = await port.listCategories(store)
-  const term = foldAccents(search ?? '')
-  return categories.filter((category) => foldAccents(category.name).includes(term)).slice(0, maxCategories)
+  const words = search === undefined ? null : toSearchWords(search)
+  return categories
+    .filter(({ name }) => words === null || containsWords([name], words))
+    .slice(0, maxCategories)
 }
-
-const foldAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

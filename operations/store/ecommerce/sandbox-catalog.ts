@@ -1,4 +1,5 @@
 /** Writes the sandbox's products, categories and customers, for the seed, the tests and `/sandbox/api`. */
+import { foldText } from '#runtime/values/fold'
 import { parsePhone } from '#runtime/values/phone'
 import type { Category, Product, ProductVariant } from './port.ts'
 import { findObjects, instantText, putObjects, readShopFacts, type Shop } from './sandbox-rows.ts'
@@ -65,10 +66,7 @@ export interface StoredCustomer {
 
 /** Turns `Mesa de Jantar` into `mesa-de-jantar`. */
 const toHandle = (name: string): string =>
-  name
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
+  foldText(name)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
 

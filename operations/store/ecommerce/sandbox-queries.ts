@@ -1,17 +1,14 @@
 /** Queries products, categories, customers, orders and carts of the sandbox's shops. */
 import { type RawBuilder, sql } from 'kysely'
+import { foldedLike, toWordsFilter } from '#runtime/database/search'
 import { roundToCents } from '#runtime/database/sql'
 import { Refused } from '#runtime/ports/errors'
 import type { Cart, Category, PlatformCustomer, PlatformOrder, Product, ProductQuery } from './port.ts'
 import type { StoredCategory } from './sandbox-catalog.ts'
 import { listObjects, type ObjectKind, type Shop } from './sandbox-rows.ts'
 
-/** SQL that lower-cases text and removes its accents. */
-const foldAccents = (text: RawBuilder<unknown>): RawBuilder<string> =>
-  sql<string>`lower(regexp_replace(normalize(${text}, NFD), '[\\u0300-\\u036f]', '', 'g'))`
-
 const sorts: Record<ProductQuery['sort'], RawBuilder<unknown>> = {
-  name: sql`${foldAccents(sql`p.data ->> 'name'`)}`,
+  name: sql`fold_text(p.data ->> 'name')`,
   price: sql`(p.data ->> 'price')::numeric`,
   '-price': sql`(p.data ->> 'price')::numeric desc`,
   '-updatedAt': sql`p.data ->> 'updatedAt' desc`,
@@ -34,13 +31,11 @@ export async function searchProducts(
     conditions.push(sql`(coalesce((p.data ->> 'stock')::bigint, 1) > 0) = ${query.inStock}`)
   }
   if (query.search !== undefined) {
-    const term = foldAccents(sql`${query.search}::text`)
-    conditions.push(sql`exists (
-      select from (
-        values (p.data ->> 'name'), (p.data ->> 'brand')
-        union all select jsonb_array_elements_text(p.data -> 'tags')
-        union all select v.value ->> 'sku' from jsonb_array_elements(p.data -> 'variants') v
-      ) as t(text) where strpos(${foldAccents(sql`t.text`)}, ${term}) > 0)`)
+    const folded = sql`(select fold_text(string_agg(t.text, ' ')) from (
+      values (p.data ->> 'name'), (p.data ->> 'brand')
+      union all select jsonb_array_elements_text(p.data -> 'tags')
+      union all select v.value ->> 'sku' from jsonb_array_elements(p.data -> 'variants') v) as t(text))`
+    conditions.push(foldedLike(folded, toWordsFilter(query.search).search))
   }
   const matching = sql`from sandbox_objects p where ${sql.join(conditions, sql` and `)}`
   const offset = (query.page - 1) * query.limit

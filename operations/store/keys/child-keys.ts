@@ -1,9 +1,11 @@
 /** Child keys: API keys that a merchant grants to an assistant by means of their own API key (rule 15 of the runtime). */
+
 import type { RootDatabase } from '#db/database'
 import type { SystemContext } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
 import { randomSecret, sha256 } from '#runtime/values/ids'
+import { truncate } from '#runtime/values/truncate'
 
 /** Limit per store; does not count keys created on the command line. */
 const maxChildKeys = 50
@@ -117,7 +119,7 @@ export async function createChildKey(
       id: child.id,
       user_id: parent.userId,
       parent_id: parent.id,
-      name: [...child.name].slice(0, maxNameLength).join(''),
+      name: truncate(child.name, maxNameLength),
       hash: text.hash,
       prefix: text.prefix,
       scopes: child.scopes.filter((scope) => parent.scopes.includes(scope)),

@@ -13,7 +13,7 @@ import listOptOuts from '#operations/campaigns/opt-outs/api/list-opt-outs'
 import * as optOuts from '#operations/messaging/opt-outs/opt-outs'
 import { Context } from '#runtime/context'
 import { searchedAtMost, smallAtMost } from '#runtime/database/list'
-import { toLikePattern, toPhonePatterns } from '#runtime/database/search'
+import { toPhonePatterns, toWordsFilter } from '#runtime/database/search'
 import { testApp } from '#test/support/app'
 import { type Shop, store } from '#test/support/store'
 import { isFullSuite, runs } from '#test/support/suite'
@@ -106,7 +106,7 @@ describe('a search text', () => {
   })
 
   test('becomes a pattern, and digits of a phone if it can be one', () => {
-    expect(toLikePattern('5_0%\\')).toBe('%5\\_0\\%\\\\%')
+    expect(toWordsFilter('5_0%\\ Ação')).toEqual({ search: ['%5\\_0\\%\\\\%', '%acao%'] })
     expect(toPhonePatterns('+55 (11) 9-8', 'BR')).toEqual(['%551198%'])
     expect(toPhonePatterns('55a', 'BR')).toBeNull()
     expect(toPhonePatterns('+ ', 'BR')).toBeNull()

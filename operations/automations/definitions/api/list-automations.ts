@@ -1,5 +1,5 @@
-import { operation, z } from '#runtime/operation'
-import { listOf, object, paging, queryFlag, queryList } from '#runtime/schema'
+import { operation } from '#runtime/operation'
+import { listOf, object, paging, queryFlag, queryList, searchText } from '#runtime/schema'
 import { automation, automationType } from '../../schema.ts'
 import { listAutomations } from '../json.ts'
 
@@ -16,7 +16,7 @@ export default operation({
       ...paging,
       type: queryList(automationType).optional().describe('One or more, comma-separated'),
       isActive: queryFlag.optional(),
-      search: z.string().min(1).max(120).optional().describe('Within the name'),
+      search: searchText('In the name'),
     }),
   },
   answer: { status: 200, body: listOf(automation) },

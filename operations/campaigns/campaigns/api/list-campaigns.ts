@@ -1,5 +1,5 @@
-import { operation, z } from '#runtime/operation'
-import { listOf, object, paging, queryList } from '#runtime/schema'
+import { operation } from '#runtime/operation'
+import { listOf, object, paging, queryList, searchText } from '#runtime/schema'
 import { listCampaigns } from '../../json.ts'
 import { campaign, campaignStatus } from '../../schema.ts'
 
@@ -15,7 +15,7 @@ export default operation({
     query: object({
       ...paging,
       status: queryList(campaignStatus).optional().describe('One or more, comma-separated'),
-      search: z.string().min(1).max(120).optional().describe('Within the name'),
+      search: searchText('In the name'),
     }),
   },
   answer: { status: 200, body: listOf(campaign) },

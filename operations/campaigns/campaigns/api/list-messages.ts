@@ -1,5 +1,5 @@
-import { operation, z } from '#runtime/operation'
-import { listOf, object, paging, queryList } from '#runtime/schema'
+import { operation } from '#runtime/operation'
+import { listOf, object, paging, queryList, searchText } from '#runtime/schema'
 import { listMessages } from '../../json.ts'
 import { campaignMessage, messageStatus } from '../../schema.ts'
 
@@ -16,7 +16,7 @@ export default operation({
     query: object({
       ...paging,
       status: queryList(messageStatus).optional().describe('One or more, comma-separated'),
-      search: z.string().min(1).max(120).optional().describe('Within the name, or digits of the phone'),
+      search: searchText('In the name, or digits of the phone'),
     }),
   },
   answer: { status: 200, body: listOf(campaignMessage) },

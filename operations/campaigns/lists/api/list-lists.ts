@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { object, paging, text } from '#runtime/schema'
+import { object, paging, searchText } from '#runtime/schema'
 import { listLists } from '../lists.ts'
 import { contactLists, listSource } from '../schema.ts'
 
@@ -14,7 +14,7 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      search: text(1, 120).optional().describe('Within the name'),
+      search: searchText('In the name'),
       source: listSource.optional(),
     }),
   },

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { object, wholeListOf, z } from '#runtime/schema'
+import { object, searchText, wholeListOf, z } from '#runtime/schema'
 import { listQuickReplies, quickReplyWithText } from '../quick-replies.ts'
 
 export default operation({
@@ -12,7 +12,7 @@ export default operation({
   feature: 'inbox',
   input: {
     query: object({
-      search: z.string().trim().min(1).max(100).optional().describe('In shortcut, title and text'),
+      search: searchText('In shortcut, title and text', 100),
       conversationId: z.string().max(100).optional(),
     }),
   },

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { listOf, object, paging, queryList, z } from '#runtime/schema'
+import { listOf, object, paging, queryList, searchText, z } from '#runtime/schema'
 import { listTemplates } from '../json.ts'
 import { template, templateCategory, templateStatus } from '../schema.ts'
 
@@ -17,7 +17,7 @@ export default operation({
       status: queryList(templateStatus, 5).optional(),
       category: templateCategory.optional(),
       language: z.string().min(1).max(20).optional(),
-      search: z.string().min(1).max(100).optional().describe('Within name and body'),
+      search: searchText('In name and body', 100),
     }),
   },
   answer: { status: 200, body: listOf(template) },

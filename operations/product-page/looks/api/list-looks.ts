@@ -1,6 +1,6 @@
 import { platformId } from '#operations/storefront/index'
 import { operation } from '#runtime/operation'
-import { listOf, object, paging, queryFlag, z } from '#runtime/schema'
+import { listOf, object, paging, queryFlag, searchText } from '#runtime/schema'
 import { listLooks } from '../looks.ts'
 import { look, lookHealth } from '../schema.ts'
 
@@ -19,7 +19,7 @@ export default operation({
       isActive: queryFlag.optional(),
       health: lookHealth.optional(),
       productId: platformId.optional().describe('Those that hold this product'),
-      search: z.string().trim().min(1).max(120).optional().describe('Within the name'),
+      search: searchText('In the name'),
     }),
   },
   answer: { status: 200, body: listOf(look) },

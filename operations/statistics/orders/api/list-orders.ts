@@ -1,5 +1,5 @@
 import { operation, z } from '#runtime/operation'
-import { count, currency, instant, listOf, money, object, paging } from '#runtime/schema'
+import { count, currency, instant, listOf, money, object, paging, searchText } from '#runtime/schema'
 import { order, orderStatuses, paymentStatuses, range } from '../../schema.ts'
 import { listOrders } from '../orders.ts'
 
@@ -18,7 +18,7 @@ export default operation({
       ...range,
       status: orderStatuses,
       paymentStatus: paymentStatuses,
-      search: z.string().min(1).max(200).optional().describe('Number, name, email or phone'),
+      search: searchText('In number, name, email or phone', 200),
     }),
   },
   answer: {

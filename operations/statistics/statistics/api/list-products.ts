@@ -1,5 +1,5 @@
 import { operation, z } from '#runtime/operation'
-import { listOf, object, paging } from '#runtime/schema'
+import { listOf, object, paging, searchText } from '#runtime/schema'
 import { currencyFilter, productStatistics, range, sourceType } from '../../schema.ts'
 import { listProducts, productSorts } from '../products.ts'
 
@@ -17,7 +17,7 @@ export default operation({
       ...range,
       currency: currencyFilter,
       sourceType: sourceType.optional(),
-      search: z.string().min(1).max(200).optional().describe('Within the name'),
+      search: searchText('In the name', 200),
       sort: z.enum(productSorts).default('-revenue'),
     }),
   },

@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { line, object, wholeListOf } from '#runtime/schema'
+import { object, searchText, wholeListOf } from '#runtime/schema'
 import { listCategories } from '../catalog.ts'
 import { category } from '../catalog-schema.ts'
 
@@ -11,7 +11,7 @@ export default operation({
   scopes: ['platform:read'],
   readOnly: true,
   input: {
-    query: object({ search: line(1, 200).optional().describe('In the name, without case or accents') }),
+    query: object({ search: searchText('In the name', 200) }),
   },
   answer: { status: 200, body: wholeListOf(category) },
   refuses: { conflict: 'The store is not connected to an ecommerce platform' },

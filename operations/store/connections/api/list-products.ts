@@ -1,5 +1,5 @@
 import { operation, z } from '#runtime/operation'
-import { line, listOf, object, paging, queryFlag, queryList } from '#runtime/schema'
+import { listOf, object, paging, queryFlag, queryList, searchText } from '#runtime/schema'
 import { searchProducts } from '../catalog.ts'
 import { product } from '../catalog-schema.ts'
 
@@ -13,7 +13,7 @@ export default operation({
   input: {
     query: object({
       ...paging,
-      search: line(1, 200).optional().describe('In name, SKU, tags and brand, without case or accents'),
+      search: searchText('In name, SKU, tags and brand', 200),
       ids: queryList(z.string().min(1).max(64)).optional().describe('Only these products, at most 50'),
       categoryId: z.string().min(1).max(64).optional(),
       inStock: queryFlag.optional(),

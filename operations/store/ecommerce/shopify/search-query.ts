@@ -1,10 +1,9 @@
 /** Builds a query in Shopify's search syntax. */
+import { foldText } from '#runtime/values/fold'
 import type { ProductQuery } from '../port.ts'
 import { isPlainId } from './http/ids.ts'
 
 const fields = ['title', 'sku', 'tag', 'vendor']
-
-const removeAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '')
 
 /** Escapes special characters of the search syntax; drops those that cannot be escaped. */
 const escapeWord = (word: string): string =>
@@ -18,7 +17,7 @@ function buildWords(search: string): string[] | null {
   const words = search.split(/\s+/).filter((word) => escapeWord(word) !== '')
   if (words.length === 0) return null
   return words.map((word) => {
-    const spellings = [...new Set([word, removeAccents(word)])].map(escapeWord)
+    const spellings = [...new Set([word, foldText(word)])].map(escapeWord)
     return `(${fields.flatMap((field) => spellings.map((text) => `${field}:${text}*`)).join(' OR ')})`
   })
 }

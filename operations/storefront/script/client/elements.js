@@ -296,14 +296,24 @@ export function deepestFocus() {
   return found
 }
 
+/** A path as people write it: without the address of the shop, percent-encoding and a query. */
+function toPath(text) {
+  const path = text.trim().replace(/^https?:\/\/[^/?#*]*|[?#].*/gi, '') || '/'
+  try {
+    return decodeURI(path).normalize()
+  } catch {
+    return path
+  }
+}
+
 /** Whether a path matches a pattern, in which `*` stands for any characters. */
 const matches = (pattern, path) =>
   new RegExp(
-    `^${pattern
+    `^${toPath(pattern)
       .split('*')
       .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
       .join('.*')}$`,
-  ).test(path)
+  ).test(toPath(path))
 
 /** Whether the settings allow showing a widget on this device, page and path. */
 export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
