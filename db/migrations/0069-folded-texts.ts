@@ -12,8 +12,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const unseen = String.raw`[\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061c\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u2800\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]+`
-const special = 'łđðøıħŧŋĸς٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑‒–—―−‘’‛ʼʹ`“”‟'
-const plain = `lddoihtnkσ01234567890123456789-------''''''"""`
+const special = 'łđðøıħŧŋĸς٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑‒–—―−‘’‛ʼʹ“”‟'
+const plain = `lddoihtnkσ01234567890123456789-------'''''"""`
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 const spaces = String.raw`[\s\u0085\u1680\u2028\u2029]+`
 

@@ -9,7 +9,7 @@ export const captureBody = object({
   token: z.string().min(1).max(600),
   email: email.optional(),
   phone: z.string().max(40).optional(),
-  name: z.string().max(120).optional(),
+  name: z.string().trim().max(120).optional(),
   consent: z.boolean(),
   visitorId: z.string().max(64).optional(),
   pageUrl: z.string().max(8000).optional(),

@@ -16,7 +16,7 @@ import { JsonText } from '#runtime/operation'
 import { fingerprintFilters, readCursor, writeCursor } from './cursor.ts'
 import { jsonText } from './json.ts'
 import { prepared } from './query.ts'
-import { toWordsFilter } from './search.ts'
+import { toPatterns } from './search.ts'
 import { SmallListCache } from './small-list-cache.ts'
 import { least } from './sql.ts'
 
@@ -63,10 +63,9 @@ export interface ListParts {
 
 /**
  * A list, compiled once per set of present filters. `build` gets placeholders and `has(name)`; `text` names the filters
- * that search text. A filter `search` that is a text becomes patterns for `matchesWords`. Returns `{ data, page, limit, total }`; above `countedAtMost` rows
- * (`searchedAtMost` for a search), `total` is that number and `X-Total-Capped: true` is set. `cursorFilters` adds cursor
- * pagination, with the filters that a cursor is bound to: the answer also has `nextCursor`, and with a cursor `page` is
- * null. Its `order` must be an instant and an id, both in the same direction.
+ * that search text; a filter `search` becomes patterns for `matchesWords`. Above `countedAtMost` rows (`searchedAtMost`
+ * for a search), `total` is that number and `X-Total-Capped: true` is set. `cursorFilters` are those that a cursor is
+ * bound to: the answer has `nextCursor`, and with a cursor `page` is null; `order` must be an instant and an id, one way.
  */
 export function preparedList<F extends object>(
   build: (
@@ -143,9 +142,7 @@ export function preparedList<F extends object>(
     const isNear = looksForText ? offset + limit <= searchedAtMost : offset <= nearbyAtMost
     const smallLists = looksForText ? small : unfiltered ? short : null
     const run = !isNear ? found.far : smallLists?.has(ctx.store.id) ? found.short : found.bounded
-    const { search } = filters as { search?: unknown }
-    const patterns = typeof search === 'string' ? toWordsFilter(search) : {}
-    const values = { ...filters, ...patterns, page: number, offset, afterAt, afterId }
+    const values = { ...toPatterns(filters), page: number, offset, afterAt, afterId }
     const runPage = async (how: Run): Promise<Page> => {
       const [only] = await how(ctx, values)
       smallLists?.record(ctx.store.id, looksForText ? only!.size : only!.total)

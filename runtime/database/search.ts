@@ -34,6 +34,12 @@ export interface SearchFilter {
 export const toWordsFilter = (text: string | undefined): Pick<SearchFilter, 'search'> =>
   text === undefined ? {} : { search: toSearchWords(text).map(toLikePattern) }
 
+/** The filters of a list, with its search text as patterns. */
+export function toPatterns<F extends object>(filters: F): F {
+  const { search } = filters as { search?: unknown }
+  return typeof search === 'string' ? { ...filters, ...toWordsFilter(search) } : filters
+}
+
 /** Converts a search text into filters that also find phones; none without a text. */
 export function toSearchFilter(ctx: Context, text: string | undefined): SearchFilter {
   if (text === undefined) return {}

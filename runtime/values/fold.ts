@@ -8,7 +8,7 @@ import { stripInvisible } from './confusables.ts'
 const accents = String.raw`\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061c\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u2800\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}`
 const unseen = new RegExp(`[${accents}]+`, 'gu')
 /** Lower-case characters that Unicode does not decompose, and what people type instead. */
-const special = 'łđðøıħŧŋĸς٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑‒–—―−‘’‛ʼʹ`“”‟'
+const special = 'łđðøıħŧŋĸς٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑‒–—―−‘’‛ʼʹ“”‟'
 const plain = "lddoihtnkσ01234567890123456789-------''''''\"\"\""
 const ligatures = { ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th' }
 const typed: ReadonlyMap<string, string> = new Map([

@@ -5,6 +5,7 @@ import type { Database } from '#db/database'
 import { childKeys } from '#operations/store/index'
 import { refuse } from '#runtime/errors'
 import { allScopes, type Scope } from '#runtime/roles'
+import { hasVisible } from '#runtime/values/confusables'
 import { emailKey, emailKeySql } from '#runtime/values/email'
 import { isId, newId, randomSecret, sha256 } from '#runtime/values/ids'
 import { countCharacters } from '#runtime/values/truncate'
@@ -40,7 +41,7 @@ export async function createKey(database: Database, now: Date, input: NewKey): P
   const scopes = parseScopes(input.scopes)
   if (input.expiresAt && input.expiresAt <= now) throw refuse('bad_request', 'expires: is in the past')
   const name = (input.name ?? 'API key').trim()
-  if (name === '' || countCharacters(name) > nameAtMost) {
+  if (!hasVisible(name) || countCharacters(name) > nameAtMost) {
     throw refuse('bad_request', `name: must have 1 to ${nameAtMost} characters`)
   }
   const environment = input.environment ?? 'live'

@@ -258,7 +258,8 @@ describe('texts', () => {
     })
     for (const value of ['👩‍👩‍👧', '❤️', 'ا', 'न', '.', ' a ']) {
       const given = { a: value, b: value, c: [value], d: { x: value } }
-      expect(parseInput(shape, given, 'body')).toEqual({ ...given, b: value.trim() })
+      const text = value.trim()
+      expect(parseInput(shape, given, 'body')).toEqual({ a: text, b: text, c: [text], d: { x: text } })
     }
     expect(() => parseInput(shape, { a: 'a', b: 'b', c: ['\u200b'], d: {} }, 'body')).toThrow(
       'c.0: must not be empty',
@@ -266,6 +267,51 @@ describe('texts', () => {
     expect(() => parseInput(shape, { a: 'a', b: 'b', c: [], d: { x: ' ' } }, 'body')).toThrow(
       'd.x: must not be empty',
     )
+  })
+
+  test('every length counts code points', () => {
+    const sign = '😀'
+    let tried = 0
+    for (const field of fields) {
+      const schema = unwrap(field.schema)
+      if (!(schema instanceof z.ZodString)) continue
+      const bounds = schema._def.checks.flatMap((check) => (check.kind === 'max' ? [check.value] : []))
+      const [most] = bounds
+      const least = schema.minLength ?? 0
+      const name = field.path.at(-1)!
+      const shape = object({ [name]: field.schema })
+      const parse = (length: number) => () => parseInput(shape, { [name]: sign.repeat(length) }, field.part)
+      // Not a free text: it has a form that an emoji does not have.
+      if (
+        most === undefined ||
+        most > 20_000 ||
+        !field.schema.safeParse(sign.repeat(Math.max(least, 1))).success
+      )
+        continue
+      tried += 1
+      expect(parse(most), formatFieldName(field)).not.toThrow()
+      expect(parse(most + 1), formatFieldName(field)).toThrow(`${name}: `)
+      if (least > 1) expect(parse(least - 1), formatFieldName(field)).toThrow(`${name}: `)
+    }
+    expect(tried).toBeGreaterThan(200)
+  })
+
+  test('names, labels, options and patterns are trimmed', () => {
+    const stored =
+      /^(?:name|label|title|\w+Title|\w+Name|\w+Label|text|\w+Text|options|pagePatterns|placeholder|heading|subtitle|footer)$/
+    const untrimmed: string[] = []
+    let tried = 0
+    for (const field of fields) {
+      const [schema, name] = [unwrap(field.schema), field.path.filter((each) => each !== '*').at(-1)!]
+      const item = schema instanceof z.ZodArray ? unwrap(schema.element) : schema
+      if (field.part !== 'body' || !stored.test(name) || !(item instanceof z.ZodString)) continue
+      const read = item.safeParse(' a b ')
+      if (!read.success) continue
+      tried += 1
+      if (read.data !== 'a b') untrimmed.push(formatFieldName(field))
+    }
+    expect(untrimmed).toEqual([])
+    expect(tried).toBeGreaterThan(50)
   })
 
   test('only valid country codes are accepted', () => {

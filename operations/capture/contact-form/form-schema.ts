@@ -14,7 +14,7 @@ const fieldShape = {
   label: text(1, 80),
   type: fieldType,
   required: z.boolean(),
-  placeholder: z.string().max(80).nullable(),
+  placeholder: z.string().trim().max(80).nullable(),
   options: z.array(text(1, 80)).min(1).max(30).nullable().describe('Only for a select'),
 }
 
@@ -28,15 +28,15 @@ const designShape = {
 
 const plainShape = {
   isEnabled: z.boolean(),
-  title: z.string().max(120),
-  description: z.string().max(500),
+  title: z.string().trim().max(120),
+  description: z.string().trim().max(500),
   placement: z.enum(['floating', 'inline']),
   position: z.enum(['bottom-left', 'bottom-right']),
   buttonText: text(1, 40),
   successMessage: text(1, 300),
   errorMessage: text(1, 300),
   consentRequired: z.boolean(),
-  consentText: z.string().max(500),
+  consentText: z.string().trim().max(500),
   notifyEmails: z.array(email).max(5).describe('Each submission is emailed to them'),
   crmListId: reference('list', id).nullable().describe('List that submissions with a phone are added to'),
   subscribeToNewsletter: z.boolean().describe('Senders who consent and give an email become subscribers'),

@@ -92,7 +92,7 @@ const displayShape = {
   startsAt: instant.nullable(),
   endsAt: instant.nullable(),
   teaserEnabled: z.boolean(),
-  teaserText: z.string().min(1).max(60).nullable(),
+  teaserText: text(1, 60).nullable(),
 }
 
 const probability = z

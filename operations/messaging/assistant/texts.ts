@@ -1,4 +1,5 @@
 /** The assistant's texts, in three languages. */
+import { foldText } from '#runtime/values/fold'
 
 export type Language = 'pt' | 'es' | 'en'
 
@@ -142,11 +143,7 @@ const periods: Record<string, Period> = {
 
 /** Parses a request by its first known word; a text without a known word is `help`. The default period is today. */
 export function parseRequest(text: string): { topic: Topic; period: Period } {
-  const words = text
-    .toLowerCase()
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
-    .split(/[^a-z0-9]+/)
+  const words = foldText(text).split(/[^a-z0-9]+/)
   const at = words.findIndex((word) => Object.hasOwn(topics, word))
   const period = words.slice(at + 1).find((word) => Object.hasOwn(periods, word))
   return {

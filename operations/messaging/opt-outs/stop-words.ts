@@ -1,3 +1,4 @@
+import { foldText } from '#runtime/values/fold'
 import { trimEndWhile, trimStartWhile } from '#runtime/values/trim'
 
 /** A reply with exactly one of these words opts its sender out (rule 5). */
@@ -15,11 +16,7 @@ const stopWords = new Set([
 
 /** Ignores accents, case, and surrounding spaces and punctuation. */
 export function isStopWord(text: string): boolean {
-  const plain = text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-  return stopWords.has(trimEndWhile(trimStartWhile(plain, isNoWord), isNoWord))
+  return stopWords.has(trimEndWhile(trimStartWhile(foldText(text), isNoWord), isNoWord))
 }
 
 const isNoWord = (sign: string): boolean => /[^\p{L}\p{N}]/u.test(sign)

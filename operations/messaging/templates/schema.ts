@@ -32,14 +32,14 @@ const rejectionReason = z.enum([
 
 const header = object({
   type: z.enum(['text', 'image', 'video', 'document', 'location']),
-  text: z.string().max(60, 'must have at most 60 characters').nullable(),
+  text: z.string().trim().max(60).nullable(),
   mediaUrl: reference('file', z.string().max(2000))
     .nullable()
     .describe('A fileUrl of header-media, uploaded already'),
 })
 const button = object({
   type: z.enum(['quick-reply', 'url', 'phone', 'coupon-code']),
-  text: z.string().max(25, 'must have at most 25 characters').nullable(),
+  text: z.string().trim().max(25).nullable(),
   url: z.string().max(2000, 'must have at most 2000 characters').nullable(),
   phone: z.string().max(40).nullable(),
 })

@@ -1,7 +1,7 @@
 // The review form: for the product of the page, or for the order of a review request's link.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
-import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { h, truncate, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
 import { stripMetadata } from './strip-metadata.js'
 
@@ -234,7 +234,7 @@ function Fields({ form, order, data, token, preferredId, ask, t, onDone }) {
       required: true,
       maxLength: 80,
       autocomplete: 'name',
-      defaultValue: (order?.name ?? '').slice(0, 80).replace(/[\ud800-\udbff]$/, ''),
+      defaultValue: truncate(order?.name ?? '', 80),
     }),
     token
       ? null

@@ -296,6 +296,10 @@ export function deepestFocus() {
   return found
 }
 
+/** Truncates a text, in browsers since 2024 never within what is seen as one character. */
+export const truncate = (text, atMost) =>
+  text.slice(0, Intl.Segmenter ? new Intl.Segmenter().segment(text).containing(atMost)?.index : atMost)
+
 /** A path as people write it: without the address of the shop, percent-encoding and a query. */
 function toPath(text) {
   const path = text.trim().replace(/^https?:\/\/[^/?#*]*|[?#].*/gi, '') || '/'
