@@ -9,7 +9,7 @@ const accents = String.raw`\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u
 const unseen = new RegExp(`[${accents}]+`, 'gu')
 /** Lower-case characters that Unicode does not decompose, and what people type instead. */
 const special = 'łđðøıħŧŋĸς٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹‐‑‒–—―−‘’‛ʼʹ“”‟'
-const plain = "lddoihtnkσ01234567890123456789-------''''''\"\"\""
+const plain = "lddoihtnkσ01234567890123456789-------'''''\"\"\""
 const ligatures = { ß: 'ss', æ: 'ae', œ: 'oe', þ: 'th' }
 const typed: ReadonlyMap<string, string> = new Map([
   ...[...special].map((sign, at): [string, string] => [sign, plain[at]!]),

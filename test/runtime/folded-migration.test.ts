@@ -12,8 +12,13 @@ test('names that differ only by accents get distinct names, and stored texts are
     file.slice(0, -3),
   )
   await migrateTo(database, names.filter((name) => name < '0069').sort())
-  const [store, conversation, contact, message] = [newId(), newId(), newId(), newId()]
   const now = '2026-11-20T12:00:00.000Z'
+  let at = Date.parse(now)
+  const makeId = () => {
+    at += 1
+    return newId(at)
+  }
+  const [store, conversation, contact, message] = [makeId(), makeId(), makeId(), makeId()]
   await database.query(
     `insert into stores (id, slug, public_id, name, domain, country, currency, timezone, joined_at, created_at, updated_at)
       values ($1, 'old', 'old', 'Old', 'old.example', 'BR', 'BRL', 'America/Sao_Paulo', $2, $2, $2)`,
@@ -22,7 +27,7 @@ test('names that differ only by accents get distinct names, and stored texts are
   for (const name of ['Promoção', 'Promocao', 'PROMOCÃO', 'VIP']) {
     await database.query(
       `insert into contact_lists (store_id, id, name, source, created_at, updated_at) values ($1, $2, $3, 'csv', $4, $4)`,
-      [store, newId(), name, now],
+      [store, makeId(), name, now],
     )
   }
   await database.query(

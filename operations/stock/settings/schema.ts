@@ -4,7 +4,7 @@ import { instant, named, object, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 /** A text that is stored exactly as sent: neither trimmed nor checked for variables. */
-const plainText = (max: number) => z.string().max(max, `must have at most ${max} characters`)
+const plainText = (max: number) => z.string().trim().max(max, `must have at most ${max} characters`)
 const optionalText = plainText(5000).nullable()
 const shownText = named(
   'StockAlertText',

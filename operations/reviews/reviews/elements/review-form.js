@@ -1,8 +1,9 @@
 // The review form: for the product of the page, or for the order of a review request's link.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
-import { h, truncate, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
 import { Field, formTexts, Trap, useForm } from '../../../storefront/script/client/forms.js'
+import { truncate } from '../../../storefront/script/client/texts.js'
 import { stripMetadata } from './strip-metadata.js'
 
 const bytesAtMost = 10 * 1024 * 1024

@@ -1,15 +1,8 @@
 // Shows the reviews of a product, and a button for the form to write a review.
 
 import { inkOn } from '../../../storefront/script/client/colours.js'
-import {
-  Dialog,
-  dayOf,
-  h,
-  truncate,
-  useEffect,
-  useRef,
-  useState,
-} from '../../../storefront/script/client/elements.js'
+import { Dialog, dayOf, h, useEffect, useRef, useState } from '../../../storefront/script/client/elements.js'
+import { truncate } from '../../../storefront/script/client/texts.js'
 import { Carousel, carouselCss, carouselTexts, Lightbox, lightboxCss } from './carousel.js'
 import { formCss, ReviewForm, reviewFormTexts } from './review-form.js'
 import { findToken, formatCount, formatRating, ratingTexts, Stars } from './words.js'

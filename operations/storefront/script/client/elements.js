@@ -3,6 +3,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from './hooks.js'
 import { Component, h, options, render } from './preact.js'
+import { matchesPath } from './texts.js'
 
 export { h, useEffect, useRef, useState }
 
@@ -296,34 +297,11 @@ export function deepestFocus() {
   return found
 }
 
-/** Truncates a text, in browsers since 2024 never within what is seen as one character. */
-export const truncate = (text, atMost) =>
-  text.slice(0, Intl.Segmenter ? new Intl.Segmenter().segment(text).containing(atMost)?.index : atMost)
-
-/** A path as people write it: without the address of the shop, percent-encoding and a query. */
-function toPath(text) {
-  const path = text.trim().replace(/^https?:\/\/[^/?#*]*|[?#].*/gi, '') || '/'
-  try {
-    return decodeURI(path).normalize()
-  } catch {
-    return path
-  }
-}
-
-/** Whether a path matches a pattern, in which `*` stands for any characters. */
-const matches = (pattern, path) =>
-  new RegExp(
-    `^${toPath(pattern)
-      .split('*')
-      .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
-      .join('.*')}$`,
-  ).test(toPath(path))
-
 /** Whether the settings allow showing a widget on this device, page and path. */
 export function isFor({ devices, pages, pageMode, pagePatterns = [] }, { device, page }) {
   if (devices && devices !== 'all' && devices !== device) return false
   if (pages && !pages.includes('all') && !pages.includes(page)) return false
-  const isNamed = pagePatterns.some((pattern) => matches(pattern, location.pathname))
+  const isNamed = pagePatterns.some((pattern) => matchesPath(pattern, location.pathname))
   return pageMode === 'include' ? isNamed : pageMode === 'exclude' ? !isNamed : true
 }
 

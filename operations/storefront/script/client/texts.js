@@ -1,0 +1,24 @@
+// Texts as people write them: cut between graphemes, and patterns of pages.
+
+/** Truncates a text, in browsers since 2024 never within what is seen as one character. */
+export const truncate = (text, atMost) =>
+  text.slice(0, Intl.Segmenter ? new Intl.Segmenter().segment(text).containing(atMost)?.index : atMost)
+
+/** A path as people write it: without the address of the shop, percent-encoding and a query. */
+function toPath(text) {
+  const path = text.trim().replace(/^https?:\/\/[^/?#*]*|[?#].*/gi, '') || '/'
+  try {
+    return decodeURI(path).normalize()
+  } catch {
+    return path
+  }
+}
+
+/** Whether a path matches a pattern, in which `*` stands for any characters. */
+export const matchesPath = (pattern, path) =>
+  new RegExp(
+    `^${toPath(pattern)
+      .split('*')
+      .map((each) => each.replace(/[.+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*')}$`,
+  ).test(toPath(path))
