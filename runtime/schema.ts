@@ -243,8 +243,8 @@ export const text = (min: number, max: number) =>
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
 /** The `search` of a list. `place`: the texts that are searched. */
-export const searchText = (place: string, max = 120, min = 1) =>
-  line(min, max)
+export const searchText = (place: string, max = 120) =>
+  line(1, max)
     .optional()
     .describe(
       `${place}. Finds all words, in any order and anywhere within a word; case, accents and invisible characters do not matter`,

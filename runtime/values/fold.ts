@@ -37,7 +37,7 @@ export const unspacedScripts = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'K
   .concat('ー')
   .join('')
 
-/** The distinct folded words of a search, the longest first. An order number may be written with a `#`. */
+/** The distinct folded words of a search, the longest first. A number may be written with a `#`. */
 export const toSearchWords = (search: string): string[] =>
   [...new Set(foldText(search).split(' '))]
     .map((word) => word.replace(/^#+(?=.)/u, ''))

@@ -37,7 +37,7 @@ const isEastern = (text: string): boolean =>
 const longSurnames = /^(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|慕容|皇甫|尉迟|尉遲|남궁|황보|선우|제갈)/u
 const vietnamese = /^(?:nguyễn|trần|lê|phạm|huỳnh|hoàng|phan|vũ|võ|đặng|bùi|đỗ|hồ|ngô|dương|lý)$/iu
 
-export interface NameParts {
+interface NameParts {
   /** The first given name. Null without a name. */
   given: string | null
   /** The other words. */

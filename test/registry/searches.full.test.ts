@@ -125,7 +125,7 @@ const typed = fc
     ),
     fc.array(fc.constantFrom(...forms), { maxLength: 3 }),
   )
-  .map(([name, chain]) => ({ name, search: chain.reduce((text, form) => form(text), name) }))
+  .map(([name, chain]) => ({ name, search: chain.reduce<string>((text, form) => form(text), name) }))
 
 test('every search finds a name in any form', async () => {
   const names = new Set(Object.keys(held))

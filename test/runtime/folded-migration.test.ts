@@ -2,12 +2,12 @@
 import { readdir } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { migrate, migrateTo } from '#db/migrate'
+import { openPglite } from '#db/open'
 import { extractWords } from '#operations/inbox/words'
 import { newId } from '#runtime/values/ids'
-import { freshDatabase } from '#test/support/app'
 
 test('names that differ only by accents get distinct names, and stored texts are found by new searches', async () => {
-  const { database } = await freshDatabase()
+  const database = await openPglite({})
   const names = (await readdir(new URL('../../db/migrations/', import.meta.url))).map((file) =>
     file.slice(0, -3),
   )

@@ -13,7 +13,7 @@ export const conversationFilters = {
   waiting: queryFlag.optional().describe('Somebody waits for an answer'),
   windowOpen: queryFlag.optional(),
   tier: z.string().max(30).optional().describe('Key of a tier, or `none`'),
-  search: searchText('In names, phones, and the beginnings of words of messages', 100, 2),
+  search: searchText('In names, phones, and the beginnings of words of messages', 100),
   startDate: day.optional().describe('By the last message'),
   endDate: day.optional(),
   updatedSince,
@@ -22,7 +22,7 @@ export const conversationFilters = {
 export const messageFilters = {
   direction: direction.optional(),
   type: queryList(messageType).optional(),
-  search: searchText('Words, or beginnings of words', 100, 2),
+  search: searchText('Words, or beginnings of words', 100),
   updatedSince,
 }
 

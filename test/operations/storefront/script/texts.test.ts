@@ -1,6 +1,9 @@
 /** Texts in elements: patterns of pages, and cut texts. */
 import { expect, test } from 'vitest'
-import { matchesPath, truncate } from '#operations/storefront/script/client/texts.js'
+
+const { matchesPath, truncate } = await import(
+  new URL('../../../../operations/storefront/script/client/texts.js', import.meta.url).href
+)
 
 test.each([
   ['/produtos/*', '/produtos/1', true],
