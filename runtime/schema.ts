@@ -80,6 +80,15 @@ export function fileContent<T extends z.ZodTypeAny>(schema: T): T {
 }
 export const isFileContent = (schema: z.ZodTypeAny): boolean => files.has(schema)
 
+const keepingEmpty = new WeakSet<z.ZodTypeAny>()
+
+/** Marks a nullable text in which an empty text is no way to write null; everywhere else it is. */
+export function keepEmpty<T extends z.ZodTypeAny>(schema: T): T {
+  keepingEmpty.add(schema)
+  return schema
+}
+export const keepsEmpty = (schema: z.ZodTypeAny): boolean => keepingEmpty.has(schema)
+
 /** An object that refuses unknown fields. */
 export const object = <T extends z.ZodRawShape>(shape: T) => z.object(shape).strict()
 
@@ -287,7 +296,7 @@ export const queryFlag = z.preprocess(
   (value) => (value === 'true' ? true : value === 'false' ? false : value),
   z.boolean({ invalid_type_error: 'must be true or false' }),
 )
-const wholeNumber = /^\d{1,9}$/
+const wholeNumber = /^-?\d+$/
 export const queryInt = (min: number, max: number) =>
   z.preprocess(
     (value) => (typeof value === 'string' && wholeNumber.test(value) ? Number(value) : value),
@@ -304,13 +313,20 @@ export const setOf = <T extends z.ZodTypeAny>(item: T, max: number, min = 0) =>
     z.input<T>[]
   >
 
-/** A list in the query: `a,b` or a repeated parameter. */
+/** A list in the query: `a,b` or a repeated parameter; blanks around an entry do not count. */
 export const queryList = <T extends z.ZodTypeAny>(item: T, max = 50) =>
   z.preprocess((value) => {
     if (value === undefined) return value
     const texts = Array.isArray(value) ? value : [value]
     return deduplicate(
-      texts.flatMap((each) => (typeof each === 'string' ? each.split(',').filter(Boolean) : [each])),
+      texts.flatMap((each) =>
+        typeof each === 'string'
+          ? each
+              .split(',')
+              .map((part) => part.trim())
+              .filter(Boolean)
+          : [each],
+      ),
     )
   }, z.array(item).min(1, 'must name at least one').max(max))
 /** `page` and `limit` of a list. */

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { onlyOption, parseSeconds, parseWholeFrom } from '#scripts/cli/options'
+import { onlyOption, parseOutputFile, parseSeconds, parseWholeFrom } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { type Progress, showProgress } from '#scripts/cli/progress'
 import { type Output, printLine, type Terminal } from '#scripts/cli/terminal'
@@ -46,7 +46,7 @@ export function benchProgram(terminal: Terminal): Command {
     .option('--connections <n>', 'connections that send requests', from1, 16)
     .option('--stores <n>', 'stores that send in turn: fewer reach their limits', parseWholeFrom(100), 500)
     .addOption(onlyOption(operationNames))
-    .option('--json <file>', 'writes the JSON there too')
+    .option('--json <file>', 'writes the JSON there too', parseOutputFile)
     .addHelpText(
       'after',
       examples(
@@ -68,7 +68,7 @@ export function benchProgram(terminal: Terminal): Command {
     .addOption(onlyOption(areaNames))
     .option('--rows <n>', "rows of each area instead of the area's own number", from1)
     .option('--samples <n>', 'answers measured of each call', from1, 40)
-    .option('--json <file>', 'writes the JSON there too')
+    .option('--json <file>', 'writes the JSON there too', parseOutputFile)
     .addHelpText('after', examples(terminal, 'npm run bench -- sizes --only inbox,reviews --samples 10'))
     .action(async ({ json, ...options }: WithFile<SizesOptions>) => {
       const sizes = await measureSizes(options, showProgress(err))
@@ -82,7 +82,7 @@ export function benchProgram(terminal: Terminal): Command {
     )
     .option('--stores <n>', 'stores, all connected', from1, 100)
     .option('--hours <n>', 'hours that pass', from1, 2)
-    .option('--json <file>', 'writes the JSON there too')
+    .option('--json <file>', 'writes the JSON there too', parseOutputFile)
     .addHelpText('after', examples(terminal, 'npm run bench -- tenants --stores 500 --hours 3'))
     .action(async ({ json, ...options }: WithFile<{ stores: number; hours: number }>) => {
       const tenants = await measureTenants(options, showProgress(err))

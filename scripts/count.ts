@@ -43,7 +43,12 @@ function countResults(files: readonly string[]): { passed: number; failed: numbe
       faults.push(`no report ${file}`)
       continue
     }
-    const report = JSON.parse(readFileSync(file, 'utf8')) as Report
+    const report = readReport(file)
+    if (!report) {
+      failed += 1
+      faults.push(`${file} is no report of vitest`)
+      continue
+    }
     passed += report.numPassedTests
     // A test file that fails to load counts as a failure, although none of its tests failed.
     failed += Math.max(report.numFailedTests, report.numFailedTestSuites > 0 ? 1 : 0)
@@ -57,6 +62,16 @@ function countResults(files: readonly string[]): { passed: number; failed: numbe
     }
   }
   return { passed, failed, faults }
+}
+
+function readReport(file: string): Report | null {
+  try {
+    const report = JSON.parse(readFileSync(file, 'utf8')) as Report | null
+    return report && Array.isArray(report.testResults) ? report : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
 }
 
 const firstLines = (message = ''): string =>

@@ -11,9 +11,18 @@ import { printLine, type Terminal } from '#scripts/cli/terminal'
 
 export function keysProgram(terminal: Terminal): Command {
   const { out, env } = terminal
-  const program = newProgram(terminal, 'npm run keys --').description(
-    'API keys of a store: the secret is shown once, only its hash is stored. Works while the server runs.',
-  )
+  const program = newProgram(terminal, 'npm run keys --')
+    .description(
+      'API keys of a store: the secret is shown once, only its hash is stored. Works while the server runs.',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        terminal,
+        'npm run keys -- create --store aurora-supply --member olivia@aurora.example --scopes platform:read',
+        'npm run keys -- list --store aurora-supply',
+      ),
+    )
 
   program
     .command('create')

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { buildOpenApi } from '#runtime/documents/openapi'
 import { loadRegistry } from '#runtime/registry/registry'
+import { parseOutputFile } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { printLine, type Terminal } from '#scripts/cli/terminal'
 import { type Changes, compareContracts } from '#scripts/contract/changes'
@@ -12,7 +13,7 @@ import { readReleased, writeReleased } from '#scripts/contract/released'
 export const openapiProgram = (terminal: Terminal): Command =>
   newProgram(terminal, 'npm run openapi --')
     .description('Writes the OpenAPI 3.1 document of the API, as JSON. Needs no database and no server.')
-    .argument('[file]', 'where to write it; without one, to standard output')
+    .argument('[file]', 'where to write it; without one, to standard output', parseOutputFile)
     .addHelpText(
       'after',
       examples(terminal, 'npm run openapi -- openapi.json', 'npm run --silent openapi | head'),

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type App, openApp } from '#runtime/server/app'
 import { openLog } from '#runtime/server/log'
 import { readSettings } from '#runtime/server/settings'
-import { jsonOption, parseWholeFrom } from '#scripts/cli/options'
+import { jsonOption, parseOutputFile, parseWholeFrom } from '#scripts/cli/options'
 import { examples, newProgram, runProgram } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
@@ -13,9 +13,14 @@ import { type Demo, seedDemo } from './seed/demo.ts'
 import { type Load, type LoadSizes, seedLoad } from './seed/load.ts'
 
 export function seedProgram(terminal: Terminal): Command {
-  const program = newProgram(terminal, 'npm run seed --').description(
-    'Fills the database of DATABASE_URL, or else the embedded one of DATA_DIR. Works while the server runs.',
-  )
+  const program = newProgram(terminal, 'npm run seed --')
+    .description(
+      'Fills the database of DATABASE_URL, or else the embedded one of DATA_DIR. Works while the server runs.',
+    )
+    .addHelpText(
+      'after',
+      examples(terminal, 'npm run seed -- demo', 'npm run seed -- load --stores 2000 --campaigns 50'),
+    )
 
   program
     .command('demo')
@@ -40,7 +45,7 @@ export function seedProgram(terminal: Terminal): Command {
     .option('--orders <n>', 'orders in each store, beside those of conversions (default: 0)', from0)
     .option('--conversions <n>', 'conversions, with their orders, in each store (default: 0)', from0)
     .option('--days <n>', 'how many days back orders and conversions go', from0, 365)
-    .option('--keys <file>', 'write the keys to this file as JSON instead of printing them')
+    .option('--keys <file>', 'write the keys to this file as JSON instead of printing them', parseOutputFile)
     .addOption(jsonOption())
     .addHelpText(
       'after',

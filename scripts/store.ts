@@ -21,6 +21,7 @@ import type { PortName } from '#runtime/ports/ports'
 import { checkConnections, formatConnection } from '#scripts/admin/check-connections'
 import { createStore, type NewStore } from '#scripts/admin/create-store'
 import {
+  agencyInput,
   type BrandingInput,
   brandingInput,
   listStores,
@@ -52,9 +53,12 @@ export function storeProgram(terminal: Terminal): Command {
   const { out, env } = terminal
   const print = (asJson: boolean | undefined, value: object, text: string): void =>
     printLine(out, asJson ? JSON.stringify(value) : text)
-  const program = newProgram(terminal, 'npm run store --').description(
-    'Stores, their people and their connections. Works while the server runs.',
-  )
+  const program = newProgram(terminal, 'npm run store --')
+    .description('Stores, their people and their connections. Works while the server runs.')
+    .addHelpText(
+      'after',
+      examples(terminal, 'npm run store -- list', 'npm run store -- check --store aurora-supply'),
+    )
 
   program
     .command('create')
@@ -65,6 +69,7 @@ export function storeProgram(terminal: Terminal): Command {
     .requiredOption('--country <code>', 'ISO 3166-1 alpha-2, such as BR')
     .requiredOption('--currency <code>', 'ISO 4217, such as BRL')
     .requiredOption('--timezone <name>', 'IANA, such as America/Sao_Paulo')
+    .option('--locale <language>', 'of its texts, such as pt-BR, en or es (default: pt-BR)')
     .addOption(new Option('--plan <plan>', 'active without a provider; renews uncharged').choices(paidPlans))
     .addOption(jsonOption())
     .addHelpText(
@@ -74,11 +79,11 @@ export function storeProgram(terminal: Terminal): Command {
         'npm run store -- create --slug aurora --name Aurora --owner ana@aurora.example --country BR --currency BRL --timezone America/Sao_Paulo',
       ),
     )
-    .action(({ json, plan, ...given }: NewStore & Json) =>
-      withServices(
+    .action(({ json, plan, ...given }: NewStore & Json) => {
+      const input = parseInput(newStoreInput, given, 'body') as NewStore
+      return withServices(
         env,
         async (services, { now }) => {
-          const input = parseInput(newStoreInput, given, 'body') as NewStore
           const { ownerId, ...store } = await createStore(services.database, now, {
             ...input,
             ...(plan === undefined ? {} : { plan }),
@@ -90,8 +95,8 @@ export function storeProgram(terminal: Terminal): Command {
           print(json, store, `${store.name} (${store.slug}), id ${store.id}, plan ${store.plan}`)
         },
         { makes: true },
-      ),
-    )
+      )
+    })
 
   program
     .command('list')
@@ -123,17 +128,17 @@ export function storeProgram(terminal: Terminal): Command {
         'npm run store -- add-member --store aurora --email ada@aurora.example --name Ada --role agent',
       ),
     )
-    .action(({ store, email, name, role, json }: MemberOptions & { name: string }) =>
-      withDatabase(env, async ({ database, now, waitForPropagation }) => {
-        const person = parseInput(memberInput, { email, name }, 'body') as { email: string; name: string }
+    .action(({ store, email, name, role, json }: MemberOptions & { name: string }) => {
+      const person = parseInput(memberInput, { email, name }, 'body') as { email: string; name: string }
+      return withDatabase(env, async ({ database, now, waitForPropagation }) => {
         const { id: storeId, slug } = await requireStore(database, store)
         const userId = await database.root
           .transaction()
           .execute((transaction) => addMember(transaction, now, { storeId, ...person, role }))
         await waitForPropagation()
         print(json, { userId, email: person.email, role }, `${person.email} is ${role} of ${slug}`)
-      }),
-    )
+      })
+    })
 
   program
     .command('set-role')
@@ -169,9 +174,12 @@ export function storeProgram(terminal: Terminal): Command {
         'npm run store -- set-agency --store aurora --name "Northlight Studio" --branding branding.json',
       ),
     )
-    .action(async ({ store, name, branding: file, json }: AgencyOptions) => {
-      const given = file === undefined ? null : await readJsonFile('branding', file)
-      const branding = given === null ? null : (parseInput(brandingInput, given, 'body') as BrandingInput)
+    .action(async ({ store, name: given, branding: file, json }: AgencyOptions) => {
+      const { name } = parseInput(agencyInput, { name: given }, 'body') as { name: string }
+      const branding =
+        file === undefined
+          ? null
+          : (parseInput(brandingInput, await readJsonFile('branding', file), 'body') as BrandingInput)
       await withDatabase(env, async ({ database, now }) => {
         const { id, slug } = await requireStore(database, store)
         const agency = await setAgency(database, now, id, { name, branding })

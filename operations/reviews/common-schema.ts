@@ -7,7 +7,7 @@ import { findVariableIssue } from '#runtime/values/variables'
 export const plainText = (min: number, max: number) =>
   z.string().trim().min(min, 'must not be empty').max(max, `must have at most ${max} characters`)
 
-/** A text or null. An empty text is stored as null. */
+/** A text or null. */
 export const optionalText = (max: number) => plainText(0, max).nullable()
 
 /** Refuses a text with variables other than `names`. */
@@ -18,7 +18,7 @@ export const withVariables = <T extends z.ZodTypeAny>(text: T, names: readonly s
   })
 
 /**
- * URL of a picture. An empty text is stored as null. `refuseForeignUrl` then checks that it is https, or a file
+ * URL of a picture. `refuseForeignUrl` then checks that it is https, or a file
  * uploaded here.
  */
 export const pictureUrl = reference(

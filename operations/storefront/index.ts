@@ -41,7 +41,7 @@ export {
   type TargetingChange,
   targetingFields,
 } from './products/targeting.ts'
-export { emptyToNull, nullableText, variableLine } from './products/texts.ts'
+export { nullableText, variableLine } from './products/texts.ts'
 export { assetUrl, isAssetUrl, isLinkUrl, linkUrl, requireAssets } from './products/urls.ts'
 export { widgetSettings } from './products/widget-settings.ts'
 export type { ElementSpec } from './script/modules.ts'

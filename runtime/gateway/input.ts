@@ -2,11 +2,12 @@
 
 import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
-import { ignoredKeys, isFileContent, z } from '#runtime/schema'
-import { countCharacters, truncate } from '#runtime/values/truncate'
-import { getValueLimit, refuseTooManyValues } from './json-bounds.ts'
+import { ignoredKeys, isFileContent, keepsEmpty, z } from '#runtime/schema'
+import { hasVisible } from '#runtime/values/confusables'
+import { countCharacters } from '#runtime/values/truncate'
+import { describeIssues, messages, plural, queryMessages, shorten } from './issue-messages.ts'
+import { getValueLimit, refuseLongNumbers, refuseTooManyValues } from './json-bounds.ts'
 
-const issuesShown = 5
 export const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 /** False if a JSON text cannot contain a control character or a forbidden name, so that the values need no check. */
 const mayHoldForbidden = (text: string): boolean =>
@@ -33,6 +34,7 @@ export function parseJson(
   } catch {
     throw refuse('bad_request', 'body: is not valid JSON')
   }
+  refuseLongNumbers(text, value)
   const forbidden = mayHoldForbidden(text) ? findForbidden(value, files) : null
   if (forbidden)
     throw refuse('bad_request', `${shorten(forbidden.path.join('.') || 'body')}: ${forbidden.reason}`)
@@ -82,8 +84,6 @@ function refuseInvalidText(text: string, path: string): void {
   const wrong = findTextIssue(text)
   if (wrong !== null) throw refuse('bad_request', `${shorten(path)}: ${wrong}`)
 }
-
-const shorten = (path: string): string => (path.length > 100 ? `${truncate(path, 100)}…` : path)
 
 /** Parses a query: a repeated parameter becomes an array. */
 export function parseQuery(search: string): Record<string, string | string[]> {
@@ -171,9 +171,11 @@ export function formFields(
   return fields
 }
 
-/** Parses the text of a body with its schema. Refuses more values than the schema can hold. */
-export const readBodyAs = <S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> =>
-  parseInput(schema, parseJson(text, getValueLimit(schema), findFileFields(schema)) ?? {}, 'body')
+/** Parses the text of a body with its schema; no text counts as `{}`. Refuses more values than the schema can hold. */
+export function readBodyAs<S extends z.ZodTypeAny>(schema: S, text: string): z.infer<S> {
+  const value = parseJson(text, getValueLimit(schema), findFileFields(schema))
+  return parseInput(schema, value === undefined ? {} : value, 'body')
+}
 
 function findFileFields(schema: z.ZodTypeAny): ReadonlySet<string> {
   if (!(schema instanceof z.ZodObject)) return noFiles
@@ -181,12 +183,17 @@ function findFileFields(schema: z.ZodTypeAny): ReadonlySet<string> {
   return new Set(fields.filter(([, field]) => isFileContent(field)).map(([name]) => name))
 }
 
-/** Parses with a schema and drops read-only fields; a 400 names each issue, five at most. */
+/**
+ * Parses with a schema and drops read-only fields; a 400 names each issue, five at most. An empty text in a nullable
+ * field becomes null.
+ */
 export function parseInput<S extends z.ZodTypeAny>(
   schema: S,
   value: unknown,
   place: 'query' | 'body',
 ): z.infer<S> {
+  if (place === 'body' && (typeof value !== 'object' || value === null || Array.isArray(value)))
+    throw refuse('bad_request', 'body: must be an object')
   refuseLarge(schema, value, '')
   const result = schema.safeParse(value, { errorMap: place === 'query' ? queryMessages : messages })
   if (!result.success) throw refuse('bad_request', describeIssues(result.error, place))
@@ -233,7 +240,10 @@ function ignoresWithin(schema: z.ZodTypeAny): boolean {
 
 const fieldsAtMost = 1000
 
-/** Refuses oversized lists, maps and texts before zod, which would collect an issue per entry and match each pattern. */
+/**
+ * Refuses oversized lists, maps and texts before zod, which would collect an issue per entry and match each pattern.
+ * Replaces an empty text in a nullable field of an object with null.
+ */
 function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
   if (typeof value === 'string') refuseLongText(schema, value, path)
   if (typeof value !== 'object' || value === null) return
@@ -242,7 +252,7 @@ function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
     const list = arrayWithin(schema)
     const bound = list?._def.maxLength?.value
     if (bound !== undefined && value.length > bound) {
-      throw refuse('bad_request', `${at}: must have at most ${bound} entries`)
+      throw refuse('bad_request', `${at}: must have at most ${plural(bound, 'entry', 'entries')}`)
     }
     if (list && bound !== undefined && bound <= fieldsAtMost) {
       for (const [i, entry] of value.entries()) refuseLarge(list.element, entry, `${path}.${i}`)
@@ -257,12 +267,23 @@ function refuseLarge(schema: z.ZodTypeAny, value: unknown, path: string): void {
   if (entry) {
     for (const [key, each] of Object.entries(value)) refuseLarge(entry, each, path ? `${path}.${key}` : key)
   }
-  for (const shape of objectsWithin(schema)) {
-    for (const key of fields) {
-      const field = Object.hasOwn(shape, key) ? shape[key] : undefined
-      if (field) refuseLarge(field, (value as Record<string, unknown>)[key], path ? `${path}.${key}` : key)
-    }
+  const shapes = objectsWithin(schema)
+  for (const key of fields) {
+    const found = shapes.flatMap((shape) => (Object.hasOwn(shape, key) ? [shape[key]!] : []))
+    const holder = value as Record<string, unknown>
+    if (found.length > 0 && isEmptyText(holder[key]) && found.every(isNullableText)) holder[key] = null
+    for (const field of found) refuseLarge(field, holder[key], path ? `${path}.${key}` : key)
   }
+}
+
+const isEmptyText = (value: unknown): boolean => typeof value === 'string' && !hasVisible(value)
+
+/** Whether a schema accepts a text or null, and an empty text has no meaning of its own. */
+function isNullableText(schema: z.ZodTypeAny): boolean {
+  if (keepsEmpty(schema)) return false
+  if (schema instanceof z.ZodNullable) return !keepsEmpty(schema.unwrap()) && textWithin(schema) !== null
+  const children = isContainer(schema) ? [] : getChildSchemas(schema)
+  return children.length === 1 && isNullableText(children[0]!)
 }
 
 /** Shorter texts are cheap to match against any pattern, so zod checks their length. */
@@ -272,15 +293,17 @@ function refuseLongText(schema: z.ZodTypeAny, value: string, path: string): void
   if (value.length <= longText) return
   const check = textWithin(schema)?._def.checks.find(({ kind }) => kind === 'max')
   if (check?.kind !== 'max' || countCharacters(value.trim()) <= check.value) return
-  const sentence = check.message ?? `must have at most ${check.value} characters`
+  const sentence = check.message ?? `must have at most ${plural(check.value, 'character', 'characters')}`
   throw refuse('bad_request', `${shorten(path || 'body')}: ${sentence}`)
 }
+
+const isContainer = (schema: z.ZodTypeAny): boolean =>
+  schema instanceof z.ZodObject || schema instanceof z.ZodRecord || schema instanceof z.ZodArray
 
 /** The string schema inside a schema; null if the schema also accepts other texts. */
 function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
   if (schema instanceof z.ZodString) return schema
-  if (schema instanceof z.ZodObject || schema instanceof z.ZodRecord || schema instanceof z.ZodArray)
-    return null
+  if (isContainer(schema)) return null
   const children = getChildSchemas(schema)
   return children.length === 1 ? textWithin(children[0]!) : null
 }
@@ -309,78 +332,3 @@ function objectsWithin(schema: z.ZodTypeAny): Record<string, z.ZodTypeAny>[] {
   if (schema instanceof z.ZodArray || schema instanceof z.ZodRecord) return []
   return getChildSchemas(schema).flatMap(objectsWithin)
 }
-
-/** The message of a 400. */
-function describeIssues(error: z.ZodError, place: string): string {
-  const sentences: string[] = []
-  for (const issue of error.issues.flatMap(flattenUnionIssues)) {
-    const path = issue.path.join('.')
-    if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys)
-        sentences.push(`${shorten(path ? `${path}.${key}` : key)}: is not a known field`)
-    } else sentences.push(`${shorten(path || place)}: ${issue.message}`)
-  }
-  return [...new Set(sentences)].slice(0, issuesShown).join('; ')
-}
-
-/** Replaces a union's issue by the issues of the member that came closest. */
-function flattenUnionIssues(issue: z.ZodIssue): z.ZodIssue[] {
-  if (issue.code !== 'invalid_union') return [issue]
-  const members = issue.unionErrors.map((error) => error.issues.flatMap(flattenUnionIssues))
-  const closest = members.sort(
-    (a, b) => Number(isTypeIssue(a)) - Number(isTypeIssue(b)) || a.length - b.length,
-  )[0]
-  return closest ?? [issue]
-}
-const isTypeIssue = (issues: z.ZodIssue[]): boolean =>
-  issues.length === 1 && (issues[0]!.code === 'invalid_type' || issues[0]!.code === 'invalid_literal')
-
-const typeNames: Record<string, string> = {
-  string: 'text',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  array: 'a list',
-  null: 'null',
-}
-
-const messages: z.ZodErrorMap = (issue, context) => {
-  switch (issue.code) {
-    case 'invalid_type':
-      if (issue.received === 'undefined') return { message: 'is required' }
-      if (issue.received === 'null') return { message: 'must not be null' }
-      return { message: `must be ${typeNames[issue.expected] ?? issue.expected}` }
-    case 'too_small':
-    case 'too_big': {
-      const bound = issue.code === 'too_small' ? issue.minimum : issue.maximum
-      const word = issue.code === 'too_small' ? 'at least' : 'at most'
-      const unit = { string: ' characters', array: ' entries', set: ' entries' }[issue.type as string] ?? ''
-      if (issue.type === 'string' && issue.code === 'too_small' && bound === 1)
-        return { message: 'must not be empty' }
-      if (unit) return { message: `must have ${word} ${bound}${unit}` }
-      if (!issue.inclusive)
-        return { message: `must be ${issue.code === 'too_small' ? 'more' : 'less'} than ${bound}` }
-      return { message: `must be ${word} ${bound}` }
-    }
-    case 'invalid_enum_value':
-      return { message: `must be one of ${issue.options.join(', ')}` }
-    case 'invalid_literal':
-      return { message: `must be ${String(issue.expected)}` }
-    case 'invalid_string':
-      if (issue.validation === 'uuid') return { message: 'is not an id' }
-      if (issue.validation === 'email') return { message: 'must be an email address' }
-      return { message: 'has the wrong form' }
-    case 'not_multiple_of':
-      return { message: `must be a multiple of ${issue.multipleOf}` }
-    case 'not_finite':
-      return { message: 'must be a finite number' }
-    default:
-      return { message: context.defaultError === 'Invalid input' ? 'is not valid' : context.defaultError }
-  }
-}
-
-const queryMessages: z.ZodErrorMap = (issue, context) =>
-  issue.code === 'invalid_type' && issue.received === 'array'
-    ? { message: 'must be given once' }
-    : messages(issue, context)

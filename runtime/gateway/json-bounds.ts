@@ -3,6 +3,7 @@
 import { getChildSchemas } from '#runtime/documents/publish'
 import { refuse } from '#runtime/errors'
 import { z } from '#runtime/schema'
+import { shorten } from './issue-messages.ts'
 
 export const levelsAtMost = 64
 /** The limit unless the body's schema allows more values. */
@@ -40,6 +41,29 @@ export function refuseTooManyValues(text: string, atMost = valuesAtMost): void {
       throw refuse('bad_request', `body: holds more than ${atMost} values: send it in parts`)
     }
   }
+}
+
+const mayHoldLongNumber = /\d{16}|\d[eE]/
+
+/** Refuses numbers beyond 2^53, which JavaScript has already rounded to another number. `text`: the value's JSON. */
+export function refuseLongNumbers(text: string, value: unknown): void {
+  const path = mayHoldLongNumber.test(text) ? findLongNumber(value) : null
+  if (path === null) return
+  throw refuse(
+    'bad_request',
+    `${shorten(path.join('.') || 'body')}: must be a number up to ${Number.MAX_SAFE_INTEGER}; if it is an id or a code, send it as text`,
+  )
+}
+
+/** The path of the first number beyond the largest exact one; null if there is none. */
+function findLongNumber(value: unknown): string[] | null {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? [] : null
+  if (typeof value !== 'object' || value === null) return null
+  for (const key of Object.keys(value)) {
+    const path = findLongNumber((value as Record<string, unknown>)[key])
+    if (path) return [key, ...path]
+  }
+  return null
 }
 
 /** Returns the index of the closing quote, which follows an even number of backslashes. */

@@ -2,10 +2,10 @@
 import { sql } from 'kysely'
 import type { Database, RootDatabase } from '#db/database'
 import type { MemberRole } from '#operations/store/enums'
-import { isTimezone } from '#operations/store/profile/locality'
+import { isLocale, isTimezone } from '#operations/store/profile/locality'
 import type { StoreSummary } from '#operations/store/profile/stores'
 import { refuse } from '#runtime/errors'
-import { colour, country, email, httpsUrl, line, object, z } from '#runtime/schema'
+import { colour, country, currency, email, httpsUrl, line, object, z } from '#runtime/schema'
 import { emailKey, emailKeySql } from '#runtime/values/email'
 import { isId, newId } from '#runtime/values/ids'
 
@@ -20,16 +20,23 @@ export const newStoreInput = object({
   name: line(1, 120),
   owner: email,
   country,
-  currency: z.string().refine(isCurrency, 'must be a currency such as BRL (ISO 4217)'),
+  currency,
   timezone: z.string().refine(isTimezone, (value) => ({
     message: `${value} is no time zone: use one such as America/Sao_Paulo`,
   })),
+  locale: z
+    .string()
+    .refine(isLocale, (value) => ({ message: `${value} is no language tag: use one such as pt-BR` }))
+    .optional(),
 })
 
 /** Options of a person. */
 export const memberInput = object({ email, name: line(1, 120) })
 
 const optional = <T extends z.ZodTypeAny>(schema: T) => schema.nullable().optional()
+/** Options of an agency. */
+export const agencyInput = object({ name: line(1, 120) })
+
 /** The JSON file of an agency's branding. */
 export const brandingInput = object({
   logoUrl: optional(httpsUrl),
@@ -43,10 +50,6 @@ export const brandingInput = object({
   hideServiceBrand: z.boolean().optional(),
 })
 export type BrandingInput = z.infer<typeof brandingInput>
-
-function isCurrency(text: string): boolean {
-  return Intl.supportedValuesOf('currency').includes(text)
-}
 
 const summaries = (root: RootDatabase) =>
   root

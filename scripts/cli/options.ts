@@ -1,9 +1,12 @@
 /** Options shared by several commands; an invalid value is reported in one line. */
 
+import { statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { InvalidArgumentError, Option } from 'commander'
 import { dayMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
+import { isRealMoment, offsetInstantPattern } from '#runtime/values/days'
 
 /** An expiry: a number of days from now (`90d`), or an instant. */
 export type Expiry = { days: number } | { at: Date }
@@ -14,13 +17,11 @@ export const jsonOption = (): Option => new Option('--json', 'one line of JSON i
 
 /** Parses `90d` or an instant with its zone. */
 export function parseExpiry(text: string): Expiry {
-  if (/^\d{1,5}d$/.test(text)) return { days: Number(text.slice(0, -1)) }
-  const isInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
-  const at = new Date(isInstant ? text : Number.NaN)
-  if (Number.isNaN(at.getTime())) {
-    throw new InvalidArgumentError('Write 90d, or an instant such as 2027-01-31T00:00:00Z.')
-  }
-  return { at }
+  if (/^[1-9]\d{0,4}d$/.test(text)) return { days: Number(text.slice(0, -1)) }
+  const example = 'Write 90d, or an instant such as 2027-01-31T00:00:00Z.'
+  if (!offsetInstantPattern.test(text)) throw new InvalidArgumentError(example)
+  if (!isRealMoment(text)) throw new InvalidArgumentError(`There is no such day and time. ${example}`)
+  return { at: new Date(text) }
 }
 
 export const toExpiryDate = (given: Expiry | undefined, now: Date): Date | null => {
@@ -57,12 +58,30 @@ export const onlyOption = (known: readonly string[]): Option =>
       }),
     )
 
-/** Reads the JSON value in a file; an error names the option. */
-export async function readJsonFile(option: string, path: string): Promise<unknown> {
+/** Parses the path of a file to write: its folder must be there, so that no work is lost at the end. */
+export function parseOutputFile(path: string): string {
+  const folder = dirname(path)
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidArgumentError(`There is no folder ${folder}: make it first.`)
+  }
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new InvalidArgumentError('It is a folder: name a file in it.')
+  }
+  return path
+}
+
+/** Reads the JSON object in a file; an error names the option. */
+export async function readJsonFile(option: string, path: string): Promise<object> {
+  let value: unknown
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    value = JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'is not valid JSON' : 'cannot be read'
+    const why =
+      error instanceof SyntaxError
+        ? 'is not valid JSON'
+        : `cannot be read (${(error as NodeJS.ErrnoException).code})`
     throw refuse('bad_request', `${option}: ${path} ${why}`)
   }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw refuse('bad_request', `${option}: ${path} must hold an object, such as {"name": "value"}`)
 }

@@ -106,7 +106,9 @@ export async function runProgram(
     return 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode
-    const message = isReported(error) ? error.message : describeConnectionLoss(error)
+    const message = isReported(error)
+      ? error.message
+      : (describeFileError(error) ?? describeConnectionLoss(error))
     printLine(terminal.err, message === null ? inspect(error) : paint(terminal.err, 'red', message))
     return 1
   }
@@ -115,6 +117,22 @@ export async function runProgram(
 /** Ends a command with an exit code, after its output. */
 export function exitWith(code: number): void {
   if (code !== 0) throw new CommanderError(code, 'exit', '')
+}
+
+/** Describes a failure of a file that the caller named; null for any other error. */
+function describeFileError(error: unknown): string | null {
+  const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  if (code === undefined || path === undefined || syscall === undefined) return null
+  return `${path} cannot be used (${code}): ${fileErrors[code] ?? 'look at its disk'}`
+}
+const fileErrors: Record<string, string> = {
+  ENOENT: 'there is no such file or folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not open it',
+  EPERM: 'this user may not do this',
+  EROFS: 'its disk is read-only',
+  ENOSPC: 'its disk is full',
 }
 
 const isReported = (error: unknown): error is Error =>

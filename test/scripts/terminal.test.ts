@@ -2,30 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import type { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { backupProgram } from '#scripts/backup'
-import { benchProgram } from '#scripts/bench'
-import { checkProgram } from '#scripts/check'
-import type { Program } from '#scripts/cli/program'
 import { showProgress } from '#scripts/cli/progress'
 import { type Column, table } from '#scripts/cli/table'
 import { paint, textWidth, truncate } from '#scripts/cli/terminal'
-import { countProgram } from '#scripts/count'
-import { devProgram } from '#scripts/dev'
 import { keysProgram } from '#scripts/keys'
-import { migrateProgram } from '#scripts/migrate'
-import { moveProgram } from '#scripts/move'
-import { newOperationProgram } from '#scripts/new'
-import { openapiProgram } from '#scripts/openapi'
-import { restoreProgram } from '#scripts/restore'
 import { seedProgram } from '#scripts/seed'
-import { startProgram } from '#scripts/server/start'
-import { workerProgram } from '#scripts/server/worker'
-import { storeProgram } from '#scripts/store'
-import { withCitusProgram } from '#scripts/with-citus'
-import { withPostgresProgram } from '#scripts/with-postgres'
 import { fakeOutput, run } from '#test/support/command'
+import { listCommands, others, programs, splitExample } from '#test/support/programs'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -37,28 +21,6 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** npm scripts whose help is another program's: vitest's, biome's, and `start`'s for `dev`. */
-const others = ['test', 'test:full', 'format']
-const programs: Record<string, Program> = {
-  start: startProgram,
-  dev: devProgram,
-  check: checkProgram,
-  worker: workerProgram,
-  backup: backupProgram,
-  restore: restoreProgram,
-  move: moveProgram,
-  migrate: migrateProgram,
-  keys: keysProgram,
-  store: storeProgram,
-  seed: seedProgram,
-  new: newOperationProgram,
-  openapi: openapiProgram,
-  bench: benchProgram,
-  'with-postgres': withPostgresProgram,
-  'with-citus': withCitusProgram,
-  count: countProgram,
-}
-
 describe('help', () => {
   test('every npm script has help', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -66,17 +28,9 @@ describe('help', () => {
   })
 
   const pipe = fakeOutput().output
-  const all = Object.values(programs).flatMap((program) => {
-    const command = program({ out: pipe, err: pipe, env: {} })
-    return [
-      { program, command, args: [] as string[] },
-      ...command.commands.map((sub) => ({ program, command: sub, args: [sub.name()] })),
-    ]
-  })
-  const getName = (command: Command): string =>
-    command.parent ? `${getName(command.parent)} ${command.name()}` : command.name()
+  const all = listCommands()
 
-  test.each(all.map((each) => [getName(each.command), each] as const))(
+  test.each(all.map((each) => [each.name, each] as const))(
     '%s has help',
     async (name, { program, command, args }) => {
       const { code, out, err } = await run(program, [...args, '--help'])
@@ -87,25 +41,17 @@ describe('help', () => {
         expect(description).not.toBe('')
       }
       for (const { description } of command.registeredArguments) expect(description).not.toBe('')
-      if (command.commands.length === 0) expect(out).toContain('\nExamples:\n')
+      expect(out).toContain('\nExamples:\n')
       expect(stripVTControlCharacters(out)).toBe(out)
     },
   )
 
-  /** Words of a line to copy: quotes group words, text before `npm` is the environment. */
-  const splitWords = (text: string): string[] =>
-    (text.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''))
-
-  test.each(all.map((each) => [getName(each.command), each] as const))(
+  test.each(all.map((each) => [each.name, each] as const))(
     'the examples of %s are valid',
     async (_name, { program, args }) => {
       const { out } = await run(program, [...args, '--help'])
       for (const text of out.split('\nExamples:\n')[1]?.trimEnd().split('\n') ?? []) {
-        const words = splitWords(text.split('|')[0]!)
-        const npm = words.indexOf('npm')
-        const script = words.slice(npm + 1).find((word) => word !== 'run' && !word.startsWith('-'))!
-        const dashes = words.indexOf('--')
-        const given = dashes < 0 ? [] : words.slice(dashes + 1)
+        const { script, given } = splitExample(text)
         const parsed = programs[script]!({ out: pipe, err: pipe, env: {} })
         const done = vi.fn()
         for (const each of [parsed, ...parsed.commands]) each.action(done)

@@ -27,8 +27,7 @@ export const actionSettings = barSettings('action', {
       ...action,
       target: normalizeTarget(action, `actions.${at}.target`, ctx.store.country),
     }))
-    const after = mergeChange(before, { ...change, actions })
-    return { ...after, text: after.text || null }
+    return mergeChange(before, { ...change, actions })
   },
   check(_ctx, { isEnabled, actions }) {
     if (isEnabled && actions.length === 0) {
@@ -53,8 +52,7 @@ const listProductIds = ({ actions }: ActionContent): string[] =>
   actions.flatMap(({ type, target }) => (type === 'product' && target !== null ? [target] : []))
 
 /** Returns the target as it is stored, with a normalized phone. Refuses a target that does not fit the action's type. */
-function normalizeTarget({ type, target: given }: Action, field: string, country: string): string | null {
-  const target = given === '' ? null : given
+function normalizeTarget({ type, target }: Action, field: string, country: string): string | null {
   const wrong = (what: string) => refuse('bad_request', `${field}: ${what}`)
   if (type === 'scroll-top') {
     if (target !== null) throw wrong('must be null: this action goes to the top of the page')

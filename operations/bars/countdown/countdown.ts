@@ -20,9 +20,7 @@ export const countdownSettings = barSettings('countdown', {
   words: countdownWords,
   schema: countdownBar,
   merge(_ctx, before, change: z.infer<typeof countdownInput>) {
-    const after = mergeChange(before, change)
-    const { countdown } = after
-    return { ...after, countdown: { ...countdown, endedText: countdown.endedText || null } }
+    return mergeChange(before, change)
   },
   check: validateCountdown,
   answerFields(ctx, content) {

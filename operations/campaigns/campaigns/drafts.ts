@@ -45,23 +45,33 @@ export async function createCampaign(
   return insertDraft(ctx, await mergeDraft(ctx, { ...before, name: input.name }, input))
 }
 
+/** The states in which nothing has left, so that the campaign can still be changed. */
+const changeable: readonly string[] = ['draft', 'scheduled', 'failed']
+const draftState = {
+  status: 'draft',
+  scheduled_at: null,
+  started_at: null,
+  completed_at: null,
+  failure_reason: null,
+} as const
+
 /**
- * Updates a draft; omitted fields keep their value. Refuses a campaign that is not a draft, and an unknown list or
- * template.
+ * Updates a campaign of which nothing has left; omitted fields keep their value. A change makes a scheduled or failed
+ * one a draft again. Refuses any other state, and an unknown list or template.
  */
 export async function updateCampaign(ctx: Context, id: string, change: CampaignChange): Promise<void> {
   const row = await lockCampaign(ctx, id)
-  if (row.status !== 'draft') {
+  if (!changeable.includes(row.status)) {
     throw refuse(
       'conflict',
-      `The campaign is ${row.status}: only a draft can be changed. Duplicate it instead`,
+      `The campaign is ${row.status}: only a draft, scheduled or failed one can be changed. Duplicate it instead`,
     )
   }
   const draft = await mergeDraft(ctx, row, change)
   if (isSame(draft, row)) return
   await ctx.db
     .updateTable('campaigns')
-    .set({ ...toColumns(draft), updated_at: ctx.now() })
+    .set({ ...toColumns(draft), ...draftState, updated_at: ctx.now() })
     .where('id', '=', id)
     .execute()
   await retainFiles(ctx, id, row.content, draft.content)

@@ -78,7 +78,7 @@ const resetColumns = (now: Date) => ({
 
 const noList: UnmetPrecondition = {
   reason: 'empty-audience',
-  message: 'The campaign has no contact list any more: choose one first',
+  message: 'listId: the contact list of the campaign was deleted: choose another one first',
 }
 
 /** Starts sending now and reserves quota for the audience. The checks are in the order of rule 2. */
@@ -118,7 +118,12 @@ export async function pauseSending(ctx: Context, id: string): Promise<void> {
 export async function resumeSending(ctx: Context, id: string): Promise<void> {
   const columns = { paused_at: null, ...resetColumns(ctx.now()) }
   const campaign = await transition(ctx, id, ['paused'], 'sending', columns, {})
-  await saveEstimatedFinish(ctx, campaign, await requireSendContext(ctx, campaign.content), campaign.pending)
+  await saveEstimatedFinish(
+    ctx,
+    campaign,
+    await requireSendContext(ctx, campaign.content, { hasBegun: true }),
+    campaign.pending,
+  )
 }
 
 /**

@@ -37,6 +37,11 @@ export interface SendContext {
   template: Template | null
 }
 
+const noConnection: UnmetPrecondition = {
+  reason: 'connection-lost',
+  message: 'No messaging connection can send: connect or select one first',
+}
+
 export const toConflict = (problem: UnmetPrecondition) => refuse('conflict', problem.message)
 
 /** Checks content, connection and template (rule 2c, d), in that order. */
@@ -50,12 +55,7 @@ export async function findSendContext(
   const unfinished = isTemplate ? findTemplateIssue(content, template) : findTextIssue(content)
   if (unfinished) return { reason: 'template-unavailable', message: unfinished }
   const connection = await sending.findSelected(ctx)
-  if (!connection) {
-    return {
-      reason: 'connection-lost',
-      message: 'No messaging connection can send: connect or select one first',
-    }
-  }
+  if (!connection) return noConnection
   const unfit = findConnectionIssue(content, connection)
   if (unfit) return { reason: 'connection-lost', message: unfit }
   if (template && template.status !== 'approved') {
@@ -70,11 +70,22 @@ export async function findSendContext(
 export const isUnmet = (found: SendContext | UnmetPrecondition): found is UnmetPrecondition =>
   'reason' in found
 
-/** Throws `conflict` for an unmet precondition. */
-export async function requireSendContext(ctx: Context, content: CampaignContent): Promise<SendContext> {
+/**
+ * Throws `conflict` for an unmet precondition. `hasBegun`: messages have left, so that the campaign itself can no longer
+ * be changed.
+ */
+export async function requireSendContext(
+  ctx: Context,
+  content: CampaignContent,
+  { hasBegun = false } = {},
+): Promise<SendContext> {
   const found = await findSendContext(ctx, content)
-  if (isUnmet(found)) throw toConflict(found)
-  return found
+  if (!isUnmet(found)) return found
+  if (!hasBegun || found === noConnection) throw toConflict(found)
+  throw refuse(
+    'conflict',
+    `${found.message}. A campaign that has begun cannot be changed: duplicate it instead`,
+  )
 }
 
 const findTextIssue = (content: CampaignContent): string | null =>

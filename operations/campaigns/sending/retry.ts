@@ -42,7 +42,7 @@ export async function retryMessage(ctx: Context, campaignId: string, messageId: 
   if ((await optOuts.findOptedOut(ctx, [message.phone_key])).size > 0) {
     throw refuse('conflict', `${message.phone} is opted out: campaigns do not write to it`)
   }
-  await requireSendContext(ctx, campaign.content)
+  await requireSendContext(ctx, campaign.content, { hasBegun: true })
   const reservationId = await metering.reserve(ctx, 1, 'messaging-campaign')
   const rows = await outbox.lockMessages(ctx, campaignMessages, [messageId])
   const moves = rows.map((before) => ({

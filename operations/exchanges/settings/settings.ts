@@ -71,10 +71,7 @@ const noAddress = {
 
 /** Completes an address: missing lines become null, the phone becomes E.164. Refuses an address without a required line. */
 export function completeAddress(ctx: Context, given: object): z.infer<typeof address> {
-  const blanksGone = Object.fromEntries(
-    Object.entries(given).map(([key, value]) => [key, value === '' ? null : value]),
-  )
-  const { success, data, error } = address.safeParse({ ...noAddress, ...blanksGone })
+  const { success, data, error } = address.safeParse({ ...noAddress, ...given })
   if (!success) {
     const [first] = error.issues
     throw refuse('bad_request', `returnAddress.${first?.path.join('.')}: must be given`)

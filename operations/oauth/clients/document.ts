@@ -39,7 +39,7 @@ export async function readDocument(id: string, overrides: FetchOverrides = {}): 
       },
       overrides,
     )
-    const found = parseInput(document, parseJson(utf8Text(bytes)) ?? {}, 'body')
+    const found = parseInput(document, parseJson(utf8Text(bytes)), 'body')
     if (found.client_id !== id) throw new FetchFailed('its client_id names another address')
     return { ...toClient(id, found), document: new URL(id).host }
   } catch (error) {

@@ -18,7 +18,7 @@ export function mergeDesign(type: BlockType, before: object | null, change: obje
     { design: mergeDeep(before ?? {}, change) },
     'body',
   )
-  const whole = { type, design: emptyToNull(design) } as Design
+  const whole = { type, design } as Design
   requireConsistent(whole)
   return whole
 }
@@ -34,16 +34,6 @@ function mergeDeep(before: object, change: object): object {
 
 const isPlain = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Replaces empty optional texts with null. */
-function emptyToNull<T extends { title: string | null; subtitle: string | null }>(design: T): T {
-  const whole = { ...design, title: design.title || null, subtitle: design.subtitle || null }
-  if (!('items' in whole)) return whole
-  const items = (whole.items as object[]).map((item) =>
-    'text' in item && item.text === '' ? { ...item, text: null } : item,
-  )
-  return { ...whole, items }
-}
 
 function requireConsistent({ type, design }: Design): void {
   if (type === 'warranty' && (design.linkText === null) !== (design.linkUrl === null)) {

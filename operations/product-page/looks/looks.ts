@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/index'
-import { deleteCounts, emptyToNull, markStorefrontChanged, snapshots } from '#operations/storefront/index'
+import { deleteCounts, markStorefrontChanged, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { preparedList } from '#runtime/database/list'
 import { preparedOne, requireCapacity, requireRow } from '#runtime/database/rows'
@@ -174,8 +174,6 @@ function merged(before: Draft | null, input: LookInput): Draft {
     ...(before?.content ?? { description: null, imageAlt: null, showOnProductPages: true }),
     ...omitUndefined({ description, imageUrl, imageAlt, showOnProductPages }),
   } as LookContent
-  content.description = emptyToNull(content.description)
-  content.imageAlt = emptyToNull(content.imageAlt)
   if (items) {
     content.items = items.map(({ productId, variantId = null, quantity = 1, hotspot = null }) => ({
       ...{ productId, variantId, quantity, hotspot },

@@ -1,7 +1,7 @@
 /** Settings of looks on the storefront, including the sections of looks on the home page. */
 import { sql } from 'kysely'
 import { isAmong } from '#operations/store/index'
-import { emptyToNull, widgetSettings } from '#operations/storefront/index'
+import { widgetSettings } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
@@ -37,7 +37,7 @@ export const lookWidget = widgetSettings('looks', {
   merge(_ctx, before, { homeSections, ...fields }: Change) {
     const sections = homeSections?.map(
       ({ key, title, subtitle = null, lookIds, layout = 'carousel', isEnabled = true }): HomeSection => ({
-        ...{ key, title, subtitle: emptyToNull(subtitle), lookIds, layout, isEnabled },
+        ...{ key, title, subtitle, lookIds, layout, isEnabled },
       }),
     )
     return { ...before, ...omitUndefined(fields), homeSections: sections ?? before.homeSections }

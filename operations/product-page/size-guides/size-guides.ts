@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { files } from '#operations/store/index'
 import {
-  emptyToNull,
   everyProduct,
   findTarget,
   markStorefrontChanged,
@@ -172,7 +171,7 @@ async function prepare(ctx: Context, before: Draft | null, change: SizeGuideChan
         ? (saved?.instructionsHtml ?? null)
         : await cleanInstructions(ctx, instructionsHtml),
     tables: tables
-      ? tables.map(({ title = null, columns, rows }) => ({ title: emptyToNull(title), columns, rows }))
+      ? tables.map(({ title = null, columns, rows }) => ({ title, columns, rows }))
       : saved!.tables,
   }
   requireConsistent(after)

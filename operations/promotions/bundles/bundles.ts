@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { amounts } from '#operations/store/index'
-import { emptyToNull, getUnitCents, snapshots } from '#operations/storefront/index'
+import { getUnitCents, snapshots } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import { requireReferences } from '#runtime/references'
@@ -117,8 +117,6 @@ export const {
         ? items.map(({ productId, variantId = null, quantity = 1 }) => ({ productId, variantId, quantity }))
         : base.items,
     }
-    content.title = emptyToNull(content.title)
-    content.description = emptyToNull(content.description)
     validateBundle(content, ctx.store.currency)
     return content
   },

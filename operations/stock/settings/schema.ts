@@ -1,6 +1,6 @@
 import { textColourOn } from '#runtime/contrast'
 import { reference } from '#runtime/references'
-import { instant, named, object, z } from '#runtime/schema'
+import { instant, keepEmpty, named, object, z } from '#runtime/schema'
 import { getEnglishTexts, type Words } from '#runtime/values/wording'
 
 /** A text that is stored exactly as sent: neither trimmed nor checked for variables. */
@@ -86,7 +86,7 @@ const backgrounds: Partial<Record<AppearanceField, AppearanceField>> = {
 const appearanceSchemas = Object.fromEntries(
   appearanceFields.map((name) => [
     name,
-    backgrounds[name] ? textColourOn(backgrounds[name], shownText) : shownText,
+    keepEmpty(backgrounds[name] ? textColourOn(backgrounds[name], shownText) : shownText),
   ]),
 ) as unknown as Record<AppearanceField, typeof optionalText>
 

@@ -13,8 +13,5 @@ export function variableLine(min: number, max: number, names: readonly string[])
     .describe(`Knows ${names.map((name) => `{{${name}}}`).join(', ')}`)
 }
 
-/** An optional text. Callers pass it through `emptyToNull` before they store it. */
+/** An optional text. */
 export const nullableText = (max: number) => z.string().trim().max(max).nullable()
-
-/** Returns null for an empty text. */
-export const emptyToNull = (text: string | null): string | null => (text === '' ? null : text)

@@ -7,8 +7,10 @@ import { updateCampaign } from '../drafts.ts'
 export default operation({
   method: 'PUT',
   path: '/campaigns/:id',
-  description: 'Change a draft. Fields left out keep their value.',
-  words: 'rewrite a campaign that is a draft',
+  description:
+    'Change a draft, or a scheduled or failed campaign, which becomes a draft again. Fields left out keep their value.',
+  details: 'A body that changes nothing keeps the schedule. Schedule or send a changed campaign again.',
+  words: 'rewrite a campaign that is a draft, take back a schedule, correct a typo',
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'campaigns',
@@ -16,7 +18,7 @@ export default operation({
   answer: { status: 200, body: campaign },
   refuses: {
     not_found: 'There is no such campaign, contact list or template',
-    conflict: 'The campaign is no draft any more',
+    conflict: 'It is or was sending, or was cancelled: duplicate it instead',
   },
   etag: true,
   example: { body: { name: 'Black Friday, last day', sendWindow: null } },

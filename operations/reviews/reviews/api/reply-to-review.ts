@@ -1,5 +1,5 @@
 import { operation } from '#runtime/operation'
-import { object } from '#runtime/schema'
+import { keepEmpty, object } from '#runtime/schema'
 import { plainText } from '../../common-schema.ts'
 import { setReply } from '../moderation.ts'
 import { readReview } from '../reviews.ts'
@@ -13,7 +13,7 @@ export default operation({
   scopes: ['platform:write'],
   readOnly: false,
   feature: 'reviews',
-  input: { body: object({ text: plainText(1, 2000).nullable() }) },
+  input: { body: object({ text: keepEmpty(plainText(1, 2000).nullable()) }) },
   answer: { status: 200, body: review },
   refuses: { not_found: 'No such review', conflict: 'It is rejected' },
   etag: true,

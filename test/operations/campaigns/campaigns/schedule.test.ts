@@ -3,6 +3,7 @@ import deleteCampaign from '#operations/campaigns/campaigns/api/delete-campaign'
 import scheduleCampaign from '#operations/campaigns/campaigns/api/schedule-campaign'
 import sendCampaign from '#operations/campaigns/campaigns/api/send-campaign'
 import updateCampaign from '#operations/campaigns/campaigns/api/update-campaign'
+import deleteList from '#operations/campaigns/lists/api/delete-list'
 import { hourMs, minuteMs } from '#runtime/durations'
 import { Worker } from '#runtime/jobs/worker'
 import { testApp } from '#test/support/app'
@@ -27,7 +28,51 @@ describe('POST /campaigns/:id/schedule', () => {
     ])
     const moved = await schedule(shop, id, '2026-12-01T10:00:00-05:00')
     expect(moved.body.scheduledAt).toBe('2026-12-01T15:00:00.000Z')
-    expect((await shop.call(updateCampaign, { params: { id }, body: { name: 'x' } })).status).toBe(409)
+  })
+
+  test('a change makes a scheduled campaign a draft, which is not sent; the same body changes nothing', async () => {
+    const shop = await sendingShop(app)
+    const id = await shop.draft(await shop.list(1))
+    const { body } = await schedule(shop, id, inOneHour())
+    const same = await shop.call(updateCampaign, { params: { id }, body })
+    expect([same.status, same.body]).toMatchObject([
+      200,
+      { status: 'scheduled', scheduledAt: body.scheduledAt },
+    ])
+    const changed = await shop.call(updateCampaign, { params: { id }, body: { name: 'Without the typo' } })
+    expect([changed.status, changed.body]).toMatchObject([
+      200,
+      { status: 'draft', scheduledAt: null, name: 'Without the typo' },
+    ])
+    await app.advance(2 * hourMs)
+    await app.drainJobs()
+    expect((await shop.read(id)).status).toBe('draft')
+  })
+
+  test('a failed campaign whose list is gone takes another list, as its refusal advises, and is sent', async () => {
+    const shop = await sendingShop(app)
+    const listId = await shop.list(1)
+    const id = await shop.draft(listId)
+    await schedule(shop, id, inOneHour())
+    await app.advance(5 * hourMs)
+    await app.drainJobs()
+    expect(await shop.read(id)).toMatchObject({ status: 'failed', failureReason: 'missed-schedule' })
+    await shop.call(deleteList, { params: { id: listId } })
+    const refused = await shop.call(sendCampaign, { params: { id } })
+    expect([refused.status, refused.body.error?.message]).toEqual([
+      409,
+      'listId: the contact list of the campaign was deleted: choose another one first',
+    ])
+    const saved = await shop.call(updateCampaign, { params: { id }, body: { listId: await shop.list(1) } })
+    expect(saved.body).toMatchObject({ status: 'draft', failureReason: null, completedAt: null })
+    expect((await shop.call(sendCampaign, { params: { id } })).status).toBe(202)
+    await app.drainJobs()
+    expect((await shop.read(id)).status).toBe('sent')
+    const late = await shop.call(updateCampaign, { params: { id }, body: { name: 'x' } })
+    expect([late.status, late.body.error?.message]).toEqual([
+      409,
+      'The campaign is sent: only a draft, scheduled or failed one can be changed. Duplicate it instead',
+    ])
   })
 
   test('a time that the clocks of the store skip is refused', async () => {
