@@ -356,7 +356,7 @@ export const cursorQuery = <T extends z.ZodRawShape>(filters: T) =>
     ...filters,
   }).superRefine(({ page, cursor }: { page?: unknown; cursor?: unknown }, context) => {
     if (page === undefined || cursor === undefined) return
-    const message = 'goes on by itself: leave page out'
+    const message = 'cannot be combined with page: leave page out'
     context.addIssue({ code: 'custom', path: ['cursor'], message })
   })
 

@@ -75,7 +75,7 @@ async function unpack(archive: Blob): Promise<Entry[]> {
     const from = at + block
     if ((!isFile && kind !== kinds.folder) || !(from + size <= tar.length)) {
       throw new Error(
-        'The empty database of @electric-sql/pglite-prepopulatedfs cannot be read: install it anew',
+        'The empty database of @electric-sql/pglite-prepopulatedfs cannot be read: install it again',
       )
     }
     const name = join(text(345, 155), text(0, 100)).replace(/^\//, '')

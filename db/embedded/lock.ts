@@ -118,7 +118,7 @@ function readHolder(folder: string, generation: number): FolderHolder | 'gone' |
     if (getCode(error) === 'ENOENT') return 'gone'
     if (!isDenied(error)) throw error
     throw new SettingsError(
-      `DATA_DIR: another user's command or server left ${path}, which this one may not read: where none of theirs runs any more, remove it`,
+      `DATA_DIR: another user's command or server left ${path}, which this one may not read: if no server or command of theirs is running, remove it`,
     )
   }
 }

@@ -38,7 +38,7 @@ const providerReasons = {
     'The customer has not written in the last 24 hours, and the message is no approved template',
   'media-refused': 'The provider refused the media',
   'frequency-capped': 'The network limits how many marketing messages a person gets',
-  'recipient-stopped': 'The customer stopped marketing messages at the network',
+  'recipient-stopped': 'The customer stopped marketing messages on WhatsApp',
   'too-long': 'The text is longer than the connection carries',
   'no-text': 'The message has no text, and the connection takes no template',
   'missing-variable': 'A variable of the template has no value',

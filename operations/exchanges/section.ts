@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Exchanges and returns',
   description:
-    'A shopper asks on the storefront to exchange or return items; the store decides, says where to send them and confirms the end; the shopper is told at every step.',
+    'A shopper asks on the storefront to exchange or return items; the store decides, says where to send them and confirms the end; the shopper is notified at every step.',
   position: 15,
   order: [
     'get_product_exchanges_settings',

@@ -3,7 +3,7 @@ import { section } from '#runtime/section'
 export default section({
   title: 'Stock',
   description:
-    'Shoppers leave an email or a phone on what is sold out and are told once, in order, when it returns. The counter shows how few are left.',
+    'Shoppers leave an email or a phone for a sold-out product and are notified once, in order, when it returns. The counter shows how few are left.',
   position: 11,
   order: [
     'get_stock_notifications_metrics',

@@ -18,26 +18,16 @@ export function mergePatch(stored: unknown, patch: JsonObject): JsonObject {
   return merged
 }
 
-/**
- * Refuses preferences that are too deep, too large, or contain a number that JSON cannot represent. The preferences
- * object itself is level 1.
- */
+/** Refuses preferences that are too deep or too large. The preferences object itself is level 1. */
 export function checkPreferences(preferences: JsonObject): void {
-  const open: { value: unknown; depth: number; path: string }[] = [
-    { value: preferences, depth: 1, path: 'preferences' },
-  ]
+  const open: { value: unknown; depth: number }[] = [{ value: preferences, depth: 1 }]
   for (let next = open.pop(); next; next = open.pop()) {
-    const { value, depth, path } = next
-    if (typeof value === 'number' && !Number.isFinite(value)) {
-      throw refuse('bad_request', `${path}: must be a finite number`)
-    }
+    const { value, depth } = next
     if (typeof value !== 'object' || value === null) continue
     if (depth > maxDepth) {
       throw refuse('bad_request', `preferences: must not be more than ${maxDepth} levels deep`)
     }
-    for (const [key, child] of Object.entries(value)) {
-      open.push({ value: child, depth: depth + 1, path: truncate(`${path}.${key}`, 100) })
-    }
+    for (const child of Object.values(value)) open.push({ value: child, depth: depth + 1 })
   }
   if (Buffer.byteLength(JSON.stringify(preferences)) > maxBytes) {
     throw refuse('bad_request', 'preferences: must not be larger than 64 KiB as JSON')

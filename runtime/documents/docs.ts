@@ -153,7 +153,7 @@ async function findContent(
   path: string,
   guides: Guides,
 ): Promise<[contentType: string, text: string] | null> {
-  if (path === '/docs' || path === '/docs/') return [html, renderPage(guides)]
+  if (path === '/docs') return [html, renderPage(guides)]
   if (path === '/docs/early.js') return ['text/javascript; charset=utf-8', await readFile(early, 'utf8')]
   const [, key, isText] = /^\/docs\/guides\/([a-z-]+)(\.md)?$/.exec(path) ?? []
   if (key === undefined || !Object.hasOwn(guides, key)) return staticFiles[path] ?? null

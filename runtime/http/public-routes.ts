@@ -32,13 +32,20 @@ export function publicRoutes({ clock, log }: Services): PublicRoutes {
     c.set('requestId', newId(clock.ms()))
     await runWithTrace(parseTrace(c.req), next)
   })
-  hono.notFound((c) => answerRefusal(c, refuse('not_found', 'No such address')))
+  hono.notFound((c) => redirectWithoutSlash(c) ?? answerRefusal(c, refuse('not_found', 'No such address')))
   hono.onError((error, c) => {
     const refusal = toApiError(error)
     logFailure(log, error, refusal, { requestId: c.get('requestId'), path: getPattern(c) })
     return answerRefusal(c, refusal)
   })
   return hono
+}
+
+/** People type or paste an address with a slash at its end: a GET is redirected to the address without it. */
+function redirectWithoutSlash(c: Call): Response | null {
+  if (c.req.method !== 'GET') return null
+  const path = /^((?:\/[^/]+)+)\/+$/.exec(c.req.path)?.[1]
+  return path === undefined ? null : c.redirect(`${path}${rawQuery(c.req.raw)}`, 308)
 }
 
 /** The route's pattern. It is logged instead of the path, in which some parameters are secret tokens. */

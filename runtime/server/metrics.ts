@@ -63,7 +63,7 @@ export function openMetrics(database: Database, queue: Queue): Metrics {
   }
   new PromGauge({
     name: 'database_up',
-    help: 'Whether the database answered just now; where it did not, jobs are not told',
+    help: 'Whether the database answered the last check; if it did not, the job metrics are missing',
     registers: [registry],
     async collect() {
       this.set((await readBacklog()) ? 1 : 0)

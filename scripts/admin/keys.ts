@@ -100,7 +100,7 @@ function parseScopes(given: readonly string[]): string[] {
   }
   const extra = scopes.find((scope) => !scope.startsWith('platform:'))
   if (extra && !scopes.includes('platform:write')) {
-    throw refuse('bad_request', `scopes: ${extra} needs platform:write beside it`)
+    throw refuse('bad_request', `scopes: ${extra} needs platform:write too`)
   }
   return scopes
 }

@@ -20,7 +20,7 @@ class CommandLine extends Command {
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context !== 'object' || !context.error) return super.help()
     const names = this.commands.map((each) => each.name()).join(', ')
-    return this.error(`error: name a command: ${names} (--help tells more)`)
+    return this.error(`error: name a command: ${names} (see --help)`)
   }
 }
 

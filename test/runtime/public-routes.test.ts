@@ -117,6 +117,24 @@ describe('each address', () => {
   })
 })
 
+test('a slash at the end leads to the page without it; a write is refused', async () => {
+  let tried = 0
+  for (const { method, path } of routeList) {
+    if (path === '/' || path.includes('*')) continue
+    const plain = buildAddress(path)
+    if (method !== 'GET') {
+      expectRefused(await call(method, `${plain}/`), [404], `${method} ${plain}/`)
+      continue
+    }
+    tried += 1
+    const answer = await app.fetch(new Request(`http://localhost${plain}/?a=1`), { ip: '10.9.9.8' })
+    expect([answer.status, answer.headers.get('location')], plain).toEqual([308, `${plain}?a=1`])
+  }
+  expect(tried).toBeGreaterThan(40)
+  for (const none of ['//', '//example.com/', '/\\example.com/'])
+    expect((await app.fetch(new Request(`http://localhost${none}`))).headers.get('location'), none).toBeNull()
+})
+
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const nul = JSON.stringify('\0')
 const bodies: [what: string, type: string, body: string | Uint8Array<ArrayBuffer>][] = [

@@ -80,7 +80,7 @@ function refuseBounds({ type, delayMinutes, coupon, conditions, quietHours, sett
     throw refuse('bad_request', `delayMinutes: must be at least ${kind.minDelay} for ${type}`)
   }
   if (coupon !== null && kind.hasOwnCoupon) {
-    throw refuse('bad_request', `coupon: must be null for ${type}, whose coupon is told by its settings`)
+    throw refuse('bad_request', `coupon: must be null for ${type}, whose coupon is set by its settings`)
   }
   refuseConditions(type, conditions)
   if (quietHours.start === quietHours.end) {

@@ -12,7 +12,7 @@ import { findSendContext, readDecisionContext } from './send-context.ts'
 import { endExecutions } from './termination.ts'
 
 const notPending = () =>
-  refuse('conflict', 'The message is not waiting any more: it has left, was skipped, or was cancelled')
+  refuse('conflict', 'The message is no longer pending: it was sent, skipped or cancelled')
 
 /** Sends a pending message now: claims it, reserves a quota unit and queues its job. Call it outside any transaction. */
 export async function runNow(ctx: Context, id: string): Promise<Queued & { executionId: string }> {

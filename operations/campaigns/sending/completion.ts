@@ -77,7 +77,7 @@ const toPause = (reason: StopReason): { reason: PauseReason; because: string } =
   reason === 'missed-schedule'
     ? {
         reason: 'provider-unavailable',
-        because: 'its sending stood still for over 3 hours: resume it if it still holds',
+        because: 'nothing was sent for over 3 hours: resume it if it is still current',
       }
     : { reason: reason as PauseReason, because: explanations[reason] }
 

@@ -66,7 +66,7 @@ function readField(field: FormField, given: unknown, country: string): string | 
   }
   if (field.type === 'select') {
     const chosen = field.options?.find((option) => isSeenAs(option, text))
-    if (chosen === undefined) throw refusal('is none of its options')
+    if (chosen === undefined) throw refusal('must be one of its options')
     return chosen
   }
   if (field.type === 'email') {

@@ -21,9 +21,9 @@ interface WaitingNotice {
 }
 
 const reasonTexts: Record<PreconditionCode, string> = {
-  'moved-on': 'The request has moved on meanwhile',
-  'too-late': 'It was more than a day late: the link shows how things stand',
-  'turned-off': 'The settings do not tell of this any more',
+  'moved-on': 'The status of the request has changed since',
+  'too-late': 'It was more than a day late: the link shows the current status',
+  'turned-off': 'This notice is turned off in the settings',
   'subscription-inactive': 'The subscription does not allow messages now',
 }
 

@@ -103,7 +103,8 @@ async function confirm(
     },
   )
   if ([...units.values()].every((each) => each === 0)) {
-    throw refuse('bad_request', 'items: nothing was received: reject the request instead')
+    const remedy = request.status === 'in-transit' ? 'wait until it arrives' : 'reject the request instead'
+    throw refuse('bad_request', `items: nothing was received: ${remedy}`)
   }
   await saveUnits(ctx, 'received_quantity', units)
   const values = await computeConfirmedAmounts(ctx, request, confirmation, {

@@ -14,7 +14,8 @@ const activeStatuses: ReadonlySet<string> = new Set(['approved', 'in-transit', '
 export async function deleteRequest(ctx: Context, id: string): Promise<void> {
   const request = await lockRequest(ctx, id)
   if (activeStatuses.has(request.status)) {
-    throw refuse('conflict', `It is ${request.status}: reject or complete it first`)
+    const remedy = request.status === 'in-transit' ? 'complete it' : 'reject or complete it'
+    throw refuse('conflict', `It is ${request.status}: ${remedy} first`)
   }
   if (request.status === 'completed') await recordUsedUnits(ctx, request)
   await deleteNotices(ctx, id)

@@ -98,7 +98,7 @@ const fields = {
   trackingCode: platformText,
   refundMethod: refundMethod.nullable(),
   refundAmount: money.nullable(),
-  exchangeOrderId: platformText.describe('The order that replaces it, as told at confirm'),
+  exchangeOrderId: platformText.describe('The order that replaces it, as given at confirm'),
   rejectionCode: platformText,
   rejectionReason: platformText,
   expiresAt: instant.nullable().describe('Until when the items must be sent, while approved'),
@@ -165,7 +165,7 @@ export type Approval = z.infer<typeof approvalBody>
 
 export const confirmBody = object({
   stage: z.enum(['received', 'completed']).default('completed'),
-  items: decided('receivedQuantity').describe('Left out: as told before, else all that was approved'),
+  items: decided('receivedQuantity').describe('Left out: as given before, else all that was approved'),
   refundMethod: refundMethod.optional().describe('Returns only'),
   refundAmount: otherAmount()
     .refine((value) => value >= 0, 'must not be less than 0')

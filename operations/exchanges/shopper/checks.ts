@@ -89,9 +89,9 @@ const notOffered = {
   es: 'no se ofrece en esta tienda',
 }
 const noReason = {
-  en: 'is none of the reasons for {{type}}',
-  'pt-BR': 'não é um dos motivos de {{type}}',
-  es: 'no es ninguno de los motivos de {{type}}',
+  en: 'must be one of the reasons for {{type}}',
+  'pt-BR': 'deve ser um dos motivos de {{type}}',
+  es: 'debe ser uno de los motivos de {{type}}',
 }
 const notTaken = {
   en: 'This store does not take {{type}}',

@@ -216,7 +216,7 @@ async function finish(tx: Context, run: { changed: number }, hasHistory: boolean
   const found = run.changed === 1 ? '1 message was' : `${run.changed} messages were`
   const limits = hasHistory
     ? ''
-    : ' The provider keeps no history: only what it had told us already could be looked through.'
+    : ' The provider keeps no history: only messages that had already been delivered to us could be checked.'
   await notify(tx, {
     type: 'inbox-reconcile-finished',
     level: 'info',

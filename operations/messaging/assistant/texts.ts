@@ -46,7 +46,7 @@ export const texts: Record<Language, Texts> = {
     unpaired: 'This phone is no longer paired.',
     howToPair: 'Hello! To pair this phone, make a code in your dashboard and write it here.',
     limit: (limit) => `Your store has asked ${limit} times in this cycle, which is the most.`,
-    notThere: 'I cannot tell this now.',
+    notThere: 'I cannot look this up now.',
     sales: (period, orders, revenue, sent) =>
       `Sales by messages, ${period}: ${orders} orders, ${revenue}. Messages sent: ${sent}.`,
     orders: (period, totals) => `Orders, ${period}: ${totals}.`,

@@ -138,7 +138,7 @@ function checkLine(field: string, text: string): void {
 /** Headers and buttons are shown unchanged: the network allows no formatting in them. */
 function checkPlainLine(field: string, text: string): void {
   checkLine(field, text)
-  if (/[*_~`]/.test(text)) throw bad(field, 'must have none of the signs * _ ~ `')
+  if (/[*_~`]/.test(text)) throw bad(field, 'must not have the signs * _ ~ `')
   if (/\p{Emoji_Presentation}|\uFE0F/u.test(text)) throw bad(field, 'must have no emoji')
 }
 

@@ -118,7 +118,7 @@ async function findClientAndRedirect(ctx: SystemContext, given: URLSearchParams)
   })
   if (!client) throw new PageError(words.unknown, 'client_id: is not registered here')
   if (!isRegistered(client.redirectUris, redirectUri))
-    throw new PageError(words.elsewhere, 'redirect_uri: is none that the client registered')
+    throw new PageError(words.elsewhere, 'redirect_uri: must be one that the client registered')
   return { client, redirectUri }
 }
 
@@ -178,5 +178,5 @@ export function unsealForm<T extends { until: number }>(
   } catch {
     // The error below gives no details on purpose.
   }
-  throw new PageError(words.late, 'The form is too old, or none of ours')
+  throw new PageError(words.late, 'The form has expired, or was not issued by this server')
 }

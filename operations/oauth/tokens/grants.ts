@@ -79,7 +79,7 @@ export async function renewGrant(
   token: string,
   clientId: string,
 ): Promise<TokenResponse> {
-  const refused = new OauthError('invalid_grant', 'refresh_token: is none that is good for this client')
+  const refused = new OauthError('invalid_grant', 'refresh_token: is not valid for this client')
   const family = sha256(token.split('.')[0]!)
   const now = ctx.now()
   const renewed = await ctx.root.transaction().execute(async (tx) => {

@@ -96,5 +96,5 @@ function explainNoneSent(
   const [status] = statuses.values()
   return status
     ? `None of them could be sent: the first is ${status}`
-    : 'None of them is a request of this store'
+    : 'No id is a request of this store'
 }

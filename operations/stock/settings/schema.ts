@@ -27,7 +27,7 @@ const switches = {
   isEnabled: z.boolean(),
   ignoreStockThreshold: z
     .boolean()
-    .describe('Tell everybody from one unit on, instead of twice the stock from three'),
+    .describe('Notify everybody from one unit on, instead of twice the stock from three'),
   isMailproviderEnabled: z
     .boolean()
     .nullable()

@@ -84,7 +84,8 @@ export async function listCustomers(
   query: { cursor?: string; limit: number; birthdays?: string[] },
 ): Promise<{ customers: PlatformCustomer[]; next: string | null }> {
   const after = query.cursor === undefined ? '0' : query.cursor
-  if (!/^\d{1,18}$/.test(after)) throw new Refused('bad-cursor', 'cursor: is none of this platform')
+  if (!/^\d{1,18}$/.test(after))
+    throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
   const birthdays = query.birthdays
     ? sql`and right(data ->> 'birthDate', 5) = any(${query.birthdays}::text[])`
     : sql``
@@ -163,7 +164,7 @@ const writeCursor = (row: { id: string; updated_at: Date }): string =>
 function readCursor(cursor: string): [string, string] {
   const [, at, id] = /^(\S{24}) (.+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (!at || !id || Number.isNaN(Date.parse(at))) {
-    throw new Refused('bad-cursor', 'cursor: is none of this platform')
+    throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
   }
   return [at, id]
 }

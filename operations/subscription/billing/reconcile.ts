@@ -103,7 +103,7 @@ async function reconcileSchedule(ctx: Context, port: BillingPort, intent: Intent
 }
 
 async function dropIntent(ctx: Context, intent: IntentRow): Promise<void> {
-  await closeIntent(ctx, intent.id, 'dropped', 'The provider had not done it')
+  await closeIntent(ctx, intent.id, 'dropped', 'The provider did not make the change')
 }
 
 /** Returns null when the provider refuses with `not-found`. */

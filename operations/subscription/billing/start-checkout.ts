@@ -86,7 +86,7 @@ export async function updateCard(ctx: Context): Promise<string> {
     if (!port.capabilities.cardUpdate) {
       throw refuse(
         'conflict',
-        `${provider} has no page for another card: change it in your account there, or cancel and subscribe anew`,
+        `${provider} has no page for another card: change it in your account there, or cancel and subscribe again`,
       )
     }
     const owed = row.status === 'past-due' ? computeNextCharge(row) : null

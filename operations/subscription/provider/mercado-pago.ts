@@ -267,7 +267,7 @@ export class MercadoPagoBilling implements BillingPort {
           : {
               code: 'country',
               isFine: false,
-              message: `The account is of ${site ?? 'no country that is told'}, and charges its own currency alone`,
+              message: `The account belongs to ${site ?? 'an unknown country'}, and charges only its own currency`,
               remedy: 'Use an account of Brazil: plans are charged in BRL, or USD, which no account charges',
             },
         isTest

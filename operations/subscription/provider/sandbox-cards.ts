@@ -18,7 +18,7 @@ export function readCard(
 ): { card: CardSummary } | { faults: Partial<Record<keyof CardInput, string>> } {
   const faults: Partial<Record<keyof CardInput, string>> = {}
   const number = input.cardNumber.replace(/[ -]/g, '')
-  if (!testCards.has(number)) faults.cardNumber = 'This is none of the test cards listed below.'
+  if (!testCards.has(number)) faults.cardNumber = 'Use one of the test cards listed below.'
   const holder = input.holder.trim()
   if (holder === '' || holder.length > 120) faults.holder = 'Type the name on the card.'
   const expMonth = /^\d{1,2}$/.test(input.expMonth.trim()) ? Number(input.expMonth) : 0

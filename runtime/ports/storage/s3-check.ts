@@ -56,7 +56,7 @@ const formatStatus = (cause: unknown): string => {
 const notReported = (code: string, what: string, error: unknown): Precondition => ({
   code,
   isFine: true,
-  message: `Not asked: the service does not tell us ${what} (${(error as Error).name}); look at it there`,
+  message: `Not checked: the service does not report ${what} (${(error as Error).name}); look at it there`,
 })
 
 /** Checks that the bucket's CORS rules let browsers upload from any page with the signed headers. */

@@ -15,8 +15,8 @@ export default operation({
   answer: { status: 200, body: fomoAlert },
   refuses: {
     not_found: 'There is no such alert',
-    conflict: 'A new product is to be left out, and no platform is connected that could know it',
-    unavailable: 'A new product is to be left out, and the platform does not answer',
+    conflict: 'A product is newly excluded, and no platform is connected to check it',
+    unavailable: 'A product is newly excluded, and the platform does not answer',
   },
   etag: true,
   transaction: 'own',

@@ -9,7 +9,7 @@ export default job(campaignStart, {
   retry: { limit: 10, backoffSeconds: 5 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ campaignId, scheduledAt }) => `${campaignId}@${scheduledAt}`,
-  safeTwice: 'It moves only a campaign that is still scheduled for that very time.',
+  safeTwice: 'It starts only a campaign that is still scheduled for exactly that time.',
   async run(ctx, { campaignId, scheduledAt }) {
     const at = new Date(scheduledAt)
     const started = await startScheduled(ctx, campaignId, at)

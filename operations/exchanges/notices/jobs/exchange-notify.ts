@@ -9,7 +9,7 @@ export default job(exchangeNotify, {
   timeoutSeconds: 120,
   oneAtATimePer: ({ noticeId }) => noticeId,
   safeTwice:
-    'A notice is unique by request, event, sequence and channel; it is claimed with its text before it leaves, under a key that is its own.',
+    'A notice is unique by request, event, sequence and channel; it is claimed with its text before it is sent, under its own key.',
   async run(ctx, { noticeId }) {
     const at = await outbox.dispatchOne(ctx, notices, noticeId)
     if (at) await ctx.queue(exchangeNotify, { noticeId }, { at })

@@ -6,7 +6,7 @@ import { approvalBody, exchangeRequest } from '../schema.ts'
 export default operation({
   method: 'POST',
   path: '/product-exchanges/requests/:id/approve',
-  description: 'Approve a request, whole or in part; the shopper is told where to send the items.',
+  description: 'Approve a request, whole or in part; the shopper is notified where to send the items.',
   details:
     'Items left out keep their full quantity; units that are not approved can be asked for again. A method that ships needs an address. The amount is at most what the order, read from the platform now, has left after refunds and other requests: `amountReason` says why it is less.',
   words: 'accept the return, say yes to the exchange, let them send it back, return label',

@@ -9,7 +9,7 @@ export default operation({
   description:
     'Record that the items of a request have come back, or that the exchange or return is complete.',
   details:
-    'Nothing moves at the platform: it is the record of what was done there. stage received says that the items are here, completed that all is done. The shopper is told. The refund is at most what the order, read from the platform now, has left; if nothing is left because this return was refunded there already, send `refundAmount` 0.',
+    'Nothing changes at the platform: this records what was done there. Stage received means that the items have arrived, completed that everything is done. The shopper is notified. The refund is at most what the order, read from the platform now, has left; if nothing is left because this return was refunded there already, send `refundAmount` 0.',
   words: 'the parcel came back, money was given back, finish the return, done',
   scopes: ['platform:write'],
   readOnly: false,

@@ -4,7 +4,7 @@ import { deleteRequest } from '../delete.ts'
 export default operation({
   method: 'DELETE',
   path: '/product-exchanges/requests/:id',
-  description: 'Delete a request with its photos and history; nobody is told.',
+  description: 'Delete a request with its photos and history; nobody is notified.',
   details: 'The units of a completed one stay used. One that is under way is rejected or completed first.',
   words: 'throw a return away, remove a test request',
   scopes: ['platform:write'],

@@ -7,7 +7,7 @@ export default operation({
   method: 'PATCH',
   path: '/product-exchanges/requests/:id/address',
   description:
-    'Change where the items of a request are to be sent; once it is approved, the shopper is told.',
+    'Change where the items of a request must be sent; once it is approved, the shopper is notified.',
   details:
     'Lines left out keep their value. The whole request may be sent back: all but the address is ignored.',
   words: 'send the return to another warehouse, other place for the parcel',

@@ -7,7 +7,7 @@ export default job(inboxReadReceipt, {
   retry: { limit: 2, backoffSeconds: 10 },
   timeoutSeconds: 20,
   oneAtATimePer: ({ conversationId }) => conversationId,
-  safeTwice: 'What is read stays read.',
+  safeTwice: 'Marking a conversation as read twice changes nothing.',
   run: (ctx, { conversationId }) => sendReadReceipt(ctx, conversationId),
   // The merchant is not notified, because a missing read receipt does no harm.
   async failed(ctx, { conversationId }, reason) {

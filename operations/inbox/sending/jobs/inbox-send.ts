@@ -7,7 +7,7 @@ export default job(inboxSend, {
   retry: { limit: 5, backoffSeconds: 5 },
   timeoutSeconds: 240,
   oneAtATimePer: ({ conversationId }) => conversationId,
-  safeTwice: 'A message is claimed in the database before it leaves, and leaves under a key of its own.',
+  safeTwice: 'A message is claimed in the database before it is sent, and is sent under its own key.',
   run: (ctx, { conversationId }, { signal }) => sendQueued(ctx, conversationId, signal),
   // The merchant is not notified, because the watchdog queues the job again.
   async failed(ctx, { conversationId }, reason) {

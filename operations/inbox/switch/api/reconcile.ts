@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/reconcile',
   description: 'Look for messages and states of the last days that never came in.',
-  details: 'The status shows how far it is; a notification tells of its end.',
+  details: 'The status shows how far it is; a notification reports its end.',
   words: 'messages are missing in the inbox, repair',
   scopes: ['platform:write'],
   readOnly: false,

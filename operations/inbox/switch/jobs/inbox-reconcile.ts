@@ -8,7 +8,7 @@ export default job(inboxReconcile, {
   retry: { limit: 5, backoffSeconds: 15 },
   timeoutSeconds: 900,
   oneAtATimePer: () => 'reconcile',
-  safeTwice: "A message is stored once by the provider's id; how far it came is saved with each page.",
+  safeTwice: "A message is stored once by the provider's id; its progress is saved with each page.",
   run: (ctx, _payload, { signal }) => reconcile(ctx, signal),
   failed: (ctx) => failRun(ctx, 'reconcile'),
 })

@@ -6,7 +6,7 @@ export default operation({
   method: 'POST',
   path: '/inbox/segments/recalculate',
   description: "Recalculate every contact's tier from the orders.",
-  details: 'The status of the inbox shows how far it is; a notification tells of its end.',
+  details: 'The status of the inbox shows how far it is; a notification reports its end.',
   words: 'work out customer tiers again',
   scopes: ['platform:write'],
   readOnly: false,

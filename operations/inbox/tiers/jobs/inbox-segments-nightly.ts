@@ -10,7 +10,7 @@ export default serverJob(handle('inbox-segments-nightly', object({})), {
   everySeconds: 600,
   storeByStore: true,
   oneAtATimePer: () => 'all',
-  safeTwice: "A store's night is written down with the run that it queues.",
+  safeTwice: "A store's night is recorded in the transaction that queues its run.",
   async run(system, _payload, { signal }) {
     for (const { storeId, day } of await findStoresDueTonight(system)) {
       signal.throwIfAborted()

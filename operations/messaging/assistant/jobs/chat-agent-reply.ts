@@ -8,6 +8,6 @@ export default serverJob(chatAgentReply, {
   timeoutSeconds: 60,
   oneAtATimePer: ({ inboundId }) => inboundId,
   safeTwice:
-    'An inbound message is decided on once, in one transaction; its reply leaves under a key of its own.',
+    'An inbound message is handled once, in one transaction; its reply is sent under its own key.',
   run: (system, message) => replyTo(system, message),
 })

@@ -47,7 +47,7 @@ export default operation({
   },
   etag: true,
   ifMatch: ['/officialapi/status'],
-  example: { body: { state: 'the state of the return address', code: 'the code beside it' } },
+  example: { body: { state: 'the state of the return address', code: 'the code of the return address' } },
   async handler(ctx, { body }) {
     await confirmSetup(ctx, body)
     return readOfficial(ctx)

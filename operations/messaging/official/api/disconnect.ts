@@ -8,7 +8,7 @@ export default operation({
   path: '/officialapi/disconnect',
   description: 'Disconnect the official number: its access is destroyed and its templates are deleted.',
   details:
-    'Messages that were to leave wait for a connection. Templates are created and approved anew afterwards.',
+    'Pending messages wait for a connection. After you connect again, templates must be created and approved again.',
   words: 'take the official number off',
   scopes: ['platform:write', 'integrations:write'],
   readOnly: false,

@@ -108,7 +108,7 @@ export class WhatsappCheck {
     const isFine = data.some((each) => each.whatsapp_business_api_data.id === appId)
     const message = isFine
       ? 'The account tells our app what happens'
-      : 'The account does not tell our app what happens'
+      : 'The account does not send its events to our app'
     return [
       toPrecondition('subscription', isFine, message, 'Revalidate the official number: it subscribes again'),
     ]

@@ -55,7 +55,7 @@ const refusals: Readonly<Record<number, { code: string; message: string }>> = {
   131030: { code: 'not-on-network', message: 'The phone is not one that this number may write to' },
   131047: { code: 'window-closed', message: 'More than 24 hours have passed since the contact last wrote' },
   131049: { code: 'frequency-capped', message: 'The network limits marketing messages to this person' },
-  131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages at the network' },
+  131050: { code: 'recipient-stopped', message: 'The contact stopped marketing messages on WhatsApp' },
   131051: { code: 'media-refused', message: 'The network does not take this kind of message' },
   131052: { code: 'media-refused', message: 'The network could not fetch the file' },
   131053: { code: 'media-refused', message: 'The network could not take the file' },

@@ -152,7 +152,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     const fresh = numbers.filter(({ last_onboarded_time: at }) => (at ? Date.parse(at) : 0) >= since)
     if (fresh.length === 1) return fresh[0]!
     const choices = numbers.map((number) => ({ value: number.id, label: toPhone(number) }))
-    throw new SetupQuestion('numberId', 'Several numbers were shared: say which is to be connected', {
+    throw new SetupQuestion('numberId', 'Several numbers were shared: choose which one to connect', {
       granted,
       choices,
     })

@@ -11,7 +11,7 @@ export default serverJob(messageSettle, {
   everySeconds: 60,
   storeByStore: true,
   safeTwice:
-    'A message is claimed before it is sent again, always under the same key; otherwise it only asks.',
+    'A message is claimed before it is sent again, always under the same key; otherwise the job only reads its status.',
   async run(system, { storeId, messageId }, { signal }) {
     const found =
       storeId && messageId ? [{ storeId, messageId }] : await findStaleSends(system.root, system.now())

@@ -14,8 +14,8 @@ export default operation({
   input: { body: badgeSettingsInput },
   answer: { status: 200, body: badgeSettings },
   refuses: {
-    conflict: 'A new product is to be left out, and no platform is connected that could know it',
-    unavailable: 'A new product is to be left out, and the platform does not answer',
+    conflict: 'A product is newly excluded, and no platform is connected to check it',
+    unavailable: 'A product is newly excluded, and the platform does not answer',
   },
   etag: true,
   transaction: 'own',

@@ -9,7 +9,7 @@ export default job(reviewImport, {
   oneAtATimePer: ({ importId }) => importId,
   isBulk: true,
   safeTwice:
-    'The line it has come to is kept with each 200 rows, in their transaction; a review is unique by its import key.',
+    'Its progress is saved with every 200 rows, in their transaction; a review is unique by its import key.',
   run: (ctx, { importId }, { signal }) => runImport(ctx, importId, signal),
   failed: (ctx, { importId }) => failImport(ctx, importId),
 })

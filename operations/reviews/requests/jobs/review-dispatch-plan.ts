@@ -12,6 +12,6 @@ export default job(reviewDispatchPlan, {
       root.selectFrom('review_settings').select('store_id').where('requests_since', 'is not', null),
   },
   safeTwice:
-    'A request is unique by order and item, for ever; the cursor of the scan moves in the transaction of its page.',
+    'A request is unique by order and item; the cursor of the scan is saved in the transaction of its page.',
   run: (ctx, { orderIds }, { signal }) => (orderIds ? planOrders(ctx, orderIds) : scanOrders(ctx, signal)),
 })

@@ -9,7 +9,7 @@ export default job(reviewDispatchSend, {
   every: { seconds: 60, stores: findStoresWithWork },
   oneAtATimePer: () => 'send',
   safeTwice:
-    'A message is claimed with its requests and its text before it leaves, under a key that is its own; what a dead worker held for ten minutes is taken up under the same key.',
+    'A message is claimed with its requests and its text before it is sent, under its own key; a claim older than ten minutes is sent again under the same key.',
   run: (ctx, _payload, { signal }) => sendRequests(ctx, signal),
   // The merchant is not notified, because the job is queued again every minute while there are messages to send.
   async failed(ctx, _payload, reason) {

@@ -8,6 +8,6 @@ export default job(reviewImageCopy, {
   timeoutSeconds: 180,
   oneAtATimePer: ({ reviewId }) => reviewId,
   isBulk: true,
-  safeTwice: 'A file is named by the hash of its address; a review that has its pictures is left alone.',
+  safeTwice: 'A file is named by the hash of its address; a review that already has its pictures is skipped.',
   run: (ctx, { reviewId, urls }) => copyImages(ctx, reviewId, urls),
 })

@@ -79,7 +79,13 @@ function createView(story, say) {
       element(
         'div',
         { class: 'act' },
-        element('p', { class: 'told' }, element('span', { class: 'by' }, step.by), ` ${step.text} `, state),
+        element(
+          'p',
+          { class: 'narration' },
+          element('span', { class: 'by' }, step.by),
+          ` ${step.text} `,
+          state,
+        ),
         element('div', { class: 'buttons' }, link, act),
       ),
       fault,

@@ -6,7 +6,7 @@ import { readMetrics } from '../metrics.ts'
 export default operation({
   method: 'GET',
   path: '/stock-notifications/metrics',
-  description: 'Get how many people subscribed and were told in a period, and what that brought.',
+  description: 'Get how many people subscribed and were notified in a period, and what that brought.',
   details:
     "The last 30 days unless said, at most 365, in the store's time zone. `waiting` and `topProducts` are of now.",
   words: 'how many wait for sold out products, demand',

@@ -6,7 +6,7 @@ export default operation({
   method: 'GET',
   path: '/stock-notifications/:notificationId',
   description: 'Get one subscription to stock.',
-  words: 'one customer on the waiting list, was this person told',
+  words: 'one customer on the waiting list, was this person notified',
   scopes: ['platform:read'],
   readOnly: true,
   feature: 'stock-alerts',

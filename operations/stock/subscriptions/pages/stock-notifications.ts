@@ -7,7 +7,7 @@ import { subscribe, subscribeBody, validateSubscription } from '../subscribe.ts'
 export default storefrontPage({
   method: 'POST',
   path: '/stock-notifications',
-  description: 'A shopper asks to be told when a sold-out variant is back.',
+  description: 'A shopper asks to be notified when a sold-out variant is back.',
   trust:
     'Anybody may wait for a product: few a minute from one address, and nothing about others is answered.',
   kind: 'write',

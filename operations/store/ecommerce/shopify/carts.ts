@@ -69,9 +69,11 @@ function readPlace(cursor: string): Place {
     const isPlace = (status === 'open' || status === 'closed') && (page === null || typeof page === 'string')
     if (isPlace) return [status, page]
   } catch (error) {
-    throw new Refused('bad-cursor', 'cursor: is none of this platform', { cause: error })
+    throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again', {
+      cause: error,
+    })
   }
-  throw new Refused('bad-cursor', 'cursor: is none of this platform')
+  throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
 }
 
 /**

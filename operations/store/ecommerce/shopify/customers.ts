@@ -54,7 +54,8 @@ export async function listCustomers(
   { cursor, limit, birthdays }: { cursor?: string; limit: number; birthdays?: string[] },
 ): Promise<{ customers: PlatformCustomer[]; next: string | null }> {
   const after = cursor ?? '0'
-  if (after !== '0' && !isPlainId(after)) throw new Refused('bad-cursor', 'cursor: is none of this platform')
+  if (after !== '0' && !isPlainId(after))
+    throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
   const pageLimit = Math.min(limit, pageSize)
   const { body } = await client.rest<{ customers: RestCustomer[] }>(store, {
     path: 'customers.json',

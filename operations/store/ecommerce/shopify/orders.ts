@@ -73,9 +73,11 @@ function readPlace(cursor: string): CursorState {
     const isPlace = !Number.isNaN(Date.parse(since)) && (after === null || typeof after === 'string')
     if (isPlace && Number.isInteger(walked)) return [since, after, walked]
   } catch (error) {
-    throw new Refused('bad-cursor', 'cursor: is none of this platform', { cause: error })
+    throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again', {
+      cause: error,
+    })
   }
-  throw new Refused('bad-cursor', 'cursor: is none of this platform')
+  throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
 }
 
 export async function getOrder(

@@ -8,7 +8,7 @@ export default job(invitationEmail, {
   retry: { limit: 5, backoffSeconds: 30 },
   timeoutSeconds: 60,
   safeTwice:
-    'The id of the invitation is the idempotency key of its email; one not pending any more is skipped.',
+    'The id of the invitation is the idempotency key of its email; one that is no longer pending is skipped.',
   run: (ctx, { invitationId }) => mailInvitation(ctx, invitationId),
   async failed(ctx, { invitationId }) {
     const invitation = await ctx.db

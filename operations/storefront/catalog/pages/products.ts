@@ -21,6 +21,7 @@ export default storefrontPage({
         visit
           .query(query)
           .ids.split(',')
+          .map((id) => id.trim())
           .filter((id) => id !== '' && id.length <= 64),
       ),
     ]

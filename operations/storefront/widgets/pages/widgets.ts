@@ -23,7 +23,8 @@ export default storefrontPage({
   feature: null,
   async handler(ctx, visit) {
     const { page, productId = null, cards: listed } = visit.query(query)
-    const cards = [...new Set(listed?.split(',').filter((id) => id !== '' && id.length <= 64))].sort()
+    const ids = (listed?.split(',') ?? []).map((id) => id.trim())
+    const cards = [...new Set(ids.filter((id) => id !== '' && id.length <= 64))].sort()
     if (cards.length > cardsAtMost) throw refuse('bad_request', `cards: may name ${cardsAtMost} products`)
     const { packed, until } = await publish(ctx, visit, { page, productId, cards })
     const remainingSeconds = until === null ? freshSeconds : Math.floor((until - ctx.clock.ms()) / 1000)

@@ -190,7 +190,7 @@ describe('POST /automations', () => {
     ['delayMinutes: must be at least 0', { type: 'birthday', delayMinutes: -1 }],
     ['message.text: must have at most 4096 characters', { message: { text: long(4097) } }],
     ['message.text: must have at most 1024', { message: { text: long(1025), ...media } }],
-    ['message.text: must not be empty', { message: { text: '' } }],
+    ['message: needs a text or a template', { message: { text: '' } }],
     ['message: needs a text or a template', { message: { text: null } }],
     ['message.mediaType: is required', { message: { mediaUrl: media.mediaUrl } }],
     ['message.mediaType: must be null', { message: { mediaType: 'image' } }],

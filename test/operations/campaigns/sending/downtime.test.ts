@@ -43,7 +43,7 @@ test.runIf(isFullSuite)(
       .where('store_id', '=', shop.id)
       .where('type', '=', 'campaign-paused')
       .execute()
-    expect(notice?.message).toContain('stood still for over 3 hours')
+    expect(notice?.message).toContain('nothing was sent for over 3 hours')
     await shop.call(resumeCampaign, { params: { id } })
     await backAfter(2000)
     expect(await shop.read(id)).toMatchObject({ status: 'sent', counters: { sent: 510 } })

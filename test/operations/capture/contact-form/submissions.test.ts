@@ -125,7 +125,7 @@ describe('POST /contact-form/submissions', () => {
       [good, {}, 'consent: must be ticked'],
       [{ size: 'M' }, { consent: true }, 'values.email: is required'],
       [{ ...good, email: 'no' }, { consent: true }, 'values.email: must be an email address'],
-      [{ ...good, size: 'XL' }, { consent: true }, 'values.size: is none of its options'],
+      [{ ...good, size: 'XL' }, { consent: true }, 'values.size: must be one of its options'],
       [{ ...good, gift: 'yes' }, { consent: true }, 'values.gift: must be true or false'],
       [{ ...good, age: true }, { consent: true }, 'values.age: must be text'],
       [{ ...good, age: 'x'.repeat(201) }, { consent: true }, 'values.age: must have at most 200'],

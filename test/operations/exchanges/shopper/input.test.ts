@@ -36,7 +36,7 @@ test('an invalid request is refused with a sentence that names the field', async
     [{ items: [{ quantity: 0 }] }, 400, 'items.0.quantity: '],
     [{ items: [{ quantity: 1.5 }] }, 400, 'items.0.quantity: '],
     [{ items: [{ quantity: '1' }] }, 400, 'items.0.quantity: '],
-    [{ items: [{ reason: 'nonsense' }] }, 400, 'items.0.reason: is none of the reasons for returns'],
+    [{ items: [{ reason: 'nonsense' }] }, 400, 'items.0.reason: must be one of the reasons for returns'],
     [{ items: [{ reason: 'other' }] }, 400, 'items.0.comment: the reason "Another reason" needs a comment'],
     [{ items: [{ reason: 'defective' }] }, 400, 'photoUrls: the reason "It is defective" needs a photo'],
     [{ items: [{ orderItemId: 'nothing' }] }, 400, 'items.0.orderItemId: is no item of this order'],

@@ -120,7 +120,6 @@ describe('the chat button', () => {
     ['size', { size: 97 }],
     ['tooltipDelaySeconds', { tooltipDelaySeconds: 121 }],
     ['label', { label: 'x'.repeat(41) }],
-    ['tooltip', { tooltip: '' }],
     ['backgroundColor', { backgroundColor: 'green' }],
     ['message', { message: 'x'.repeat(1001) }],
     ['message', { message: '{{customerName}}' }],

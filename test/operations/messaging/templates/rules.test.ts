@@ -105,7 +105,6 @@ describe('a template is refused for', () => {
     ['header.mediaUrl', { header: { type: 'image' } }],
     ['header.mediaUrl', { header: { type: 'image', mediaUrl: 'https://a.example/a.png' } }],
     ['header.text', { header: { type: 'image', text: 'a', mediaUrl: 'https://a.example/a.png' } }],
-    ['footer', { footer: '' }],
     ['footer', { footer: 'x'.repeat(61) }],
     ['footer', { footer: 'a {{1}} b' }],
     ['examples.body', { body: 'a {{1}} b' }],

@@ -297,7 +297,10 @@ describe('PATCH /store', () => {
     const deep = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect((await patch(shop, deep)).status).toBe(400)
     const { status, body } = await patch(shop, '{"a":{"b":1e999}}')
-    expect([status, body.error.message]).toEqual([400, 'preferences.a.b: must be a finite number'])
+    expect([status, body.error.message]).toEqual([
+      400,
+      expect.stringMatching(/^a\.b: must be a number up to/),
+    ])
   })
 
   test('every other key is a preference, merged at every depth', async () => {

@@ -106,12 +106,12 @@ async function checkWebhooks(
   const known = await registeredTopics(client, store, url)
   const missingTopics = shopifyTopics.filter((topic) => !known.has(topic))
   return missingTopics.length === 0
-    ? [fine('webhooks', 'Shopify tells us of every change')]
+    ? [fine('webhooks', 'Shopify reports every change')]
     : [
         missing(
           'webhooks',
-          `Shopify does not tell us of ${missingTopics.join(', ')}`,
-          'Nothing is to be done where the worker runs: they are registered again within 15 minutes',
+          `Shopify does not report ${missingTopics.join(', ')}`,
+          'Nothing to do while the worker runs: they are registered again within 15 minutes',
         ),
       ]
 }
@@ -129,7 +129,7 @@ async function checkLoader(
   const until = clock.ms() < scriptTagsEndAt ? ' (script tags of before load until March 2027)' : ''
   return missing(
     'loader',
-    `The theme app extension was not told where the loader is${until}`,
+    `The theme app extension does not have the address of the loader${until}`,
     `Switch a widget on, then the block in the theme: ${link}`,
   )
 }
