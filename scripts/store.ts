@@ -2,7 +2,7 @@
  * `npm run store -- create | list | add-member | set-role | set-agency | connect | disconnect | check`: stores and
  * people.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { connectMailingList } from '#operations/capture/mailing-list/connection'
 import {
   type ConnectionPort,
@@ -16,6 +16,7 @@ import { portNames } from '#operations/store/health/kinds'
 import { plans } from '#operations/store/plans'
 import { addMember } from '#operations/store/profile/stores'
 import { type Context, type Services, SystemContext } from '#runtime/context'
+import { refuse } from '#runtime/errors'
 import { parseInput } from '#runtime/gateway/input'
 import type { PortName } from '#runtime/ports/ports'
 import { checkConnections, formatConnection } from '#scripts/admin/check-connections'
@@ -209,11 +210,13 @@ export function storeProgram(terminal: Terminal): Command {
       ),
     )
     .action(async ({ store, port, provider, credentials: file, shop, json }: ConnectOptions) => {
+      if (shop !== undefined && port !== 'ecommerce') {
+        throw refuse('bad_request', '--shop: is for --port ecommerce only')
+      }
       const credentials = file === undefined ? null : await readJsonFile('credentials', file)
       await withServices(env, async (services) => {
         const { id, slug } = await requireStore(services.database, store)
         if (shop !== undefined) {
-          if (port !== 'ecommerce') throw new InvalidArgumentError('--shop is of the port ecommerce')
           const link = buildInstallLink(await openContext(services, id), provider, shop)
           print(json, { port, provider, connected: false, link }, `Its owner connects ${shop} here: ${link}`)
           return

@@ -27,7 +27,7 @@ export function requireUsable(dataDir: string): void {
   if (!found) return
   if (found.isSymbolicLink()) {
     throw new SettingsError(
-      `DATA_DIR: ${folder} is a link, which the embedded database does not follow: put the folder itself there, or set DATA_DIR to the one that it lies in`,
+      `DATA_DIR: ${folder} is a link, which the embedded database does not follow: put the folder itself there, or set DATA_DIR to the folder that contains it`,
     )
   }
   if (!found.isDirectory()) {

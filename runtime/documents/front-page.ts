@@ -138,7 +138,7 @@ export function renderLlmsText(
     `Every call below ${publicUrl}/v1 has a key: \`Authorization: Bearer mk_live_…\`. An error is always`,
     '`{ "error": { "code", "message" } }`; its sentence names the field and the remedy. An assistant with the Model Context',
     `Protocol connects to ${publicUrl}/mcp with the same header: \`list_operations\` finds an operation by a merchant's words,`,
-    '`describe_operation` tells how it is called, `call_operation` calls it.',
+    '`describe_operation` shows how it is called, `call_operation` calls it.',
     '',
     '## Documents',
     '',

@@ -304,7 +304,9 @@ const isContainer = (schema: z.ZodTypeAny): boolean =>
 function textWithin(schema: z.ZodTypeAny): z.ZodString | null {
   if (schema instanceof z.ZodString) return schema
   if (isContainer(schema)) return null
-  const children = getChildSchemas(schema)
+  const children = getChildSchemas(schema).filter(
+    (each) => !(each instanceof z.ZodLiteral && each.value === ''),
+  )
   return children.length === 1 ? textWithin(children[0]!) : null
 }
 

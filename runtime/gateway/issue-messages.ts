@@ -37,9 +37,10 @@ function flattenUnionIssues(issue: z.ZodIssue): z.ZodIssue[] {
 const isTypeIssue = (issues: z.ZodIssue[]): boolean =>
   issues.length === 1 && (issues[0]!.code === 'invalid_type' || issues[0]!.code === 'invalid_literal')
 
-/** The values that a member of a union accepts, if it is a literal or an enum; otherwise null. */
+/** The values that a member of a union accepts, if it is a literal or an enum and got a value; otherwise null. */
 function listAccepted([issue, ...others]: z.ZodIssue[]): unknown[] | null {
-  if (!issue || others.length > 0) return null
+  if (!issue || others.length > 0 || ('received' in issue && (issue.received ?? 'undefined') === 'undefined'))
+    return null
   if (issue.code === 'invalid_literal') return [issue.expected]
   if (issue.code === 'invalid_enum_value') return issue.options
   return issue.code === 'invalid_type' ? parseQuoted(issue.expected) : null

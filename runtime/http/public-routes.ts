@@ -43,7 +43,7 @@ export function publicRoutes({ clock, log }: Services): PublicRoutes {
 
 /** People type or paste an address with a slash at its end: a GET is redirected to the address without it. */
 function redirectWithoutSlash(c: Call): Response | null {
-  if (c.req.method !== 'GET') return null
+  if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return null
   const path = /^((?:\/[^/]+)+)\/+$/.exec(c.req.path)?.[1]
   return path === undefined ? null : c.redirect(`${path}${rawQuery(c.req.raw)}`, 308)
 }

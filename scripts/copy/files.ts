@@ -35,7 +35,7 @@ async function filesBelow(
 ): Promise<string[]> {
   const here = await ignoreMissing(realpath(join(folder, at)))
   if (here === null || above.includes(here)) return []
-  if (here === to) throw new Error(`${to} lies among the files themselves: name another`)
+  if (here === to) throw new Error(`${to} is inside the folder of the files itself: name another`)
   const found: string[] = []
   for (const entry of (await ignoreMissing(readdir(here, { withFileTypes: true }))) ?? []) {
     const path = join(at, entry.name)

@@ -80,7 +80,11 @@ test('if the provider rejects an old cursor, reading starts over', async () => {
     const rows: number[] = []
     const read = async (cursor: string | null) => {
       asked.push(cursor)
-      if (refused.includes(cursor)) throw new Refused('bad-cursor', 'cursor: was not issued by this platform, leave it out to start again')
+      if (refused.includes(cursor))
+        throw new Refused(
+          'bad-cursor',
+          'cursor: was not issued by this platform, leave it out to start again',
+        )
       return cursor === 'b' ? { rows: [2], next: null } : { rows: [1], next: 'b' }
     }
     for await (const page of resumePages(read, ({ next }) => next, kept)) rows.push(...page.rows)

@@ -3,9 +3,10 @@
  * value, and what it advises is accepted.
  */
 import { expect, test } from 'vitest'
+import { subscribeBody } from '#operations/stock/subscriptions/subscribe'
 import { getChildSchemas, publish } from '#runtime/documents/publish'
 import { ApiError } from '#runtime/errors'
-import { parseInput, parseJson } from '#runtime/gateway/input'
+import { parseInput, parseJson, readBodyAs } from '#runtime/gateway/input'
 import { loadRegistry } from '#runtime/registry/registry'
 import { ignoredKeys, keepsEmpty, object, queryInt, queryList, z } from '#runtime/schema'
 import { hasVisible } from '#runtime/values/confusables'
@@ -110,7 +111,7 @@ function isTrue(sentence: string, value: unknown, part: Part): boolean | null {
   return some((each) => (word === 'at least' ? measure(each) < Number(bound) : measure(each) > Number(bound)))
 }
 
-/** What a sentence advises to send instead; none if it advises nothing that can be tried. */
+/** The values that a sentence advises to send instead; none if it advises nothing that can be tried. */
 function advisedBy(sentence: string): unknown[] {
   const oneOf = /^must be one of (.+)$/.exec(sentence)?.[1]
   if (oneOf) return oneOf.split(', ')
@@ -180,9 +181,9 @@ test('an empty text in a nullable field is null, except where it has a meaning o
     keepsEmpty(schema) || getChildSchemas(schema).some(keepsEmpty)
   let tried = 0
   for (const { place, part, name, schema } of fields) {
-    const types = [(publish(schema) as { type?: unknown }).type].flat()
-    if (part === 'query' || !types.includes('string') || !types.includes('null')) continue
-    if ((publish(schema) as { enum?: unknown }).enum) continue
+    const published = publish(schema) as { type?: unknown; enum?: unknown; anyOf?: { type?: unknown }[] }
+    const types = [published, ...(published.anyOf ?? [])].flatMap(({ type }) => type)
+    if (part === 'query' || !types.includes('string') || !types.includes('null') || published.enum) continue
     if (isKept(schema)) {
       kept.add(place.split(' ')[0]!)
       continue
@@ -198,6 +199,13 @@ test('an empty text in a nullable field is null, except where it has a meaning o
   }
   expect(tried).toBeGreaterThan(100)
   expect([...kept]).toEqual(['patch_product_reviews_by_reviewId_reply', 'post_stock_notifications_settings'])
+})
+
+test('the form of a stock alert takes an empty name, and null as its body is refused', () => {
+  const given = { variantId: '1', email: 'ana@example.com', source: 'product-page' }
+  expect(parseInput(subscribeBody, { ...given, name: '' }, 'body')).toEqual({ ...given, name: null })
+  for (const body of ['null', '[]', '"text"', '1'])
+    expect(() => readBodyAs(subscribeBody, body), body).toThrow('body: must be an object')
 })
 
 test('a list in a query may have blanks after its commas', () => {
@@ -232,6 +240,9 @@ test('unions of values are one list, and a field that says which object it is na
   expect(() => parseInput(either, wrong, 'body')).toThrow(
     'status: must be one of a, b, all; step.type: must be one of wait, message; ' +
       'least: must have at least 1 entry; pair: must have exactly 2 entries',
+  )
+  expect(() => parseInput(either, { ...wrong, status: undefined, step: {} }, 'body')).toThrow(
+    'status: is required; step.type: must be one of wait, message',
   )
   for (const body of [null, [], 'text', 1])
     expect(() => parseInput(either, body, 'body')).toThrow('body: must be an object')

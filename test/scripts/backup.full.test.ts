@@ -270,7 +270,7 @@ test.skipIf(isCluster)('files behind links are copied; a target among the files 
     const { code, err } = await run(backupProgram, [join(files, below)], { env })
     expect([code, err]).toEqual([
       1,
-      expect.stringMatching(/ lies among the files themselves: name another$/m),
+      expect.stringMatching(/ is inside the folder of the files itself: name another$/m),
     ])
     expect(existsSync(join(files, below))).toBe(false)
   }

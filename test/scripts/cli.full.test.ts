@@ -104,7 +104,7 @@ describe('while a server runs on the folder', () => {
       name: 'The aurora',
       plan: 'trial',
     })
-    const paid = await json('store', newStore('borealis', ['--plan', 'starter']))
+    const paid = await json('store', newStore('borealis', ['--plan', 'starter', '--locale', 'es-AR']))
     expect(paid.plan).toBe('starter')
     expect(await json('store', ['list'])).toEqual({ data: [store, paid] })
   })

@@ -97,6 +97,21 @@ test.each([
   expect(await runRefused(create!, [...(await readValidArguments(create!)), ...more])).toContain(message)
 })
 
+test.each([
+  ['--slug', 'Bad Slug', 'slug: must be lower-case letters, digits and hyphens'],
+  ['--name', ' ', 'name: must not be empty'],
+  ['--owner', 'me', 'owner: must be an email address'],
+  ['--country', 'XX', 'country: must be a country such as BR'],
+  ['--currency', 'XAU', 'currency: must be a currency that exists, such as BRL'],
+  ['--timezone', 'Mars/Base', 'timezone: Mars/Base is no time zone: use one such as America/Sao_Paulo'],
+  ['--locale', 'português', 'locale: português is no language tag: use one such as pt-BR'],
+] as const)('store create %s %j is refused before a database is made', async (option, value, message) => {
+  const [create] = listCommands().filter(({ name }) => name.endsWith('store -- create'))
+  expect(await runRefused(create!, [...(await readValidArguments(create!)), option, value])).toContain(
+    message,
+  )
+})
+
 test('files and folders that are missing, of another kind or without the right content are reported', async () => {
   const text = join(folder, 'text.json')
   writeFileSync(text, 'not JSON')
@@ -116,6 +131,11 @@ test('files and folders that are missing, of another kind or without the right c
     ['store', [...agency, text], `branding: ${text} is not valid JSON`],
     ['store', [...agency, list], `branding: ${list} must hold an object`],
     ['store', [...connect, list], `credentials: ${list} must hold an object`],
+    [
+      'store',
+      [...connect.with(4, 'mailingList'), text, '--shop', 'x'],
+      '--shop: is for --port ecommerce only',
+    ],
     ['store', ['list', '--env-file', folder], `--env-file: ${folder} cannot be read (EISDIR)`],
   ] as const) {
     const { code, out, err } = await run(programs[script]!, args, { env: { ...env } })

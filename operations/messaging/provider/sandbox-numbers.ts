@@ -136,7 +136,7 @@ export class SandboxNumbers
         .where('code', '=', code)
         .executeTakeFirst()
       if (!setup?.phone || setup.display_name === null) {
-        throw new Refused('code-refused', 'The code is not one of this setup, or does not hold any more')
+        throw new Refused('code-refused', 'The code is not one of this setup, or is no longer valid')
       }
       const { phone, display_name: displayName } = setup
       const ready = setup.outcome === 'approve'
@@ -198,7 +198,7 @@ export class SandboxNumbers
   phoneHealth: NumberPort['phoneHealth'] = (store) =>
     withMode(this.#db, store, async () => {
       const row = await this.#find(store.id)
-      if (!row?.is_token_valid) throw new Unavailable('no', 'The token does not hold any more')
+      if (!row?.is_token_valid) throw new Unavailable('no', 'The token is no longer valid')
       return this.#healthOf(row)
     })
 

@@ -176,7 +176,7 @@ export class SandboxMessaging implements MessagingPort {
       ]),
     )
     const { mode, provider_message_id: providerMessageId } = rows[0]!
-    if (mode === 'denied') throw new Refused('disconnected', 'The token does not hold any more')
+    if (mode === 'denied') throw new Refused('disconnected', 'The token is no longer valid')
     if (mode === 'down') throw new Unavailable('no', 'The sandbox is set to be down')
     if (mode === 'throttle') throw new Throttled(throttleMs)
     if (mode === 'timeout') throw new Unavailable('unknown', 'The sandbox is set to lose its answers')

@@ -66,7 +66,7 @@ export const scannedPage = (given: { phone: string }): Response =>
 
 export const deadCodePage = (): Response =>
   answerHtml(
-    'This code does not live any more',
+    'This code has expired',
     '<p>It ran out, was replaced, or was scanned already. Nothing was linked: scan the newest code of the session.</p>',
     410,
   )

@@ -48,7 +48,7 @@ export const requestMessages = outbox.defineSingleSource<RequestMessage>()({
     // The message was claimed within the last minute, and the claim has checked its eligibility.
     if (tries === 0 && tx.now().getTime() - createdAt.getTime() < minuteMs) return null
     const code = await findMessageSkipReason(tx, id)
-    return code && { code, reason: 'Nothing calls for it any more' }
+    return code && { code, reason: 'It is no longer needed' }
   },
   async prepare(tx, row) {
     const content = row.calledAt === null ? await buildContent(tx, row) : row.content

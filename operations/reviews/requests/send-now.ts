@@ -94,7 +94,5 @@ function explainNoneSent(
   if (reason) return `None of them could be sent: ${reasons[reason]}`
   if (ids === null) return 'No request is scheduled'
   const [status] = statuses.values()
-  return status
-    ? `None of them could be sent: the first is ${status}`
-    : 'No id is a request of this store'
+  return status ? `None of them could be sent: the first is ${status}` : 'No id is a request of this store'
 }

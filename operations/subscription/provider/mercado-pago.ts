@@ -282,7 +282,7 @@ export class MercadoPagoBilling implements BillingPort {
           code: 'notifications',
           isFine: true,
           message:
-            'Not asked: Mercado Pago tells nobody which notifications are on. They must be payment, subscription_preapproval and subscription_authorized_payment',
+            'Not checked: Mercado Pago does not report which notifications are on. They must be payment, subscription_preapproval and subscription_authorized_payment',
         },
       )
     } catch (error) {

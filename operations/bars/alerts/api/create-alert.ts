@@ -16,7 +16,8 @@ export default operation({
   input: { body: newAlert },
   answer: { status: 201, body: fomoAlert },
   refuses: {
-    conflict: 'The type was created before, or a product is excluded and no platform is connected to check it',
+    conflict:
+      'The type was created before, or a product is excluded and no platform is connected to check it',
     unavailable: 'A product is excluded, and the platform does not answer',
   },
   etag: true,

@@ -7,7 +7,6 @@ export default serverJob(chatAgentReply, {
   retry: { limit: 6, backoffSeconds: 5 },
   timeoutSeconds: 60,
   oneAtATimePer: ({ inboundId }) => inboundId,
-  safeTwice:
-    'An inbound message is handled once, in one transaction; its reply is sent under its own key.',
+  safeTwice: 'An inbound message is handled once, in one transaction; its reply is sent under its own key.',
   run: (system, message) => replyTo(system, message),
 })

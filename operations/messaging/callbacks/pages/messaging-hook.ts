@@ -7,7 +7,7 @@ export default page({
   method: 'POST',
   path: '/hooks/messaging/:provider',
   description:
-    'What the messaging provider tells: statuses, messages of contacts, changes of numbers and templates.',
+    'What the messaging provider reports: statuses, messages of contacts, changes of numbers and templates.',
   trust: 'Signed by the provider: HMAC-SHA256 of the raw body with the app secret.',
   async handler(ctx, request) {
     const { headers, body } = await request.readSigned(bodyAtMost)

@@ -107,7 +107,7 @@ export class WhatsappCheck {
     const { appId } = this.#graph.options
     const isFine = data.some((each) => each.whatsapp_business_api_data.id === appId)
     const message = isFine
-      ? 'The account tells our app what happens'
+      ? 'The account sends its events to our app'
       : 'The account does not send its events to our app'
     return [
       toPrecondition('subscription', isFine, message, 'Revalidate the official number: it subscribes again'),

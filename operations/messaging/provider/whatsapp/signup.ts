@@ -111,7 +111,7 @@ export class WhatsappSignup implements Pick<NumberPort, 'startOfficialSetup' | '
     } catch (error) {
       if (!(error instanceof GraphFailure)) throw error
       if (error.graph.status >= 500 || isThrottled(error.graph)) throw toCallError(error.graph)
-      throw new Refused('code-refused', 'The code does not hold (any more)')
+      throw new Refused('code-refused', 'The code is not valid (any more)')
     }
   }
 

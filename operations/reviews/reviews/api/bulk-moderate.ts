@@ -8,7 +8,7 @@ export default operation({
   method: 'POST',
   path: '/product-reviews/bulk-moderate',
   description:
-    'Approve or reject up to 200 reviews, each on its own; the answer tells what became of every one.',
+    'Approve or reject up to 200 reviews, each on its own; the answer reports the result of each one.',
   details:
     'In the order given; a repeated id counts once. A review that has that status already is a conflict, one that is not of this store not_found. The answer is 200 even when none changed.',
   words: 'approve or reject many opinions at once',

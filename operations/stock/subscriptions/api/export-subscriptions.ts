@@ -7,7 +7,8 @@ import { exportQuery } from '../../subscription-schema.ts'
 export default operation({
   method: 'GET',
   path: '/stock-notifications/export',
-  description: 'Email the people who wait for stock, or were notified, as a CSV file to the member whose key asks.',
+  description:
+    'Email the people who wait for stock, or were notified, as a CSV file to the member whose key asks.',
   details: 'All of them unless filtered; deleted ones are in none.',
   words: 'who waits for products as a spreadsheet',
   scopes: ['platform:write'],

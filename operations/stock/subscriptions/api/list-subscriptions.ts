@@ -6,7 +6,8 @@ import { listSubscriptions } from '../subscriptions.ts'
 export default operation({
   method: 'GET',
   path: '/stock-notifications/list',
-  description: 'List who waits for products to return, newest first; with `status`, those already notified too.',
+  description:
+    'List who waits for products to return, newest first; with `status`, those already notified too.',
   words: 'back-in-stock waiting list, people who want to be notified, sold-out products that are wanted',
   scopes: ['platform:read'],
   readOnly: true,
