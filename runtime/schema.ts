@@ -258,6 +258,13 @@ export const searchText = (place: string, max = 120) =>
     .describe(
       `${place}. Finds all words, in any order and anywhere within a word; case, accents and invisible characters do not matter`,
     )
+/** A phone as people and programs write it, which `requirePhone` parses. */
+export const phone = z
+  .string()
+  .max(40)
+  .describe(
+    "Stored as E.164. A number without a prefix is one of the store's country; whatsapp:, tel:, @c.us, wa.me/ and 00 are understood",
+  )
 /** An email address as it was typed, without invisible characters; compared by `emailKey`. */
 export const email = z.preprocess(
   (value) => (typeof value === 'string' && value.length <= 1000 ? cleanEmail(value) : value),

@@ -1,11 +1,12 @@
 /** Reads and writes the subscription row. Reads apply due transitions in memory; writes happen only under the row's lock. */
 
-import { amounts, notify, notifyEntitlementChanged } from '#operations/store/index'
+import { notify, notifyEntitlementChanged } from '#operations/store/index'
 import type { Context } from '#runtime/context'
 import { prepared } from '#runtime/database/query'
 import { dayMs } from '#runtime/durations'
 import { billingReconcile } from './handles.ts'
 import { addTask } from './intents.ts'
+import { amounts } from './money.ts'
 import { closeOpenCheckouts } from './open-checkouts.ts'
 import {
   advanceTo,

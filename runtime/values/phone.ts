@@ -1,54 +1,122 @@
 /** Phone numbers: the form in which they are stored, and the form in which they are compared. */
-import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { refuse } from '#runtime/errors'
 import { toPlainCharacters } from './confusables.ts'
 
 const typedAtMost = 200
 const signsAtMost = 40
 
 /**
- * Parses a typed or copied number to E.164 (`+5511999998888`), including national forms, trunk prefixes and invisible
- * marks; null if it cannot be a phone number. `country` (ISO 3166-1): the country of a number without a prefix.
+ * Parses a typed or copied number to E.164 (`+5511999998888`), including national forms, trunk prefixes, invisible
+ * marks, and what programs write around a number; null if it cannot be a phone number. `country` (ISO 3166-1): the
+ * country of a number without a prefix.
  */
 export function parsePhone(text: string, country: string): string | null {
   const typed = cleanPhone(text)
   if (typed === null) return null
+  if (typed.startsWith('+')) return parsePrefixed(typed)
   const digits = typed.replace(/\D/g, '')
+  // In `0055…` two zeros replace the plus.
+  const prefixed = digits.startsWith('00') ? parsePrefixed(typed.replace(/^\D*00/, '+')) : null
+  if (prefixed) return prefixed
   const own = parsePhoneNumberFromString(typed, country as CountryCode)
-  if (own?.isValid()) return own.number
-  if (hasPlus.test(typed)) {
-    // `+52 (0)55 …`: the trunk zero is dialled only within the country.
-    const withoutTrunk = typed.replace(/\(\s*0\s*\)/, '')
-    return parseInternational(`+${withoutTrunk.replace(/\D/g, '')}`) ?? parseInternational(`+${digits}`)
-  }
-  return (
-    parseNational(digits, country, own?.number) ??
-    // `5511999998888` is an international number without its plus; in `0055…` two zeros replace the plus.
-    parseInternational(`+${digits}`) ??
-    (digits.startsWith('00') ? parseInternational(`+${digits.slice(2)}`) : null)
-  )
+  if (own?.isValid()) return findAbroad(typed, digits, own) ?? own.number
+  // `5511999998888` is an international number without its plus.
+  return parseNational(digits, country, own?.number) ?? parseInternational(`+${digits}`)
 }
 
-const hasPlus = /^[\s(]*\+/
+/** Returns the phone, or refuses the text with a 400 that names the field. */
+export function requirePhone(text: string, country: string, field = 'phone'): string {
+  const phone = parsePhone(text, country)
+  if (!phone) throw refuse('bad_request', `${field}: ${explainPhone(text)}`)
+  return phone
+}
+
+/** The sentence for a text that `parsePhone` does not accept. */
+export const explainPhone = (text: string): string =>
+  shortened.test(toPlainCharacters(text.slice(0, typedAtMost)))
+    ? `was turned into a number by the spreadsheet (${text.trim().slice(0, signsAtMost)}); format the column as text`
+    : 'is not a phone number'
+
+/** A number in a spreadsheet's short form, which has lost digits: `5.51E+12`, `5,51E12`. */
+const shortened = /^[\s='"]*[+-]?\d+(?:[.,]\d+)?e[+-]?\d+[\s'"]*$/i
 
 /**
- * Converts a typed number to plain characters: ASCII digits, hyphens and spaces, without invisible marks, `tel:` and
- * the placeholder `xx` of a carrier. Null if the text contains anything else.
+ * Converts a typed number to plain characters: ASCII digits, hyphens and spaces, beginning with the plus if there is
+ * one, without invisible marks, the placeholder `xx` of a carrier, and what programs write around it. Null if the text
+ * contains anything else.
  */
 export function cleanPhone(text: string): string | null {
   if (text.length > typedAtMost) return null
-  const plain = (isPlain.test(text) ? text : toPlainCharacters(text))
+  const plain = (isPlain.test(text) ? text : unwrap(toPlainCharacters(text)))
     .trim()
-    .replace(/^tel:(?:\/\/)?/i, '')
+    // Spreadsheets write a number with its decimals.
+    .replace(/^(?<digits>\+?\d{4,})[.,]0+$/, '$<digits>')
+    .replace(/^[\s(]*\+[\s(+]*(?:00)?/, '+')
     .replace(/^(?<before>[+\d\s().-]*?0)[\s-]?x{2}[\s-]?/i, '$<before>')
     .trim()
   return plain.length > 0 && plain.length <= signsAtMost && isPlain.test(plain) ? plain : null
 }
+
+/** Removes what people and programs write around a number: quotes, apostrophes, words, links, suffixes. */
+function unwrap(text: string): string {
+  const bare = text.replace(marksAround, '').replace(otherBlanks, ' ')
+  const international = whatsapp.map((form) => form.exec(bare)?.groups?.number).find(Boolean)
+  return international ? `+${international}` : bare.replace(words, '').replace(marksAround, '')
+}
+
+/** Quotes and apostrophes of any kind, the `=` of a spreadsheet's formula, pictures, and a separator at the end. */
+const marksAround =
+  /^[\s\p{Mn}\p{Extended_Pictographic}='"`\u02bc\u2018-\u201f\u2032\u2033]+|[\s\p{Mn}\p{Extended_Pictographic}'"`\u02bc\u2018-\u201f\u2032\u2033,;]+$/gu
+
+/** Brackets and dots that people write between digits. */
+const otherBlanks = /[[\]{}~\u00b7\u2022]/g
+
+/** Addresses and links of WhatsApp, in which a number is always international and has no plus. */
+const whatsapp = [
+  /^\+?(?<number>\d+)(?::\d+)?@(?:c\.us|s\.whatsapp\.net)$/i,
+  /^(?:[a-z]+:\/\/)?[\w.]*?(?:wa\.me\/|\/?send\/?\?(?:[^#]*&)?phone=)(?:\+|%2b)?\s?(?<number>\d[\d ().-]*)(?:[/?&#].*)?$/i,
+]
+
+/** Words and schemes before a number: of people, of URLs, of Twilio (`whatsapp:`), of lists of leads (`p:`). */
+const words =
+  /^(?:p:|(?:tel|telefone?|tel[eé]fono|phone|fone|mobile?|cel|celular|whats|whatsapp|wa|sms|callto)\b[.:\s]*(?:\/\/)?)/i
 
 /** Whether a text can be part of a phone number. */
 export const hasPhoneDigits = (text: string): boolean => /\d/.test(cleanPhone(text) ?? '')
 
 /** Characters that need no change. The ASCII space is the only blank, since the library fails on some others. */
 const isPlain = /^[+\d ().\-/]+$/
+
+/** Parses a number that begins with a plus. */
+function parsePrefixed(typed: string): string | null {
+  const digits = typed.replace(/\D/g, '')
+  const own = parsePhoneNumberFromString(`+${digits}`)
+  if (own?.isValid()) return own.number
+  // `+52 (0)55 …`: the trunk zero is dialled only within the country.
+  const withoutTrunk = typed.replace(/\(\s*0\s*\)/, '')
+  return parseInternational(`+${withoutTrunk.replace(/\D/g, '')}`) ?? parseInternational(`+${digits}`)
+}
+
+const mayBeMobile = (number: PhoneNumber): boolean => /MOBILE/.test(number.getType() ?? '')
+
+/**
+ * The international number in the digits of a valid national one (`own`), if that is no mobile and the international
+ * one is: countries with long landline numbers accept `4915123456789` as a landline. Null if the text is written as its
+ * country writes it: with the trunk prefix, its area in parentheses, in its groups, or (of a number that may be a landline in both countries, or
+ * is short) in its length.
+ */
+function findAbroad(typed: string, digits: string, own: PhoneNumber): string | null {
+  if (mayBeMobile(own) || own.nationalNumber !== digits) return null
+  const abroad = parsePhoneNumberFromString(`+${digits}`)
+  if (!abroad?.isValid() || !mayBeMobile(abroad)) return null
+  const groups = own.formatNational().match(/\d+/g)!
+  const written = typed.match(/\d+/g)!
+  const compared = typed.startsWith('(') ? 1 : undefined
+  if (groups.length > 1 && groups.slice(0, compared).join() === written.slice(0, compared).join()) return null
+  const isUncertain = abroad.getType() !== 'MOBILE' || digits.length < 10
+  return isUncertain && groups.join('') === digits ? null : abroad.number
+}
 
 /** Parses valid national spellings that the library does not accept. */
 function parseNational(digits: string, country: string, read: string | undefined): string | null {

@@ -3,7 +3,7 @@ import { checkRoute, isWindowOpen, type sending, sendOne, templates } from '#ope
 import type { Context } from '#runtime/context'
 import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { automationNotFound, getAutomation } from '../automations.ts'
 import {
   buildCashbackCoupon,
@@ -32,8 +32,7 @@ export async function sendTest(
   const automation = await getAutomation(ctx, id)
   if (!automation) throw automationNotFound()
   const message = findMessage(automation, stepId)
-  const phone = parsePhone(typed, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = requirePhone(typed, ctx.store.country)
   const route = await checkRoute(ctx)
   if ('code' in route) {
     throw refuse(route.code === 'subscription-inactive' ? 'forbidden' : 'conflict', route.message)

@@ -6,7 +6,7 @@ import { refuse } from '#runtime/errors'
 import { reference, requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { mergeChange } from '#runtime/values/changes'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { countCharacters } from '#runtime/values/truncate'
 import { barSettings } from '../bar-settings.ts'
 import { link, platformId } from '../common-schema.ts'
@@ -63,9 +63,7 @@ function normalizeTarget({ type, target }: Action, field: string, country: strin
     const read = link.safeParse(target)
     if (!read.success) throw wrong(read.error.issues[0]!.message)
   } else if (type === 'messaging' || type === 'phone') {
-    const phone = parsePhone(target, country)
-    if (!phone) throw wrong('is not a phone number')
-    return phone
+    return requirePhone(target, country, field)
   } else if (type === 'product') {
     if (!platformId.safeParse(target).success) throw wrong('is not the id of a product')
   } else if (countCharacters(target) > couponAtMost)

@@ -2,7 +2,7 @@
 
 import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
-import { parsePhone } from '#runtime/values/phone'
+import { explainPhone, parsePhone } from '#runtime/values/phone'
 import { countCharacters } from '#runtime/values/truncate'
 import { maxCustomFields, maxCustomValueLength } from '../lists/contact-schema.ts'
 import type { CsvLayout } from './csv-columns.ts'
@@ -11,8 +11,6 @@ import type { Entry } from './entries.ts'
 
 const nameAtMost = 120
 const emailAtMost = 254
-/** Matches a phone that a spreadsheet has changed to scientific notation, such as 5.51E+12 or 5,51E+12. */
-const scientific = /^[+-]?\d+(?:[.,]\d+)?e[+-]?\d+$/i
 
 const toText = (cell: Cell | undefined): string => (cell == null ? '' : String(cell).trim())
 const toOneLine = (text: string): string => text.replace(/\s+/g, ' ')
@@ -54,17 +52,8 @@ export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout
     .map((at) => firstValue(toText(cells[at])))
     .filter((text) => text !== '')
   if (written.length === 0) return bad('phone: is missing')
-  const phone = written
-    .map((text) => (scientific.test(text) ? null : parsePhone(text, country)))
-    .find(Boolean)
-  if (!phone) {
-    const [first] = written as [string]
-    return bad(
-      scientific.test(first)
-        ? `phone: was turned into a number by the spreadsheet (${first.slice(0, 40)}); format the column as text`
-        : 'phone: is not a phone number',
-    )
-  }
+  const phone = written.map((text) => parsePhone(text, country)).find(Boolean)
+  if (!phone) return bad(`phone: ${explainPhone(written[0]!)}`)
   const name = readName(cells, layout)
   if (countCharacters(name) > nameAtMost) return bad(`name: has more than ${nameAtMost} characters`)
   const address = layout.email === null ? '' : firstValue(toText(cells[layout.email]))

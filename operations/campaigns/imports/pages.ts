@@ -9,7 +9,7 @@ import type { Context } from '#runtime/context'
 import { readEmail } from '#runtime/schema'
 import { trimVisible } from '#runtime/values/confusables'
 import { addDays } from '#runtime/values/days'
-import { parsePhone } from '#runtime/values/phone'
+import { explainPhone, parsePhone } from '#runtime/values/phone'
 import { truncate } from '#runtime/values/truncate'
 import { getFirstInstant } from '#runtime/values/wall-clock'
 import type { CustomerFilters, NewsletterFilters } from '../lists/import-schema.ts'
@@ -92,7 +92,7 @@ function toEntry(customer: PlatformCustomer, country: string): Entry {
   const who = formatCustomer(customer.id)
   if (!customer.phone?.trim()) return { line: null, reason: `phone: is missing ${who}` }
   const phone = parsePhone(customer.phone, country)
-  if (!phone) return { line: null, reason: `phone: is not a phone number ${who}` }
+  if (!phone) return { line: null, reason: `phone: ${explainPhone(customer.phone)} ${who}` }
   return {
     line: null,
     phone,

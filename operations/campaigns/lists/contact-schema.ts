@@ -1,4 +1,4 @@
-import { email, id, instant, named, object, searchText, text, writeBody, z } from '#runtime/schema'
+import { email, id, instant, named, object, phone, searchText, text, writeBody, z } from '#runtime/schema'
 import { listSource } from './schema.ts'
 
 /** Names of the built-in variables, which no custom field may have. */
@@ -50,7 +50,7 @@ const customFieldsInput = z
 
 export const newContactBody = writeBody(
   {
-    phone: z.string().max(40),
+    phone,
     name: name.nullable(),
     email: email.nullable(),
     customFields: customFieldsInput,

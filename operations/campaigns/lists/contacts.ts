@@ -9,7 +9,7 @@ import { matchesSearch, type SearchFilter, toSearchFilter } from '#runtime/datab
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
 import { isId } from '#runtime/values/ids'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
 import type { NewContact } from './contact-schema.ts'
 import { type LockedList, lockExistingList, maxContacts, noSuchList } from './lists.ts'
 
@@ -111,8 +111,7 @@ export async function listContacts(
  * or full list, and a phone that is already in the list.
  */
 export async function addContact(ctx: Context, listId: string, input: NewContact): Promise<JsonText> {
-  const phone = parsePhone(input.phone, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = requirePhone(input.phone, ctx.store.country)
   const list = await lockExistingList(ctx, listId)
   const customFields = Object.fromEntries(
     Object.entries(input.customFields ?? {}).filter(([, value]) => value !== null),

@@ -3,7 +3,7 @@
 import { refuse } from '#runtime/errors'
 import { readEmail } from '#runtime/schema'
 import { isSeenAs } from '#runtime/values/fold'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { countCharacters, truncate } from '#runtime/values/truncate'
 import { parseName } from '../schema.ts'
 import { isOwnKey } from './form-rules.ts'
@@ -74,8 +74,5 @@ function readField(field: FormField, given: unknown, country: string): string | 
     if (email === null) throw refusal('must be an email address')
     return email
   }
-  if (field.type !== 'phone') return text
-  const phone = parsePhone(text, country)
-  if (!phone) throw refusal('is not a phone number')
-  return phone
+  return field.type === 'phone' ? requirePhone(text, country, `values.${field.key}`) : text
 }

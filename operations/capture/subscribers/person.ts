@@ -1,6 +1,6 @@
 /** Parses the person who filled in the popup, according to its settings. No database access. */
 import { refuse } from '#runtime/errors'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
 import type { PopupSettings } from '../popup/schema.ts'
 import { type CaptureBody, parseName, parsePageUrl } from '../schema.ts'
 
@@ -27,8 +27,7 @@ export function parsePerson(
   const email = fields.email.enabled ? body.email || null : null
   const typed = fields.phone.enabled ? body.phone?.trim() || null : null
   const name = fields.name.enabled ? parseName(body.name) : null
-  const phone = typed === null ? null : parsePhone(typed, country)
-  if (typed !== null && phone === null) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = typed === null ? null : requirePhone(typed, country)
   const given = { email, phone, name }
   for (const field of ['email', 'phone', 'name'] as const) {
     if (fields[field].required && given[field] === null) throw refuse('bad_request', `${field}: is required`)

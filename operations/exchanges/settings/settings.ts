@@ -7,7 +7,7 @@ import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { mergeChange } from '#runtime/values/changes'
 import { findRepeated } from '#runtime/values/fold'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { findVariableIssue } from '#runtime/values/variables'
 import { defaultSettings, exchangeWords } from './defaults.ts'
 import { findTemplateIssue } from './notice-texts.ts'
@@ -77,9 +77,7 @@ export function completeAddress(ctx: Context, given: object): z.infer<typeof add
     throw refuse('bad_request', `returnAddress.${first?.path.join('.')}: must be given`)
   }
   if (data.phone === null) return data
-  const phone = parsePhone(data.phone, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'returnAddress.phone: must be a phone number')
-  return { ...data, phone }
+  return { ...data, phone: requirePhone(data.phone, ctx.store.country, 'returnAddress.phone') }
 }
 
 /** Returns an enabled shipping method that lacks a return address, or null. */

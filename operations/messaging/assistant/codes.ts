@@ -5,7 +5,7 @@ import { hourMs, minuteMs } from '#runtime/durations'
 import { refuse, refuseTemporarily } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { randomText, sha256 } from '#runtime/values/ids'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
 import { truncate } from '#runtime/values/truncate'
 import { getAssistant } from './numbers.ts'
 import type { connectCode } from './schema.ts'
@@ -23,8 +23,7 @@ export async function createConnectCode(
 ): Promise<z.input<typeof connectCode>> {
   const assistant = getAssistant(ctx.services)
   if (!assistant) throw refuse('conflict', 'This server has no assistant')
-  const phone = input.phone ? parsePhone(input.phone, ctx.store.country) : null
-  if (input.phone && !phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = input.phone ? requirePhone(input.phone, ctx.store.country) : null
   const userId = ctx.actor.userId
   if (!userId) throw new Error('A connect code belongs to a member')
   await ctx.lockStore()

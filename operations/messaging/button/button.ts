@@ -11,7 +11,7 @@ import { minuteMs } from '#runtime/durations'
 import { refuse } from '#runtime/errors'
 import type { z } from '#runtime/schema'
 import { omitUndefined } from '#runtime/values/changes'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { translateBuiltIn } from '#runtime/values/wording'
 import {
   type ButtonChange,
@@ -157,24 +157,18 @@ function applyChange(before: ButtonContent, change: ButtonChange, country: strin
   const content: ButtonContent = {
     ...before,
     ...omitUndefined(fields),
-    phone: phone === undefined ? before.phone : phone && parseButtonPhone('phone', phone, country),
+    phone: phone === undefined ? before.phone : phone && requirePhone(phone, country),
     attendants:
       attendants?.map(({ name, role = null, phone: typed, avatarUrl = null }, at) => ({
         name,
         role,
-        phone: parseButtonPhone(`attendants.${at}.phone`, typed, country),
+        phone: requirePhone(typed, country, `attendants.${at}.phone`),
         avatarUrl,
       })) ?? before.attendants,
     schedule: { ...before.schedule, ...omitUndefined(schedule ?? {}) },
   }
   checkHours(content.schedule.hours)
   return content
-}
-
-function parseButtonPhone(field: string, text: string, country: string): string {
-  const phone = parsePhone(text, country)
-  if (!phone) throw refuse('bad_request', `${field}: is not a phone number`)
-  return phone
 }
 
 function checkHours(hours: ButtonContent['schedule']['hours']): void {

@@ -11,7 +11,7 @@ import { prepared } from '#runtime/database/query'
 import { phoneLike, toPhonePatterns } from '#runtime/database/search'
 import { refuse } from '#runtime/errors'
 import { JsonText } from '#runtime/operation'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { parsePhone, phoneKey, requirePhone } from '#runtime/values/phone'
 
 const optOutJson = (row: string) =>
   jsonObject({
@@ -118,8 +118,7 @@ export async function addByHand(
   ctx: Context,
   input: { phone: string; note?: string | null },
 ): Promise<JsonText> {
-  const phone = parsePhone(input.phone, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = requirePhone(input.phone, ctx.store.country)
   const [added] = await insertOptOut(ctx, {
     id: ctx.newId(),
     phone,

@@ -1,5 +1,5 @@
 import { reference } from '#runtime/references'
-import { id, instant, named, object, text, z } from '#runtime/schema'
+import { id, instant, named, object, phone, text, z } from '#runtime/schema'
 import { messageReason } from '../sending/message-reasons.ts'
 
 const parameterList = z.array(text(1, 1024)).max(20)
@@ -38,7 +38,7 @@ export const sentMessage = named(
 
 /** The writable fields of a single message. */
 export const sendInput = {
-  phone: z.string().min(1).max(40),
+  phone: phone.min(1),
   name: text(1, 120).nullable(),
   type: messageType.describe('Default template with officialapiTemplateId, else text'),
   text: text(1, 4096).nullable().describe('As a caption at most 1024'),

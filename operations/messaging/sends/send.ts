@@ -9,7 +9,7 @@ import type { JsonText } from '#runtime/operation'
 import { requireReferences } from '#runtime/references'
 import { z } from '#runtime/schema'
 import { sha256 } from '#runtime/values/ids'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
 import { truncate } from '#runtime/values/truncate'
 import type { Route } from '../numbers/route.ts'
 import { deadAfterMs } from '../outbox/outbox-source.ts'
@@ -48,8 +48,7 @@ export async function sendFromInput(ctx: Context, input: SendInput): Promise<Jso
  * quota. Also refuses a message that the provider refuses.
  */
 export async function sendOne(ctx: Context, send: SingleSend): Promise<JsonText> {
-  const phone = parsePhone(send.phone, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = requirePhone(send.phone, ctx.store.country)
   const requestKey = buildRequestKey(ctx, send)
   const before = requestKey === null ? null : await findRequest(ctx, requestKey)
   if (before) {

@@ -3,7 +3,7 @@
 import { refuse } from '#runtime/errors'
 import { toSeenText } from '#runtime/values/fold'
 import { isHttpsAddress } from '#runtime/values/https'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import type { TemplateContent } from '../provider/template-port.ts'
 import { countTemplatePlaceholders, type TemplateButton } from './content.ts'
 import { languages, type TemplateChange } from './schema.ts'
@@ -73,9 +73,12 @@ function buildButton(
 ): TemplateButton {
   const { type, text = null, url = null, phone = null } = button
   if (type === undefined) throw bad(`buttons.${at}.type`, 'is required')
-  const parsed = phone === null ? null : parsePhone(phone, country)
-  if (phone !== null && parsed === null) throw bad(`buttons.${at}.phone`, 'is not a phone number')
-  return { type, text, url, phone: parsed }
+  return {
+    type,
+    text,
+    url,
+    phone: phone === null ? null : requirePhone(phone, country, `buttons.${at}.phone`),
+  }
 }
 
 const dropMissing = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>

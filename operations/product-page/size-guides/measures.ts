@@ -2,7 +2,7 @@
  * Finds the cells of a size table that are measurements (rule 5). The heading of a column or row decides: by its unit,
  * by a part of the body, or by a word for sizes. A column with another heading has measurements if most cells are ones.
  */
-import { normalizeText } from '#runtime/values/normalize'
+import { foldText } from '#runtime/values/fold'
 import type { SizeTable } from './schema.ts'
 
 export type Unit = 'cm' | 'in'
@@ -51,7 +51,7 @@ const otherUnit = (unit: Unit): Unit => (unit === 'cm' ? 'in' : 'cm')
 function classify(heading: string, unit: Unit): Kind {
   if (mentions(heading, unit) && !(unit === 'in' && mentions(heading, 'cm'))) return 'measurement'
   if (mentions(heading, otherUnit(unit)) || otherUnits.test(heading)) return 'size'
-  const words = normalizeText(heading).match(/[\p{L}]+/gu) ?? []
+  const words = foldText(heading).match(/[\p{L}]+/gu) ?? []
   if (words.some((word) => bodyParts.has(word))) return 'measurement'
   const isCode = words.length === 1 && countryCodes.has(words[0]!)
   return isCode || words.some((word) => sizeWords.has(word)) ? 'size' : 'unknown'
@@ -68,7 +68,7 @@ function isMeasurement(cell: string, unit: Unit): boolean {
     .replace(amounts, ' ')
     // A note such as `(P)`.
     .replace(/\([^()\d]*\)/g, ' ')
-  return (normalizeText(rest).match(/\p{L}+|[^\p{L}\s]+/gu) ?? []).every((word) => connectors.has(word))
+  return (foldText(rest).match(/\p{L}+|[^\p{L}\s]+/gu) ?? []).every((word) => connectors.has(word))
 }
 
 const isBlank = (cell: string): boolean => /^[\s.–—-]*$/.test(cell)

@@ -8,7 +8,7 @@ import { prepared } from '#runtime/database/query'
 import { refuse } from '#runtime/errors'
 import { line, object, readEmail, themeId, z } from '#runtime/schema'
 import { emailKey } from '#runtime/values/email'
-import { parsePhone, phoneKey } from '#runtime/values/phone'
+import { phoneKey, requirePhone } from '#runtime/values/phone'
 import { stockListPush } from '../handles.ts'
 import type { AlertContent } from '../settings/schema.ts'
 import { getBuiltInText } from '../settings/settings.ts'
@@ -50,8 +50,7 @@ function parseContact(ctx: Context, input: SubscribeInput, settings: AlertConten
     return { channel: 'email', email, phone: null, key: emailKey(email) }
   }
   if (!settings.allowPhones) throw refuse('bad_request', 'phone: this store takes emails only')
-  const phone = parsePhone(input.phone!, ctx.store.country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
+  const phone = requirePhone(input.phone!, ctx.store.country)
   return { channel: 'phone', email: null, phone, key: phoneKey(phone) }
 }
 

@@ -2,9 +2,8 @@
 
 import type { RowChange } from '#db/tables'
 import type { Context } from '#runtime/context'
-import { refuse } from '#runtime/errors'
 import type { JsonText } from '#runtime/operation'
-import { parsePhone } from '#runtime/values/phone'
+import { requirePhone } from '#runtime/values/phone'
 import { changeHours, type StoredHours } from '../conversions/attribution-hours.ts'
 import { type FileUse, setUses } from '../files/uses.ts'
 import { conversionDaysRebuild } from '../handles.ts'
@@ -80,12 +79,6 @@ function buildProfileChange({ known }: SplitPatch, country: string): StoreChange
     ...(locale === undefined ? {} : { locale }),
     ...(logoUrl === undefined ? {} : { logo_url: logoUrl }),
   }
-}
-
-function requirePhone(text: string, country: string): string {
-  const phone = parsePhone(text, country)
-  if (!phone) throw refuse('bad_request', 'phone: is not a phone number')
-  return phone
 }
 
 function buildAttributionChange(ctx: Context, stored: StoredHours, { known }: SplitPatch): StoreChange {

@@ -1,6 +1,6 @@
 import { sentMessage } from '#operations/messaging/index'
 import { operation, z } from '#runtime/operation'
-import { object } from '#runtime/schema'
+import { object, phone } from '#runtime/schema'
 import { sendTest } from '../test-send.ts'
 
 export default operation({
@@ -15,7 +15,7 @@ export default operation({
   feature: 'automations',
   input: {
     body: object({
-      phone: z.string().min(1).max(40),
+      phone: phone.min(1),
       stepId: z
         .string()
         .min(1)

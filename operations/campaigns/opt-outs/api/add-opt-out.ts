@@ -1,6 +1,6 @@
 import { optOuts } from '#operations/messaging/index'
-import { operation, z } from '#runtime/operation'
-import { writeBody } from '#runtime/schema'
+import { operation } from '#runtime/operation'
+import { phone, writeBody } from '#runtime/schema'
 import { optOut } from '../schema.ts'
 
 export default operation({
@@ -17,7 +17,7 @@ export default operation({
   feature: 'messaging',
   input: {
     body: writeBody(
-      { phone: z.string().max(40), note: optOut.shape.note },
+      { phone, note: optOut.shape.note },
       ['id', 'source', 'campaignId', 'createdAt', 'updatedAt'],
       ['phone'],
     ),
