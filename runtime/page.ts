@@ -34,7 +34,7 @@ export interface Page {
   cors?: boolean
   /** The deadline of the answer in seconds, if it is longer than that of other requests. */
   mayTakeSeconds?: number
-  /** True if shoppers open the page: it answers HTML in the language of the store. */
+  /** True if shoppers open the page: it answers HTML in the language of the store, and ignores unknown parameters. */
   forPeople?: boolean
   /** Exists only if the sandbox is on. */
   sandboxOnly?: boolean
@@ -58,9 +58,17 @@ const jsonAtMost = 1024 * 1024
 const formAtMost = 64 * 1024
 const formType = /^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
+/** The parameters of a query that have one of these names. */
+const keepKnown = (search: string, names: object): string =>
+  search
+    .slice(1)
+    .split('&')
+    .filter((pair) => [...new URLSearchParams(pair).keys()].some((name) => Object.hasOwn(names, name)))
+    .join('&')
+
 /**
  * A request as a page's handler sees it: only through these methods, whose text `input.ts` has parsed. Control
- * characters and lone surrogates in any part are refused with a 400 before a handler sees them.
+ * characters and lone surrogates in any part that a handler reads are refused with a 400 before.
  */
 export class PageRequest {
   readonly method: Method
@@ -69,23 +77,23 @@ export class PageRequest {
   /** The part of the client's address that rate limits count by. */
   readonly ip: string
   readonly #raw: Request
-  readonly #query: Record<string, string | string[]>
+  readonly #forPeople: boolean
   #read: Promise<Uint8Array> | null = null
   /** Returns the fields of the submitted form again; null until the form was read. */
   #form: (() => Iterable<readonly [string, string | File]>) | null = null
 
-  /** `path`: the path as it was sent. Refuses invalid text in the path and the query. */
+  /** `path`: the path as it was sent. Refuses invalid text in the path. */
   constructor(
     raw: Request,
-    { method, path: pattern }: Pick<Page, 'method' | 'path'>,
+    { method, path: pattern, forPeople = false }: Pick<Page, 'method' | 'path' | 'forPeople'>,
     path: string,
     ip: string,
   ) {
     this.#raw = raw
+    this.#forPeople = forPeople
     this.method = method
     this.ip = ip
     this.params = readParameters(pattern, path)
-    this.#query = parseQuery(rawQuery(raw))
   }
 
   /** The path as it was sent, percent-encoded. */
@@ -107,15 +115,20 @@ export class PageRequest {
     return this.#raw.headers.get(name)
   }
 
-  /** Parses the query; refuses an invalid one with a 400 that names the field. */
-  query<S extends z.ZodTypeAny>(schema: S): z.infer<S> {
-    return parseInput(schema, { ...this.#query }, 'query')
+  /**
+   * Parses the query; refuses an invalid one with a 400 that names the field. A page for people ignores unknown
+   * parameters: mail programs, social networks and advertising append theirs to links (`utm_source`, `fbclid`).
+   */
+  query<S extends z.AnyZodObject>(schema: S): z.infer<S> {
+    const search = rawQuery(this.#raw)
+    const query = this.#forPeople ? keepKnown(search, schema.shape) : search
+    return parseInput(schema, { ...parseQuery(query) }, 'query')
   }
 
   /** All parameters of the query, known or not: for an address that a provider built, such as a redirect. */
   parameters(): URLSearchParams {
     return new URLSearchParams(
-      Object.entries(this.#query).flatMap(([name, value]) =>
+      Object.entries(parseQuery(rawQuery(this.#raw))).flatMap(([name, value]) =>
         [value].flat().map((each): [string, string] => [name, each]),
       ),
     )

@@ -54,11 +54,15 @@ const getPattern = (c: Call): string => routePath(c, -1)
 const answerRefusal = (c: Call, refusal: ApiError): Response =>
   toResponse(toErrorAnswer(refusal, jsonHeaders(c.get('requestId'))))
 
-/** Refuses control characters and invalid UTF-8 in path and query of all routes that are added after it. */
-export function refuseInvalidText(hono: PublicRoutes): void {
+/**
+ * Refuses control characters and invalid UTF-8 in path and query of all routes that are added after it; in the query of
+ * a page for people only in what the page reads.
+ */
+export function refuseInvalidText(hono: PublicRoutes, pages: Registry['pages']): void {
+  const forPeople = new Set(pages.filter((page) => page.forPeople).map((page) => page.path))
   hono.use(async (c, next) => {
     for (const segment of c.req.path.split('/')) decodeParameter(segment, 'path')
-    parseQuery(rawQuery(c.req.raw))
+    if (!forPeople.has(getPattern(c))) parseQuery(rawQuery(c.req.raw))
     await next()
   })
 }

@@ -326,7 +326,7 @@ function buildPublicRoutes({ registry, services, metrics, worker, deadline, read
   corsRoutes(hono, services, pages)
   logBrokenAnswers(hono, services)
   enforceDeadline(hono, deadline)
-  refuseInvalidText(hono)
+  refuseInvalidText(hono, pages)
   hono.get('/healthz', (c) => c.json({ status: 'ok' }))
   hono.get('/readyz', async (c) => {
     try {

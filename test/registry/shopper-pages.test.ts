@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testApp, wholeRegistry } from '#test/support/app'
 import { isFullSuite } from '#test/support/suite'
-import { cases, expectPage, formatName, send, world } from './shopper-pages.ts'
+import { appendedByOthers, cases, expectPage, formatName, send, world } from './shopper-pages.ts'
 
 const app = await testApp({
   storefrontReadsIp: 10_000,
@@ -55,6 +55,11 @@ test.runIf(isFullSuite).each(Object.keys(cases))(
     expect(english.size).toBeGreaterThan(3)
   },
 )
+
+test('every page ignores parameters that others append to its link', async () => {
+  for (const name of Object.keys(cases))
+    await cases[name]!(await world(app, 'en-US', undefined, appendedByOthers))
+})
 
 /** Pages whose link has a token. */
 const isLink = ({ path }: { path: string }): boolean => /Token|unsubscribe|confirm|form|preview/.test(path)

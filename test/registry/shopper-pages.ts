@@ -16,6 +16,10 @@ import type { TestApp } from '#test/support/app'
 export const formatName = ({ method, path }: { method: string; path: string }) =>
   `${method} ${path.replace('/storefront/:publicId', '')}`
 
+/** What mail relays, social networks and advertising append to a link, once in an old encoding. */
+export const appendedByOthers =
+  'utm_source=mail&utm_campaign=caf%E9&utm_content=50%&utm_source=again&fbclid=IwAR0&gclid=x&mc_eid=1&amp;utm_x=1&_'
+
 type Fields = Record<string, string> | FormData
 /** Requests a path below the store's, or a URL from a page. With `fields` it submits a form. */
 type Send = (path: string, fields?: Fields) => Promise<Response>
@@ -103,8 +107,13 @@ export function expectPage(
   ]).toEqual([...at, status, 'text/html; charset=utf-8', lang, 1, 1, 1])
 }
 
-/** Calls `seen` with every page. */
-export async function world(app: TestApp, locale: string, seen?: (page: SeenPage) => void): Promise<World> {
+/** Calls `seen` with every page. `appended`: parameters that are added to every address. */
+export async function world(
+  app: TestApp,
+  locale: string,
+  seen?: (page: SeenPage) => void,
+  appended?: string,
+): Promise<World> {
   await app.setClock('2026-04-01T12:00:00.000Z')
   const returnAddress = { ...address, recipient: 'Bia', street: 'Bia', city: 'Bia' }
   const shop = await exchangeShop(app, { returnAddress }, { locale })
@@ -115,7 +124,10 @@ export async function world(app: TestApp, locale: string, seen?: (page: SeenPage
     locale,
     shop,
     words,
-    send: (path, fields) => send(app, shop.publicId, path, fields),
+    send: (path, fields) => {
+      const query = appended ? `${path.includes('?') ? '&' : '?'}${appended}` : ''
+      return send(app, shop.publicId, `${path}${query}`, fields)
+    },
     async see(status, path, fields) {
       const response = await made.send(path, fields)
       const page = await response.text()

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { canonicalPath } from '#runtime/http/target'
+import { appendedByOthers, formatName } from '#test/registry/shopper-pages'
 import { testApp } from '#test/support/app'
 import { store } from '#test/support/store'
 
@@ -18,6 +19,8 @@ const routeList = app.publicRoutes.map(({ method, path }) => ({
   method: method === 'ALL' ? 'POST' : method,
   path,
 }))
+const peoplePages = new Set(app.registry.pages.filter((page) => page.forPeople).map(formatName))
+const isForPeople = (route: { method: string; path: string }): boolean => peoplePages.has(formatName(route))
 const known: Record<string, string> = { publicId: shop.publicId, storeId: shop.id, provider: 'sandbox' }
 
 /** The address of a route, with `odd` in its parameter of that name. */
@@ -79,7 +82,7 @@ describe('each address', () => {
   })
 
   test.each(Object.entries(odd))(
-    '%s in a parameter, in a value of the query and in a name of it: 400',
+    '%s in a parameter, in a value of the query and in a name of it: 400, unless a page for people ignores it',
     async (_what, text) => {
       for (const { method, path } of routeList) {
         for (const [, name] of path.matchAll(/:(\w+)/g)) {
@@ -87,11 +90,24 @@ describe('each address', () => {
           expectRefused(await call(method, at), [400], `${method} ${at}`)
         }
         const at = buildAddress(path)
-        expectRefused(await call(method, `${at}?productId=${text}`), [400], `${method} ${at} in the query`)
-        expectRefused(await call(method, `${at}?${text}=1`), [400], `${method} ${at} as a name`)
+        const { status } = await call(method, at)
+        for (const query of [`productId=${text}`, `${text}=1`]) {
+          const answer = await call(method, `${at}?${query}`)
+          if (isForPeople({ method, path })) expect([at, query, answer.status]).toEqual([at, query, status])
+          else expectRefused(answer, [400], `${method} ${at}?${query}`)
+        }
       }
     },
   )
+
+  test('parameters that others append to the link of a page for people change nothing', async () => {
+    for (const { method, path } of routeList.filter(isForPeople)) {
+      const at = buildAddress(path)
+      const { status } = await call(method, at)
+      const answer = await call(method, `${at}?${appendedByOthers}`)
+      expect([method, at, answer.status, answer.text.includes('utm_')]).toEqual([method, at, status, false])
+    }
+  })
 
   test('an address has one spelling', async () => {
     for (const { method, path } of routeList) {
@@ -204,16 +220,17 @@ test('scripts of any site may call the pages that allow it, and read their refus
   const pages = app.registry.pages.filter((page) => page.cors)
   expect(pages.length).toBeGreaterThan(5)
   for (const { method, path } of pages) {
-    const ask = (how: string, query = '') =>
-      app.fetch(new Request(`http://localhost${buildAddress(path)}${query}`, { method: how }), {
-        ip: '10.9.9.9',
-      })
+    const ask = (how: string, at = buildAddress(path)) =>
+      app.fetch(new Request(`http://localhost${at}`, { method: how }), { ip: '10.9.9.9' })
     const preflight = await ask('OPTIONS')
     expect(preflight.status, path).toBe(204)
     expect(preflight.headers.get('access-control-allow-origin')).toBe('*')
     expect(preflight.headers.get('access-control-allow-methods')).toMatch(/^GET, ?POST, ?OPTIONS$/)
     expect(preflight.headers.get('access-control-allow-headers')).toContain('Idempotency-Key')
-    const refused = await ask(method, '?a=%00')
+    const address = isForPeople({ method, path })
+      ? buildAddress(path, { name: 'publicId', value: 'a%00' })
+      : `${buildAddress(path)}?a=%00`
+    const refused = await ask(method, address)
     expect(refused.status, path).toBe(400)
     expect(refused.headers.get('access-control-allow-origin')).toBe('*')
     expect(refused.headers.get('access-control-expose-headers')).toContain('X-Request-Id')

@@ -77,16 +77,20 @@ export const words = {
 } as const
 
 const maxStateLength = 4096
+/** The parameters of which one value counts; unknown ones are ignored (RFC 6749, 3.1). */
+const givenOnce = [
+  ...['client_id', 'redirect_uri', 'state', 'scope', 'response_type', 'response_mode'],
+  ...['code_challenge', 'code_challenge_method', 'request', 'request_uri'],
+]
 
 /** Throws `PageError` until the redirect address is verified, and `RedirectError` after that. */
 export async function parseAuthorizationRequest(
   ctx: SystemContext,
   given: URLSearchParams,
 ): Promise<AuthorizationRequest> {
-  for (const name of new Set(given.keys())) {
+  for (const name of givenOnce) {
     // Programs differ in which value they use if a parameter is given twice.
-    if (name !== 'resource' && given.getAll(name).length > 1)
-      throw new PageError(words.incomplete, `${name}: must be given once`)
+    if (given.getAll(name).length > 1) throw new PageError(words.incomplete, `${name}: must be given once`)
   }
   const { client, redirectUri } = await findClientAndRedirect(ctx, given)
   const state = given.get('state')

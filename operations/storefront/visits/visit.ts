@@ -29,8 +29,8 @@ export interface Visit {
   stamp: string
   /** Revision of settings and catalog cache, for an ETag. */
   revision: string
-  /** Parses the query. Refuses an invalid query with a 400 that names the field. */
-  query<S extends z.ZodTypeAny>(schema: S): z.infer<S>
+  /** Parses the query. Refuses an invalid query with a 400 that names the field; a page for people ignores unknown ones. */
+  query<S extends z.AnyZodObject>(schema: S): z.infer<S>
   /** Parses the JSON body of at most 32 KiB. Refuses an invalid body with a 400 that names the field. */
   body<S extends z.ZodTypeAny>(schema: S): Promise<z.infer<S>>
   /** The filled fields of a form without files. */
