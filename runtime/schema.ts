@@ -3,7 +3,7 @@
  * import `z` from here. Parsed values are plain JSON: instants and days stay text, money is a number.
  */
 import { z } from 'zod/v3'
-import { hasVisible } from '#runtime/values/confusables'
+import { countCodePoints } from '#runtime/text-lengths'
 import {
   dayPattern,
   instantPattern,
@@ -18,33 +18,10 @@ import {
   yearsMessage,
 } from '#runtime/values/days'
 import { cleanEmail } from '#runtime/values/email'
-import { countCharacters } from '#runtime/values/truncate'
 
 export { z }
 
-/**
- * Lengths of texts are counted in code points, as the published `minLength` and `maxLength` are. Zod counts UTF-16
- * units, of which an emoji has two or more: its issues are corrected here, for every schema.
- */
-const parseUnits = z.ZodString.prototype._parse
-z.ZodString.prototype._parse = function (input) {
-  // A text of only blanks or zero-width characters is empty.
-  if (typeof input.data === 'string' && !hasVisible(input.data)) input.data = ''
-  const { issues } = input.parent.common
-  const before = issues.length
-  const parsed = parseUnits.call(this, input) as z.SyncParseReturnType<string>
-  if (parsed.status === 'aborted') return parsed
-  const length = countCharacters(parsed.value)
-  if (length === parsed.value.length) return parsed
-  const found = issues.splice(before)
-  issues.push(...found.filter((issue) => issue.code !== 'too_big' || length > Number(issue.maximum)))
-  for (const check of this._def.checks) {
-    if (check.kind !== 'min' || length >= check.value || parsed.value.length < check.value) continue
-    const bound = { minimum: check.value, type: 'string', inclusive: true, exact: false } as const
-    z.addIssueToContext(this._getOrReturnCtx(input), { code: 'too_small', ...bound, message: check.message })
-  }
-  return issues.length === before ? z.OK(parsed.value) : z.DIRTY(parsed.value)
-}
+countCodePoints(z)
 
 const names = new WeakMap<z.ZodTypeAny, string>()
 
