@@ -143,7 +143,7 @@ async function explainBalance(tx: Context, delta: string, payment: PaymentKey | 
   if (!payment) throw new Error('A change of the credit balance needs the payment that explains it')
   await tx.db
     .updateTable('payments')
-    .set((eb) => ({ balance_change: eb('balance_change', '+', delta) }))
+    .set((eb) => ({ balance_change: eb('balance_change', '+', delta), updated_at: tx.now() }))
     .where('provider', '=', payment.provider)
     .where('provider_payment_id', '=', payment.id)
     .returning('id')

@@ -34,7 +34,7 @@ export function parseJson(
   } catch {
     throw refuse('bad_request', 'body: is not valid JSON')
   }
-  refuseLongNumbers(text, value)
+  refuseLongNumbers(text, value, files)
   const forbidden = mayHoldForbidden(text) ? findForbidden(value, files) : null
   if (forbidden)
     throw refuse('bad_request', `${shorten(forbidden.path.join('.') || 'body')}: ${forbidden.reason}`)

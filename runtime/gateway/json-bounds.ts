@@ -43,11 +43,15 @@ export function refuseTooManyValues(text: string, atMost = valuesAtMost): void {
   }
 }
 
+const noFields: ReadonlySet<string> = new Set()
 const mayHoldLongNumber = /\d{16}|\d[eE]/
 
-/** Refuses numbers beyond 2^53, which JavaScript has already rounded to another number. `text`: the value's JSON. */
-export function refuseLongNumbers(text: string, value: unknown): void {
-  const path = mayHoldLongNumber.test(text) ? findLongNumber(value) : null
+/**
+ * Refuses numbers beyond 2^53, which JavaScript has already rounded to another number. `text`: the value's JSON. `files`:
+ * the fields with a file's content, whose rows are checked later.
+ */
+export function refuseLongNumbers(text: string, value: unknown, files: ReadonlySet<string>): void {
+  const path = mayHoldLongNumber.test(text) ? findLongNumber(value, files) : null
   if (path === null) return
   throw refuse(
     'bad_request',
@@ -56,10 +60,11 @@ export function refuseLongNumbers(text: string, value: unknown): void {
 }
 
 /** The path of the first number beyond the largest exact one; null if there is none. */
-function findLongNumber(value: unknown): string[] | null {
+function findLongNumber(value: unknown, except: ReadonlySet<string> = noFields): string[] | null {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER ? [] : null
   if (typeof value !== 'object' || value === null) return null
   for (const key of Object.keys(value)) {
+    if (except.has(key)) continue
     const path = findLongNumber((value as Record<string, unknown>)[key])
     if (path) return [key, ...path]
   }

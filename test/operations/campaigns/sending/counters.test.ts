@@ -130,7 +130,7 @@ describe('send', () => {
 /** Unmet preconditions in the order of rule 2, each with the answer of schedule. */
 const unsendable: [string, number, (shop: SendingShop) => Promise<string>][] = [
   [
-    'no contact list any more',
+    'listId: the contact list of the campaign was deleted',
     409,
     async (shop) => {
       const listId = await shop.list(1)
