@@ -1,6 +1,7 @@
 /**
- * Schemas that both validate input and are published in the documents. Only this file imports zod; all other files
- * import `z` from here. Parsed values are plain JSON: instants and days stay text, money is a number.
+ * Schemas that both validate input and are published in the documents. Only this file imports zod (text-lengths.ts
+ * imports its type); all other files import `z` from here. Parsed values are plain JSON: instants and days stay text,
+ * money is a number.
  */
 import { z } from 'zod/v3'
 import { countCodePoints } from '#runtime/text-lengths'
@@ -228,9 +229,9 @@ export const text = (min: number, max: number) =>
     .trim()
     .min(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`)
     .max(max, `must have at most ${max} characters`)
-/** The `search` of a list. `place`: the texts that are searched. */
+/** The `search` of a list, in which a line break is a blank. `place`: the texts that are searched. */
 export const searchText = (place: string, max = 120) =>
-  line(1, max)
+  text(1, max)
     .optional()
     .describe(
       `${place}. Finds all words, in any order and anywhere within a word; case, accents and invisible characters do not matter`,
@@ -240,7 +241,7 @@ export const phone = z
   .string()
   .max(40)
   .describe(
-    "Stored as E.164. A number without a prefix is one of the store's country; whatsapp:, tel:, @c.us, wa.me/ and 00 are understood",
+    "Stored as E.164. A number without a prefix is one of the store's country; prefixes of programs (tel:), chat ids, links and 00 are understood",
   )
 /** An email address as it was typed, without invisible characters; compared by `emailKey`. */
 export const email = z.preprocess(

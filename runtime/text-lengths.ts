@@ -1,7 +1,7 @@
 /** Makes zod measure texts as people see them: code points, and nothing if only blanks are there. */
+import type { z as Zod } from 'zod/v3'
 import { hasVisible } from '#runtime/values/confusables'
 import { countCharacters } from '#runtime/values/truncate'
-import type { z as Zod } from './schema.ts'
 
 /**
  * Lengths of texts are counted in code points, as the published `minLength` and `maxLength` are. Zod counts UTF-16

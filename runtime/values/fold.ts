@@ -50,7 +50,7 @@ export function containsWords(texts: readonly (string | null)[], words: readonly
   return words.length > 0 && words.every((word) => within.includes(word))
 }
 
-/** What a reader sees of a text: case and accents count, invisible characters and the number of spaces do not. */
+/** Reduces a text to what a reader sees: case and accents count, invisible characters and the number of spaces do not. */
 export const toSeenText = (text: string): string =>
   stripInvisible(text.normalize('NFC'))
     .replace(/[\s\u0085]+/gu, ' ')

@@ -2,6 +2,7 @@
 import { type CountryCode, type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import { refuse } from '#runtime/errors'
 import { toPlainCharacters } from './confusables.ts'
+import { trimEndWhile, trimStartWhile } from './trim.ts'
 
 const typedAtMost = 200
 const signsAtMost = 40
@@ -60,27 +61,34 @@ export function cleanPhone(text: string): string | null {
 
 /** Removes what people and programs write around a number: quotes, apostrophes, words, links, suffixes. */
 function unwrap(text: string): string {
-  const bare = text.replace(marksAround, '').replace(otherBlanks, ' ')
-  const international = whatsapp.map((form) => form.exec(bare)?.groups?.number).find(Boolean)
-  return international ? `+${international}` : bare.replace(words, '').replace(marksAround, '')
+  const bare = trimMarks(text).replace(otherBlanks, ' ')
+  const international = addresses.map((form) => form.exec(bare)?.groups?.number).find(Boolean)
+  return international ? `+${international}` : trimMarks(bare.replace(words, ''))
 }
 
-/** Quotes and apostrophes of any kind, the `=` of a spreadsheet's formula, pictures, and a separator at the end. */
-const marksAround =
-  /^[\s\p{Mn}\p{Extended_Pictographic}='"`\u02bc\u2018-\u201f\u2032\u2033]+|[\s\p{Mn}\p{Extended_Pictographic}'"`\u02bc\u2018-\u201f\u2032\u2033,;]+$/gu
+/**
+ * Removes marks around a number: quotes and apostrophes of any kind, the `=` of a spreadsheet's formula, pictures, and
+ * a separator at the end.
+ */
+const trimMarks = (text: string): string =>
+  trimEndWhile(
+    trimStartWhile(text, (sign) => sign === '=' || mark.test(sign)),
+    (sign) => sign === ',' || sign === ';' || mark.test(sign),
+  )
+const mark = /[\s\p{Mn}\p{Extended_Pictographic}'"`\u02bc\u2018-\u201f\u2032\u2033]/u
 
 /** Brackets and dots that people write between digits. */
 const otherBlanks = /[[\]{}~\u00b7\u2022]/g
 
-/** Addresses and links of WhatsApp, in which a number is always international and has no plus. */
-const whatsapp = [
-  /^\+?(?<number>\d+)(?::\d+)?@(?:c\.us|s\.whatsapp\.net)$/i,
+/** Chat ids and links, in which a number is always international and has no plus. Ids of groups have other hosts. */
+const addresses = [
+  /^\+?(?<number>\d+)(?::\d+)?@(?:c\.us|s\.[a-z]+\.net)$/i,
   /^(?:[a-z]+:\/\/)?[\w.]*?(?:wa\.me\/|\/?send\/?\?(?:[^#]*&)?phone=)(?:\+|%2b)?\s?(?<number>\d[\d ().-]*)(?:[/?&#].*)?$/i,
 ]
 
-/** Words and schemes before a number: of people, of URLs, of Twilio (`whatsapp:`), of lists of leads (`p:`). */
+/** Words and schemes before a number: of people, of URLs, of programs (`p:` in lists of leads). */
 const words =
-  /^(?:p:|(?:tel|telefone?|tel[eé]fono|phone|fone|mobile?|cel|celular|whats|whatsapp|wa|sms|callto)\b[.:\s]*(?:\/\/)?)/i
+  /^(?:p:|(?:tel|telefone?|tel[eé]fono|phone|fone|mobile?|cel|celular|whats[a-z]*|wa|sms|callto)\b[.:\s]*(?:\/\/)?)/i
 
 /** Whether a text can be part of a phone number. */
 export const hasPhoneDigits = (text: string): boolean => /\d/.test(cleanPhone(text) ?? '')

@@ -29,7 +29,7 @@ export function toPublicName(name: string | null): string | null {
   return /\p{L}/u.test(result) ? result : null
 }
 
-/** A name that begins with the surname: `Souza, Ana`. What follows some commas is no given name: `Ana Souza, Jr.` */
+/** A name that begins with the surname: `Souza, Ana`. Titles after a comma are no given name: `Ana Souza, Jr.` */
 const inverted =
   /^([^,，،]+)[,，،]\s*(?!(?:jr|sr|i{2,3}|iv|filho|neto|ph\.?d|m\.?d|msc|mba|esq)\.?$)(\S.*)$/iu
 const isEastern = (text: string): boolean =>

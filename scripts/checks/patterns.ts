@@ -63,7 +63,7 @@ export async function findPatternIssues(root: string, exceptions = allowed): Pro
           wrong: `tries ${pattern} in each way to share a run`,
           remedy:
             'begin it with what precedes the run ((?<!…) too), match the whole run and look at it (text.replace(/\\s+/g, (run) => …)), ' +
-            'or walk from the end (withoutEnd of #runtime/values/ends)',
+            'or walk from the end (trimEndWhile of #runtime/values/trim)',
         })
       }
     }

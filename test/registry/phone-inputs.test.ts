@@ -38,7 +38,7 @@ const formNames = isFullSuite ? Object.keys(allForms) : ['without plus', 'nation
 /** Texts of forms that fit into a field of 40 characters. */
 const texts = formNames.map((form) => [form, allForms[form]!] as const)
 
-interface Door {
+interface PhoneInput {
   /** Ids of operations with the name of their field. */
   fields?: string[]
   /** Sends the text and returns the phone that was stored; or the message of the refusal. */
@@ -120,7 +120,7 @@ const newest = async (
     ?.phone
 const asked = await requested(shops.exchange)
 
-const doors: Record<string, Door> = {
+const inputs: Record<string, PhoneInput> = {
   'the profile': {
     fields: ['patch_store phone'],
     enter: (phone) => call(shops.plain, 'PATCH', '/store')({ phone }),
@@ -277,7 +277,7 @@ const doors: Record<string, Door> = {
   },
 }
 
-/** Doors that find what is stored: true if the text finds the phone. */
+/** Inputs that find what is stored: true if the text finds the phone. */
 const finders: Record<string, { fields?: string[]; find(text: string, phone: string): Promise<boolean> }> = {
   'deleting an opt-out': {
     fields: ['delete_campaigns_opt_outs_by_phone :phone'],
@@ -337,20 +337,20 @@ test('every field of an operation that takes a phone is among them', async () =>
     for (const name of parameters) if (/phone/i.test(name)) found.add(`${id} :${name}`)
     if (spec.input?.body) walk(spec.input.body, `${id} `)
   }
-  const listed = [...Object.values(doors), ...Object.values(finders)].flatMap(({ fields = [] }) => fields)
+  const listed = [...Object.values(inputs), ...Object.values(finders)].flatMap(({ fields = [] }) => fields)
   expect([...found].sort()).toEqual(listed.sort())
 })
 const containsObject = (schema: z.ZodTypeAny): boolean =>
   schema instanceof z.ZodObject || getChildSchemas(schema).some(containsObject)
 
-test.each(Object.entries(doors))('%s stores one phone, however it is written', async (_, { enter }) => {
+test.each(Object.entries(inputs))('%s stores one phone, however it is written', async (_, { enter }) => {
   for (const [form, write] of texts) {
     const phone = newMobile()
     expect([form, await enter(write(phone))]).toEqual([form, phone.number])
   }
 })
 
-test.each(Object.entries(doors).filter(([, { fields }]) => fields))(
+test.each(Object.entries(inputs).filter(([, { fields }]) => fields))(
   '%s refuses a number that a spreadsheet shortened',
   async (_, { enter }) => {
     expect(await enter(shortenedForms.exponent!(newMobile()))).toMatch(

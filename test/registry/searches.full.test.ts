@@ -49,7 +49,7 @@ test('every list returns the same search results the second time, on every page'
   expect(new Set(found).size).toBeGreaterThan(lists.length / 2)
 })
 
-/** Where each operation finds a name: SET of an update that gives it to rows (`$1`), and the rows if not all may have it. */
+/** The place in which each operation finds a name: SET of an update that gives it to rows (`$1`), and the rows if not all may have it. */
 const one = (table: string, condition = 'true') =>
   `id = (select id from ${table} where store_id = $2 and ${condition} order by id limit 1)`
 const held: Record<string, [table: string, set: string, condition?: string]> = {
@@ -93,7 +93,7 @@ const parents: Record<string, string> = {
   get_campaigns_by_id_messages: 'select campaign_id as id from campaign_messages where store_id = $1 limit 1',
 }
 
-/** What people type for a name: other forms of its characters, other spaces, another order. */
+/** Spellings that people type for a name: other forms of its characters, other spaces, another order. */
 const wide = (text: string) =>
   text.replace(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
 const forms: ((text: string) => string)[] = [

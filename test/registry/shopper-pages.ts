@@ -16,7 +16,7 @@ import type { TestApp } from '#test/support/app'
 export const formatName = ({ method, path }: { method: string; path: string }) =>
   `${method} ${path.replace('/storefront/:publicId', '')}`
 
-/** What mail relays, social networks and advertising append to a link, once in an old encoding. */
+/** Parameters that mail relays, social networks and advertising append to a link, once in an old encoding. */
 export const appendedByOthers =
   'utm_source=mail&utm_campaign=caf%E9&utm_content=50%&utm_source=again&fbclid=IwAR0&gclid=x&mc_eid=1&amp;utm_x=1&_'
 

@@ -96,7 +96,7 @@ describe('a phone of every country', () => {
         isMobile || (isShort && national.nationalNumber.length <= digits.length),
       ]).toEqual([store, digits, true])
     }
-    // Of 60,025 pairs of a store's country and a phone; 523 are mobiles of the store's country.
+    // There are 60,025 pairs of a store's country and a phone; 523 of those kept are mobiles of the store's country.
     expect(kept.length).toBe(isFullSuite ? 590 : 55)
   })
 })
@@ -119,7 +119,7 @@ test.each([
   // An area code in parentheses is one, a country's prefix another.
   ['(55) 11 98888-7777', 'BR', '+5511988887777'],
   ['(11) 98888-7777', 'BR', '+5511988887777'],
-  // What is not a phone.
+  // Not phones.
   ['491512345678@lid', 'DE', null],
   ['120363021234567890@g.us', 'DE', null],
   ['https://wa.me/message/ABC123', 'DE', null],

@@ -7,8 +7,6 @@ export const examplePhones: PhoneNumber[] = (Object.keys(examples) as CountryCod
   (country) => getExampleNumber(country, examples)!,
 )
 
-export const findExample = (country: CountryCode): PhoneNumber => getExampleNumber(country, examples)!
-
 type Forms = Record<string, (phone: PhoneNumber) => string>
 
 const toDigits = (text: string): string => text.replace(/\D/g, '')

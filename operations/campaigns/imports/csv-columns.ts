@@ -89,7 +89,7 @@ function layoutFromNames(
   }
   const [full = null] = found.name
   const [first, last] = [found.firstName[0], found.lastName[0]]
-  // `nome` beside `sobrenome` is a first name.
+  // If there is a column `sobrenome`, `nome` is a first name.
   const begins = first ?? (last === undefined ? undefined : (full ?? undefined))
   const name = begins === full ? null : full
   const nameParts = [begins, found.middleName[0], last, found.secondLastName[0]].filter(

@@ -2,7 +2,7 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max'
 import type { Entry } from './entries.ts'
 
-/** Countries that share a calling code, such as the United States and Canada, are told apart by the number's area. */
+/** Distinguishes countries with one calling code, such as the United States and Canada, by the number's area. */
 export const countForeignPhones = (entries: readonly Entry[], country: string): number =>
   entries.filter((entry) => {
     const found = 'phone' in entry ? parsePhoneNumberFromString(entry.phone)?.country : undefined

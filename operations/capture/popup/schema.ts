@@ -6,7 +6,6 @@ import {
   decimals,
   id,
   instant,
-  line,
   moneyFromZero,
   named,
   object,
@@ -86,7 +85,7 @@ const displayShape = {
   devices: z.enum(['all', 'desktop', 'mobile']),
   visitors: z.enum(['all', 'new', 'returning']),
   pageMode: z.enum(['all', 'include', 'exclude']),
-  pagePatterns: setOf(line(1, 200), 50).describe(
+  pagePatterns: setOf(text(1, 200), 50).describe(
     'Paths or full addresses; `*` stands for any run of characters',
   ),
   startsAt: instant.nullable(),

@@ -118,7 +118,7 @@ export const reviewNames = {
 } as const satisfies Record<string, headers.Names>
 export type Column = keyof typeof reviewNames
 
-/** What other programs call the status of a review, in the form of `foldHeader`. */
+/** The names that other programs give the status of a review, in the form of `foldHeader`. */
 export const statusWords: Readonly<Record<string, 'approved' | 'default' | 'rejected'>> = {
   approved: 'approved',
   rejected: 'rejected',
@@ -183,7 +183,7 @@ function toEntries<Kind>(kind: Kind, words: readonly string[]): Record<string, K
   return Object.fromEntries(words.map((word) => [word, kind]))
 }
 
-/** What marks a review as written by a buyer, in the form of `foldHeader`. `2` is Stamped's type of a purchase. */
+/** Values that mark a review as written by a buyer, in the form of `foldHeader`. `2` is Stamped's type of a purchase. */
 export const verifiedWords: readonly string[] = [
   ...[
     'true',

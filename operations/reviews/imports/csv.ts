@@ -44,7 +44,7 @@ const separatorLine = /^"?sep=(?<delimiter>[,;\t|])"?[,;\t|]*\n/i
 const numberAsText = /(?<=^|[,;\t|\n])="([^"\n]+)"(?=[,;\t|\n]|$)/g
 
 /**
- * Decodes UTF-16 that a caller read byte by byte, or as UTF-8, which shows as a NUL beside each character. Refuses it if
+ * Decodes UTF-16 that a caller read byte by byte, or as UTF-8, which shows as a NUL next to each character. Refuses it if
  * that lost characters.
  */
 function decodeUtf16(text: string): string {

@@ -5,6 +5,7 @@ import { findTextIssue } from '#runtime/gateway/input'
 import { readEmail } from '#runtime/schema'
 import { fileDatePattern, isInYears, isOffset, yearsMessage } from '#runtime/values/days'
 import { sha256 } from '#runtime/values/ids'
+import { trimEndWhile, trimStartWhile } from '#runtime/values/trim'
 import { countCharacters, truncate } from '#runtime/values/truncate'
 import { type Column, statusWords, verifiedWords } from './column-names.ts'
 import { type Columns, productColumns } from './columns.ts'
@@ -20,7 +21,7 @@ export interface RowIssue {
 
 export interface ImportedReview {
   line: number
-  /** What may identify the product, in the order in which it is looked up. */
+  /** Values that may identify the product, in the order in which it is looked up. */
   products: { column: (typeof productColumns)[number]; value: string }[]
   rating: number
   name: string
@@ -120,11 +121,8 @@ function parseProductValue(text: string): string {
   const number = /^'?(\d+)(?:\.0+)?$/.exec(text)?.[1]
   if (number !== undefined) return number
   if (!/^[a-z]+:\/\//i.test(text)) return text
-  return text
-    .replace(/[?#].*$/, '')
-    .replace(/\/+$/, '')
-    .split('/')
-    .at(-1)!
+  const [path] = text.split(/[?#]/)
+  return path!.split('/').findLast((part) => part !== '')!
 }
 
 function parseRating(text: string): number {
@@ -161,13 +159,15 @@ function parseDate(column: Column, text: string, { timezone, now }: ParseContext
 }
 
 /** Splits before the next address, because an address may contain commas (Cloudinary) or semicolons. */
-const addressSeparator = /\s+|[,;|]+(?=https?:)/
+const addressSeparator = /\s|(?<=[,;|])(?=https?:)/
+const isBeforeAddress = (sign: string): boolean => /[\s,;|["']/.test(sign)
+const isAfterAddress = (sign: string): boolean => /[\s,;|\]"']/.test(sign)
 
 function parseImageUrls(text: string, { isUploadedHere }: ParseContext): string[] {
   const urls = [
     ...new Set(
       text.split(addressSeparator).flatMap((part) => {
-        const url = part.replace(/^[\s,;|["']+|[\s,;|\]"']+$/g, '')
+        const url = trimEndWhile(trimStartWhile(part, isBeforeAddress), isAfterAddress)
         if (url === '') return []
         return isUploadedHere(url) ? url : url.replace(/^http:/, 'https:')
       }),

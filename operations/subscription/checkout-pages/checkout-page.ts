@@ -1,8 +1,8 @@
 /** The sandbox's checkout page, as a payer would see it at a provider. */
 import { answerHtml, escapeHtml } from '#operations/store/index'
 import { formatMoneyForPage } from '#runtime/values/localized'
-import type { ShownCheckout } from '../provider/sandbox.ts'
 import type { CardInput } from '../provider/sandbox-cards.ts'
+import type { ShownCheckout } from '../provider/sandbox-checkouts.ts'
 
 export type CardIssues = Partial<Record<keyof CardInput, string>>
 

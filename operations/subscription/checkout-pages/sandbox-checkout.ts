@@ -1,8 +1,9 @@
 /** Shows and submits the sandbox's checkout page. */
 import type { SystemContext } from '#runtime/context'
 import { Unavailable } from '#runtime/ports/errors'
-import { getSandboxBilling, type ShownCheckout } from '../provider/sandbox.ts'
+import { getSandboxBilling } from '../provider/sandbox.ts'
 import type { CardInput } from '../provider/sandbox-cards.ts'
+import type { ShownCheckout } from '../provider/sandbox-checkouts.ts'
 import { deliverSandboxHooks } from './billing-hook.ts'
 import {
   renderCheckoutForm,

@@ -1,6 +1,6 @@
 /** The checkouts of the sandbox: opened through the port, paid by the payer on the sandbox's own page. */
 import type { NewRow } from '#db/tables'
-import type { CardSummary } from './port.ts'
+import type { Agreement, CardSummary, CheckoutKind } from './port.ts'
 import { type CardInput, declined, isDeclined, readCard } from './sandbox-cards.ts'
 import { lockAgreement, makePayment, tryDue } from './sandbox-charges.ts'
 import {
@@ -14,6 +14,17 @@ import {
 } from './sandbox-rows.ts'
 
 export type OpenCheckout = Omit<NewRow<'sandbox_checkouts'>, 'expires_at' | 'created_at'>
+
+export interface ShownCheckout {
+  isOpen: boolean
+  kind: CheckoutKind
+  /** Plan and cycle, such as `Growth, monthly`. */
+  title: string
+  /** Due now. */
+  firstAmount: string
+  coupon: string | null
+  agreement: Agreement
+}
 
 /** The result of a submitted form. */
 export type PayResult =

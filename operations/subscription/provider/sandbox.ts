@@ -15,22 +15,12 @@ import {
   openCheckout,
   type PayResult,
   payCheckout,
+  type ShownCheckout,
 } from './sandbox-checkouts.ts'
 import { findSandboxCoupon } from './sandbox-coupons.ts'
 import { parseHook, type SignedHook } from './sandbox-hooks.ts'
 import { readMode, type SandboxMode, setMode, undelivered } from './sandbox-outbox.ts'
 import { type AgreementRow, type BillingDb, emit, hashId, toAgreement, toPayment } from './sandbox-rows.ts'
-
-export interface ShownCheckout {
-  isOpen: boolean
-  kind: CheckoutKind
-  /** Plan and cycle, such as `Growth, monthly`. */
-  title: string
-  /** Due now. */
-  firstAmount: string
-  coupon: string | null
-  agreement: Agreement
-}
 
 export class SandboxBilling implements BillingPort {
   readonly capabilities = { chargeNow: true, cardUpdate: true, pause: true, startsLater: true }

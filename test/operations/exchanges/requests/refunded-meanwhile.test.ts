@@ -212,7 +212,7 @@ class Model {
     return isPaid(this.order) ? cents(this.order.total) - cents(this.order.refundedTotal) : 0
   }
 
-  /** What the merchant still has to refund for all requests but one. */
+  /** The amount that the merchant still has to refund for all requests but one. */
   outstanding(except: Known): number {
     return this.requests
       .filter((each) => each !== except)
