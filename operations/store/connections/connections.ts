@@ -264,7 +264,7 @@ export function requireNamedAdapter<Port extends keyof SectionPorts>(
   const adapter = findAdapter(ctx, port, provider)
   if (adapter) return adapter
   const known = Object.keys(ctx.adapters[port]).join(', ')
-  throw refuse('bad_request', `provider: this server does not know ${provider}, choose one of ${known}`)
+  throw refuse('bad_request', `provider: ${provider} is unknown to this server: choose one of ${known}`)
 }
 
 const sealContext = (ctx: Context, port: ConnectionPort): string => `${ctx.store.id}:${port}`
