@@ -35,8 +35,9 @@ function newMobile(): PhoneNumber {
 
 const allForms = { ...internationalForms, ...unprefixedForms, ...nationalForms }
 const formNames = isFullSuite ? Object.keys(allForms) : ['without plus', 'national', 'direction marks']
-/** Texts of forms that fit into a field of 40 characters. */
-const texts = formNames.map((form) => [form, allForms[form]!] as const)
+/** Only the parser reads longer forms, such as links with a text: the fields take 40 characters. */
+const isForField = (form: string): boolean => allForms[form]!(newMobile()).length <= 40
+const texts = formNames.filter(isForField).map((form) => [form, allForms[form]!] as const)
 
 interface PhoneInput {
   /** Ids of operations with the name of their field. */
@@ -283,7 +284,7 @@ const finders: Record<string, { fields?: string[]; find(text: string, phone: str
     fields: ['delete_campaigns_opt_outs_by_phone :phone'],
     async find(text, phone) {
       await shops.plain.request('POST', '/campaigns/opt-outs', { body: { phone } })
-      const path = `/campaigns/opt-outs/${encodeURIComponent(text)}`
+      const path = `/campaigns/opt-outs/${encodeURIComponent(text.replace(/[\t\n]/g, ' '))}`
       return (await shops.plain.request('DELETE', path)).status === 204
     },
   },
@@ -295,7 +296,7 @@ const finders: Record<string, { fields?: string[]; find(text: string, phone: str
         .insertInto('chat_agent_bindings')
         .values({ phone_key: phone, phone, name: 'X', user_id: shops.plain.userId, paired_at: ctx.now() })
         .execute()
-      const path = `/chat-agent/bindings/${encodeURIComponent(text)}`
+      const path = `/chat-agent/bindings/${encodeURIComponent(text.replace(/[\t\n]/g, ' '))}`
       return (await shops.plain.request('DELETE', path)).status === 204
     },
   },

@@ -231,7 +231,9 @@ describe.runIf(isFullSuite)('in a large list', () => {
     const whole = await shop.call(listCampaigns)
     expect([whole.body.total, whole.headers.get('x-total-capped')]).toEqual([many, null])
     const exact = await shop.call(listCampaigns, { query: { search: 'sale 77' } })
-    expect([exact.body.total, exact.headers.get('x-total-capped')]).toEqual([11, null])
+    // Both words occur, in any place.
+    const named77 = Array.from({ length: many }, (_, i) => String(i)).filter((n) => n.includes('77'))
+    expect([exact.body.total, exact.headers.get('x-total-capped')]).toEqual([named77.length, null])
   })
 
   test('a rare text uses the trigram index, a frequent one scans from the newest', async () => {

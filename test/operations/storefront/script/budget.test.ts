@@ -82,7 +82,15 @@ test.skipIf(!hasChromium)(
       'loader.js',
       expect.stringMatching(/^widgets\?page=product&productId=1001/),
     ])
-    const own = ['bar.js', 'elements.js', 'hooks.js', 'places.js', 'preact.js', 'store-free-shipping-bar.js']
+    const own = [
+      'bar.js',
+      'elements.js',
+      'hooks.js',
+      'places.js',
+      'preact.js',
+      'store-free-shipping-bar.js',
+      'texts.js',
+    ]
     expect(named('/elements/').sort()).toEqual(own)
   },
 )
