@@ -19,6 +19,7 @@ import {
   yearsMessage,
 } from '#runtime/values/days'
 import { cleanEmail } from '#runtime/values/email'
+import { amountAtMost } from '#runtime/values/money'
 
 export { z }
 
@@ -136,14 +137,14 @@ export const decimals = (most: keyof typeof decimalWords): [(value: number) => b
   (value) => Math.abs(value * 10 ** most - Math.round(value * 10 ** most)) < 1e-6,
   `must have at most ${decimalWords[most]} decimals`,
 ]
-const most = 999_999_999_999.99
+const largestAmount = Number(amountAtMost)
 const decimalAmount = (bounded: z.ZodNumber) =>
   bounded
     .refine(...decimals(2))
     .describe('Whole currency units, at most two decimals; none in a currency without, such as CLP')
 const ofStore = new WeakSet<z.ZodTypeAny>()
 const amount = (bounded: z.ZodNumber) => {
-  const number = bounded.max(most)
+  const number = bounded.max(largestAmount)
   ofStore.add(number)
   return decimalAmount(number)
 }
@@ -153,8 +154,9 @@ export const isStoreAmount = (schema: z.ZodTypeAny): boolean => ofStore.has(sche
  * An amount in the currency of something else, such as an order, or a number that may also be per cent: the operation
  * itself refuses decimals that the currency has not (`findAmountIssue`).
  */
-export const otherAmount = (bounded = z.number().min(-most)) => decimalAmount(bounded.max(most))
-export const money = named('Money', amount(z.number().min(-most)))
+export const otherAmount = (bounded = z.number().min(-largestAmount)) =>
+  decimalAmount(bounded.max(largestAmount))
+export const money = named('Money', amount(z.number().min(-largestAmount)))
 /** Amounts with a bound. The bound is not a refinement, so that the documents show it. */
 export const moneyAtLeast0 = (refusal: string) => amount(z.number().min(0, refusal))
 export const moneyOver0 = (refusal: string) => amount(z.number().gt(0, refusal))

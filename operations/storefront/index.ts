@@ -18,7 +18,7 @@ export {
 } from './products/condition.ts'
 export { itemCatalogFields, itemStatus } from './products/item-status.ts'
 export { getUnitCents, itemJson, itemShape, selectItems } from './products/items.ts'
-export { nameWithVariant } from './products/names.ts'
+export { containsVariant, nameWithVariant } from './products/names.ts'
 export {
   always,
   findNextChange,

@@ -23,8 +23,8 @@ export const greatestKnown = <T>(...values: readonly unknown[]): RawBuilder<T> =
   sql<T>`greatest(${list(values)})`
 
 /**
- * Rounds sums and differences of stored money to hundredths: halves away from zero, as `runtime/values/money.ts` does. A larger value
- * than the largest amount becomes the largest amount instead of failing.
+ * Rounds sums and differences of stored money to hundredths: halves away from zero, as `runtime/values/money.ts` does. A
+ * larger value than the largest amount becomes the largest amount instead of failing.
  */
 export const roundToCents = <T = string>(amount: unknown): RawBuilder<T> =>
   sql<T>`(sign(${amount}) * least(abs(${amount}), ${sql.raw(amountAtMost)}))::numeric(14,2)`

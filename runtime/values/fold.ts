@@ -1,10 +1,11 @@
 /**
- * The one form in which texts are searched and names are compared: without case, accents, invisible characters and
- * repeated spaces. The SQL function `fold_text` of migration 0069 folds a column in the same way.
+ * Normalizes texts for comparison. `foldText` ignores case, accents, invisible characters and repeated spaces: for
+ * searches and unique names; the SQL function `fold_text` of migration 0069 does the same. `toSeenText` keeps case and
+ * accents: for options that must look different.
  */
 import { stripInvisible } from './confusables.ts'
 
-/** Accents and points of alphabets, and invisible characters. The vowel signs of other scripts distinguish words: kept. */
+/** Accents, Hebrew and Arabic points, and invisible characters. Vowel signs of other scripts distinguish words: kept. */
 const accents = String.raw`\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061c\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20d0-\u20ff\u2800\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}`
 const unseen = new RegExp(`[${accents}]+`, 'gu')
 /** Lower-case characters that Unicode does not decompose, and what people type instead. */
@@ -24,7 +25,7 @@ export const foldText = (text: string): string =>
     : text
         .normalize('NFKD')
         .replace(unseen, '')
-        // Composed again: a syllable of Hangul is one character, and its first letter alone is another.
+        // Composes Hangul again, so that a first letter alone does not match a whole syllable.
         .normalize('NFC')
         .toLowerCase()
         .replace(untyped, (sign) => typed.get(sign)!)
@@ -37,7 +38,7 @@ export const unspacedScripts = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'K
   .concat('ー')
   .join('')
 
-/** The distinct folded words of a search, the longest first. A number may be written with a `#`. */
+/** The distinct folded words of a search, the longest first. A leading `#` is dropped: `#1001`. */
 export const toSearchWords = (search: string): string[] =>
   [...new Set(foldText(search).split(' '))]
     .map((word) => word.replace(/^#+(?=.)/u, ''))
@@ -58,7 +59,7 @@ export const toSeenText = (text: string): string =>
 
 export const isSeenAs = (one: string, other: string): boolean => toSeenText(one) === toSeenText(other)
 
-/** Returns the index of the first text that is seen like an earlier one; -1 if all differ. */
+/** Returns the index of the first text that is that looks the same as an earlier one; -1 if all differ. */
 export function findRepeated(texts: readonly string[]): number {
   const seen = texts.map(toSeenText)
   return seen.findIndex((text, at) => seen.indexOf(text) !== at)

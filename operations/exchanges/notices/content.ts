@@ -1,5 +1,6 @@
 /** Builds the content of a notice, before each try until a call may have reached the provider. */
 import { sending, templates } from '#operations/messaging/index'
+import { containsVariant } from '#operations/storefront/index'
 import type { Context } from '#runtime/context'
 import { getGivenName } from '#runtime/values/public-name'
 import type { Values } from '#runtime/values/variables'
@@ -68,7 +69,7 @@ async function buildValues(
     })
     .filter(({ units }) => units > 0)
     .map(({ item: { name, variant_name: variant }, units }) => {
-      const whole = variant && !name.includes(variant) ? `${name} (${variant})` : name
+      const whole = variant && !containsVariant(name, variant) ? `${name} (${variant})` : name
       return units > 1 ? `${units} × ${whole}` : whole
     })
   return {

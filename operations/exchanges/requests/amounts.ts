@@ -1,6 +1,6 @@
 /**
- * Computes the value of a request, and what of it can still be refunded (rule 3), in whole cents of the order's
- * currency. Pure; money is decimal text.
+ * Computes the value of a request, and how much of it can still be refunded (rule 3), in whole cents of the order's
+ * currency. No database; money is decimal text.
  */
 import { amounts } from '#operations/store/index'
 import { computeLineRemaining, computeRemainingMoney } from './remaining.ts'
@@ -11,7 +11,7 @@ export interface AmountLine {
   lineTotal: string
   /** Quantity of the order line. */
   ordered: number
-  /** Indexes within the line of the counted units: of the requested units, or after a decision of the approved units. */
+  /** Indexes, within the order line, of the requested units; after a decision, of the approved units. */
   units: readonly number[]
   /** Unit price of the replacement variant; null on a return. */
   exchangeUnitPrice: string | null
@@ -24,8 +24,8 @@ export function computeUnitPrice(lineTotal: string, ordered: number, currency: s
 }
 
 /**
- * The value of the units. The share of a unit depends on its index within the line, so that the units of all requests sum
- * to the line. `atMost` is the part of the payment that is neither refunded nor promised.
+ * The value of the units. Rounding is distributed by a unit's index within the line, so that the units of all requests
+ * sum to the line. `atMost` is the part of the payment that is neither refunded nor reserved by another request.
  */
 export function computeAmount(lines: readonly AmountLine[], atMost: string, currency: string): string {
   const { toCents, toMoney } = amounts.inCurrency(currency)
@@ -50,7 +50,7 @@ export function computePriceDifference(
   return toMoney(amounts.sumCents(prices) - toCents(amount))
 }
 
-/** An item of a request, with its units that the decision counts. */
+/** An item of a request, with the units that the decision applies to. */
 export interface RefundLine extends AmountLine {
   orderItemId: string
 }
@@ -80,7 +80,7 @@ export interface Refundable {
 }
 
 /**
- * Computes what of the value of the units can be refunded now: no more than what is left of each order line and of the
+ * Computes how much of the units' value can be refunded now: no more than what is left of each order line and of the
  * payment, after the platform's refunds and the promises to other requests (`reserved`). `order` is null when it does not
  * exist any more.
  */
@@ -132,7 +132,7 @@ function describeShortage(
 
 /**
  * How much of the platform's refunds since the last decision belongs to this request: the value of its units that were
- * refunded by name, at most `amount`. A refund that names no units belongs to no request.
+ * refunded by line, at most `amount`. A refund without line items is attributed to no request.
  */
 export function computeOwnRefunds(
   order: RefundableOrder,

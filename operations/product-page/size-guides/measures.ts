@@ -1,6 +1,7 @@
 /**
- * Finds the cells of a size table that are measurements (rule 5). The heading of a column or row decides: by its unit,
- * by a part of the body, or by a word for sizes. A column with another heading has measurements if most cells are ones.
+ * Finds the cells of a size table that are measurements, so that `units.ts` can convert them (rule 5). A heading with a
+ * unit or a part of the body means measurements, one with a word for sizes means sizes. Under any other heading, a column
+ * counts if most of its cells look like measurements.
  */
 import { foldText } from '#runtime/values/fold'
 import type { SizeTable } from './schema.ts'
@@ -11,7 +12,7 @@ export type Unit = 'cm' | 'in'
 export const amounts =
   /(?<![\d/])(?:(?<whole>\d+)[\s-])?(?<fraction>1\/2|[13]\/4|[1357]\/8|(?:[13579]|1[135])\/16)(?![\d/])|(?<before>\d+)?\s?(?<sign>[½¼¾⅓⅔⅛⅜⅝⅞])|\d+(?:[.,]\d+)?/g
 
-/** How a unit is written after a number. The word `in` is a unit only at the end, because it is a preposition too. */
+/** How a unit is written after a number. The word `in` is a unit only at the end or after a number, because it is a preposition too. */
 export const unitNames: Readonly<Record<Unit, RegExp>> = {
   cm: /(?<!\p{L})(?:cms?|cent[ií]met\p{L}+)(?!\p{L})\.?/giu,
   in: /["″”]|''|(?<!\p{L})(?:inch|inches|in(?=[^\p{L}]*$)|(?<=\d\s*)in|pol|polegadas?|pulg|pulgadas?)(?!\p{L})\.?/giu,
@@ -36,7 +37,7 @@ const sizeWords =
   numero numeros numeracao peso preco quantidade taca tam tamanho tamanhos
   cantidad copa edad femenino hombre mujer ninos numeracion precio talla tallas talle talles zapato
   brazil große grosse maat rozmiar taglia taille размер`)
-/** Codes that are words too: a heading of only one of them is a country's sizes. */
+/** Country codes that are words too, such as `de`: they mean sizes only if they are the whole heading. */
 const countryCodes = split('ar ca ch cl co de es it pe pt')
 /** Words and signs that a measurement may have between and around its numbers. */
 const connectors =
@@ -73,7 +74,10 @@ function isMeasurement(cell: string, unit: Unit): boolean {
 
 const isBlank = (cell: string): boolean => /^[\s.–—-]*$/.test(cell)
 
-/** Whether the cells of each column are measurements. The first column has names of sizes, unless its heading says otherwise. */
+/**
+ * Classifies each column. `unknown`: the heading says nothing, and most cells look like measurements. The first column has
+ * names of sizes, unless its heading says otherwise.
+ */
 export function findMeasureColumns({ columns, rows }: SizeTable, unit: Unit): Kind[] {
   return columns.map((heading, at) => {
     const kind = classify(heading, unit)

@@ -1,26 +1,29 @@
-/** Links to private files in what leaves the server: only a signed link opens for its reader (rule 17). */
+/**
+ * Signs links to private files in outgoing emails and messages, since an unsigned link does not open (rule 17), and finds
+ * the files that a text links to.
+ */
 import type { Context } from '#runtime/context'
 import type { Mail } from '#runtime/ports/mail/port'
 import { escapeHtml } from '#runtime/values/html'
 import { trimEndWhile } from '#runtime/values/trim'
 
-/** The longest time that a storage signs for. */
+/** Storage providers sign for seven days at most. */
 const signedSeconds = 7 * 24 * 3600
 
-/** The address of a link without its query and fragment. */
-const addresses = /(https?:\/\/[^\s"'<>()\\?#&]+)(\?[^\s"'<>()\\#]*)?/gi
+/** A URL without its fragment: the address, then the query. */
+const urlPattern = /(https?:\/\/[^\s"'<>()\\?#&]+)(\?[^\s"'<>()\\#]*)?/gi
 
 interface Link {
-  /** The link's origin and path, as `files.url` has it. */
+  /** The link's origin and path, as stored in the column `files.url`. */
   url: string
-  /** The link as it is written, without a full stop at its end. */
+  /** The link as it is written, without punctuation at its end. */
   written: string
 }
 
 /** Finds links to our storage in a text. A link that was signed before is found by its address. */
 function findLinks(ctx: Context, text: string): Link[] {
-  return [...text.matchAll(addresses)].flatMap(([whole, address = '', query = '']) => {
-    // A full stop after a URL ends the sentence and is not part of the URL.
+  return [...text.matchAll(urlPattern)].flatMap(([whole, address = '', query = '']) => {
+    // Punctuation after a URL ends the sentence and is not part of the URL.
     const written = query === '' ? trimEndWhile(address, endsSentence) : trimEndWhile(whole, endsSentence)
     const url = URL.parse(query === '' ? written : address)
     return url && ctx.adapters.storage.owns(url.href) ? [{ url: url.origin + url.pathname, written }] : []
@@ -28,6 +31,7 @@ function findLinks(ctx: Context, text: string): Link[] {
 }
 const endsSentence = (sign: string): boolean => '.,;:!?]}*_~'.includes(sign)
 
+/** More links than any text of ours can have: those beyond are neither found nor signed. */
 const maxUrls = 500
 
 /** Finds the files of our storage that a value's strings link to (HTML links, CSS images), by their permanent URL. */
@@ -41,9 +45,9 @@ export function findFileUrls(ctx: Context, value: unknown): string[] {
 }
 
 /**
- * Signs the links to private files of this store in all strings of a value, also those that were signed before. Called
- * right before the value leaves, at each try: a signature is valid for seven days. `format` writes a link into the
- * value's format.
+ * Signs the links to private files of this store in all strings of a value, also those that were signed before. Call it
+ * right before each send attempt: a signature is valid for seven days. `format` escapes a link for the value's format,
+ * such as HTML.
  */
 export async function signLinks<T>(
   ctx: Context,

@@ -6,6 +6,10 @@ const toWords = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()} `
 
-/** The product name with its variant, unless the name has it as words: `Moletom` does not name `M`. */
+/** Whether a product's name already has its variant as words: `Moletom` does not name `M`. */
+export const containsVariant = (name: string, variantName: string): boolean =>
+  toWords(name).includes(toWords(variantName))
+
+/** The product name with its variant, unless the name contains it. */
 export const nameWithVariant = (name: string, variantName: string | null | undefined): string =>
-  variantName && !toWords(name).includes(toWords(variantName)) ? `${name}, ${variantName}` : name
+  variantName && !containsVariant(name, variantName) ? `${name}, ${variantName}` : name

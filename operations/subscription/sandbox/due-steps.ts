@@ -1,6 +1,7 @@
 /**
- * The time-based work of the sandbox's billing provider. A jump of the clock may pass over several charges; each one is
- * made at its own time, after our reconciliation as of then, so that it has the amount that was due.
+ * Simulates the scheduled charges of the sandbox's billing provider; the job `sandbox-billing-tick` runs it. If the
+ * sandbox's clock jumps past several charges, each one runs at its own due time, after a reconciliation at that time, so
+ * that its amount is correct.
  */
 import { SystemContext } from '#runtime/context'
 import { reconcile } from '../billing/reconcile.ts'
@@ -8,29 +9,33 @@ import { deliverSandboxHooks } from '../checkout-pages/billing-hook.ts'
 import { getSandboxBilling } from '../provider/sandbox.ts'
 import { lockRow } from '../rows.ts'
 
-/** Makes the first due step of every store. Returns how many it made; more may be due. */
+/** Runs the earliest due charge or retry of every store. Returns their count: call it until it returns 0. */
 export async function runDueSteps(ctx: SystemContext): Promise<number> {
   await deliverSandboxHooks(ctx)
   let made = 0
   for (const { storeId, at } of await getSandboxBilling(ctx.adapters.billing).listDueStores()) {
-    const then = contextAt(ctx, at)
-    await reconcileStore(then, storeId)
-    made += await getSandboxBilling(then.adapters.billing).runDue(storeId)
-    await deliverSandboxHooks(then, storeId)
+    const past = contextAt(ctx, at)
+    await reconcileStore(past, storeId)
+    made += await getSandboxBilling(past.adapters.billing).runDue(storeId)
+    await deliverSandboxHooks(past, storeId)
   }
   return made
 }
 
-/** The same context at an earlier time, for the product and the provider alike. */
+/** The same context with our clock and the provider's clock set back. */
 function contextAt(ctx: SystemContext, at: Date): SystemContext {
   const { adapters, clock } = ctx.services
-  const past = { now: () => at, ms: () => at.getTime(), offset: clock.offset - (clock.ms() - at.getTime()) }
-  const billing = { ...adapters.billing, sandbox: getSandboxBilling(adapters.billing).at(past) }
-  const services = { ...ctx.services, clock: past, adapters: { ...adapters, billing } }
+  const clockThen = {
+    now: () => at,
+    ms: () => at.getTime(),
+    offset: clock.offset - (clock.ms() - at.getTime()),
+  }
+  const billing = { ...adapters.billing, sandbox: getSandboxBilling(adapters.billing).at(clockThen) }
+  const services = { ...ctx.services, clock: clockThen, adapters: { ...adapters, billing } }
   return new SystemContext(services, ctx.log, ctx.requestId, { root: ctx.root })
 }
 
-/** Writes the transitions that are due, and makes the provider know them. It charges all the same if that fails. */
+/** Writes the transitions that are due, and sends them to the provider. If this fails, the charge still runs. */
 async function reconcileStore(ctx: SystemContext, storeId: string): Promise<void> {
   const store = await ctx.forStore(storeId)
   if (!store) return
