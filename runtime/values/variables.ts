@@ -73,8 +73,8 @@ export function findVariableIssue(text: string, known?: ReadonlySet<string>): st
  * Throws on a text that `findVariableIssue` refuses.
  */
 export function renderText(text: string, values: Values): RenderedText {
-  const rendered = fill(text, values)
-  return { ...rendered, text: closeGaps(rendered.text) }
+  const { missing, ...filled } = fill(text, values)
+  return { text: closeGaps(filled), missing }
 }
 
 const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
@@ -83,7 +83,13 @@ const wellFormed = /\{\{\s*[A-Za-z][A-Za-z0-9_]{0,39}\s*(?:\|[^{}]*)?\}\}/g
  * Renders a text that was saved without validation: invalid variables stay as they are, unknown names become empty.
  */
 export function renderLoosely(text: string, values: Values): string {
-  return closeGaps(text.replace(wellFormed, (variable) => fill(variable, values).text))
+  const shown: string[] = []
+  const filled = text.replace(wellFormed, (variable) => {
+    const one = fill(variable, values)
+    shown.push(...one.shown)
+    return one.text
+  })
+  return closeGaps({ text: filled, shown })
 }
 
 /**
@@ -91,7 +97,7 @@ export function renderLoosely(text: string, values: Values): string {
  * providers refuse that. Throws on a text that `findVariableIssue` refuses.
  */
 export function renderParameter(text: string, values: Values): RenderedText {
-  const { text: filled, missing } = fill(text, values)
+  const { missing, ...filled } = fill(text, values)
   return { text: toParameter(closeGaps(filled)), missing }
 }
 
@@ -100,14 +106,21 @@ export const toParameter = (text: string): string => text.replace(/\s+/g, ' ').t
 
 /** Marks the place of a missing value in a filled text. No text has this character, because PostgreSQL refuses it. */
 const gap = '\u0000'
-/** Encloses a value that is filled in, so that closing a gap takes nothing of it: its last word may be a preposition. */
-const edge = '\u0001'
+/** Stands for a value until the gaps are closed, so that nothing of a value is changed or taken for the text's own. */
+const place = '\u0001'
 
-/** Fills in the values, and marks missing ones as gaps. */
-function fill(text: string, values: Values): RenderedText {
+interface Filled {
+  /** The text with a `place` for each value, and a `gap` for each missing one. */
+  text: string
+  /** The values, in the order of their places. */
+  shown: string[]
+}
+
+function fill(text: string, values: Values): Filled & Pick<RenderedText, 'missing'> {
   const parsed = parseVariables(text)
   if ('issue' in parsed) throw new Error(`A text that cannot be rendered was saved: it ${parsed.issue}`)
   const missing = new Set<string>()
+  const shown: string[] = []
   let filled = ''
   for (const part of parsed.parts) {
     if (typeof part === 'string') {
@@ -116,10 +129,11 @@ function fill(text: string, values: Values): RenderedText {
     }
     const value = Object.hasOwn(values, part.name) ? cleanValue(values[part.name]) : ''
     if (value === '' && part.fallback === null) missing.add(part.name)
-    const shown = value || part.fallback
-    filled += shown === null ? gap : `${edge}${shown}${edge}`
+    const known = value || part.fallback
+    filled += known === null ? gap : place
+    if (known !== null) shown.push(known)
   }
-  return { text: filled, missing: [...missing] }
+  return { text: filled, shown, missing: [...missing] }
 }
 
 const breaks = /[\t\n\v\f\r\u0085\u2028\u2029]/
@@ -138,55 +152,69 @@ function cleanValue(value: string | null | undefined): string {
 
 /** Words that only lead to what follows them: prepositions, with an article, and conjunctions. */
 const leading = `
-  and at before by for from in of on since the through to until via with
-  a antes ao aos até com da das de desde do dos e em na nas no nos o os as para pela pelas pelo pelos por à às
+  and at before by for from in of on or since the through to until via with
+  a antes ao aos até com da das de desde do dos e em na nas no nos o os ou para pela pelas pelo pelos por à às
   al con del el en hasta la las los y
-  aus bei bis für mit nach von zu  avec chez dans pour  dal della di nel`
+  ab am aus bei bis für im mit nach oder seit um und vom von zu zum zur  avec chez dans et pour  dal della di nel`
   .trim()
   .split(/\s+/)
+  // A capital letter alone is a name: `Plan A`.
+  .flatMap((word) => (word.length === 1 ? word : [word, `${word[0]!.toUpperCase()}${word.slice(1)}`]))
 const leadingWords = `(?<![^\\s([«“"'‘¿¡])(?:${leading.join('|')})(?![\\p{L}\\p{N}])`
 
-/** At most three words, or a clause that ends in a preposition. */
-const label = `(?:[^.!?…\\n\\0]{0,200}${leadingWords}|[^\\s.!?…\\0]{1,40}(?: [^\\s.!?…\\0]{1,40}){0,2})`
+/** At most three words, or a clause that ends in a preposition; no value is among them. */
+const label = `(?:[^.!?…\\n\\0\\x01]{0,200}${leadingWords}|[^\\s.!?…\\0\\x01]{1,40}(?: [^\\s.!?…\\0\\x01]{1,40}){0,2})`
 
 /** Prepositions before it, such as `from` in `Ana from … bought`. */
-const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]){1,4}\\0`, 'giu'), '\0']
+const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]){1,4}\\0`, 'gu'), '\0']
+/** Marks that join or separate, of Latin, Arabic and Chinese texts. */
+const joining = ',;:·•|/–—،؛、，：-'
 /** In their order. Blanks are single, and runs are bounded, so that no long text takes quadratic time. */
 const steps: readonly [RegExp, string][] = [
-  [/ {2,}/g, ' '],
+  [/ {2,}(?=\0)|(?<=\0) {2,}/g, ' '],
   [/\0(?:[ \u00a0]?\0)+/g, '\0'],
-  // A line of gaps alone, with its break.
-  [/(?<=^|\n)[ \u00a0]?\0[ \u00a0]?\r?\n/g, ''],
+  // A line of gaps alone, or with its bullet or number, and its break.
+  [/(?<=^|\n)[ \u00a0]?(?:(?:[*•·-]|\d{1,2}[.)])[ \u00a0])?\0[ \u00a0]?(?:\r?\n|$)/g, ''],
+  // Signs of the missing value itself: `R$`, `#`, `%`.
+  [/(?:R\$|[\p{Sc}#]|(?<!\p{L})[Nn][º°])[ \u00a0]?\0/gu, '\0'],
+  [/\0[ \u00a0]?[%\p{Sc}]/gu, '\0'],
   prepositions,
-  // Brackets and quotation marks around nothing.
+  // Brackets, quotation marks, and marks of bold or italic text around nothing.
   [/\([ \u00a0]?\0[ \u00a0]?\)|\[[ \u00a0]?\0[ \u00a0]?\]|["“«‘'][ \u00a0]?\0[ \u00a0]?["”»’']/g, '\0'],
+  [/([*_~`]{1,3})[ \u00a0]?\0[ \u00a0]?\1/g, '\0'],
+  [/[¿¡][ \u00a0]?\0[ \u00a0]?[!?]/g, '\0'],
+  [/([¿¡])[ \u00a0]?\0[ \u00a0]?,?[ \u00a0]?/g, '$1'],
   // A label such as `Send to: …` or `Your code: …` with a line or a sentence of its own, not the whole text.
-  [new RegExp(`(?<=[.!?…])\\s${label}:[ \\u00a0]?\\0(?=\\s?(?:[.!?…]|$))[.!?…]?`, 'giu'), '\0'],
-  [new RegExp(`(?<=^|\\n)${label}:[ \\u00a0]?\\0[ \\u00a0]?\\r?\\n`, 'giu'), ''],
-  [new RegExp(`\\n${label}:[ \\u00a0]?\\0(?=\\s?$)`, 'giu'), ''],
+  [new RegExp(`(?<=[.!?…])\\s${label}:[ \\u00a0]?\\0(?=\\s?(?:[.!?…]|$))[.!?…]?`, 'gu'), '\0'],
+  [new RegExp(`(?<=^|\\n)${label}:[ \\u00a0]?\\0[ \\u00a0]?\\r?\\n`, 'gu'), ''],
+  [new RegExp(`\\n${label}:[ \\u00a0]?\\0(?=\\s?$)`, 'gu'), ''],
   prepositions,
   // A mark between two others, before the end, or at the start.
-  [/([,;:·•|/–—-])[ \u00a0]?\0[ \u00a0]?(?=\1)/g, '\0'],
-  [/[ \u00a0]?[,;:·•|/–—-]{1,3}[ \u00a0]?\0(?=[ \u00a0]?(?:[.!?…)\]\n\r]|$))/g, ' \0'],
+  [new RegExp(`([${joining}])[ \\u00a0]?\\0[ \\u00a0]?(?=\\1)`, 'g'), '\0'],
+  [/:[ \u00a0]?\0[ \u00a0]?[,;،؛，][ \u00a0]?/g, ': '],
+  [/[ \u00a0]?:[ \u00a0]?\0(?=[ \u00a0]?(?:[.!?…)\]\n\r]|$))/g, ' \0'],
+  [new RegExp(`[ \\u00a0]?[${joining}]{1,3}[ \\u00a0]?\\0(?=[ \\u00a0]?(?:[.!?…)\\]\\n\\r]|$))`, 'g'), '\0'],
   prepositions,
-  [/((?:^|[\n([.!?…])[ \u00a0]?)\0[ \u00a0]?[,;:·•|/–—-][ \u00a0]?/g, '$1\0'],
+  [new RegExp(`((?:^|[\\n([.!?…])[ \\u00a0]?)\\0[ \\u00a0]?[${joining}][ \\u00a0]?`, 'g'), '$1\0'],
+  [/((?:^|\n)[ \u00a0]?)\0[ \u00a0]?[.!?…]{1,3}[ \u00a0]/g, '$1\0'],
   [/(^|\n)[ \u00a0]?\0[ \u00a0\0]*/g, '$1'],
-  [/[ \u00a0]\0(?=\s?(?:[,.!?;:)\]]|$))/g, ''],
+  [/\0(?:[ \u00a0]?\0)+/g, '\0'],
+  // The blank before it, if a mark, a blank or the end of the line follows; then the blank after it.
+  [/[ \u00a0]\0(?=\s?(?:[,.!?;:)\]،؛、，：]|$)|[ \u00a0\r\n*_~`])/g, '\0'],
+  [/\0[ \u00a0](?=[,.!?;:\r\n]|$)/g, ''],
   [/\0/g, ''],
-  [/ {2,}/g, ' '],
-  [/ ([,.!?])/g, '$1'],
-  [/ $/gm, ''],
 ]
 
 /**
  * Closes the gaps of missing values: with a value go its brackets, the preposition and the mark that lead to it, and the
  * line or sentence that says nothing else. `Ana from {{city}} bought {{product}}` becomes `Ana bought Mug`.
  */
-function closeGaps(text: string): string {
-  if (!text.includes(gap)) return text.replaceAll(edge, '')
-  const closed = steps
-    .reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
-    .replaceAll(edge, '')
+function closeGaps({ text, shown }: Filled): string {
+  const closed = text.includes(gap)
+    ? steps.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
+    : text
+  let at = 0
+  const whole = closed.replaceAll(place, () => shown[at++]!)
   // Marks alone, such as the full stop of `Until {{day}}.`, say nothing.
-  return /[\p{L}\p{N}\p{S}]/u.test(closed) ? closed : ''
+  return !text.includes(gap) || /[\p{L}\p{N}\p{S}]/u.test(whole) ? whole : ''
 }
