@@ -27,8 +27,7 @@ function buildConverter(decimals: number) {
 
   /** In BRL `12.5` → 1250n. Fractions of a cent are rounded half away from zero. */
   const toCents = (amount: string | number): bigint => {
-    // biome-ignore lint/plugin/cents: the only file that rounds amounts
-    const text = typeof amount === 'number' ? amount.toFixed(2) : amount.trim()
+    const text = typeof amount === 'number' ? amount.toFixed(decimals) : amount.trim()
     const found = /^(-?)(\d*)(?:\.(\d*))?$/.exec(text)
     if (!found) throw new RangeError(`${text} is no amount`)
     const [, sign, whole = '', fraction = ''] = found

@@ -20,11 +20,15 @@ export function parsePhone(text: string, country: string): string | null {
   // In `0055…` two zeros replace the plus.
   const prefixed = digits.startsWith('00') ? parsePrefixed(typed.replace(/^\D*00/, '+')) : null
   if (prefixed) return prefixed
+  if (taxNumber.test(text.trim())) return null
   const own = parsePhoneNumberFromString(typed, country as CountryCode)
   if (own?.isValid()) return findAbroad(typed, digits, own) ?? own.number
   // `5511999998888` is an international number without its plus.
   return parseNational(digits, country, own?.number) ?? parseInternational(`+${digits}`)
 }
+
+/** A Brazilian tax number as people write it, whose digits may be a phone of the United States. */
+const taxNumber = /^\d{3}\.\d{3}\.\d{3}-\d{2}$/
 
 /** Returns the phone, or refuses the text with a 400 that names the field. */
 export function requirePhone(text: string, country: string, field = 'phone'): string {

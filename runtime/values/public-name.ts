@@ -29,13 +29,17 @@ export function toPublicName(name: string | null): string | null {
   return /\p{L}/u.test(result) ? result : null
 }
 
-/** A name that begins with the surname: `Souza, Ana`. Titles after a comma are no given name: `Ana Souza, Jr.` */
-const inverted =
-  /^([^,，،]+)[,，،]\s*(?!(?:jr|sr|i{2,3}|iv|filho|neto|ph\.?d|m\.?d|msc|mba|esq)\.?$)(\S.*)$/iu
+/** A name that begins with the surname: `Souza, Ana`. */
+const inverted = /^([^,，،;]+)[,，،;]\s*(\S.*)$/u
+/** Titles after a comma, and forms of companies, are no given name: `Ana Souza, Jr.`, `Ana Souza, MD, PhD`. */
+const suffixes =
+  /^(?:(?:jr|sr|i{2,3}|iv|filho|neto|ph\.?d|m\.?d|msc|mba|esq|cpa|rn|dds|inc|llc|ltd|ltda|gmbh)\b[.,\s]*)+$/iu
+const titles = /^(?:dra?|sra?|srta|mrs?|ms|profa?)\.?$/iu
 const isEastern = (text: string): boolean =>
   /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}ー\s]+$/u.test(text)
 const longSurnames = /^(?:欧阳|歐陽|司马|司馬|上官|诸葛|諸葛|慕容|皇甫|尉迟|尉遲|남궁|황보|선우|제갈)/u
-const vietnamese = /^(?:nguyễn|trần|lê|phạm|huỳnh|hoàng|phan|vũ|võ|đặng|bùi|đỗ|hồ|ngô|dương|lý)$/iu
+const vietnamese =
+  /^(?:nguyễn|trần|lê|phạm|huỳnh|hoàng|phan|vũ|võ|đặng|bùi|đỗ|hồ|ngô|dương|lý|nguyen|tran|pham|huynh|hoang|dang|bui)$/iu
 
 interface NameParts {
   /** The first given name. Null without a name. */
@@ -50,11 +54,12 @@ interface NameParts {
 export function splitName(name: string | null | undefined): NameParts {
   const text = (name ?? '').normalize('NFC').trim()
   const [, before, after] = inverted.exec(text) ?? []
-  if (before && after && hasVisible(before) && hasVisible(after)) {
+  if (before && after && !suffixes.test(after) && hasVisible(before) && hasVisible(after)) {
     const [family, [given = null, ...others]] = [splitWords(before), splitWords(after)]
     return { given, others: [...others, ...family], surname: family.at(-1)! }
   }
-  const words = splitWords(text)
+  const all = splitWords(before && after && suffixes.test(after) ? before : text)
+  const words = all.length > 1 && titles.test(all[0]!) ? all.slice(1) : all
   const [first = null, ...others] = words
   if (first !== null && isEastern(text)) {
     const [family, given] = others.length > 0 ? [first, others.join('')] : splitEastern(first)
@@ -66,11 +71,15 @@ export function splitName(name: string | null | undefined): NameParts {
   return { given: first, others, surname: others.at(-1) ?? null }
 }
 
-const splitWords = (text: string): string[] =>
-  text
+/** Splits into words. Signs count only in a name without letters: `Ana ♥` is Ana, and 🦊 is a name. */
+function splitWords(text: string): string[] {
+  const words = text
     .split(/[\s・]+/u)
-    .map((word) => trimEndWhile(word, (sign) => /[,，،]/u.test(sign)))
+    .map((word) => trimEndWhile(word, (sign) => /[,，،;]/u.test(sign)))
     .filter(hasVisible)
+  const lettered = words.filter((word) => /\p{L}/u.test(word))
+  return lettered.length > 0 ? lettered : words
+}
 
 /** Splits a name without spaces, such as 李小龙: most surnames have one character before up to two, or two before more. */
 function splitEastern(name: string): [family: string, given: string] {
@@ -81,8 +90,9 @@ function splitEastern(name: string): [family: string, given: string] {
   return given === '' ? ['', name] : [family, given]
 }
 
-/** The first given name; null without a name. */
-export const getGivenName = (name: string | null | undefined): string | null => splitName(name).given
+/** The first given name; null without a name, or if the name is an email address or a phone. */
+export const getGivenName = (name: string | null | undefined): string | null =>
+  splitName(toPublicName(name ?? null)).given
 
 const nobody = { en: 'Someone', 'pt-BR': 'Alguém', es: 'Alguien' }
 

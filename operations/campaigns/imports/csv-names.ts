@@ -8,31 +8,20 @@ import type { headers } from '#operations/store/index'
  * own phone may be blank), Nuvemshop and Tiendanube customers (`Nome`, `E-mail`, `Telefone`, `Nombre`, `Teléfono`).
  */
 export const contactNames = {
+  // Messages reach mobiles: their columns come before those of any phone.
   phone: [
+    ['phone'],
     [
-      ...[
-        'phone',
-        'telefone',
-        'celular',
-        'whatsapp',
-        'mobile',
-        'telefono',
-        'Phone Number',
-        'Phone 1 - Value',
-      ],
-      ...[
-        'Mobile Phone',
-        'Mobile Number',
-        'Cell Phone',
-        'Cell',
-        'SMS',
-        'SMS Phone Number',
-        'WhatsApp Number',
-      ],
-      ...['Telefone celular', 'Telefone móvel', 'Número de telefone', 'Número de celular', 'Fone', 'Tel'],
-      ...['Teléfono móvil', 'Teléfono celular', 'Número de teléfono', 'Móvil', 'Número de WhatsApp'],
-      ...['Telefone do cliente', 'Teléfono del cliente', 'Customer Phone', 'Contact Phone'],
+      ...['whatsapp', 'celular', 'mobile', 'Mobile Phone', 'Mobile Number', 'Cell Phone', 'Cell', 'Móvil'],
+      ...['Telefone celular', 'Telefone móvel', 'Número de celular', 'Teléfono móvil', 'Teléfono celular'],
+      ...['WhatsApp Number', 'Número de WhatsApp', 'SMS Phone Number'],
     ],
+    [
+      ...['telefone', 'telefono', 'Phone Number', 'Phone 1 - Value', 'Fone', 'Tel'],
+      ...['Número de telefone', 'Número de teléfono', 'Telefone do cliente', 'Teléfono del cliente'],
+      ...['Customer Phone', 'Contact Phone'],
+    ],
+    ['SMS'],
   ],
   /** Phones for rows whose `phone` is blank. */
   otherPhone: [

@@ -10,7 +10,7 @@ export type Unit = 'cm' | 'in'
 
 /** Numbers in a cell: with a fraction (`24 1/2`, `24½`), or with decimals. */
 export const amounts =
-  /(?<![\d/])(?:(?<whole>\d+)[\s-])?(?<fraction>1\/2|[13]\/4|[1357]\/8|(?:[13579]|1[135])\/16)(?![\d/])|(?<before>\d+)?\s?(?<sign>[½¼¾⅓⅔⅛⅜⅝⅞])|\d+(?:[.,]\d+)?/g
+  /(?<![\d/])(?:(?<whole>\d+)[\s-])?(?<fraction>1\/2|[13]\/4|[1357]\/8|(?:[13579]|1[135])\/16)(?![\d/])|(?<before>\d+)?\s?(?<sign>[½¼¾⅓⅔⅛⅜⅝⅞])|\d+(?:[.,]\d+)?|(?<![\d.,])[.,]\d+/g
 
 /** How a unit is written after a number. The word `in` is a unit only at the end or after a number, because it is a preposition too. */
 export const unitNames: Readonly<Record<Unit, RegExp>> = {
@@ -28,7 +28,8 @@ const bodyParts =
   altura antebraco barra braco busto cabeca cava cintura circunferencia comprimento costas coxa diametro entrepernas
   gancho largura manga ombro ombros palmilha panturrilha pe peito perna pescoco profundidade punho quadril torax tronco
   alto ancho brazo cabeza cadera contorno cuello espalda hombro hombros largo muneca muslo pantorrilla pecho pie pierna
-  plantilla profundidad sisa tiro`)
+  plantilla profundidad sisa tiro
+  taille tour poitrine hanches brust huften hufte schulter armel`)
 const sizeWords =
   split(`age ages bra code cup fit int international intl kids label men mens model no number numbers
   price qty quantity shoe shoes size sizes sizing sku unisex us usa uk gb eu eur europe br fr jp jpn cn kr au mx weight
@@ -36,7 +37,7 @@ const sizeWords =
   ano anos brasil calcado codigo etiqueta feminino homem idade infantil internacional masculino meses mes modelo mulher
   numero numeros numeracao peso preco quantidade taca tam tamanho tamanhos
   cantidad copa edad femenino hombre mujer ninos numeracion precio talla tallas talle talles zapato
-  brazil große grosse maat rozmiar taglia taille размер`)
+  brazil große grosse maat rozmiar taglia размер`)
 /** Country codes that are words too, such as `de`: they mean sizes only if they are the whole heading. */
 const countryCodes = split('ar ca ch cl co de es it pe pt')
 /** Words and signs that a measurement may have between and around its numbers. */
@@ -50,8 +51,9 @@ const mentions = (text: string, unit: Unit): boolean => text.search(unitNames[un
 const otherUnit = (unit: Unit): Unit => (unit === 'cm' ? 'in' : 'cm')
 
 function classify(heading: string, unit: Unit): Kind {
-  if (mentions(heading, unit) && !(unit === 'in' && mentions(heading, 'cm'))) return 'measurement'
+  // A heading with both units has cells in both: they stay.
   if (mentions(heading, otherUnit(unit)) || otherUnits.test(heading)) return 'size'
+  if (mentions(heading, unit)) return 'measurement'
   const words = foldText(heading).match(/[\p{L}]+/gu) ?? []
   if (words.some((word) => bodyParts.has(word))) return 'measurement'
   const isCode = words.length === 1 && countryCodes.has(words[0]!)
@@ -61,9 +63,18 @@ function classify(heading: string, unit: Unit): Kind {
 /** A number with one letter that no number follows, such as `34A` or `2X`. */
 const hasLetter = /\d\s*\p{L}(?!\p{L})(?!\s*[\d½¼¾])/u
 
+/** A fraction after a number that `amounts` does not read, such as `38 1/3`. */
+const hasOtherFraction = (cell: string): boolean =>
+  /\d[\s-]+\d+\s*[/⁄]\s*\d/.test(
+    cell.replace(amounts, (written, ...found) =>
+      (found.at(-1) as Record<string, string | undefined>).fraction ? ' ' : written,
+    ),
+  )
+
 /** Whether a cell is one measurement or a range of them, in the unit or without one. */
 function isMeasurement(cell: string, unit: Unit): boolean {
   if (mentions(cell, otherUnit(unit)) || cell.search(amounts) < 0 || hasLetter.test(cell)) return false
+  if (hasOtherFraction(cell)) return false
   const rest = cell
     .replace(unitNames[unit], ' ')
     .replace(amounts, ' ')
@@ -74,13 +85,18 @@ function isMeasurement(cell: string, unit: Unit): boolean {
 
 const isBlank = (cell: string): boolean => /^[\s.–—-]*$/.test(cell)
 
+/** The French and German word for the waist, which is also the French word for a size. */
+const isTaille = (heading: string): boolean => foldText(heading) === 'taille'
+
 /**
  * Classifies each column. `unknown`: the heading says nothing, and most cells look like measurements. The first column has
  * names of sizes, unless its heading says otherwise.
  */
 export function findMeasureColumns({ columns, rows }: SizeTable, unit: Unit): Kind[] {
+  const hasBodyPart = columns.some((each) => !isTaille(each) && classify(each, unit) === 'measurement')
   return columns.map((heading, at) => {
     const kind = classify(heading, unit)
+    if (isTaille(heading) && (at === 0 || !hasBodyPart)) return 'size'
     if (kind !== 'unknown') return kind
     if (at === 0) return 'size'
     const cells = rows.flatMap((row) => (isBlank(row[at]!) ? [] : [row[at]!]))

@@ -187,7 +187,9 @@ function toEntries<Kind>(kind: Kind, words: readonly string[]): Record<string, K
 export const verifiedWords: readonly string[] = [
   ...[
     'true',
+    't',
     'yes',
+    'y',
     '1',
     '2',
     'sim',

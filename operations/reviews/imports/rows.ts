@@ -184,13 +184,17 @@ function parseImageUrls(text: string, { isUploadedHere }: ParseContext): string[
   return urls
 }
 
+/** Whether a column such as `hidden` or `deleted_at` says no, or nothing. */
+const isNo = (word: string): boolean =>
+  statusWords[word] === 'rejected' || ['', 'n', 'f', 'off', 'null', 'none', 'nil'].includes(word)
+
 /**
  * Parses the status. Null means the default of the import. A review that another program hides, holds back, or gives a
  * status of its own is never published here.
  */
 function parseStatus(statuses: readonly string[], hidden: readonly string[]): ImportedReview['status'] {
   const found = statuses.map((text) => statusWords[headers.foldHeader(text)] ?? 'pending')
-  const isHidden = hidden.some((text) => statusWords[headers.foldHeader(text)] !== 'rejected')
+  const isHidden = hidden.some((text) => !isNo(headers.foldHeader(text)))
   if (isHidden || found.includes('rejected')) return 'rejected'
   if (found.includes('pending')) return 'pending'
   return found.includes('approved') ? 'approved' : null

@@ -232,11 +232,11 @@ describe('columns', () => {
       layout(['TELÉFONO', 'Nómbre', 'E-Mail', 'Data de nascimento', 'CPF', 'last_order', 'Phone']),
     ).toEqual({
       width: 7,
-      phone: 0,
-      otherPhones: [6],
+      phone: 6,
+      otherPhones: [0],
       name: 1,
       email: 2,
-      customFields: { dataDeNascimento: 3, cpf: 4, lastOrder: 5, phone2: 6 },
+      customFields: { telefono: 0, dataDeNascimento: 3, cpf: 4, lastOrder: 5 },
     })
     expect(
       layout(['celular', 'cidade', 'Cidade', '%%', '2nd', 'First name', 'nombre', 'nome']).customFields,
@@ -247,6 +247,8 @@ describe('columns', () => {
       column2nd: 4,
       nome: 7,
     })
+    // Messages reach mobiles.
+    expect(layout(['Nome', 'SMS', 'Telefone', 'Celular'])).toMatchObject({ phone: 3, otherPhones: [2, 1] })
     expect(camelCase('Ação da FEIRA 2026')).toBe('acaoDaFEIRA2026')
     expect(camelCase('x'.repeat(80))).toHaveLength(80)
     expect(Object.keys(layout(['phone', 'x'.repeat(80)]).customFields)).toEqual(['x'.repeat(40)])

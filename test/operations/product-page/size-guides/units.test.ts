@@ -66,6 +66,7 @@ const sized = [
   'Size (mm)',
   'Größe',
   'Taille',
+  'Chest (cm/in)',
 ]
 const converted: [cell: string, inCm: string, inInches: string][] = [
   ['88', '34.6', '223.5'],
@@ -130,6 +131,10 @@ describe('a measurement', () => {
     ['88 cm', 'in', '88 cm'],
     ['245 mm', 'cm', '245 mm'],
     ['88 (35")', 'cm', '88 (35")'],
+    ['.75', 'in', '1.9'],
+    // Fractions that are not read stay whole.
+    ['38 1 / 2', 'in', '38 1 / 2'],
+    ['38 1/3', 'in', '38 1/3'],
   ] as const)('%s in a guide in %s is %s', (cell, from, expected) => {
     expect(convertColumn('Chest', [cell], from).cells).toEqual([expected])
   })
@@ -199,4 +204,11 @@ test('whatever is written, a text without a number and a column of sizes never c
       },
     ),
   )
+})
+
+test('Taille is the waist beside other parts of the body, and else a size', () => {
+  const convert = (columns: string[]) =>
+    convertTables([{ title: null, columns, rows: [['M', '96', '81']] }] as never, 'cm')[0]!.rows[0]
+  expect(convert(['Größe', 'Brust', 'Taille'])).toEqual(['M', '37.8', '31.9'])
+  expect(convert(['Pays', 'Code', 'Taille'])).toEqual(['M', '96', '81'])
 })
