@@ -171,7 +171,8 @@ const prepositions: [RegExp, string] = [new RegExp(`(?:${leadingWords}[ \\u00a0]
 const joining = ',;:·•|/–—،؛、，：-'
 /** In their order. Blanks are single, and runs are bounded, so that no long text takes quadratic time. */
 const steps: readonly [RegExp, string][] = [
-  [/ {2,}(?=\0)|(?<=\0) {2,}/g, ' '],
+  [/(?<! ) {2,}\0/g, ' \0'],
+  [/\0 {2,}/g, '\0 '],
   [/\0(?:[ \u00a0]?\0)+/g, '\0'],
   // A line of gaps alone, or with its bullet or number, and its break.
   [/(?<=^|\n)[ \u00a0]?(?:(?:[*•·-]|\d{1,2}[.)])[ \u00a0])?\0[ \u00a0]?(?:\r?\n|$)/g, ''],

@@ -33,7 +33,7 @@ const allowed: readonly (readonly [file: string, pattern: string, why: string])[
   ],
   [
     'operations/product-page/size-guides/measures.ts',
-    String.raw`/(?<![\d/])(?:(?<whole>\d+)[\s-])?(?<fraction>1\/2|[13]\/4|[1357]\/8|(?:[13579]|1[135])\/16)(?![\d/])|(?<before>\d+)?\s?(?<sign>[½¼¾⅓⅔⅛⅜⅝⅞])|\d+(?:[.,]\d+)?/g`,
+    String.raw`/(?<![\d/])(?:(?<whole>\d+)[\s-])?(?<fraction>1\/2|[13]\/4|[1357]\/8|(?:[13579]|1[135])\/16)(?![\d/])|(?<before>\d+)?\s?(?<sign>[½¼¾⅓⅔⅛⅜⅝⅞])|\d+(?:[.,]\d+)?|(?<![\d.,])[.,]\d+/g`,
     ofCells,
   ],
   [

@@ -314,6 +314,10 @@ export class SandboxBilling implements BillingPort {
   runDue = (storeId?: string): Promise<number> => runDue(this.#db, this.#clock.now(), storeId)
   listDueStores = (): ReturnType<typeof listDueStores> => listDueStores(this.#db, this.#clock.now())
 
+  /** Whether the store has charges that are due and not made. Until they are, its present state is not known. */
+  hasDueSteps = async (storeId: string): Promise<boolean> =>
+    (await this.listDueStores()).some((due) => due.storeId === storeId)
+
   /** The same provider at the time of another clock. */
   at = (clock: Clock): SandboxBilling =>
     new SandboxBilling({ db: this.#db, clock, secret: this.#secret, publicUrl: this.#publicUrl })

@@ -9,17 +9,24 @@ import { deliverSandboxHooks } from '../checkout-pages/billing-hook.ts'
 import { getSandboxBilling } from '../provider/sandbox.ts'
 import { lockRow } from '../rows.ts'
 
-/** Runs the earliest due charge or retry of every store. Returns their count: call it until it returns 0. */
-export async function runDueSteps(ctx: SystemContext): Promise<number> {
+/** Runs the due charges and retries of every store in their order, then reconciles those stores with the present. */
+export async function runDueSteps(ctx: SystemContext, signal: AbortSignal): Promise<void> {
+  const moved = new Set<string>()
   await deliverSandboxHooks(ctx)
-  let made = 0
-  for (const { storeId, at } of await getSandboxBilling(ctx.adapters.billing).listDueStores()) {
-    const past = contextAt(ctx, at)
-    await reconcileStore(past, storeId)
-    made += await getSandboxBilling(past.adapters.billing).runDue(storeId)
-    await deliverSandboxHooks(past, storeId)
+  for (;;) {
+    const due = await getSandboxBilling(ctx.adapters.billing).listDueStores()
+    let made = 0
+    for (const { storeId, at } of due) {
+      signal.throwIfAborted()
+      moved.add(storeId)
+      const past = contextAt(ctx, at)
+      await reconcileStore(past, storeId)
+      made += await getSandboxBilling(past.adapters.billing).runDue(storeId)
+      await deliverSandboxHooks(past, storeId)
+    }
+    if (made === 0) break
   }
-  return made
+  for (const storeId of moved) await reconcileStore(ctx, storeId)
 }
 
 /** The same context with our clock and the provider's clock set back. */

@@ -1,5 +1,6 @@
 import { job } from '#runtime/job'
 import { billingReconcile } from '../../handles.ts'
+import { getSandboxBilling } from '../../provider/sandbox.ts'
 import { reconcile } from '../reconcile.ts'
 import { storesToReconcile } from '../tick.ts'
 
@@ -11,5 +12,9 @@ export default job(billingReconcile, {
   oneAtATimePer: ({ intentId }) => intentId ?? 'all',
   safeTwice:
     'Missing changes go through events, which are applied once; every call to the provider is idempotent.',
-  run: (ctx) => reconcile(ctx),
+  // `sandbox-billing-tick` reconciles a store before and after the simulated charges of the time that passed.
+  run: async (ctx) => {
+    const sandbox = ctx.settings.sandbox ? getSandboxBilling(ctx.adapters.billing) : null
+    if (!(await sandbox?.hasDueSteps(ctx.store.id))) await reconcile(ctx)
+  },
 })
